@@ -12,6 +12,7 @@ export {
   referenceScriptsOf,
   type ScriptPlace,
   scriptsToPublish,
+  verdictPoliciesOf,
 } from './contracts.js'
 export { isProtocolError, ProtocolError, type ProtocolErrorCode } from './errors.js'
 export { type Commit, commitBlock, initQueue, initRollup, type Merge, mergeBlock } from './queue-drafts.js'

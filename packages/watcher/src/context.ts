@@ -1,9 +1,15 @@
-import type { InvalidBlock } from '@ratatosk/follower'
-import type { AccusedBlock, FraudRemoval } from '@ratatosk/fraud'
+import type { InvalidBlock, UnavailableBlock } from '@ratatosk/follower'
+import type { AccusedBlock, DerivedMap, FraudRemoval } from '@ratatosk/fraud'
+import type { QuestionBook } from './question-book.js'
 import type { WatcherOptions, WatcherStep } from './types.js'
 
 /** Codes of log lines that need an operator; `docs/errors.md` explains them. */
-type WatcherCode = 'WATCHER_UNPROVABLE' | 'WATCHER_MERGED' | 'WATCHER_LACKS_FUNDS' | 'WATCHER_BUDGET_SPENT'
+type WatcherCode =
+  | 'WATCHER_UNPROVABLE'
+  | 'WATCHER_TOO_LATE'
+  | 'WATCHER_MERGED'
+  | 'WATCHER_LACKS_FUNDS'
+  | 'WATCHER_BUDGET_SPENT'
 
 /** Why the wallet does not pay. */
 export interface Lack {
@@ -12,9 +18,12 @@ export interface Lack {
 }
 
 /** What everything in a watcher shares. */
-export interface WatcherContext extends Omit<WatcherOptions, 'pollMs' | 'validityMs' | 'observer'> {
+export interface WatcherContext
+  extends Omit<WatcherOptions, 'pollMs' | 'patienceMs' | 'validityMs' | 'observer'> {
   readonly pollMs: number
   readonly validityMs: number
+  /** Milliseconds of layer 1's time. */
+  readonly patience: bigint
   /** Milliseconds after which a transaction is sent again that layer 1 does not know. */
   readonly resendMs: number
   /** Aborts when the watcher closes. */
@@ -26,18 +35,42 @@ export interface WatcherContext extends Omit<WatcherOptions, 'pollMs' | 'validit
   step(name: WatcherStep): void
 }
 
+/** A block whose body no peer serves. */
+export interface Missing {
+  readonly block: UnavailableBlock
+  readonly book: QuestionBook
+  /** When the follower asked for it last, on the clock of `performance.now()`. */
+  wantedAt: number
+  /** When it was first asked for, in layer 1's POSIX milliseconds. */
+  since?: bigint
+  /** Whether the verdict was recorded since then. */
+  isRecorded: boolean
+  /** Why it cannot be asked for, once that is reported. */
+  reported?: string
+  /** CBOR, once all chunks are shown. */
+  transactions?: readonly Uint8Array[]
+}
+
 /** An invalid block that a follower has found. */
 export interface Job {
   readonly block: InvalidBlock
+  readonly book: QuestionBook
   /** Aborts when the block is gone, or the follower closes. */
   readonly signal: AbortSignal
   /** Whether the verdict was recorded for this finding. */
   isRecorded: boolean
-  /** Returns the block to the follower: no proof removes it. */
+  /** Returns the block to the follower: nothing removes it. */
   giveUp(): void
-  accused?: AccusedBlock
   /** Attempts that found no proof, or one that was refused. */
   failures: number
-  /** The result of the last search. */
-  searched?: { readonly key: string; readonly removal: FraudRemoval } | undefined
+  accused?: AccusedBlock
+  /** Where the transactions do not have the header's root: the map that follows from them. */
+  derived?: DerivedMap
+  /** The result of the last search: undefined where no proof is accepted. */
+  searched?: {
+    readonly key: string
+    readonly removal: FraudRemoval | undefined
+    /** Why there is no removal. */
+    readonly why?: string
+  }
 }

@@ -4,13 +4,18 @@ import { equalBytes, toHex } from '@ratatosk/cbor'
 import { isLayer1Error } from '@ratatosk/layer1'
 import type { StateQueue } from '@ratatosk/protocol'
 import type { VerdictRecord } from '@ratatosk/store'
+import { emptyRoot } from '@ratatosk/trie'
 import { conclude } from './conclude.js'
-import type { Job, Lack, WatcherContext } from './context.js'
+import type { Job, Lack, Missing, WatcherContext } from './context.js'
 import { pruneBehindRemoved } from './prune.js'
+import { createQuestionBook } from './question-book.js'
+import { readOpenQuestions } from './questions.js'
 import { readQueue } from './read-layer1.js'
 import { advanceRemoval } from './remove.js'
 import { follow, removalsOf } from './send.js'
-import type { UnprovableBlock, Watcher, WatcherOptions } from './types.js'
+import { sweepBonds } from './sweep.js'
+import type { DisputedBlock, Watcher, WatcherOptions } from './types.js'
+import { advanceUnavailable } from './unavailable.js'
 
 /** What the datums of the longest proof lock, with collateral and fees, in lovelace. */
 const leastLovelace = 350_000_000n
@@ -18,27 +23,38 @@ const leastLovelace = 350_000_000n
 const balanceEveryMs = 60_000
 /** Polls between two attempts that lack ada. */
 const retryPolls = 10
+/** The longest time between two reads of layer 1 by a follower that still lacks a body, in milliseconds. */
+const wantedForMs = 120_000
+/** Share of the maturity window in which peers may be without a body. */
+const shareOfWindow = 10n
 /** Polls after which a transaction is sent again, and how often in its validity at least. */
 const [resendPolls, sendings] = [20, 20]
 
 /**
  * Removes the invalid blocks that a follower finds: records each finding, searches a fraud proof, and sends
- * the transactions that remove the block and slash its operator. Each is stored before it is sent, and looked
+ * the transactions that remove the block and slash its operator. Asks operators on layer 1 for what they
+ * hide: bodies, and maps of false roots. Each is stored before it is sent, and looked
  * up before it is sent again. Prunes the blocks behind a removed one.
  *
  * @example
  * const watcher = createWatcher({
  *   contracts, rules, layer1, wallet, verdicts: store.verdicts, archive: store.archive, evaluator, log
  * })
- * const follower = await createFollower({ ...options, watch: watcher.watch })
+ * const { watch, unavailable } = watcher
+ * const follower = await createFollower({ ...options, watch, unavailable })
  */
 export function createWatcher(options: WatcherOptions): Watcher {
-  const { layer1, wallet, verdicts, log, observer, pollMs = 1000, validityMs = 300_000 } = options
+  const { layer1, wallet, contracts, verdicts, archive, log, observer } = options
+  const { pollMs = 1000, validityMs = 300_000 } = options
+  const { maturityWindow } = contracts.parameters
   const closing = new AbortController()
   const { signal } = closing
   let wake = new AbortController()
   let job: Job | undefined
-  let unprovable: UnprovableBlock | undefined
+  /** By header hash. */
+  const missing = new Map<string, Missing>()
+  let unprovable: DisputedBlock | undefined
+  let unavailable: DisputedBlock | undefined
   let lack: Lack | undefined
   let trouble: string | undefined
   let troubleAt = 0
@@ -51,6 +67,7 @@ export function createWatcher(options: WatcherOptions): Watcher {
     ...options,
     pollMs,
     validityMs,
+    patience: options.patienceMs === undefined ? maturityWindow / shareOfWindow : BigInt(options.patienceMs),
     resendMs: Math.min(resendPolls * pollMs, validityMs / sendings),
     signal,
     sentAt: new Map(),
@@ -62,7 +79,11 @@ export function createWatcher(options: WatcherOptions): Watcher {
       }
       lack = found
     },
-    step: (name) => observer?.step(name),
+    step(name) {
+      // The bond has come back.
+      if (name === 'answered') balanceAt = 0
+      observer?.step(name)
+    },
   }
 
   /** Reads the balance now and then, so that a lack is known before ada is needed. */
@@ -72,15 +93,16 @@ export function createWatcher(options: WatcherOptions): Watcher {
     if (lovelace < leastLovelace) {
       const reason = `The wallet has less than ${leastLovelace} lovelace: send ada to ${wallet.address}`
       context.lacks({ code: 'WATCHER_LACKS_FUNDS', reason })
-    } else if (job === undefined) context.lacks(undefined)
+    } else if (job === undefined && missing.size === 0) context.lacks(undefined)
+    if (contracts.summons !== undefined) await sweepBonds(context)
     balanceAt = performance.now() + (lack === undefined ? balanceEveryMs : delayMs)
   }
 
-  /** Settles verdicts whose blocks are gone. What fails for one of them delays no other. */
-  async function settle(gone: readonly VerdictRecord[], queue: StateQueue): Promise<void> {
+  /** Does something for each. What fails for one of them delays no other. */
+  async function forEach<Item>(items: Iterable<Item>, run: (item: Item) => Promise<void>): Promise<void> {
     let failure: unknown
-    for (const verdict of gone)
-      await conclude(context, verdict, queue).catch((error: unknown) => {
+    for (const item of items)
+      await run(item).catch((error: unknown) => {
         failure ??= error
       })
     if (failure !== undefined) throw failure
@@ -91,22 +113,60 @@ export function createWatcher(options: WatcherOptions): Watcher {
     const { slot } = await layer1.tip({ signal })
     const queue = await readQueue(context)
     const shown = new Set(queue.blocks.map(({ headerHash }) => headerHash))
-    const open = await verdicts.open()
+    const open = await settleValid(await verdicts.open())
     const isShown = ({ headerHash }: VerdictRecord) => shown.has(toHex(headerHash))
     const inQueue = open.filter(isShown)
-    unprovable = inQueue.find(({ state }) => state === 'unprovable')
-    const knownOf = ({ block }: Job) =>
+    const isStuck = ({ state, headerHash }: VerdictRecord) =>
+      state === 'unprovable' || missing.get(toHex(headerHash))?.reported !== undefined
+    unprovable = inQueue.find(isStuck)
+    unavailable = inQueue.find(({ state }) => state === 'unavailable')
+    for (const name of missing.keys()) if (!shown.has(name)) missing.delete(name)
+    const knownOf = ({ block }: Job | Missing) =>
       inQueue.find(({ headerHash }) => equalBytes(headerHash, block.headerHash))
+    let questions: ReturnType<typeof readOpenQuestions> | undefined
+    const questionsAbout = async ({ block }: Job | Missing) => {
+      questions ??= readOpenQuestions(context)
+      return (await questions).get(toHex(block.headerHash)) ?? []
+    }
     const current = job
     const before = lack
     if (performance.now() >= retryAt || current?.isRecorded === false) {
-      if (current === undefined) await resume(inQueue, queue, slot)
-      else await advanceRemoval(context, current, queue, knownOf(current), slot)
+      if (current === undefined) {
+        await resume(inQueue, queue, slot)
+        const now = performance.now()
+        const wanted = [...missing.values()].filter(({ wantedAt }) => now - wantedAt < wantedForMs)
+        await forEach(wanted, async (each) =>
+          advanceUnavailable(context, each, queue, knownOf(each), await questionsAbout(each), slot),
+        )
+      } else {
+        const own = () => questionsAbout(current)
+        await advanceRemoval(context, current, queue, knownOf(current), own, slot)
+      }
     }
     const gone = open.filter((verdict) => !isShown(verdict))
-    await settle(gone, queue)
+    await forEach(gone, (verdict) => conclude(context, verdict, queue))
     await checkBalance()
     if (lack !== undefined && lack !== before) retryAt = performance.now() + delayMs
+  }
+
+  /** Settles verdicts about blocks that a follower has archived since. @returns the others */
+  async function settleValid(open: readonly VerdictRecord[]): Promise<readonly VerdictRecord[]> {
+    const left: VerdictRecord[] = []
+    for (const verdict of open) {
+      const { headerHash, height, state } = verdict
+      const archived = state === 'unavailable' ? await archive.byHeight(height) : undefined
+      if (archived === undefined || !equalBytes(archived.headerHash, headerHash)) {
+        left.push(verdict)
+        continue
+      }
+      await verdicts.valid(headerHash)
+      missing.delete(toHex(headerHash))
+      log.info(
+        { headerHash: toHex(headerHash), height: Number(height) },
+        'A block whose body was missing is valid',
+      )
+    }
+    return left
   }
 
   /** Goes on with what was recorded for blocks whose bodies no follower has yet, and prunes. */
@@ -145,8 +205,12 @@ export function createWatcher(options: WatcherOptions): Watcher {
 
   return {
     async watch(block, ended) {
+      const name = toHex(block.headerHash)
+      const book = missing.get(name)?.book ?? createQuestionBook()
       const over = new AbortController()
-      const given: Job = { block, signal: ended, isRecorded: false, failures: 0, giveUp: () => over.abort() }
+      const giveUp = () => over.abort()
+      const given: Job = { block, book, signal: ended, isRecorded: false, failures: 0, giveUp }
+      missing.delete(name)
       job = given
       wake.abort()
       const either = AbortSignal.any([ended, over.signal])
@@ -156,8 +220,25 @@ export function createWatcher(options: WatcherOptions): Watcher {
       return over.signal.aborted ? 'unprovable' : undefined
     },
 
+    async unavailable(block) {
+      const { header, headerHash } = block
+      if (equalBytes(header.transactionsRoot, emptyRoot())) return []
+      if (contracts.summons === undefined) return undefined
+      const name = toHex(headerHash)
+      const known = missing.get(name) ?? {
+        block,
+        book: createQuestionBook(),
+        wantedAt: 0,
+        isRecorded: false,
+      }
+      known.wantedAt = performance.now()
+      missing.set(name, known)
+      return known.transactions
+    },
+
     status: () => ({
       ...(unprovable && { unprovable: fieldsOf(unprovable) }),
+      ...(unavailable && { unavailable: fieldsOf(unavailable) }),
       ...(lack && { lack: lack.reason }),
       ...(trouble !== undefined && { trouble, troubleMs: performance.now() - troubleAt }),
     }),
@@ -170,7 +251,7 @@ export function createWatcher(options: WatcherOptions): Watcher {
   }
 }
 
-const fieldsOf = ({ headerHash, height, reason }: UnprovableBlock): UnprovableBlock => ({
+const fieldsOf = ({ headerHash, height, reason }: DisputedBlock): DisputedBlock => ({
   headerHash,
   height,
   reason,

@@ -1,2 +1,2 @@
 export { createWatcher } from './create-watcher.js'
-export type { UnprovableBlock, Watcher, WatcherOptions, WatcherStatus, WatcherStep } from './types.js'
+export type { DisputedBlock, Watcher, WatcherOptions, WatcherStatus, WatcherStep } from './types.js'

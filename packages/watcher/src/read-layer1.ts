@@ -8,6 +8,7 @@ import {
   referenceScriptsOf,
   type StateQueue,
   soundRoot,
+  verdictPoliciesOf,
 } from '@ratatosk/protocol'
 import type { RecordedTransaction } from '@ratatosk/store'
 import type { WatcherContext } from './context.js'
@@ -18,6 +19,20 @@ export async function readQueue({ layer1, contracts, signal }: WatcherContext): 
   const queue = readStateQueue(contracts, await layer1.utxosByPolicy(policy, { signal }))
   soundRoot(queue)
   return queue
+}
+
+/**
+ * The outputs that hold a block and the element before it; undefined if the queue does not have it.
+ *
+ * @param headerHash 56 hex digits
+ */
+export function elementsOf(
+  queue: StateQueue,
+  headerHash: string,
+): { readonly before: Utxo; readonly element: Utxo } | undefined {
+  const place = queue.blocks.findIndex((block) => block.headerHash === headerHash)
+  const element = queue.blocks[place]
+  return element && { before: (queue.blocks[place - 1] ?? soundRoot(queue)).utxo, element: element.utxo }
 }
 
 /** Reads the registry of operators. */
@@ -46,7 +61,7 @@ export async function readHeld(
   headerHash: string,
   included: readonly RecordedTransaction[],
 ): Promise<readonly Utxo[]> {
-  const policies = (contracts.parameters.verdictPolicies ?? []).map(({ hash }) => toHex(hash))
+  const policies = verdictPoliciesOf(contracts.parameters).map(({ hash }) => toHex(hash))
   const isVerdict = ({ output: { value } }: Utxo): boolean =>
     policies.some((policy) => value.assets.get(policy)?.has(headerHash))
   const verdicts = (await layer1.utxosAt(wallet.address, { signal })).filter(isVerdict)

@@ -1,21 +1,31 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { encodeHeader } from '@ratatosk/block'
 import { toHex } from '@ratatosk/cbor'
-import { accuse, type FraudRemoval, removeFraudulentBlock } from '@ratatosk/fraud'
+import {
+  type AccusedBlock,
+  accuse,
+  type FraudRemoval,
+  type ProvenFraud,
+  type RemovalByFraud,
+  removeFraudulentBlock,
+} from '@ratatosk/fraud'
 import { isLayer1Error } from '@ratatosk/layer1'
 import { outputReferenceKey, type Utxo } from '@ratatosk/ledger'
-import { type StateQueue, soundRoot } from '@ratatosk/protocol'
+import type { OpenQuestion, StateQueue } from '@ratatosk/protocol'
 import type { VerdictRecord } from '@ratatosk/store'
 import { isWalletError } from '@ratatosk/transaction'
 import type { Job, WatcherContext } from './context.js'
-import { findRegistry, readHeld, readScripts } from './read-layer1.js'
+import { searchOutputs, searchTransactions } from './hidden-root.js'
+import { elementsOf, findRegistry, readHeld, readScripts } from './read-layer1.js'
+import { removeByVerdict } from './remove-by-verdict.js'
 import { buildAndSend, follow, removalsOf } from './send.js'
 
 /**
  * Does what is next for the removal of an invalid block: records the finding, follows what was sent, or
- * searches a proof and sends the next transaction.
+ * searches a proof and sends the next transaction. Where there is none, asks for what the operator hides.
  *
  * @param known the verdict, if it is recorded
+ * @param open reads the questions about the block that layer 1 shows
  * @param slot of layer 1's tip
  */
 export async function advanceRemoval(
@@ -23,15 +33,16 @@ export async function advanceRemoval(
   job: Job,
   queue: StateQueue,
   known: VerdictRecord | undefined,
+  open: () => Promise<readonly OpenQuestion[]>,
   slot: bigint,
 ): Promise<void> {
   const { block } = job
-  const name = toHex(block.headerHash)
-  const place = queue.blocks.findIndex(({ headerHash }) => headerHash === name)
-  const element = queue.blocks[place]
+  const { headerHash } = block
+  const name = toHex(headerHash)
+  const elements = elementsOf(queue, name)
   // The provider shows an older queue than to the follower, or the block is gone.
-  if (element === undefined) return
-  const before = (queue.blocks[place - 1] ?? soundRoot(queue)).utxo
+  if (elements === undefined) return
+  const { before, element } = elements
   const verdict = known !== undefined && job.isRecorded ? known : await record(context, job, before)
   const sent = await follow(context, removalsOf(verdict), slot)
   const isWaiting = sent.some(
@@ -40,16 +51,39 @@ export async function advanceRemoval(
   if (isWaiting || job.signal.aborted) return
   const included = sent.flatMap(({ state, recorded }) => (state === 'included' ? recorded : []))
   const held = await readHeld(context, name, included)
-  const removal = await search(context, job, queue, [before, element.utxo], held)
+  if (await removeByVerdict(context, headerHash, queue, held, slot)) return
+  const state = await readState(context, queue, [before, element], held)
+  const removal =
+    (await search(context, job, state)) ?? (await ask(context, job, verdict, state, await open(), slot))
   if (removal === undefined || job.signal.aborted) return
   const { stage, draft, policy, fraud } = removal
-  const { headerHash } = block
   try {
     await buildAndSend(context, { headerHash, stage, draft, proof: { policy, fraud } }, slot)
   } catch (error) {
     if (!isWalletError(error) || error.code !== 'WALLET_TRANSACTION_REFUSED') throw error
-    await fail(context, job, error.message)
+    searched(job, state, undefined, error.message)
   }
+}
+
+/** What a removal depends on. */
+interface State extends Required<Pick<RemovalByFraud, 'queue' | 'registry' | 'referenceScripts' | 'held'>> {
+  /** Names the outputs. */
+  readonly key: string
+}
+
+async function readState(
+  context: WatcherContext,
+  queue: StateQueue,
+  elements: readonly Utxo[],
+  held: readonly Utxo[],
+): Promise<State> {
+  const registry = await findRegistry(context)
+  if (registry === undefined) throw new Error('Layer 1 shows no registry of operators')
+  const referenceScripts = await readScripts(context)
+  const key = [...elements, registry.utxo, ...referenceScripts, ...held]
+    .map(({ reference }) => outputReferenceKey(reference))
+    .join()
+  return { key, queue, registry, referenceScripts, held }
 }
 
 async function record({ verdicts, step }: WatcherContext, job: Job, before: Utxo): Promise<VerdictRecord> {
@@ -69,34 +103,41 @@ async function record({ verdicts, step }: WatcherContext, job: Job, before: Utxo
 }
 
 /** Searches a proof, once for each state of layer 1; undefined where none is accepted. */
-async function search(
-  context: WatcherContext,
-  job: Job,
-  queue: StateQueue,
-  elements: readonly Utxo[],
-  held: readonly Utxo[],
-): Promise<FraudRemoval | undefined> {
-  const registry = await findRegistry(context)
-  if (registry === undefined) throw new Error('Layer 1 shows no registry of operators')
-  const referenceScripts = await readScripts(context)
-  const key = [...elements, registry.utxo, ...referenceScripts, ...held]
-    .map(({ reference }) => outputReferenceKey(reference))
-    .join()
-  if (job.searched?.key === key) return job.searched.removal
-  const { contracts, rules, layer1, wallet, evaluator, signal } = context
+async function search(context: WatcherContext, job: Job, state: State): Promise<FraudRemoval | undefined> {
+  if (job.searched?.key === state.key) return job.searched.removal
   try {
     job.accused ??= await accuse(job.block)
-    const { accused, block } = job
+  } catch (error) {
+    return searched(job, state, undefined, messageOf(error))
+  }
+  return draftRemoval(context, job, state, job.accused)
+}
+
+/** Keeps the result of a search for this state of layer 1. */
+function searched(job: Job, { key }: State, removal: FraudRemoval | undefined, why?: string) {
+  job.searched = { key, removal, ...(why !== undefined && { why }) }
+  return removal
+}
+
+/** Drafts a removal by a proof, which is searched unless it is given; undefined where none is accepted. */
+async function draftRemoval(
+  context: WatcherContext,
+  job: Job,
+  state: State,
+  accused: AccusedBlock,
+  proven?: ProvenFraud,
+): Promise<FraudRemoval | undefined> {
+  const { contracts, rules, layer1, wallet, evaluator, signal } = context
+  const { key: _, ...outputs } = state
+  try {
     const removal = await removeFraudulentBlock(
       contracts,
       {
         block: { ...accused, valueOf: (value) => whileWatched(job, accused.valueOf(value)) },
         rules,
-        queue,
-        registry,
-        referenceScripts,
-        held,
+        ...outputs,
         address: wallet.keys.address.bytes,
+        ...(proven && { proven }),
       },
       {
         parameters: await layer1.parameters({ signal }),
@@ -105,19 +146,45 @@ async function search(
         evaluator,
       },
     )
-    if (removal === undefined) {
-      await fail(context, job, 'no fraud proof shows it')
-      return undefined
-    }
-    job.searched = { key, removal }
-    context.log.info({ headerHash: toHex(block.headerHash), ...what(removal) }, 'Found a fraud')
-    return removal
+    if (removal === undefined) return searched(job, state, undefined, noProof)
+    context.log.info({ headerHash: toHex(job.block.headerHash), ...what(removal) }, 'Found a fraud')
+    return searched(job, state, removal)
   } catch (error) {
     if (job.signal.aborted) return undefined
     if (isLayer1Error(error) || (isWalletError(error) && error.code !== 'WALLET_INVALID_DRAFT')) throw error
-    await fail(context, job, error instanceof Error ? error.message : String(error))
-    return undefined
+    return searched(job, state, undefined, messageOf(error))
   }
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
+const noProof = 'no fraud proof shows it'
+
+/** Asks for what the operator hides, until that is a proof. Reports a block that nothing can remove. */
+async function ask(
+  context: WatcherContext,
+  job: Job,
+  verdict: VerdictRecord,
+  state: State,
+  open: readonly OpenQuestion[],
+  slot: bigint,
+): Promise<FraudRemoval | undefined> {
+  if (job.signal.aborted) return undefined
+  const { why = noProof } = job.searched ?? {}
+  const asking = { context, job, verdict, open, slot }
+  const { accused } = job
+  const hidden =
+    accused === undefined
+      ? await searchTransactions(asking, (block) => draftRemoval(context, job, state, block))
+      : await searchOutputs(asking, accused)
+  if (hidden.kind === 'found') {
+    const { found } = hidden
+    const removal =
+      'draft' in found ? found : accused && (await draftRemoval(context, job, state, accused, found))
+    if (removal !== undefined) return removal
+  }
+  if (hidden.kind !== 'waiting') await fail(context, job, ('why' in hidden && hidden.why) || why)
+  return undefined
 }
 
 const what = ({ policy, fraud, stage }: FraudRemoval) => ({ policy, fraud, stage })
@@ -134,11 +201,11 @@ const attempts = 3
 const pollsBetween = 3
 
 /**
- * Notes an attempt that failed. After the last, it records that nothing removes the block, and lets the follower
- * judge those behind it.
+ * Notes an attempt that failed. After the last, it records that nothing removes the block, and lets the
+ * follower judge those behind it.
  */
 async function fail({ verdicts, log, pollMs }: WatcherContext, job: Job, why: string): Promise<void> {
-  job.searched = undefined
+  delete job.searched
   job.failures++
   if (job.failures < attempts) {
     await pause(pollsBetween * pollMs, undefined, { signal: job.signal }).catch(() => undefined)

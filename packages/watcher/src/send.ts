@@ -30,9 +30,9 @@ export async function follow(
   return followed
 }
 
-/** What was recorded for the removal of a block, without prunings of those behind it. */
+/** What was recorded for the removal of a block, without questions and prunings of those behind it. */
 export const removalsOf = ({ journal }: VerdictRecord): readonly RecordedTransaction[] =>
-  journal.filter(({ stage }) => stage !== 'prune')
+  journal.filter(({ stage }) => stage !== 'question' && stage !== 'prune')
 
 /** Forgets a transaction, so that others may spend its inputs. */
 export async function forget(
@@ -93,22 +93,26 @@ interface Wanted {
   readonly proof?: { readonly policy: string; readonly fraud: string }
 }
 
+/** Stages whose outputs with datums come back to the wallet later, or to the asker. */
+const locking: readonly VerdictStage[] = ['question', 'datum']
+
 /**
  * Builds a transaction, records it and sends it, unless the wallet or the budget lacks the ada.
  *
  * @param slot of layer 1's tip
+ * @returns whether it is sent
  */
-export async function buildAndSend(context: WatcherContext, wanted: Wanted, slot: bigint): Promise<void> {
+export async function buildAndSend(context: WatcherContext, wanted: Wanted, slot: bigint): Promise<boolean> {
   const { wallet, verdicts, step, log } = context
   const { headerHash, stage, proof } = wanted
   const built = await build(context, wanted, slot)
-  if (built === undefined) return
-  const locked = stage === 'datum' ? lovelaceInDatums(built) : 0n
+  if (built === undefined) return false
+  const locked = locking.includes(stage) ? lovelaceInDatums(built) : 0n
   const recorded = { id: fromHex(built.id), stage, cbor: built.bytes, fee: built.fee, locked }
   try {
     if (!(await isWithinBudget(context, built.fee + locked))) {
       wallet.release(built.id)
-      return
+      return false
     }
     await verdicts.record(headerHash, recorded, proof)
   } catch (error) {
@@ -117,11 +121,20 @@ export async function buildAndSend(context: WatcherContext, wanted: Wanted, slot
   }
   context.lacks(undefined)
   step(`${stage}-recorded`)
-  if (!(await send(context, recorded))) return forget(context, recorded)
+  if (!(await send(context, recorded))) {
+    await forget(context, recorded)
+    return false
+  }
   log.warn(
     { headerHash: toHex(headerHash), transaction: built.id, stage, ...proof, fee: Number(built.fee) },
-    stage === 'prune' ? 'Pruning blocks behind a removed one' : 'Removing an invalid block',
+    lines[stage] ?? 'Removing an invalid block',
   )
+  return true
+}
+
+const lines: Partial<Record<VerdictStage, string>> = {
+  question: 'Asking for what the operator of a block hides',
+  prune: 'Pruning blocks behind a removed one',
 }
 
 async function build(
@@ -133,7 +146,7 @@ async function build(
   const slots = await layer1.slots({ signal })
   const validUntil = slot + BigInt(Math.ceil(validityMs / slots.slotLength))
   try {
-    return await wallet.build({ ...draft, validUntil }, { signal })
+    return await wallet.build({ validUntil, ...draft }, { signal })
   } catch (error) {
     if (!isWalletError(error) || error.code !== 'WALLET_INSUFFICIENT_FUNDS') throw error
     context.lacks({ code: 'WATCHER_LACKS_FUNDS', reason: `${error.message}: send ada to ${wallet.address}` })

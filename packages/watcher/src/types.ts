@@ -7,7 +7,12 @@ import type { Contracts } from '@ratatosk/protocol'
 import type { Store, VerdictStage } from '@ratatosk/store'
 
 /** What is durable, or done, when the step is reported. */
-export type WatcherStep = 'found' | 'removed' | `${VerdictStage}-${'recorded' | 'sent'}`
+export type WatcherStep =
+  | 'unavailable'
+  | 'answered'
+  | 'found'
+  | 'removed'
+  | `${VerdictStage}-${'recorded' | 'sent'}`
 
 /** Options of `createWatcher`. */
 export interface WatcherOptions {
@@ -24,8 +29,13 @@ export interface WatcherOptions {
   /** Runs the scripts of layer 1. The caller closes it. */
   readonly evaluator: RemovalContext['evaluator']
   readonly log: Log
-  /** Lovelace that fees and datums may take in an hour; undefined for no limit. */
+  /** Lovelace that fees, datums and questions may take in an hour; undefined for no limit. */
   readonly maxLovelacePerHour?: bigint
+  /**
+   * Milliseconds of layer 1's time after the end of a block in which peers may be without its body, before
+   * the operator is asked for it. @defaultValue a tenth of the maturity window
+   */
+  readonly patienceMs?: number
   /** Milliseconds between two reads of layer 1. @defaultValue 1000 */
   readonly pollMs?: number
   /** How long layer 1 may take to include a transaction, in milliseconds. @defaultValue 300000 */
@@ -34,8 +44,8 @@ export interface WatcherOptions {
   readonly observer?: { step(name: WatcherStep): void }
 }
 
-/** An invalid block that stays in the state queue. */
-export interface UnprovableBlock {
+/** A block that stays in the state queue although it is disputed. */
+export interface DisputedBlock {
   /** 28 bytes. */
   readonly headerHash: Uint8Array
   readonly height: bigint
@@ -45,7 +55,9 @@ export interface UnprovableBlock {
 /** The state of a watcher. */
 export interface WatcherStatus {
   /** The invalid block in the state queue that no fraud proof removes; absent if there is none. */
-  readonly unprovable?: UnprovableBlock
+  readonly unprovable?: DisputedBlock
+  /** The block whose body the operator is asked for; absent if there is none. */
+  readonly unavailable?: DisputedBlock
   /** Why the wallet does not pay, or may soon not; absent if it can. */
   readonly lack?: string
   /** Why the last read or removal failed; absent if it did not. */
@@ -58,6 +70,8 @@ export interface WatcherStatus {
 export interface Watcher {
   /** The `watch` of a follower. */
   readonly watch: NonNullable<FollowerOptions['watch']>
+  /** The `unavailable` of a follower: asks the operator for the body on layer 1. */
+  readonly unavailable: NonNullable<FollowerOptions['unavailable']>
   /** Does not read layer 1. */
   status(): WatcherStatus
   /** Ends running work; what was recorded is continued after the next start. Safe to call twice. */

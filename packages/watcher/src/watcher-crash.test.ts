@@ -1,21 +1,12 @@
-import { type ChildProcess, fork } from 'node:child_process'
-import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
-import { encodeHeader } from '@ratatosk/block'
-import { toHex } from '@ratatosk/cbor'
-import { devnetApis } from '@ratatosk/devnet'
-import { openStore } from '@ratatosk/store'
-import { databaseUrl, randomName } from '@ratatosk/test-kit'
-import { needServices, removeTraces } from '@ratatosk/test-kit/vitest'
-import fastify from 'fastify'
 import { afterAll, expect, test } from 'vitest'
-import { largeLie } from './test/lies.js'
-import { bond, evaluator, openWatched, until } from './test/scene.js'
+import { summonsContracts } from '../../protocol/dist/test/protocol-scene.js'
+import { largeLie, ofLie } from './test/lies.js'
+import { openOperator } from './test/operator.js'
+import { openProcesses } from './test/processes.js'
+import { bond, evaluator, until } from './test/scene.js'
 import type { WatcherStep } from './types.js'
 
 afterAll(() => evaluator.close())
-
-const program = fileURLToPath(new URL('../dist/test/watcher-process.js', import.meta.url))
 
 /** In the order in which they follow a finding. */
 const steps: readonly WatcherStep[] = [
@@ -32,47 +23,15 @@ const steps: readonly WatcherStep[] = [
 test(`killed at each of ${steps.length} steps, a watcher does everything once`, {
   timeout: 240_000,
 }, async (context) => {
-  await needServices(context)
-  const schema = randomName()
-  const store = await openStore({ url: databaseUrl, schema })
-  const children: ChildProcess[] = []
-  context.onTestFinished(async () => {
-    for (const child of children) child.kill('SIGKILL')
-    await store.close()
-    await removeTraces(schema)
-  })
-  const { scene, story, commit, commitNext, queued } = await openWatched({ store })
-  const { devnet, layer1, otherWallet } = scene
-  const server = fastify({ forceCloseConnections: true })
-  context.onTestFinished(() => server.close())
-  await server.register(devnetApis, { devnet })
-  const url = await server.listen({ host: '127.0.0.1', port: 0 })
+  const { scene, story, store, commit, commitNext, queued, ...watched } = await openProcesses(context)
+  const { otherWallet } = scene
   const block = await commit(largeLie(story))
   await commitNext()
   const before = (await otherWallet.balance()).lovelace
-
-  const start = (killAt: string) => {
-    const header = toHex(encodeHeader(block.header))
-    const child = fork(program, [schema, `${url}/kupo`, `${url}/ogmios`, header, killAt])
-    children.push(child)
-    return child
-  }
-  const sent = async () => (await store.verdicts.list({ limit: 10 })).verdicts[0]?.transactions ?? []
-  let recorded: string[] = []
-  for (const step of steps) {
-    const [, signal] = await once(start(step), 'exit')
-    expect(signal, step).toBe('SIGKILL')
-    const ids = (await sent()).map(({ id }) => toHex(id))
-    expect(ids.slice(0, recorded.length), `nothing is replaced before ${step}`).toEqual(recorded)
-    recorded = ids
-  }
-  const last = start('')
+  const recorded = await watched.killAtEach('invalid', block, steps)
+  const last = watched.start('invalid', block)
   await until('the queue is empty', async () => (await queued()).length === 0)
-  const included = async () => {
-    const statuses = await Promise.all(recorded.map((id) => layer1.status(id)))
-    return statuses.every(({ kind }) => kind === 'confirmed')
-  }
-  await until('everything is included', included)
+  await until('everything is included', () => watched.areIncluded(recorded))
   await new Promise((resolve) => setTimeout(resolve, 2000))
   last.kill('SIGKILL')
 
@@ -86,4 +45,58 @@ test(`killed at each of ${steps.length} steps, a watcher does everything once`, 
   // The ada of two elements, and no other datum is paid for.
   expect(gain).toBeLessThan(bond + 20_000_000n)
   expect((await scene.registry()).datum.operators).toEqual([])
+})
+
+const silentSteps: readonly WatcherStep[] = [
+  'unavailable',
+  'question-recorded',
+  'question-sent',
+  'verdict-recorded',
+  'verdict-sent',
+  'removal-recorded',
+  'removal-sent',
+  'removed',
+]
+
+test('killed at each step of asking for a body, a watcher asks and removes once', {
+  timeout: 240_000,
+}, async (context) => {
+  const { store, story, ...watched } = await openProcesses(context, summonsContracts)
+  const block = await watched.commit(ofLie('wrongOutputsAfter', story))
+  const { period } = summonsContracts.parameters.summons!
+  const isExpiring = (step: WatcherStep) => step === 'verdict-recorded'
+  const recorded = await watched.killAtEach('withheld', block, silentSteps, async (step) => {
+    if (isExpiring(step)) await watched.pass(2n * period)
+  })
+  expect(await watched.areIncluded(recorded)).toBe(true)
+  const { verdicts } = await store.verdicts.list({ limit: 10 })
+  const stages = verdicts[0]!.transactions.map(({ stage }) => stage)
+  expect(verdicts).toMatchObject([{ state: 'removed', policy: 'summons', fraud: 'unanswered' }])
+  expect(stages).toEqual(['question', 'verdict', 'removal'])
+  expect((await watched.scene.registry()).datum.operators).toEqual([])
+})
+
+const hiddenSteps: readonly WatcherStep[] = [
+  'found',
+  'question-recorded',
+  'question-sent',
+  'answered',
+  'removal-recorded',
+  'removal-sent',
+  'removed',
+]
+
+test('killed at each step of a search for a false root, a watcher asks and removes once', {
+  timeout: 240_000,
+}, async (context) => {
+  const { store, story, ...watched } = await openProcesses(context, summonsContracts)
+  const committed = ofLie('wrongOutputsAfter', story)
+  const block = await watched.commit(committed)
+  const { answered } = await openOperator({ ...watched, store, story }, committed)
+  const recorded = await watched.killAtEach('hidden', block, hiddenSteps)
+  expect(await watched.areIncluded(recorded)).toBe(true)
+  const { verdicts } = await store.verdicts.list({ limit: 10 })
+  expect(verdicts).toMatchObject([{ state: 'removed', policy: 'ledger', fraud: 'wrongOutputsAfter' }])
+  const stages = verdicts[0]!.transactions.map(({ stage }) => stage)
+  expect(stages).toEqual([...answered.map(() => 'question'), 'removal'])
 })

@@ -11,6 +11,7 @@ import { commitBlock, initQueue } from '../queue-drafts.js'
 import { initRegistry, readRegistry, registerOperator } from '../registry-drafts.js'
 import { removeInvalidBlock, type Verdict } from '../removal-drafts.js'
 import { readStateQueue } from '../state-queue.js'
+import { summonsTerms } from '../summons-terms.js'
 import { verdictPolicy } from './verdict-policy.js'
 
 const limits = { requestTimeoutMs: 150, callTimeoutMs: 5000, attempts: 2, backoffMs: 1, pollMs: 20 }
@@ -45,6 +46,18 @@ export const contracts = openContracts(parameters, 0)
 
 /** The same rollup with the policy of fraud proofs. */
 export const provableContracts = openContracts({ ...parameters, verdictPolicies: [ledgerFraudScript()] }, 0)
+
+/** The same rollup with a summons, and time for questions. */
+export const summonsContracts = openContracts(
+  {
+    ...parameters,
+    maturityWindow: 3_600_000n,
+    releaseDelay: 3_660_000n,
+    verdictPolicies: [ledgerFraudScript()],
+    summons: { ...summonsTerms(3_600_000n), period: 600_000n },
+  },
+  0,
+)
 
 /** The same rollup without an administrator, and with a penalty. */
 export const freeContracts = openContracts(

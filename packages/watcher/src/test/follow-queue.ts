@@ -4,16 +4,33 @@ import type { Layer1 } from '@ratatosk/layer1'
 import { type Contracts, readStateQueue, soundBlocks } from '@ratatosk/protocol'
 import type { Watcher } from '../index.js'
 
+/** What becomes of blocks whose bodies no peer serves. */
+export interface Withheld {
+  /**
+   * Judges the body that the operator has shown.
+   *
+   * @returns whether it is valid; an invalid one is given to the watcher
+   */
+  judge(block: InvalidBlock, transactions: readonly Uint8Array[]): Promise<boolean>
+}
+
 /**
  * Gives blocks to a watcher while the state queue has them, as a follower does: the oldest of them that is not
  * unprovable, until it is gone.
+ *
+ * @param withheld if given, the blocks are unavailable first
  */
 export function followQueue(
   layer1: Layer1,
   contracts: Contracts,
-  { watch }: Watcher,
+  { watch, unavailable }: Watcher,
   blocks: readonly InvalidBlock[],
+  withheld?: Withheld,
 ): { close(): Promise<void> } {
+  /** Header hashes of blocks whose bodies are known, and whether they are valid. */
+  const judged = new Map<string, boolean>()
+  const signal = new AbortController().signal
+
   let closed = false
   const unprovable = new Set<string>()
   let current: { readonly hash: string; end(): Promise<void> } | undefined
@@ -30,6 +47,12 @@ export function followQueue(
     await current?.end()
     current = undefined
     if (block === undefined || hash === undefined) return
+    if (withheld !== undefined && !judged.has(hash)) {
+      const { headerHash, height, header } = block
+      const shown = await unavailable({ headerHash, height, header }, signal)
+      if (shown !== undefined) judged.set(hash, await withheld.judge(block, shown))
+    }
+    if (withheld !== undefined && judged.get(hash) !== false) return
     const controller = new AbortController()
     const ended = watch(block, controller.signal).then((result) => {
       if (result === 'unprovable') unprovable.add(hash)

@@ -1,9 +1,8 @@
 import type { Header } from '@ratatosk/block'
-import { ledgerFraudScript } from '@ratatosk/contracts'
 import type { InvalidBlock } from '@ratatosk/follower'
 import { openWallet, type Wallet } from '@ratatosk/layer1'
 import type { ProtocolParameters, Utxo } from '@ratatosk/ledger'
-import { publishScripts, referenceScriptsOf } from '@ratatosk/protocol'
+import { type Contracts, publishScripts, referenceScriptsOf, scriptsToPublish } from '@ratatosk/protocol'
 import { openStore, type Store } from '@ratatosk/store'
 import { logOf } from '@ratatosk/test-kit'
 import { openTestStore } from '@ratatosk/test-kit/vitest'
@@ -13,15 +12,15 @@ import { type Committed, type Story, tellStory } from '../../../fraud/dist/test/
 import {
   begin,
   commit,
-  provableContracts as contracts,
   evaluator,
   keys,
   openScene,
   otherKeys,
+  provableContracts,
   type Scene,
 } from '../../../protocol/dist/test/protocol-scene.js'
 import { createWatcher, type Watcher, type WatcherOptions } from '../index.js'
-import { followQueue } from './follow-queue.js'
+import { followQueue, type Withheld } from './follow-queue.js'
 import { honest, invalidBlock } from './lies.js'
 
 export { evaluator, keys, otherKeys }
@@ -43,18 +42,25 @@ export interface Watched {
   queued(): Promise<readonly string[]>
   /** Ends the making of blocks, until the returned function is called. */
   stopMining(): Promise<() => void>
+  /** Lets layer 1's time pass. */
+  pass(ms: bigint): Promise<void>
 }
 
-export async function openWatched(own?: { readonly store: Store }): Promise<Watched> {
+export async function openWatched(
+  own: { readonly store?: Store; readonly contracts?: Contracts } = {},
+): Promise<Watched> {
+  const { contracts = provableContracts } = own
   const scene = await openScene(contracts)
   onTestFinished(() => scene.devnet.close())
   const { devnet, clock, layer1, slots, run } = scene
-  const { store } = own ?? { store: await openTestStore(openStore) }
+  const store = own.store ?? (await openTestStore(openStore))
   const parameters = await layer1.parameters()
   const story = await tellStory(parameters, slots)
   const scripts = await begin(scene, true, honest(story).roots.prevUtxosRoot)
-  const { produced } = await run(publishScripts(contracts, [ledgerFraudScript()]))
-  const referenceScripts = referenceScriptsOf(contracts, [...scripts, ...produced])
+  const published: Utxo[] = [...scripts]
+  for (const group of scriptsToPublish(contracts, scripts))
+    published.push(...(await run(publishScripts(contracts, group))).produced)
+  const referenceScripts = referenceScriptsOf(contracts, published)
 
   let isMining = true
   let ended = false
@@ -101,6 +107,11 @@ export async function openWatched(own?: { readonly store: Store }): Promise<Watc
     commitNext: async () => {
       await commitWith({})
     },
+    async pass(ms) {
+      const resume = await stopMining()
+      clock.time += Number(ms)
+      resume()
+    },
     queued: async () => (await scene.queue()).blocks.map(({ headerHash }) => headerHash),
   }
 }
@@ -117,9 +128,15 @@ interface OpenWatcher {
 export function openWatcher(
   { scene, store, parameters }: Pick<Watched, 'scene' | 'store' | 'parameters'>,
   blocks: readonly InvalidBlock[],
-  options: Partial<WatcherOptions> & { readonly walletKeys?: WalletKeys; readonly name?: string } = {},
+  options: Partial<WatcherOptions> & {
+    readonly walletKeys?: WalletKeys
+    readonly name?: string
+    /** Those of `blocks` whose bodies no peer serves. */
+    readonly withheld?: Withheld
+  } = {},
 ): OpenWatcher {
-  const { walletKeys = otherKeys, name = 'watcher', ...others } = options
+  const { walletKeys = otherKeys, name = 'watcher', withheld, ...others } = options
+  const { contracts } = scene
   const layer1 = others.layer1 ?? scene.layer1
   const wallet = openWallet({ layer1, keys: walletKeys, evaluator, withholdMs: 50 })
   const errors: string[] = []
@@ -147,7 +164,7 @@ export function openWatcher(
     validityMs: 600_000,
     ...others,
   })
-  const following = followQueue(layer1, contracts, watcher, blocks)
+  const following = followQueue(layer1, contracts, watcher, blocks, withheld)
   let closed: Promise<void> | undefined
   const close = () => {
     closed ??= following.close().then(() => watcher.close())

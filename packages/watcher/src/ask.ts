@@ -1,0 +1,98 @@
+import type { Header } from '@ratatosk/block'
+import type { SummonsQuestion } from '@ratatosk/contracts'
+import { encodeAsk, encodeExpiry } from '@ratatosk/fraud'
+import { slotToTime } from '@ratatosk/ledger'
+import { askQuestion, endQuestion, type OpenQuestion } from '@ratatosk/protocol'
+import type { Proof } from '@ratatosk/trie'
+import type { WatcherContext } from './context.js'
+import { isAbout, type Subject } from './question-book.js'
+import type { Waiting } from './questions.js'
+import { readScripts } from './read-layer1.js'
+import { buildAndSend } from './send.js'
+
+/** Shares of the time for an answer in which layer 1 has to include a question. */
+const sharesOfPeriod = 2
+
+/** What the summons proves by silence, as verdicts name it. */
+export const silence = { policy: 'summons', fraud: 'unanswered' } as const
+
+/** A question to be asked, about a block. */
+export interface WantedQuestion extends Subject {
+  /** From the root to the node; none for a chunk. */
+  readonly steps: Proof
+}
+
+/** When questions of now end, by layer 1's clock. */
+export interface Term {
+  readonly now: bigint
+  /** Slot until which a question may be included. */
+  readonly validUntil: bigint
+  /** POSIX milliseconds. */
+  readonly deadline: bigint
+  /** Whether a removal fits behind the deadline, before the block is mature. */
+  readonly isInTime: boolean
+}
+
+/**
+ * The term of a question about a block.
+ *
+ * @param slot of layer 1's tip
+ * @throws TypeError without a summons
+ */
+export async function termOf(
+  { layer1, contracts, signal, validityMs }: WatcherContext,
+  { endTime }: Pick<Header, 'endTime'>,
+  slot: bigint,
+): Promise<Term> {
+  const { summons, maturityWindow } = contracts.parameters
+  if (summons === undefined) throw new TypeError('These contracts have no summons')
+  const { period } = summons
+  const slots = await layer1.slots({ signal })
+  const validity = Math.min(validityMs, Number(period) / sharesOfPeriod)
+  const validUntil = slot + BigInt(Math.ceil(validity / slots.slotLength))
+  const deadline = slotToTime(slots, validUntil) + period
+  const isInTime = deadline + period <= endTime + maturityWindow
+  return { now: slotToTime(slots, slot), validUntil, deadline, isInTime }
+}
+
+/**
+ * Whether a question waits for its answer already, that of another included. One whose deadline is later than
+ * that of a new one counts for nothing: an operator could ask it to gain time.
+ */
+export const isAsked = ({ open, pending }: Waiting, wanted: WantedQuestion, { deadline }: Term): boolean =>
+  pending.some(isAbout(wanted)) ||
+  open.some(({ question }) => question.deadline <= deadline && isAbout(wanted)(question))
+
+/** The first question whose deadline is over; others may be about what is known by now. */
+export const overdueOf = (
+  { open }: Waiting,
+  { now }: Term,
+  isKnown: (question: SummonsQuestion) => boolean,
+): OpenQuestion | undefined => open.find(({ question }) => question.deadline <= now && !isKnown(question))
+
+/** Asks a question, which is recorded before. @returns whether it is sent */
+export async function ask(
+  context: WatcherContext,
+  { headerHash, header }: { readonly headerHash: Uint8Array; readonly header: Header },
+  { steps, ...wanted }: WantedQuestion,
+  { validUntil }: Term,
+  slot: bigint,
+): Promise<boolean> {
+  const { contracts, wallet, layer1, signal } = context
+  const slots = await layer1.slots({ signal })
+  const question = { ...wanted, headerHash, refund: wallet.keys.payment.hash }
+  const asking = { question, redeemer: encodeAsk(header, steps), validUntil, slots }
+  const draft = askQuestion(contracts, asking, await readScripts(context))
+  return buildAndSend(context, { headerHash, stage: 'question', draft }, slot)
+}
+
+/** Ends a question that was not answered in time: the wallet gets a verdict against the block. */
+export async function expire(context: WatcherContext, asked: OpenQuestion, slot: bigint): Promise<void> {
+  const { contracts, layer1, signal } = context
+  const slots = await layer1.slots({ signal })
+  const draft = endQuestion(contracts, asked, encodeExpiry(0), slots, await readScripts(context))
+  // The time of a slot may begin before the deadline.
+  if (draft.validFrom !== undefined && slot < draft.validFrom) return
+  const { headerHash } = asked.question
+  await buildAndSend(context, { headerHash, stage: 'verdict', draft, proof: silence }, slot)
+}

@@ -1,0 +1,124 @@
+import { setImmediate } from 'node:timers/promises'
+import { toHex } from '@ratatosk/cbor'
+import { SummonsAction, type SummonsQuestion } from '@ratatosk/contracts'
+import { chunkAnswerFromData, nodeAnswerFromData, nodeOfKey, type ShownChunkAnswer } from '@ratatosk/fraud'
+import type { Spending } from '@ratatosk/layer1'
+import { decodeTransaction, effects, outputReferenceKey } from '@ratatosk/ledger'
+import { constrOf, decodePlutusData, PlutusDataError } from '@ratatosk/ledger/plutus-data'
+import { type OpenQuestion, readQuestions } from '@ratatosk/protocol'
+import type { RecordedTransaction } from '@ratatosk/store'
+import { isTrieError } from '@ratatosk/trie'
+import type { WatcherContext } from './context.js'
+import { chunkNumberOf, type QuestionBook, subjectOf } from './question-book.js'
+import { follow } from './send.js'
+
+/** The questions about a block that wait for their answers. */
+export interface Waiting {
+  /** Those that layer 1 shows. */
+  readonly open: readonly OpenQuestion[]
+  /** What is recorded, and not yet on layer 1. */
+  readonly pending: readonly SummonsQuestion[]
+}
+
+/** Questions that are decoded without a pause: anyone can ask thousands. */
+const questionsAtOnce = 50
+
+/** Reads the questions that layer 1 shows, by header hash in hex. */
+export async function readOpenQuestions({
+  contracts,
+  layer1,
+  signal,
+}: WatcherContext): Promise<ReadonlyMap<string, readonly OpenQuestion[]>> {
+  const found = new Map<string, OpenQuestion[]>()
+  if (contracts.summons === undefined) return found
+  const { addressText, policy } = contracts.summons
+  const utxos = await layer1.utxosAt(addressText, { policy, signal })
+  for (let start = 0; start < utxos.length; start += questionsAtOnce) {
+    for (const asked of readQuestions(contracts, utxos.slice(start, start + questionsAtOnce))) {
+      const name = toHex(asked.question.headerHash)
+      found.set(name, [...(found.get(name) ?? []), asked])
+    }
+    await setImmediate()
+  }
+  return found
+}
+
+/**
+ * Follows the questions about a block: those that are recorded, and those of others. Sends again what layer 1
+ * does not know, forgets what it cannot include, and reads the answers to those that are spent.
+ *
+ * @param journal what was recorded for the block
+ * @param open the questions about it that layer 1 shows
+ * @param slot of layer 1's tip
+ */
+export async function followQuestions(
+  context: WatcherContext,
+  book: QuestionBook,
+  journal: readonly RecordedTransaction[],
+  open: readonly OpenQuestion[],
+  slot: bigint,
+): Promise<Waiting> {
+  const shown = new Map(open.map((asked) => [keyOf(asked), asked]))
+  const pending = new Map<string, SummonsQuestion>()
+  for (const recorded of journal) {
+    if (recorded.stage !== 'question') continue
+    const [asked] = readQuestions(context.contracts, effects(decodeTransaction(recorded.cbor)).produced)
+    if (asked === undefined) continue
+    const key = keyOf(asked)
+    if (shown.has(key) || book.spent.has(key)) continue
+    const [sent] = await follow(context, [recorded], slot)
+    if (sent?.state === 'pending') pending.set(key, asked.question)
+    if (sent?.state === 'included') book.seen.set(key, asked)
+    else book.seen.delete(key)
+  }
+  for (const [key, asked] of shown) book.seen.set(key, asked)
+  for (const [key, asked] of book.seen) {
+    if (shown.has(key) || pending.has(key)) continue
+    const spending = await context.layer1.spending(asked.utxo.reference, { signal: context.signal })
+    // Layer 1 has lost it, or the provider is behind.
+    if (spending === undefined) continue
+    book.seen.delete(key)
+    book.spent.add(key)
+    if (readAnswer(context, book, asked, spending)) context.step('answered')
+  }
+  return { open, pending: [...pending.values()] }
+}
+
+const keyOf = ({ utxo }: OpenQuestion): string => outputReferenceKey(utxo.reference)
+
+/** Takes note of an answer. @returns whether the question was answered: it may have expired */
+function readAnswer(
+  { log }: WatcherContext,
+  book: QuestionBook,
+  { question }: OpenQuestion,
+  { redeemer, referenceInputs, transactionId }: Spending,
+): boolean {
+  if (redeemer === undefined) return false
+  const { index, fields } = constrOf(decodePlutusData(redeemer), 'action')
+  if (index !== SummonsAction.answer) return false
+  const isChunk = question.kind === 'chunk'
+  try {
+    if (isChunk) {
+      const datumAt = (place: number) => {
+        const datum = referenceInputs?.[place]?.output.datum
+        const data = datum?.kind === 'inline' ? decodePlutusData(datum.data) : undefined
+        return data instanceof Uint8Array ? data : undefined
+      }
+      note(book, question, chunkAnswerFromData(fields[1], datumAt))
+    } else {
+      const { key, root } = question
+      book.nodes.set(subjectOf(question), nodeAnswerFromData(fields[1], { ...nodeOfKey(key), root }))
+    }
+  } catch (error) {
+    if (!(error instanceof PlutusDataError) && !isTrieError(error)) throw error
+    log.error({ err: error, transaction: transactionId }, 'An answer of the summons cannot be read')
+    if (isChunk) note(book, question, { kind: 'unreadable' })
+    else book.nodes.set(subjectOf(question), 'unreadable')
+  }
+  return true
+}
+
+function note({ chunks }: QuestionBook, { key }: SummonsQuestion, shown: ShownChunkAnswer): void {
+  const number = chunkNumberOf(key)
+  if (chunks.get(number)?.kind !== 'shown') chunks.set(number, shown)
+}

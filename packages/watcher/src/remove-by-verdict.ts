@@ -1,0 +1,38 @@
+import { toHex } from '@ratatosk/cbor'
+import type { Utxo } from '@ratatosk/ledger'
+import { removeInvalidBlock, type StateQueue } from '@ratatosk/protocol'
+import { silence } from './ask.js'
+import type { WatcherContext } from './context.js'
+import { findRegistry, readScripts } from './read-layer1.js'
+import { buildAndSend } from './send.js'
+
+/**
+ * Removes a block by a verdict of the summons, if the wallet holds one.
+ *
+ * @param held outputs of the wallet
+ * @returns whether it holds one
+ */
+export async function removeByVerdict(
+  context: WatcherContext,
+  headerHash: Uint8Array,
+  queue: StateQueue,
+  held: readonly Utxo[],
+  slot: bigint,
+): Promise<boolean> {
+  const { contracts } = context
+  const name = toHex(headerHash)
+  const policy = contracts.summons?.policy ?? ''
+  const utxo = held.find(({ output }) => output.value.assets.get(policy)?.has(name))
+  if (utxo === undefined) return false
+  const registry = await findRegistry(context)
+  if (registry === undefined) throw new Error('Layer 1 shows no registry of operators')
+  const draft = removeInvalidBlock(contracts, {
+    queue,
+    registry,
+    headerHash: name,
+    verdict: { kind: 'held', utxo },
+    referenceScripts: await readScripts(context),
+  })
+  await buildAndSend(context, { headerHash, stage: 'removal', draft, proof: silence }, slot)
+  return true
+}
