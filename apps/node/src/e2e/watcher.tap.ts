@@ -1,47 +1,15 @@
-import { archivist } from '@ratatosk/archivist'
-import { type Archive, bodyOf, encodeBlockBody, encodedHeader, type Header } from '@ratatosk/block'
-import { equalBytes, fromHex, toHex } from '@ratatosk/cbor'
+import { encodedHeader } from '@ratatosk/block'
+import { fromHex, toHex } from '@ratatosk/cbor'
 import { outputReferenceKey } from '@ratatosk/ledger'
 import { ask, until } from '@ratatosk/test-kit/http'
-import fastify from 'fastify'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { bothBackends } from '../test/backends.js'
+import { serveBody } from '../test/body-server.js'
 import { devnetServer } from '../test/devnet-server.js'
 import { besideNode, withoutWitnesses } from '../test/forged-block.js'
 import { initialised, runNode, submit } from '../test/node.js'
 import { spawnNode } from '../test/node-process.js'
 import { transferFrom } from '../test/transfers.js'
-
-/** Serves the body of one block, once it is known, as an archivist. */
-async function serveBody(t: Test) {
-  let known: { readonly header: Header; readonly transactions: readonly Uint8Array[] } | undefined
-  const block = () => {
-    if (known === undefined) return undefined
-    const { bytes, hash } = encodedHeader(known.header)
-    return { headerHash: hash, height: 1n, header: bytes, merged: false }
-  }
-  const byHash: Archive['byHash'] = async (headerHash) => {
-    const found = block()
-    return found && equalBytes(found.headerHash, headerHash) ? found : undefined
-  }
-  const archive: Archive = {
-    byHash,
-    byHeight: async (height) => (height === 1n ? block() : undefined),
-    range: async () => [],
-    async *body() {
-      yield encodeBlockBody(bodyOf([...(known?.transactions ?? [])]))
-    },
-  }
-  const server = fastify({ forceCloseConnections: true })
-  t.teardown(() => server.close())
-  await server.register(archivist, { archive })
-  return {
-    url: await server.listen({ host: '127.0.0.1', port: 0 }),
-    know: (block: typeof known) => {
-      known = block
-    },
-  }
-}
 
 t.test('a watcher removes a block that breaks a rule, slashes its operator, and does so once', async (t) => {
   const [embedded] = await bothBackends()

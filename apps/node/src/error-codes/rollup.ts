@@ -181,6 +181,11 @@ export const rollupErrors: readonly ErrorGroup[] = [
         remedy: 'Build on no later block. The administrator, if there is one, can remove it',
       },
       {
+        codes: ['WATCHER_TOO_LATE'],
+        meaning: 'A question about a block would end too late for a removal before the block is mature',
+        remedy: 'Build on no later block. The administrator, if there is one, can remove it',
+      },
+      {
         codes: ['WATCHER_MERGED'],
         meaning: 'An invalid block was merged before a proof removed it',
         remedy: 'The confirmed state is wrong: begin a new deployment with the ledger before the block',

@@ -269,7 +269,15 @@ export const watcherSettings = {
     minimum: 0,
     maximum: maxLovelace,
     description:
-      'Lovelace that fraud proofs may cost in an hour, with the ada that parts of large proofs lock for ' +
-      'minutes; `0`: no limit',
+      'Lovelace that fraud proofs and questions may cost in an hour, with the ada that questions and parts ' +
+      'of large proofs lock; `0`: no limit',
+  }),
+  WATCHER_PATIENCE_MS: optionalNumber({
+    minimum: 0,
+    maximum: yearMs,
+    defaultNote: 'a tenth of `MATURITY_WINDOW_MS`',
+    description:
+      "Milliseconds after a block's end in which peers may be without its body, before the watcher asks " +
+      'the operator for it on layer 1',
   }),
 }

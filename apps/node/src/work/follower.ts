@@ -38,7 +38,7 @@ export async function startFollower(
     rules: { parameters, networkId: network.id, slots: network.slots, evaluator },
     log,
     ...(evidence && { evidence }),
-    ...(watcher && { watch: watcher.watch }),
+    ...(watcher && { watch: watcher.watch, unavailable: watcher.unavailable }),
   }
   const open = (trieDir: string) => createFollower({ ...options, trieDir })
   const follower =

@@ -5,7 +5,10 @@ import { type NodeContext, present } from '../context.js'
 import type { Settlement } from '../layer1/settlement.js'
 import type { Storage } from '../storage/open-storage.js'
 
-/** Opens what removes the invalid blocks that a follower finds. Does not wait for layer 1. */
+/**
+ * Opens what removes the invalid blocks that a follower finds, and asks for bodies. Does not wait for layer
+ * 1.
+ */
 export function openWatcher(
   { settings, network, parameters, keys, log, onClose }: NodeContext,
   { store }: Storage,
@@ -23,6 +26,7 @@ export function openWatcher(
     archive: store.archive,
     evaluator,
     log,
+    ...(settings.WATCHER_PATIENCE_MS !== undefined && { patienceMs: settings.WATCHER_PATIENCE_MS }),
     ...(most > 0 && { maxLovelacePerHour: BigInt(most) }),
     // Requests to a devnet cost nothing, and it makes a block every second.
     pollMs: network.isDevnet ? 200 : 5000,
