@@ -92,9 +92,9 @@ export interface BlockVerdict {
   readonly height: number
   /** Hash of the operator's verification key */
   readonly operatorKey: string
-  /** invalid: the block breaks a rule; unprovable: and no policy can prove it on layer 1; removing: transactions are sent; removed: the block is no longer in the state queue */
-  readonly state: 'invalid' | 'unprovable' | 'removing' | 'removed'
-  /** The broken rule, for people */
+  /** unavailable: no one serves the body of the block; valid: the body came, and breaks no rule; invalid: the block breaks a rule; unprovable: and no policy can prove it on layer 1; removing: transactions are sent; removed: the block is no longer in the state queue */
+  readonly state: 'unavailable' | 'valid' | 'invalid' | 'unprovable' | 'removing' | 'removed'
+  /** The broken rule, or what is missing, for people */
   readonly reason: string
   /** Place in the block of the transaction that breaks the rule */
   readonly position?: number
@@ -106,8 +106,8 @@ export interface BlockVerdict {
   readonly transactions: readonly {
     /** Transaction hash on layer 1 */
     readonly txHash: string
-    /** Stores a datum of the proof; mints the verdict; removes the block; prunes the blocks behind it */
-    readonly stage: 'datum' | 'verdict' | 'removal' | 'prune'
+    /** Asks for what the operator hides; stores a datum of the proof; mints the verdict; removes the block; prunes the blocks behind it */
+    readonly stage: 'question' | 'datum' | 'verdict' | 'removal' | 'prune'
     /** Lovelace */
     readonly fee: string
     /** When it was sent */
@@ -1377,7 +1377,7 @@ export interface ListQuestionsParameters {
 /** What `listVerdicts` asks for. */
 export interface ListVerdictsParameters {
   /** Only verdicts in this state */
-  readonly state?: 'invalid' | 'unprovable' | 'removing' | 'removed'
+  readonly state?: 'unavailable' | 'valid' | 'invalid' | 'unprovable' | 'removing' | 'removed'
   /** The most to answer */
   readonly limit?: number
   /** Only verdicts after this one in the list */

@@ -68,8 +68,8 @@ export interface ListedTransaction {
   /** 32 bytes. */
   readonly id: Uint8Array
   /**
-   * Asks a question of the summons; stores a datum of a proof; mints the verdict; removes the block; prunes the
-   * blocks behind it.
+   * Asks a question of the summons; stores a datum of a proof; mints the verdict; removes the block; prunes
+   * the blocks behind it.
    */
   readonly stage: 'question' | 'datum' | 'verdict' | 'removal' | 'prune'
   /** Lovelace. */
@@ -85,9 +85,9 @@ export interface ListedVerdict {
   /** Blake2b-224 of the operator's verification key, 28 bytes. */
   readonly operatorKey: Uint8Array
   /**
-   * `unavailable`: no one serves its body; `valid`: that came, and breaks no rule; `invalid`: a rule is broken;
-   * `unprovable`: and no policy can prove it on layer 1; `removing`: transactions are sent; `removed`: the
-   * block is gone.
+   * `unavailable`: no one serves its body; `valid`: that came, and breaks no rule; `invalid`: a rule is
+   * broken; `unprovable`: and no policy can prove it on layer 1; `removing`: transactions are sent;
+   * `removed`: the block is gone.
    */
   readonly state: 'unavailable' | 'valid' | 'invalid' | 'unprovable' | 'removing' | 'removed'
   /** The broken rule, or what is missing, for people. */
