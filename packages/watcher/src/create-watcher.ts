@@ -80,8 +80,8 @@ export function createWatcher(options: WatcherOptions): Watcher {
       lack = found
     },
     step(name) {
-      // The bond has come back.
-      if (name === 'answered') balanceAt = 0
+      // The bond of a question has come back.
+      if (name === 'answered' || name === 'removed') balanceAt = 0
       observer?.step(name)
     },
   }

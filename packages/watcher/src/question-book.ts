@@ -3,7 +3,7 @@ import type { SummonsQuestion } from '@ratatosk/contracts'
 import type { NodeAnswer, ShownChunkAnswer } from '@ratatosk/fraud'
 import type { OpenQuestion } from '@ratatosk/protocol'
 
-/** What is asked for, whoever asks. */
+/** What is asked for, by any asker. */
 export type Subject = Pick<SummonsQuestion, 'kind' | 'root' | 'key' | 'hash'>
 
 export const subjectOf = ({ kind, root, key, hash }: Subject): string =>

@@ -54,9 +54,10 @@ t.test('an operator who withholds a body and stays silent loses block and bond',
   await until(async () => (await headers()).length === 0, { what: 'the block is gone', timeoutMs: 90_000 })
   t.same((await beside.readOperators()).datum.operators, [], 'its operator is slashed')
   const { bond } = beside.contracts.parameters
-  t.ok((await wallet.balance()).lovelace - balance > bond, 'the bond is the watcher’s')
   const isSettled = async () => (await verdicts(watcher.url))[0]?.state === 'removed'
   await until(isSettled, { what: 'the verdict is settled' })
+  const gain = async () => (await wallet.balance()).lovelace - balance
+  await until(async () => (await gain()) > bond, { what: 'the bond and that of the question are the watcher’s' })
   t.match((await verdicts(watcher.url))[0], {
     policy: 'summons',
     fraud: 'unanswered',

@@ -4,7 +4,7 @@ import type { Layer1 } from '@ratatosk/layer1'
 import { type Contracts, readStateQueue, soundBlocks } from '@ratatosk/protocol'
 import type { Watcher } from '../index.js'
 
-/** What becomes of blocks whose bodies no peer serves. */
+/** Judges the bodies of blocks that no peer serves. */
 export interface Withheld {
   /**
    * Judges the body that the operator has shown.
