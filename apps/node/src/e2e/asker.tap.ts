@@ -57,7 +57,7 @@ t.test('an operator who withholds a body and stays silent loses block and bond',
   const isSettled = async () => (await verdicts(watcher.url))[0]?.state === 'removed'
   await until(isSettled, { what: 'the verdict is settled' })
   const gain = async () => (await wallet.balance()).lovelace - balance
-  await until(async () => (await gain()) > bond, { what: 'the bond and that of the question are the watcher’s' })
+  await until(async () => (await gain()) > bond, { what: 'both bonds are the watcher’s' })
   t.match((await verdicts(watcher.url))[0], {
     policy: 'summons',
     fraud: 'unanswered',

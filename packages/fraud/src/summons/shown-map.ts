@@ -5,7 +5,7 @@ import type { MapProofs } from '../map-proofs.js'
 import { isBranchAnswer, type NodeAnswer, nodeKey, nodeOfKey, type ShownNode } from './node-answer.js'
 import type { Difference, NextQuestion } from './search.js'
 
-/** A posted map as far as answers show it. What they do not show throws {@link NotShown}. */
+/** A posted map as far as answers show it. What they do not show throws an error. */
 export interface ShownMap extends MapProofs {
   /** Takes an answer that the summons has accepted. */
   add(question: Pick<NextQuestion, 'key' | 'hash'>, answer: NodeAnswer): void
@@ -18,7 +18,7 @@ export interface ShownMap extends MapProofs {
 }
 
 /** What a proof needs is not shown: `question` asks for the next node on the way. */
-export class NotShown extends Error {
+class NotShown extends Error {
   override readonly name = 'NotShown'
 
   constructor(readonly question: NextQuestion) {
