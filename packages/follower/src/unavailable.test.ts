@@ -86,7 +86,7 @@ it('keeps the outputs after an invalid block for as long as it is watched', asyn
   const invalid: InvalidBlock[] = []
   const watch: FollowerOptions['watch'] = (given, signal) => {
     invalid.push(given)
-    return new Promise((resolve) => signal.addEventListener('abort', () => resolve()))
+    return new Promise((resolve) => signal.addEventListener('abort', () => resolve(undefined)))
   }
   const peers = [await serve(archiveOfBlocks(chain))]
   const { follower } = await follow(chain, peers, { watch, pollMs: 5 })

@@ -35,7 +35,12 @@ function River() {
   return (
     <section class="river" aria-label="From the queue to the confirmed state">
       {queue && (
-        <Stage id="queue" title="Queue" count={queue.transactions} marks={<Dots count={queue.transactions} />}>
+        <Stage
+          id="queue"
+          title="Queue"
+          count={queue.transactions}
+          marks={<Dots count={queue.transactions} />}
+        >
           {queue.oldestAt ? (
             <>
               oldest <Ago at={queue.oldestAt} />
@@ -60,7 +65,9 @@ function River() {
         id="open"
         title="On the way"
         count={sent}
-        marks={<Carriages of={blocks.value?.filter(({ state }) => state === 'built' || state === 'submitted')} />}
+        marks={
+          <Carriages of={blocks.value?.filter(({ state }) => state === 'built' || state === 'submitted')} />
+        }
       >
         {sent === 0
           ? 'all blocks are on layer 1'
@@ -119,7 +126,6 @@ function Dots({ count }: { readonly count: number }) {
   return (
     <span class="marks" data-marks={Math.min(count, mostDots)} aria-hidden="true">
       {Array.from({ length: Math.min(count, mostDots) }, (_, at) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: all dots are alike
         <i key={at} />
       ))}
       {count > mostDots && '…'}
