@@ -168,6 +168,15 @@ t.test('closes a connection that waits too long for its next request', async (t)
   t.equal(await open(), 0)
 })
 
+t.test('closing ends connections that have sent no request, as clients open them ahead', async (t) => {
+  const { server, port, open } = await build(t, { requestTimeoutMs: 200_000 })
+  const ahead = await client(t, port, '')
+  await until(async () => (await open()) === 1)
+  const closed = once(ahead.resume(), 'close')
+  await server.close()
+  await closed
+})
+
 t.test('answers 408 to a request that does not arrive, however short other time-outs are', async (t) => {
   const { port } = await build(t, { requestTimeoutMs: 100, stallTimeoutMs: 10, keepAliveTimeoutMs: 10 })
   const post = 'POST /echo HTTP/1.1\r\nhost: a\r\ncontent-type: text/plain\r\ncontent-length: 9\r\n'

@@ -112,8 +112,7 @@ export const serverLimits = fp(
     }
     const patient = patientLimit(maxConnections)
     const overflowing = new WeakMap<Socket, NodeJS.Timeout>()
-    const counted = new WeakSet<Socket>()
-    let connected = 0
+    const counted = new Set<Socket>()
     const requests = requestQueue()
     fastify.server.maxConnections = hardLimit(patient)
     fastify.server.on('drop', () => report('dropped'))
@@ -124,11 +123,15 @@ export const serverLimits = fp(
       requests.connectionArrived()
       // Bytes that came while the event loop was blocked are read before the immediate runs.
       const due = () => setImmediate(drop, socket)
-      if (++connected > patient) overflowing.set(socket, setTimeout(due, overflowMs))
+      if (counted.size > patient) overflowing.set(socket, setTimeout(due, overflowMs))
       socket.once('close', () => {
-        connected--
+        counted.delete(socket)
         clearTimeout(overflowing.get(socket))
       })
+    })
+    // Clients open connections ahead. The server would wait for their first requests.
+    fastify.addHook('preClose', async () => {
+      for (const socket of counted) if (socket.bytesRead === 0) socket.destroy()
     })
     function drop(socket: Socket): void {
       if (socket.destroyed || admitted.has(socket)) return
