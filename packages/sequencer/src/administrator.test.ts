@@ -6,7 +6,17 @@ import { readRegistry } from '@ratatosk/protocol'
 import { keysFromSeedPhrase, nativeScript } from '@ratatosk/transaction'
 import { expect, test } from 'vitest'
 import { everythingMerged, expectAgreement, until } from './test/agreement.js'
-import { accept, contracts, evaluator, openChain, openRollup, queueOf, transfers } from './test/rollup.js'
+import { attackerKeys } from './test/attacker.js'
+import {
+  accept,
+  contracts,
+  evaluator,
+  administrator as openAdministrator,
+  openChain,
+  openRollup,
+  queueOf,
+  transfers,
+} from './test/rollup.js'
 import { administratorKeys, contractsOf, operatorKeys } from './test/rollup-contracts.js'
 import { openers } from './test/services.js'
 
@@ -65,6 +75,37 @@ test.concurrent('without the key nothing is initialised, and the store stays as 
   expect(await sequencer.run('init')).toEqual(refused)
   await until(async () => sequencer.snapshot().fault?.code === 'SEQUENCER_NOT_INITIALISED')
   expect(await chain.layer1.utxosByUnit(contracts.scripts.registry.unit)).toEqual([])
+})
+
+test.concurrent('init registers another operator, if the administrator can sign', async (context) => {
+  const { store } = await openers['PostgreSQL and Redis'](context)
+  const chain = await openChain(context)
+  context.onTestFinished(chain.keepMining())
+  const { layer1 } = chain
+  const first = await openRollup(context, store, layer1)
+  expect(await first.sequencer.run('init')).toMatchObject({ kind: 'initiated' })
+  const [root] = (await queueOf(layer1)).roots
+  const { id } = await openAdministrator(layer1).send({
+    outputs: [1, 2].map(() => ({ address: attackerKeys.addressText, lovelace: 1_000_000_000n })),
+  })
+  await layer1.await(id)
+
+  const { store: other } = await openers['PostgreSQL and Redis'](context)
+  const operator = openWallet({ layer1, keys: attackerKeys, evaluator, withholdMs: 50 })
+  const unable = await openRollup(context, other, layer1, { operator, administrator: absent })
+  expect(await unable.sequencer.run('init')).toMatchObject({ kind: 'root-exists' })
+  await unable.sequencer.close()
+  const second = await openRollup(context, other, layer1, { operator, roots: unable.roots })
+  expect(await second.sequencer.run('init')).toMatchObject({ kind: 'initiated' })
+  const registry = readRegistry(contracts, await layer1.utxosByUnit(contracts.scripts.registry.unit))!
+  const { turnLength } = contracts.parameters
+  expect(registry.datum.operators.map(({ vkey }) => toHex(vkey))).toEqual(
+    [attackerKeys, operatorKeys].map(({ payment }) => toHex(payment.hash)),
+  )
+  const { activeFrom } = registry.datum.operators[0]!
+  expect(activeFrom - BigInt(chain.clock.time)).toBeLessThanOrEqual(3n * turnLength)
+  expect((await queueOf(layer1)).roots).toEqual([root])
+  expect(await second.sequencer.run('init')).toMatchObject({ kind: 'root-exists' })
 })
 
 const [first, second, third] = [administratorKeys, 6, 7].map((keys) =>

@@ -45,13 +45,15 @@ export async function register(context: SequencerContext): Promise<string | unde
   const [tip, current] = [await layer1.tip({ signal }), await layer1.currentSlot({ signal })]
   const referenceScripts = await readReferenceScripts(context)
   const registry = await existingRegistry(context)
+  const { turnLength } = contracts.parameters
   const validity = {
     // The tip's slot, in case this clock is ahead of the network's.
     validFrom: min(tip.slot, current),
     validUntil: operationValidUntil(
       context,
       current,
-      registry.datum.running ? registrationValidityMs : undefined,
+      // Only devnets have shorter turns, and their layer 1 is fast.
+      registry.datum.running ? Math.min(registrationValidityMs, Number(turnLength)) : undefined,
     ),
     slots,
   }
@@ -66,11 +68,16 @@ export async function register(context: SequencerContext): Promise<string | unde
   return id
 }
 
-/** The operator's entry in the registry; undefined if it is not registered. */
+/** The operator's entry in the registry of layer 1; undefined if it is not registered. */
 export async function ownEntry(context: SequencerContext): Promise<RegisteredOperator | undefined> {
-  const { datum } = await existingRegistry(context)
-  return datum.operators.find(({ vkey }) => equalBytes(vkey, context.operator.keys.payment.hash))
+  return entryOf(context, await existingRegistry(context))
 }
+
+export const entryOf = (
+  { operator }: Pick<SequencerContext, 'operator'>,
+  { datum }: RegistryElement,
+): RegisteredOperator | undefined =>
+  datum.operators.find(({ vkey }) => equalBytes(vkey, operator.keys.payment.hash))
 
 export async function existingRegistry(context: SequencerContext): Promise<RegistryElement> {
   const registry = await findRegistry(context)

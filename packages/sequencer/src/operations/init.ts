@@ -7,7 +7,7 @@ import type { OperationResult } from '@ratatosk/ports'
 import { initQueue, initRollup } from '@ratatosk/protocol'
 import type { TransactionDraft } from '@ratatosk/transaction'
 import { alignRoots, returnBlocks } from '../blocks/ledger-state.js'
-import { readReferenceScripts } from '../blocks/queue-elements.js'
+import { findRegistry, readReferenceScripts } from '../blocks/queue-elements.js'
 import { reconcile } from '../blocks/reconcile.js'
 import { administratorOf, hasAdministrator, type SequencerContext } from '../context.js'
 import { SequencerError } from '../errors.js'
@@ -16,6 +16,7 @@ import {
   createRegistry,
   deploymentOutputSpent,
   deploymentToStart,
+  entryOf,
   existingRegistry,
   findDeploymentOutput,
   ownEntry,
@@ -26,17 +27,13 @@ import { submitAndConfirm } from './send-transactions.js'
 
 /**
  * The result of init when layer 1 has a root unit already; undefined when init has something to do: there is
- * no root, or the operator still has to register and needs no administrator for that.
+ * no root, or the operator still has to register and the administrator, if there is one, can sign here.
  */
 export async function findInitialised(context: SequencerContext): Promise<OperationResult | undefined> {
   const { layer1, contracts, signal } = context
   const { unit, addressText } = contracts.scripts.queue
   const roots = await layer1.utxosByUnit(unit, { signal })
-  if (roots.length === 0) return undefined
-  if (!hasAdministrator(context)) {
-    const entry = await ownEntry(context)
-    if (entry === undefined || entry.activeUntil !== undefined) return undefined
-  }
+  if (roots.length === 0 || (await mustRegister(context, roots.length))) return undefined
   return {
     kind: 'root-exists',
     rootUnit: unit,
@@ -46,18 +43,42 @@ export async function findInitialised(context: SequencerContext): Promise<Operat
   }
 }
 
+/** Whether the operator is not registered, and this process can register it with the queue that there is. */
+async function mustRegister(context: SequencerContext, roots: number): Promise<boolean> {
+  if (hasAdministrator(context)) {
+    if ('absent' in context.administrator || roots > 1) return false
+    const registry = await findRegistry(context)
+    return registry !== undefined && entryOf(context, registry) === undefined
+  }
+  const entry = await ownEntry(context)
+  return entry === undefined || entry.activeUntil !== undefined
+}
+
 /**
  * Initialises a state queue whose confirmed state is the newest merged block, or genesis, and everything that
- * it needs and layer 1 lacks. Each step reads layer 1 first, so that an interrupted operation continues where
- * it ended.
+ * it needs and layer 1 lacks, or registers the operator with the queue that there is. Each step reads layer 1
+ * first, so that an interrupted operation continues where it ended.
  */
 export async function initialise(context: SequencerContext): Promise<OperationResult> {
   const existing = await findInitialised(context)
   if (existing !== undefined) return existing
-  const transactionId = hasAdministrator(context)
-    ? await initialiseWithAdministrator(context)
-    : await initialiseWithoutAdministrator(context)
+  const transactionId = await begin(context)
   return { kind: 'initiated', transactionId, rootUnit: context.contracts.scripts.queue.unit }
+}
+
+async function begin(context: SequencerContext): Promise<string> {
+  if (await hasRoot(context)) return join(context)
+  return hasAdministrator(context)
+    ? initialiseWithAdministrator(context)
+    : initialiseWithoutAdministrator(context)
+}
+
+/** @returns the id of the transaction that registered the operator */
+async function join(context: SequencerContext): Promise<string> {
+  if (await applyGenesis(context)) await alignRoots(context, undefined)
+  // An operator leaves no bond with a queue that this store cannot continue.
+  await reconcile(context)
+  return (await register(context)) ?? ''
 }
 
 /** @returns the id of the transaction that minted the root */
@@ -82,18 +103,12 @@ async function initialiseWithAdministrator(context: SequencerContext): Promise<s
 }
 
 /**
- * The operator starts registry and queue in one transaction and registers itself afterwards, when an
- * interrupted init has nothing else left to do.
+ * The operator starts registry and queue in one transaction and registers itself afterwards.
  *
- * @returns the id of the transaction that minted the root, or of the registration if there was a root
+ * @returns the id of the transaction that minted the root
  */
 async function initialiseWithoutAdministrator(context: SequencerContext): Promise<string> {
   const { contracts, operator } = context
-  if (await hasRoot(context)) {
-    // An operator leaves no bond with a queue that this store cannot continue.
-    await reconcile(context)
-    return (await register(context)) ?? ''
-  }
   const output = await findDeploymentOutput(context)
   if (output === undefined) throw deploymentOutputSpent(context)
   if (!equalBytes(output.output.address.bytes, operator.keys.address.bytes))
@@ -114,15 +129,21 @@ async function initialiseWithoutAdministrator(context: SequencerContext): Promis
 
 /** Applies the genesis, returns unmerged blocks to the mempool, and has the roots follow. */
 async function prepareLedger(context: SequencerContext): Promise<void> {
-  const { store, genesis, cache, log } = context
-  if (genesis.length > 0 && (await store.applyGenesis(genesis))) {
-    log.info({ outputs: genesis.length }, `Applied genesis: ${genesis.length} outputs`)
-    context.step('genesis-applied')
-    cache.setGenesisRoot(undefined)
-  }
+  const { store } = context
+  await applyGenesis(context)
   const confirmed = await store.blocks.confirmed()
   await returnBlocks(context, (confirmed?.height ?? 0n) + 1n, 'layer 1 has no state queue')
   await alignRoots(context, confirmed)
+}
+
+/** @returns whether the ledger was empty before */
+async function applyGenesis(context: SequencerContext): Promise<boolean> {
+  const { store, genesis, cache, log } = context
+  if (genesis.length === 0 || !(await store.applyGenesis(genesis))) return false
+  log.info({ outputs: genesis.length }, `Applied genesis: ${genesis.length} outputs`)
+  context.step('genesis-applied')
+  cache.setGenesisRoot(undefined)
+  return true
 }
 
 async function hasRoot({ layer1, contracts, signal }: SequencerContext): Promise<boolean> {
