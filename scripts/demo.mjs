@@ -1,4 +1,4 @@
-// npm run demo: install, build, then show a transaction's life on a running node, or on one that it starts.
+// npm run demo: install, build, then show a transaction's life, or with `-- fraud` how a theft is punished.
 import { launch } from './launch.mjs'
 import { prepare } from './prepare.mjs'
 

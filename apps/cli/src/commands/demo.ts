@@ -1,28 +1,34 @@
 import { command } from '../frame/command.js'
+import { UsageError } from '../frame/errors.js'
 import { nodeArguments } from '../frame/node-connection.js'
 
+const stories = ['payment', 'fraud']
 const urlDescription = 'The node. Default: from HOST and PORT; if none answers there, the demo starts one'
 
 /** `ratatosk demo` */
 export const demo = command(
   'demo',
-  'Send payments on a devnet, and follow them until their block is merged',
-  { ...nodeArguments, url: { ...nodeArguments.url, description: urlDescription } },
+  'Follow payments on a devnet until their block is merged, or a fraud until its operator is slashed',
+  {
+    story: {
+      type: 'positional',
+      required: false,
+      default: 'payment',
+      description: '`payment`; or `fraud`, on nodes of its own: an operator steals, and loses its bond',
+    },
+    ...nodeArguments,
+    url: { ...nodeArguments.url, description: urlDescription },
+  },
   async (args, shell) => {
-    const [{ findNode }, { runDemo }, { createStory }] = await Promise.all([
-      import('../demo/find-node.js'),
-      import('../demo/run-demo.js'),
-      import('../demo/story.js'),
-    ])
-    const story = createStory(args.json ? () => undefined : shell.write)
-    story.title('Ratatosk: a payment on layer 2, from submission to merge')
-    const { client, isOwn, close } = await findNode(args, shell, story)
-    try {
-      const report = await runDemo(client, story)
-      story.title('That is all. The demo can run again on the same node.\n')
-      return args.json ? { value: { ...report, startedNode: isOwn }, text: '' } : undefined
-    } finally {
-      await close()
-    }
+    const { story: name, json, url } = args
+    if (!stories.includes(name))
+      throw new UsageError(`There is no demo "${name}": choose ${stories.join(' or ')}.`)
+    if (name === 'fraud' && url !== undefined)
+      throw new UsageError('`demo fraud` starts nodes of its own: leave out --url.')
+    const { createStory } = await import('../demo/story.js')
+    const story = createStory(json ? () => undefined : shell.write)
+    const { tellFraud, tellPayment } = await import('../demo/tell.js')
+    const value = await (name === 'fraud' ? tellFraud : tellPayment)(args, shell, story)
+    return json ? { value, text: '' } : undefined
   },
 )

@@ -1,12 +1,9 @@
-import { rmSync } from 'node:fs'
-import { mkdtemp } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { type Client, NetworkError, TimeoutError } from '@ratatosk/client'
 import type { Shell } from '../frame/command.js'
 import { CommandError } from '../frame/errors.js'
 import { connect, type NodeOptions } from '../frame/node-connection.js'
 import type { Story } from './story.js'
+import { openTemporaryFolder } from './temporary-folder.js'
 
 /** The node of a demo. */
 export interface DemoNode {
@@ -44,35 +41,22 @@ async function isAlive(client: Client): Promise<boolean> {
   }
 }
 
-/** They end the demo with the status of a shell: 129, 130, 143. */
-const signals = ['SIGHUP', 'SIGINT', 'SIGTERM'] as const
-
 async function startOwn(options: NodeOptions, shell: Shell, say: Story['say']): Promise<DemoNode> {
-  const folder = await mkdtemp(join(tmpdir(), 'ratatosk-demo-'))
-  const cleanUp = () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
-  const interrupt = (_: NodeJS.Signals, signal: number) => {
-    cleanUp()
-    process.exit(128 + signal)
-  }
-  for (const signal of signals) process.on(signal, interrupt)
-  const end = () => {
-    for (const signal of signals) process.off(signal, interrupt)
-    cleanUp()
-  }
+  const folder = await openTemporaryFolder()
   try {
     // Most demos have a node.
     const { readSettings, startNode } = await import('@ratatosk/node')
     const { MATURITY_WINDOW_MS } = shell.environment
-    const settings = { DATA_DIR: folder, PORT: '0', LOG_LEVEL: 'error', MATURITY_WINDOW_MS }
+    const settings = { DATA_DIR: folder.path, PORT: '0', LOG_LEVEL: 'error', MATURITY_WINDOW_MS }
     const node = await startNode(readSettings(settings))
     say(`It is up at ${node.url}.`)
     return {
       client: await connect({ ...options, url: node.url }, shell),
       isOwn: true,
-      close: () => node.close().finally(end),
+      close: () => node.close().finally(folder.remove),
     }
   } catch (error) {
-    end()
+    folder.remove()
     throw error
   }
 }

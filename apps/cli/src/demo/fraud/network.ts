@@ -1,0 +1,112 @@
+import { join } from 'node:path'
+import type { Client } from '@ratatosk/client'
+import { createDevnet, devnetApis, testGenesis } from '@ratatosk/devnet'
+import { type RunningNode, readSettings, startNode } from '@ratatosk/node'
+import { keysFromSeedPhrase, toOutput } from '@ratatosk/transaction'
+import { generateMnemonic } from '@scure/bip39'
+import { wordlist } from '@scure/bip39/wordlists/english.js'
+import { fastify } from 'fastify'
+
+/** A node of the network. */
+interface Member {
+  readonly node: RunningNode
+  readonly client: Client
+}
+
+/** The nodes of a story about fraud, in this process, on a layer 1 of their own. */
+export interface Network {
+  /** The operator from the beginning. */
+  readonly cheat: Member
+  /** Becomes the second operator. */
+  readonly honest: Member
+  readonly watcher: Member
+  /** What an address has on layer 1, in lovelace. */
+  lovelaceOn1(address: string): bigint
+  /** Stops everything, the nodes first. */
+  close(): Promise<void>
+}
+
+/** Slots and blocks of layer 1, in milliseconds: short, so that the demo waits little. */
+const slotMs = 200
+/** Longer than the story takes: the false block must be removed before it can be merged. */
+const maturityWindowMs = 600_000
+/** The shortest turns that there are. */
+const turnMs = 10_000
+/** What the second operator has on layer 1, in each of its outputs. */
+const [outputs, lovelace] = [5, 1_000_000_000n]
+
+/**
+ * Starts the network.
+ *
+ * @param folder of its stores
+ * @param connect a client of a URL
+ */
+export async function startNetwork(
+  folder: string,
+  connect: (url: string) => Promise<Client>,
+): Promise<Network> {
+  const closing: (() => Promise<unknown>)[] = []
+  const close = async () => {
+    for (const end of closing.splice(0).reverse()) await end()
+  }
+  const second = generateMnemonic(wordlist, 256)
+  try {
+    const devnet = await createDevnet({
+      genesis: genesisWith(second),
+      slotLengthMs: slotMs,
+      blockEveryMs: slotMs,
+    })
+    closing.push(() => devnet.close())
+    const server = fastify({ forceCloseConnections: true })
+    closing.push(() => server.close())
+    await server.register(devnetApis, { devnet, paths: { kupo: false, ogmios: false } })
+    const layer1 = await server.listen({ host: '127.0.0.1', port: 0 })
+
+    const start = async (name: string, own: Readonly<Record<string, string>>): Promise<Member> => {
+      const settings = {
+        DATA_DIR: join(folder, name),
+        PORT: '0',
+        LOG_LEVEL: 'fatal',
+        LAYER1_PROVIDER: 'blockfrost',
+        BLOCKFROST_URL: `${layer1}/blockfrost/api/v0`,
+        MATURITY_WINDOW_MS: String(maturityWindowMs),
+        OPERATOR_TURN_MS: String(turnMs),
+        AUTO_INIT: 'false',
+        ...own,
+      }
+      const node = await startNode(readSettings(settings))
+      closing.push(() => node.close())
+      return { node, client: await connect(node.url) }
+    }
+    const [cheat, honest] = await Promise.all([
+      start('cheat', {}),
+      start('honest', { OPERATOR_SEED_PHRASE: second }),
+    ])
+    const peers = [cheat, honest].map(({ node }) => `${node.url}/archivist`)
+    const watcher = await start('watcher', { NODE_ROLE: 'watcher', ARCHIVIST_PEERS: peers.join() })
+    return {
+      cheat,
+      honest,
+      watcher,
+      lovelaceOn1: (address) =>
+        devnet.utxos({ address }).reduce((sum, { output }) => sum + output.value.lovelace, 0n),
+      close,
+    }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+/** The devnet's genesis, with ada for another operator. */
+function genesisWith(seedPhrase: string): ReturnType<typeof testGenesis> {
+  const genesis = testGenesis()
+  const address = keysFromSeedPhrase(seedPhrase, { networkId: 0 }).address.bytes
+  const value = { lovelace, assets: new Map() }
+  const output = Buffer.from(toOutput({ address, value, datum: { kind: 'none' } }).bytes).toString('hex')
+  const own = Array.from({ length: outputs }, (_, index) => ({
+    outref: `${'22'.repeat(32)}#${index}`,
+    output,
+  }))
+  return { ...genesis, utxos: [...genesis.utxos, ...own] }
+}

@@ -1,0 +1,129 @@
+import { randomBytes } from 'node:crypto'
+import { type BlockVerdict, RejectedError } from '@ratatosk/client'
+import { outputReferenceKey, type Utxo } from '@ratatosk/ledger'
+import { keysFromSigningKey } from '@ratatosk/transaction'
+import { ada } from '../../frame/ada.js'
+import { CommandError } from '../../frame/errors.js'
+import { devnetFunds, lovelaceIn, openBuilder, outputsOf, type Payment } from '../../layer2/layer2.js'
+import type { Story } from '../story.js'
+import type { Network } from './network.js'
+import { admitOperators } from './operators.js'
+import { showRemoval } from './removal.js'
+import { acceptUnchecked, withoutSignatures } from './theft.js'
+
+/** Generous, because a loaded machine is slow. */
+const timeoutMs = 120_000
+/** What the owner pays in the end, and what is left for the fee of a transaction. */
+const [payment, reserve] = [100_000_000n, 2_000_000n]
+
+/** What happened. */
+interface FraudReport {
+  readonly theft: {
+    readonly txHash: string
+    /** Decimal. */
+    readonly lovelace: string
+    /** The rules by which the honest node refuses it. */
+    readonly predicates: readonly string[]
+  }
+  readonly verdict: BlockVerdict
+  /** Milliseconds from the time when the block was on layer 1 until the watcher saw that it was removed. */
+  readonly removedAfterMs: number
+  /** Lovelace, decimal: the bond of the cheat, and what the watcher's wallet has gained. */
+  readonly bond: string
+  readonly gain: string
+  /** Header hash of the next block, which the honest operator committed. */
+  readonly nextBlock: string
+}
+
+/**
+ * Has an operator commit a theft, and shows how a watcher proves it to layer 1, which removes the block and
+ * takes the operator's bond.
+ *
+ * @throws CommandError if an answer is not as expected
+ */
+export async function runFraud(network: Network, story: Story): Promise<FraudReport> {
+  const { cheat, honest } = network
+  const { say, step } = story
+
+  const stake = await admitOperators(network, story)
+
+  step('The ledger before')
+  const builder = await openBuilder(honest.client)
+  const funds = await devnetFunds(honest.client, payment + reserve)
+  if (funds === undefined) throw new CommandError('CLI_NO_FUNDS', 'No devnet wallet has enough.')
+  const owner = funds.from.addressText
+  const before = await outputsOf(honest.client, owner)
+  say(`GET /utxos of the honest node: a user has ${ada(lovelaceIn(before))}.`)
+
+  step("The lie: a payment of the user's ada to the operator, which the user has not signed")
+  const thief = keysFromSigningKey(randomBytes(32).toString('hex'), { networkId: 0 }).addressText
+  const lovelace = lovelaceIn([funds.utxo]) - reserve
+  const { transaction, txHash } = await builder.pay({ ...funds, to: thief, lovelace })
+  const theft = withoutSignatures(transaction)
+  const predicates = await refuseTheft(theft, txHash)
+
+  step('The operator commits it all the same')
+  await acceptUnchecked(cheat.node, theft)
+  const { block } = await cheat.client.awaitTx(txHash, { finality: 'committed', timeoutMs, pollMs: 100 })
+  if (block === undefined) throw new CommandError('CLI_DEMO', 'The theft is in no block.')
+  const committedAt = performance.now()
+  say(`block ${block.headerHash}`)
+  say('Layer 1 has accepted its header, which only has the hashes of what is in the block.')
+  const stolen = lovelaceIn(await outputsOf(cheat.client, thief))
+  say(`By the ledger of the operator, the user has lost ${ada(stolen)} to it.`)
+
+  const { verdict, gain } = await showRemoval(network, stake, block.headerHash, story)
+  const removedAfterMs = Math.round(performance.now() - committedAt)
+  say(`All of this took ${(removedAfterMs / 1000).toFixed(1)} s from the commitment.`)
+
+  step('The ledger after')
+  const { headers } = await honest.client.getStateQueue()
+  if (headers.length > 0) throw new CommandError('CLI_DEMO', 'The state queue still has a block.')
+  say('GET /stateQueue: layer 1 has no block.')
+  const after = await outputsOf(honest.client, owner)
+  if (namesOf(after) !== namesOf(before)) throw new CommandError('CLI_DEMO', "The user's outputs changed.")
+  say(`GET /utxos: the user has ${ada(lovelaceIn(after))}, in the same outputs as before.`)
+
+  step('The user pays with the output that was stolen, and the honest operator commits the next block')
+  const nextBlock = await payAndCommit(await builder.pay({ ...funds, to: thief, lovelace: payment }))
+  return {
+    theft: { txHash, lovelace: String(lovelace), predicates },
+    verdict,
+    removedAfterMs,
+    bond: String(stake.bond),
+    gain: String(gain),
+    nextBlock,
+  }
+
+  /** Submits the theft to the honest node. @returns the rules by which it is refused */
+  async function refuseTheft(transaction: string, txHash: string): Promise<readonly string[]> {
+    const { id: submissionId } = await honest.client.submit(transaction)
+    const options = { submissionId, timeoutMs }
+    const result: unknown = await honest.client.awaitTx(txHash, options).catch((error: unknown) => error)
+    if (!(result instanceof RejectedError))
+      throw new CommandError('CLI_DEMO', 'The honest node has not refused the theft.')
+    say(`transaction ${txHash}`)
+    say('The honest node refuses it:')
+    for (const { predicate, message } of result.failures) say(`${predicate}: ${message}`)
+    return result.failures.map(({ predicate }) => predicate)
+  }
+
+  /** @returns the header hash of the block */
+  async function payAndCommit({ transaction, txHash }: Payment): Promise<string> {
+    const { id: submissionId } = await honest.client.submit(transaction)
+    await honest.client.awaitTx(txHash, { submissionId, timeoutMs })
+    say(`GET /tx/status: the payment of ${ada(payment)} is accepted`)
+    say("It is committed in the honest operator's next turn …")
+    const { block } = await honest.client.awaitTx(txHash, { finality: 'committed', timeoutMs })
+    if (block === undefined) throw new CommandError('CLI_DEMO', 'The payment is in no block.')
+    say(`block ${block.headerHash}`)
+    return block.headerHash
+  }
+}
+
+/** The references of outputs, in order. */
+const namesOf = (utxos: readonly Utxo[]): string =>
+  utxos
+    .map(({ reference }) => outputReferenceKey(reference))
+    .sort()
+    .join()
