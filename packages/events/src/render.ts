@@ -63,7 +63,7 @@ function blockData(event: BlockEvent, at: string, maturityWindowMs: number | und
     height: Number(height),
     headerHash: toHex(headerHash),
     transactions,
-    commitTxHash: toHex(commitTransactionId),
+    ...(commitTransactionId && { commitTxHash: toHex(commitTransactionId) }),
     ...(mergeTransactionId && { mergeTxHash: toHex(mergeTransactionId) }),
     endTime: new Date(endTime).toISOString(),
     ...(maturityWindowMs !== undefined && {

@@ -18,7 +18,7 @@ export type AcceptedData = Static<typeof AcceptedData>
 export const RejectedData = Type.Object(
   {
     id: Type.String({
-      description: 'Submission id; `dropped-<txHash>` if an accepted transaction was dropped',
+      description: 'Submission id; `dropped-<txHash>…` if an accepted transaction was dropped',
     }),
     txHash: Type.Optional(hash('Transaction hash; absent if the submission does not decode')),
     code: Type.String({ description: 'Name of the first failed predicate, such as FeeTooSmallUTxO' }),
@@ -42,8 +42,10 @@ export const BlockData = Type.Object(
     }),
     height: Type.Integer({ minimum: 1 }),
     headerHash: Type.String({ description: 'Header hash', pattern: '^[0-9a-f]{56}$' }),
-    transactions: Type.Integer({ minimum: 1, description: 'How many transactions the block has' }),
-    commitTxHash: hash('Layer-1 transaction that commits the block'),
+    transactions: Type.Integer({ minimum: 0, description: 'How many transactions the block has' }),
+    commitTxHash: Type.Optional(
+      hash('Layer-1 transaction that commits the block; absent if another operator did'),
+    ),
     mergeTxHash: Type.Optional(hash('Layer-1 transaction that merges the block, once it is signed')),
     endTime: time('End of the block'),
     maturesAt: Type.Optional(time('From when on the block may be merged')),

@@ -154,7 +154,7 @@ async function sumsOf(ledger: ExplorerLedger, block: TimedBlock): Promise<Sums |
 
 function blockJson(block: TimedBlock, maturityWindowMs: number | undefined): ExplorerBlock {
   const { mergeTransactionId, submittedAt, committedAt, maturedAt, mergedAt, removedAt } = block
-  const commitFee = feeOf(block.commitTransaction)
+  const commitFee = block.commitTransaction ? feeOf(block.commitTransaction) : undefined
   const end = Number(block.endTime)
   return {
     height: Number(block.height),
@@ -171,7 +171,7 @@ function blockJson(block: TimedBlock, maturityWindowMs: number | undefined): Exp
       ...(mergedAt && { merged: mergedAt.toISOString() }),
       ...(removedAt && { removed: removedAt.toISOString() }),
     },
-    commitTxHash: toHex(block.commitTransactionId),
+    ...(block.commitTransactionId && { commitTxHash: toHex(block.commitTransactionId) }),
     ...(commitFee !== undefined && { commitFee: String(commitFee) }),
     ...(mergeTransactionId && { mergeTxHash: toHex(mergeTransactionId) }),
   }

@@ -32,8 +32,8 @@ export interface PlacedBlock {
   readonly headerHash: Uint8Array
   /** End of the block, POSIX milliseconds. */
   readonly endTime: bigint
-  /** Id of the layer-1 transaction that commits the block, 32 bytes. */
-  readonly commitTransactionId: Uint8Array
+  /** Id of the layer-1 transaction that commits the block, 32 bytes; absent if another operator did. */
+  readonly commitTransactionId?: Uint8Array
   /** Id of the layer-1 transaction that merges the block, 32 bytes, once it is signed. */
   readonly mergeTransactionId?: Uint8Array
 }

@@ -13,10 +13,10 @@ export interface TimedBlock {
   readonly endTime: bigint
   /** How many transactions the block has. */
   readonly transactions: number
-  /** Id of the layer-1 transaction that commits the block, 32 bytes. */
-  readonly commitTransactionId: Uint8Array
+  /** Id of the layer-1 transaction that commits the block, 32 bytes; `null` if another operator did. */
+  readonly commitTransactionId: Uint8Array | null
   /** CBOR of that transaction. */
-  readonly commitTransaction: Uint8Array
+  readonly commitTransaction: Uint8Array | null
   /** Id of the layer-1 transaction that merges the block, 32 bytes; `null` until it is signed. */
   readonly mergeTransactionId: Uint8Array | null
   readonly builtAt: Date

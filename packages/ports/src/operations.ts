@@ -17,6 +17,8 @@ export type RefusalCode =
   | 'SEQUENCER_BROKEN_QUEUE'
   /** The state queue holds a block or a confirmed state that this store does not know. */
   | 'SEQUENCER_FOREIGN_QUEUE'
+  /** The state queue holds a block of another operator that breaks a rule: nothing is built on it. */
+  | 'SEQUENCER_INVALID_BLOCK'
   /** The operator is not in the registry: init registers it. */
   | 'SEQUENCER_NOT_REGISTERED'
   /**

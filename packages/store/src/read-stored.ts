@@ -36,8 +36,11 @@ export type StoredOptions = ({ readonly url: string } | { readonly pglite: PGlit
 
 /** What a store holds, as this version or an earlier one has left it. */
 export interface StoredLedger {
-  /** The newest block that is not removed. The commit transaction names the contracts. */
-  readonly newest: { readonly header: Uint8Array; readonly commitTransaction: Uint8Array } | undefined
+  /**
+   * The newest block that is not removed, and the newest transaction that commits a block: it names the
+   * contracts; `null` if other operators have committed all blocks.
+   */
+  readonly newest: { readonly header: Uint8Array; readonly commitTransaction: Uint8Array | null } | undefined
   /** The newest header of an archivist. */
   readonly archivedHeader: Uint8Array | undefined
   /** The ledger version of the deployment; undefined if it is not recorded. */
@@ -69,9 +72,12 @@ const tables = statement(
 )
 
 const newestBlock = statement(
-  { header: bytea, commitTransaction: bytea },
-  sql`SELECT header, commit_transaction AS "commitTransaction" FROM ${schema}.blocks
-  WHERE state <> 'removed' ORDER BY height DESC LIMIT 1`,
+  { header: bytea, commitTransaction: nullable(bytea) },
+  sql`SELECT header, (
+    SELECT commit_transaction FROM ${schema}.blocks
+    WHERE state <> 'removed' AND commit_transaction IS NOT NULL ORDER BY height DESC LIMIT 1
+  ) AS "commitTransaction"
+  FROM ${schema}.blocks WHERE state <> 'removed' ORDER BY height DESC LIMIT 1`,
 )
 
 // Of the confirmed state: its height, and the sequence of the last transaction or genesis output in it.

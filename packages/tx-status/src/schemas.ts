@@ -49,7 +49,9 @@ export const StatusBlock = Type.Object(
       minimum: 0,
       description: 'Position of the transaction in the block, from 0, as in a proof',
     }),
-    commitTxHash: hash('Layer-1 transaction that commits the block'),
+    commitTxHash: Type.Optional(
+      hash('Layer-1 transaction that commits the block; absent if another operator did'),
+    ),
     mergeTxHash: Type.Optional(hash('Layer-1 transaction that merges the block, once it is signed')),
     endTime: time('End of the block'),
     maturesAt: Type.Optional(time('From when on the block may be merged')),

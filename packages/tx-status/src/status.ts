@@ -100,7 +100,7 @@ function placed(
       height: Number(block.height),
       headerHash: toHex(block.headerHash),
       position,
-      commitTxHash: toHex(block.commitTransactionId),
+      ...(block.commitTransactionId && { commitTxHash: toHex(block.commitTransactionId) }),
       ...(block.mergeTransactionId && { mergeTxHash: toHex(block.mergeTransactionId) }),
       endTime: new Date(endTime).toISOString(),
       ...(maturityWindowMs !== undefined && {

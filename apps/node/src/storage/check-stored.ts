@@ -54,7 +54,7 @@ export async function checkStored(
   const isOther =
     newest === undefined
       ? await hasOtherDeployment(settings, contracts, database)
-      : !Buffer.from(newest.commitTransaction).includes(policy, 'hex')
+      : newest.commitTransaction !== null && !Buffer.from(newest.commitTransaction).includes(policy, 'hex')
   if (!isOther) return
   const what =
     newest === undefined ? `The deployment on the devnet in ${place} is` : `The blocks in ${place} are`

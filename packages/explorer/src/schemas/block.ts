@@ -31,7 +31,7 @@ export const ExplorerBlock = Type.Object(
     endTime: time('End of the block'),
     maturesAt: Type.Optional(time('From when on it may be merged')),
     times: BlockTimes,
-    commitTxHash: hash('Layer-1 transaction that commits it'),
+    commitTxHash: Type.Optional(hash('Layer-1 transaction that commits it; absent if another operator did')),
     commitFee: Type.Optional(lovelace('Fee of that transaction')),
     mergeTxHash: Type.Optional(hash('Layer-1 transaction that merges it, once it is signed')),
   },

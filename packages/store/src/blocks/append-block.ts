@@ -6,7 +6,8 @@ import type { Block, NewBlock } from './types.js'
 /** The previous header hash of the first block. */
 const noHeaderHash = new Uint8Array(28)
 
-const makeRoom = sql`DELETE FROM ${schema}.blocks WHERE header_hash = $1 AND state = 'removed'`
+/** Deletes a removed block, so that one with the same header hash can take its place. */
+export const makeRoom = sql`DELETE FROM ${schema}.blocks WHERE header_hash = $1 AND state = 'removed'`
 
 const insert = statement(
   blockRow,

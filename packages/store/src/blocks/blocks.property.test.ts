@@ -1,17 +1,21 @@
-import type { OutputReference } from '@ratatosk/ledger'
-import type { BlockState } from '@ratatosk/ports'
 import { collect } from '@ratatosk/test-kit'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import type { AcceptedTransaction, LedgerEntry } from '../ledger/types.js'
 import { describeBackends, type TestStore } from '../test/backends.js'
+import { alice, genesis, hex, key, Model } from '../test/block-model.js'
 import { buildBlock, headerHashOf, takeLease } from '../test/blocks.js'
-import { entry, outputOf, transaction, walletOf } from '../test/transactions.js'
+import { createExaminer, foreignBlock } from '../test/examine.js'
+import { transaction } from '../test/transactions.js'
 
 const runs = Number(process.env.STORE_PROPERTY_RUNS ?? 8)
-const alice = walletOf('alice')
-const genesis = Array.from({ length: 5 }, (_, index) => entry(outputOf('genesis', index), alice))
 const states = ['built', 'submitted', 'committed', 'mature'] as const
+
+/** The next transaction of an adopted block: one of the mempool, or a new one. */
+interface Choice {
+  readonly isNew: boolean
+  readonly choice: number
+}
 
 /** Numbers choose among the existing items. */
 type Step =
@@ -21,6 +25,7 @@ type Step =
   | { readonly do: 'return'; readonly block: number; readonly again: boolean }
   | { readonly do: 'revive' }
   | { readonly do: 'drop'; readonly picks: readonly number[] }
+  | { readonly do: 'adopt'; readonly picks: readonly Choice[] }
   | { readonly do: 'merge' }
   | { readonly do: 'forget' }
 
@@ -53,43 +58,16 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     }),
     weight: 3,
   },
+  {
+    arbitrary: fc.record({
+      do: fc.constant('adopt' as const),
+      picks: fc.array(fc.record({ isNew: fc.boolean(), choice: fc.nat(1000) }), { maxLength: 6 }),
+    }),
+    weight: 4,
+  },
   { arbitrary: fc.constant<Step>({ do: 'merge' }), weight: 2 },
   { arbitrary: fc.constant<Step>({ do: 'forget' }), weight: 1 },
 )
-
-interface ModelBlock {
-  readonly name: string
-  state: BlockState
-  readonly contents: readonly AcceptedTransaction[]
-}
-
-/** What the store should hold, in plain data. */
-class Model {
-  /** Every transaction in the order of acceptance; blocks hold the first of them and the mempool the rest. */
-  accepted: readonly AcceptedTransaction[] = []
-  /** What each transaction spends or reads, by its id. */
-  readonly named = new Map<string, readonly OutputReference[]>()
-  readonly chain: ModelBlock[] = []
-  readonly removed = new Map<string, readonly AcceptedTransaction[]>()
-
-  get mempool(): readonly AcceptedTransaction[] {
-    return this.accepted.slice(this.chain.reduce((count, { contents }) => count + contents.length, 0))
-  }
-
-  get merged(): number {
-    return this.chain.filter(({ state }) => state === 'merged').length
-  }
-
-  /** Unspent after these transactions. */
-  static unspent(transactions: readonly AcceptedTransaction[]): Map<string, LedgerEntry> {
-    const unspent = new Map(genesis.map((output) => [key(output.reference), output]))
-    for (const { spent, produced } of transactions) {
-      for (const reference of spent) unspent.delete(key(reference))
-      for (const output of produced) unspent.set(key(output.reference), output)
-    }
-    return unspent
-  }
-}
 
 describeBackends('blocks', (backend) => {
   it('agree with a model over random steps', { timeout: 600_000 }, async () => {
@@ -113,7 +91,22 @@ async function compare(test: TestStore, steps: readonly Step[]): Promise<void> {
   const lease = await takeLease(store)
   await store.applyGenesis(genesis)
   const model = new Model()
+  const examiner = createExaminer()
   let names = 0
+
+  /** Whether an operator could have included a transaction in a ledger. */
+  const fits = ({ id }: AcceptedTransaction, unspent: ReadonlyMap<string, LedgerEntry>) =>
+    model.named.get(hex(id))!.every((reference) => unspent.has(key(reference)))
+
+  function make(unspent: readonly LedgerEntry[], picks: readonly number[], paid: number) {
+    const spent = [...new Set(picks.map((pick) => unspent[pick % unspent.length]!.reference))]
+    names += 1
+    const made = transaction(`${names}`, spent, new Array(paid).fill(alice))
+    // Whatever it reads beside what it spends leaves no trace in the store.
+    const read = unspent[(picks[0]! + picks.length) % unspent.length]!.reference
+    model.named.set(hex(made.id), [...spent, read])
+    return examiner.learn(made, read)
+  }
 
   async function buildNext(limit: number): Promise<void> {
     if (model.mempool.length === 0) return
@@ -127,13 +120,7 @@ async function compare(test: TestStore, steps: readonly Step[]): Promise<void> {
     switch (step.do) {
       case 'apply': {
         const transactions = step.picks.map((picks) => {
-          const unspent = [...Model.unspent(model.accepted).values()]
-          const spent = [...new Set(picks.map((pick) => unspent[pick % unspent.length]!.reference))]
-          names += 1
-          const made = transaction(`${names}`, spent, new Array(step.paid).fill(alice))
-          // Whatever it reads beside what it spends leaves no trace in the store.
-          const read = unspent[(picks[0]! + picks.length) % unspent.length]!.reference
-          model.named.set(hex(made.id), [...spent, read])
+          const made = make([...Model.unspent(model.accepted).values()], picks, step.paid)
           model.accepted = [...model.accepted, made]
           return made
         })
@@ -184,20 +171,21 @@ async function compare(test: TestStore, steps: readonly Step[]): Promise<void> {
         expect(returned.map(({ headerHash }) => headerHash)).toEqual(
           gone.map(({ name }) => headerHashOf(name)),
         )
-        for (const { name, contents } of gone) model.removed.set(name, contents)
-        if (step.again) for (const { contents } of gone) await buildNext(contents.length)
+        for (const { name, ...block } of gone) model.removed.set(name, block)
+        if (step.again)
+          for (const { contents } of gone) if (contents.length > 0) await buildNext(contents.length)
         return
       }
       case 'revive': {
         // Every removed block is tried; the model knows which of them fit where they were.
-        for (const [name, contents] of [...model.removed]) {
+        for (const [name, { contents, isAdopted }] of [...model.removed]) {
           const before = (await blocks.byHash(headerHashOf(name)))?.previousHeaderHash
           const revived = blocks.revive(headerHashOf(name), lease)
           const newest = model.chain.at(-1)
           const follows =
             Buffer.compare(before!, newest ? headerHashOf(newest.name) : new Uint8Array(28)) === 0
-          const fits = contents.every((made, n) => model.mempool[n] === made)
-          if (!follows || !fits) {
+          const isOldest = contents.every((made, n) => model.mempool[n] === made)
+          if (isAdopted || !follows || !isOldest) {
             await expect(revived).rejects.toMatchObject({ code: 'STORE_CONFLICT' })
             continue
           }
@@ -205,6 +193,32 @@ async function compare(test: TestStore, steps: readonly Step[]): Promise<void> {
           model.removed.delete(name)
           model.chain.push({ name, state: 'committed', contents })
         }
+        return
+      }
+      case 'adopt': {
+        const before = model.chain.flatMap(({ contents }) => contents)
+        const contents: AcceptedTransaction[] = []
+        for (const { isNew, choice } of step.picks) {
+          const unspent = Model.unspent([...before, ...contents])
+          const able = model.mempool.filter((made) => !contents.includes(made) && fits(made, unspent))
+          const known = able[choice % Math.max(able.length, 1)]
+          contents.push(
+            isNew || known === undefined ? make([...unspent.values()], [choice, choice + 1], 2) : known,
+          )
+        }
+        const kept: AcceptedTransaction[] = []
+        const { mempool } = model
+        for (const made of mempool)
+          if (!contents.includes(made) && fits(made, Model.unspent([...before, ...contents, ...kept])))
+            kept.push(made)
+        const known = mempool.filter((made) => contents.includes(made)).length
+        const dropped = mempool.length - known - kept.length
+        names += 1
+        const name = `block ${names}`
+        const block = await foreignBlock(store, name, contents)
+        expect(await blocks.adopt(block, examiner.examine, lease)).toMatchObject({ known, dropped })
+        model.chain.push({ name, state: 'committed', contents, isAdopted: true })
+        model.accepted = [...before, ...contents, ...kept]
         return
       }
       case 'merge': {
@@ -260,13 +274,12 @@ async function expectAgreement({ store, database, schema }: TestStore, model: Mo
     }
   }
   expect(found).toEqual(new Map([...expected].map(([at, { output }]) => [at, output])))
+  const asked = model.accepted.flatMap(({ produced }) => produced.map(({ reference }) => reference))
+  const named = [...genesis.map(({ reference }) => reference), ...asked]
+  expect(
+    new Map(
+      (await blocks.outputsAfterNewest(named)).map(({ reference, output }) => [key(reference), output]),
+    ),
+  ).toEqual(found)
   expect(await collect(store.utxoPages(alice.address))).toHaveLength(Model.unspent(model.accepted).size)
-}
-
-function key({ transactionId, index }: OutputReference): string {
-  return `${Buffer.from(transactionId).toString('hex')}#${index}`
-}
-
-function hex(bytes: Uint8Array): string {
-  return Buffer.from(bytes).toString('hex')
 }

@@ -1,10 +1,11 @@
-import type { Database, SqlTransaction } from '@ratatosk/database'
+import { type Database, lookUpByIndex, type SqlTransaction } from '@ratatosk/database'
 import { requireLease } from '../leases/leases.js'
 import type { Lease } from '../leases/types.js'
+import { adoptBlock } from './adopt-block.js'
 import { appendBlock } from './append-block.js'
 import { continueDropSearch, dropFound, startDropSearch } from './drop-transactions.js'
 import { forgetSpentOutputs } from './forget-spent-outputs.js'
-import { outputsAfterBlock } from './outputs-after-block.js'
+import { outputsAfterBlock, outputsAfterNewest } from './outputs-after-block.js'
 import { readBlocks } from './read-blocks.js'
 import { returnToMempool, reviveBlock } from './remove-blocks.js'
 import { reset } from './reset.js'
@@ -37,6 +38,11 @@ export function openBlocks(
         await requireLease(transaction, lease)
         return undoBlocks(transaction, fromHeight)
       }),
+    adopt: (block, examine, lease) =>
+      withLedgerLock(async (transaction) => {
+        await requireLease(transaction, lease)
+        return adoptBlock(transaction, block, examine)
+      }),
     async drop(first, follow, lease) {
       // Most of the mempool is searched before validation has to wait for the lock.
       const search = startDropSearch(first)
@@ -57,5 +63,10 @@ export function openBlocks(
       }),
     utxosAfterNewest: () => outputsAfterBlock(database),
     utxosAfter: (block) => outputsAfterBlock(database, block),
+    outputsAfterNewest: (references) =>
+      database.transaction(async (transaction) => {
+        await lookUpByIndex(transaction)
+        return outputsAfterNewest(transaction, references)
+      }),
   }
 }

@@ -1,7 +1,10 @@
 import {
+  bytesColumn,
   type Connection,
+  int4,
   int8,
   keysetPages,
+  parameterRows,
   type Row,
   schema,
   selectList,
@@ -9,6 +12,7 @@ import {
   statement,
 } from '@ratatosk/database'
 import type { OutputReference } from '@ratatosk/ledger'
+import type { StoredOutput } from '../ledger/types.js'
 import { mempoolLedger, spentOutputs } from '../schema/tables.js'
 import { lastSequenceInBlocks } from './read-blocks.js'
 import type { Block, LedgerOutput } from './types.js'
@@ -96,6 +100,45 @@ export async function* outputsAfterBlock(
     return connection.query(unspent, [first, last, transactionId, index])
   }
   yield* keysetPages(readUnspent, isShort)
+}
+
+// What the mempool has produced has a later sequence; what it has spent is among the spent outputs.
+const namedAfterNewest = statement(
+  { position: int4, output: mempoolLedger.output },
+  sql`WITH mempool AS MATERIALIZED (
+    SELECT COALESCE(
+      ${lastSequenceInBlocks} + 1,
+      (SELECT min(sequence) FROM ${schema}.mempool_transactions),
+      9223372036854775807
+    ) AS first
+  ), asked AS MATERIALIZED (
+    SELECT * FROM ${parameterRows({ transaction_id: 'bytea', output_index: 'integer' })} AS asked
+  )
+  SELECT asked.position, ledger.output
+  FROM asked JOIN ${schema}.mempool_ledger AS ledger USING (transaction_id, output_index)
+  WHERE ledger.sequence < (SELECT first FROM mempool)
+  UNION ALL
+  SELECT asked.position, spent.output
+  FROM asked JOIN ${schema}.spent_outputs AS spent
+    ON spent.transaction_id || int4send(spent.output_index)
+      = asked.transaction_id || int4send(asked.output_index)
+  WHERE spent.spent_by >= (SELECT first FROM mempool) AND spent.sequence < (SELECT first FROM mempool)`,
+)
+
+/** Looks outputs up that are unspent after the newest block; see `Blocks.outputsAfterNewest`. */
+export async function outputsAfterNewest(
+  connection: Connection,
+  references: readonly OutputReference[],
+): Promise<StoredOutput[]> {
+  if (references.length === 0) return []
+  const rows = await connection.query(namedAfterNewest, [
+    bytesColumn(references.map(({ transactionId }) => transactionId)),
+    references.map(({ index }) => index),
+  ])
+  return rows.flatMap(({ position, output }) => {
+    const reference = references[position - 1]
+    return reference === undefined ? [] : [{ reference, output }]
+  })
 }
 
 function isShort(page: readonly unknown[]): boolean {

@@ -40,7 +40,10 @@ export function toBlock(row: Row<typeof blockRow>): Block {
   } = row
   return {
     ...block,
-    commitTransaction: { id: commitTransactionId, cbor: commitTransaction },
+    ...(commitTransactionId !== null &&
+      commitTransaction !== null && {
+        commitTransaction: { id: commitTransactionId, cbor: commitTransaction },
+      }),
     ...(mergeTransactionId !== null &&
       mergeTransaction !== null && { mergeTransaction: { id: mergeTransactionId, cbor: mergeTransaction } }),
     ...(mergedAt !== null && { mergedAt }),

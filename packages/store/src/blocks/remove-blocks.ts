@@ -25,7 +25,8 @@ const moveToMempool = sql`
 
 const removedBlock = statement(
   blockRow,
-  sql`SELECT ${blockList} FROM ${schema}.blocks WHERE header_hash = $1 AND state = 'removed'`,
+  sql`SELECT ${blockList} FROM ${schema}.blocks
+  WHERE header_hash = $1 AND state = 'removed' AND commit_transaction IS NOT NULL`,
 )
 
 const restore = statement(
@@ -48,7 +49,8 @@ export async function returnToMempool(transaction: Connection, fromHeight: bigin
 /** Restores a removed block that is on layer 1 after all; see `Blocks.revive`. */
 export async function reviveBlock(transaction: Connection, headerHash: Uint8Array): Promise<Block> {
   const [removed] = await transaction.query(removedBlock, [headerHash])
-  if (removed === undefined) throw new StoreError('STORE_CONFLICT', 'No removed block has this header hash')
+  if (removed === undefined)
+    throw new StoreError('STORE_CONFLICT', 'No removed block of this store has this header hash')
   await heightAfter(transaction, removed.previousHeaderHash)
   const [row] = await transaction.query(restore, [removed.id])
   if (row === undefined) throw new StoreError('STORE_FAILED', 'The block was not restored')

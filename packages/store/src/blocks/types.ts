@@ -1,6 +1,7 @@
-import type { Json } from '@ratatosk/ledger'
+import type { Json, OutputReference } from '@ratatosk/ledger'
 import type { BlockCount, BlockState } from '@ratatosk/ports'
 import type { Lease } from '../leases/types.js'
+import type { AcceptedTransaction, StoredOutput } from '../ledger/types.js'
 
 /** A signed layer-1 transaction, stored before it is sent. */
 export interface Layer1Transaction {
@@ -61,8 +62,21 @@ export interface NewBlock extends BlockHeader {
   readonly commitTransaction: Layer1Transaction
 }
 
+/** A block that another operator has committed. */
+export interface ForeignBlock extends BlockHeader {
+  /** In block order; none in an empty block. */
+  readonly transactions: readonly AcceptedTransaction[]
+}
+
 /** A block of the store. */
-export interface Block extends NewBlock {
+export interface Block extends BlockHeader {
+  /** Sequence of its first transaction; of an empty block, the sequence after `lastSequence`. */
+  readonly firstSequence: bigint
+  /** Sequence of its last transaction; of an empty block, that of the last one before it. */
+  readonly lastSequence: bigint
+  readonly transactions: number
+  /** Absent: another operator has committed it, and this store has adopted it. */
+  readonly commitTransaction?: Layer1Transaction
   /** 1 for the first block. */
   readonly height: bigint
   readonly state: BlockState
@@ -79,6 +93,21 @@ export interface Undone {
   readonly blocks: readonly Block[]
   /** How many transactions were taken out: those of the blocks and those of the mempool. */
   readonly transactions: number
+}
+
+/** A transaction of the mempool as it was accepted. */
+export interface ExaminedTransaction extends AcceptedTransaction {
+  /** Every output that it names: spends, reads, or offers as collateral. */
+  readonly named: readonly OutputReference[]
+}
+
+/** What adopting a block has done to the mempool. */
+export interface Adopted {
+  readonly block: Block
+  /** Its transactions that were in the mempool. */
+  readonly known: number
+  /** Transactions of the mempool that became dead letters, because the block holds others in their place. */
+  readonly dropped: number
 }
 
 /** An unspent output without address. */
@@ -201,11 +230,28 @@ export interface Blocks {
     lease: Lease,
   ): Promise<number>
   /**
-   * Restores a removed block, in state `committed`, because layer 1 has it after all.
+   * Appends a valid block of another operator, in state `committed`. Replaces a removed block with the same
+   * header hash. Transactions of the mempool that it holds move into it. The others stay, in their order and
+   * after the block, unless they name an output that is gone: these are dropped like those of
+   * {@link Blocks.drop}, with the predicate `ConflictsWithBlock`, and so is all that follows from them. They
+   * rest on the transaction of the block that took their input: they may be reopened when it leaves the
+   * ledger.
    *
-   * @throws StoreError `STORE_CONFLICT` if it does not follow the newest block, or if its transactions are
-   *   not the
-   *   oldest of the mempool
+   * @param examine takes the CBOR of a transaction that was accepted
+   * @throws StoreError `STORE_CONFLICT` if it does not follow the newest block, or if the ledger lacks what
+   *   it spends
+   */
+  adopt(
+    block: ForeignBlock,
+    examine: (cbor: Uint8Array) => ExaminedTransaction,
+    lease: Lease,
+  ): Promise<Adopted>
+  /**
+   * Restores a removed block, in state `committed`, because layer 1 has it after all. One that another
+   * operator committed is adopted again instead.
+   *
+   * @throws StoreError `STORE_CONFLICT` if another operator committed it, if it does not follow the newest
+   *   block, or if its transactions are not the oldest of the mempool
    */
   revive(headerHash: Uint8Array, lease: Lease): Promise<Block>
   /**
@@ -228,4 +274,6 @@ export interface Blocks {
   utxosAfterNewest(): AsyncIterable<readonly LedgerOutput[]>
   /** The same for a block that is neither merged nor removed. */
   utxosAfter(block: Pick<Block, 'lastSequence'>): AsyncIterable<readonly LedgerOutput[]>
+  /** Those of `references` that are unspent after the newest block, in no particular order. One query. */
+  outputsAfterNewest(references: readonly OutputReference[]): Promise<StoredOutput[]>
 }

@@ -124,7 +124,7 @@ describeBackends('events', (backend) => {
     expect((await readAll()).at(-1)).toMatchObject({
       state: 'merged',
       mergeTransactionId: idOf('merge'),
-      commitTransactionId: one.commitTransaction.id,
+      commitTransactionId: one.commitTransaction!.id,
       endTime: one.endTime,
       transactions: 1,
     })
@@ -253,7 +253,7 @@ describeBackends('the place of a transaction', (backend) => {
     const accepted = { sequence: expect.any(BigInt), acceptedAt: expect.any(Date) }
     expect(await store.placeOf(idOf('a'))).toEqual(accepted)
     const { headerHash, endTime, commitTransaction } = await buildBlock(store, lease, 'one', 10)
-    const block = { height: 1n, headerHash, endTime, commitTransactionId: commitTransaction.id }
+    const block = { height: 1n, headerHash, endTime, commitTransactionId: commitTransaction!.id }
     for (const state of ['built', 'submitted', 'committed', 'mature'] as const) {
       await store.blocks.setState([headerHash], state, lease)
       expect(await store.placeOf(idOf('a'))).toEqual({ ...accepted, position: 1, block: { ...block, state } })

@@ -215,7 +215,7 @@ function inOrder({ after, to, limit }: EventRange, rows: Rows): EventPage {
   }
   const complete = rows.accepted.length < limit
   let block = reached('block')
-  for (const { sequence, lastSequence, mergeTransactionId, ...row } of rows.block) {
+  for (const { sequence, lastSequence, commitTransactionId, mergeTransactionId, ...row } of rows.block) {
     if (!complete && lastSequence > reached('accepted')) {
       block = position.block
       break
@@ -226,6 +226,7 @@ function inOrder({ after, to, limit }: EventRange, rows: Rows): EventPage {
       type: 'block',
       position,
       ...row,
+      ...(commitTransactionId !== null && { commitTransactionId }),
       ...(mergeTransactionId !== null && { mergeTransactionId }),
     })
   }

@@ -58,7 +58,7 @@ function toPlace(found: Row<typeof row>): AcceptedPlace {
       state,
       headerHash,
       endTime,
-      commitTransactionId,
+      ...(commitTransactionId !== null && { commitTransactionId }),
       ...(mergeTransactionId !== null && { mergeTransactionId }),
     },
   }

@@ -82,9 +82,9 @@ export const blocks = ratatosk.table(
     firstSequence: bigint('first_sequence', { mode: 'bigint' }).notNull(),
     lastSequence: bigint('last_sequence', { mode: 'bigint' }).notNull(),
     transactions: integer('transactions').notNull(),
-    /** The signed layer-1 transaction that commits the block. */
-    commitTransactionId: bytea('commit_transaction_id').notNull(),
-    commitTransaction: bytea('commit_transaction').notNull(),
+    /** The signed layer-1 transaction that commits the block; NULL if another operator committed it. */
+    commitTransactionId: bytea('commit_transaction_id'),
+    commitTransaction: bytea('commit_transaction'),
     /** The signed layer-1 transaction that merges the block. */
     mergeTransactionId: bytea('merge_transaction_id'),
     mergeTransaction: bytea('merge_transaction'),
@@ -185,7 +185,7 @@ export const blockEvents = ratatosk.table(
     firstSequence: bigint('first_sequence', { mode: 'bigint' }).notNull(),
     lastSequence: bigint('last_sequence', { mode: 'bigint' }).notNull(),
     endTime: bigint('end_time', { mode: 'bigint' }).notNull(),
-    commitTransactionId: bytea('commit_transaction_id').notNull(),
+    commitTransactionId: bytea('commit_transaction_id'),
     mergeTransactionId: bytea('merge_transaction_id'),
     at: moment('at').notNull(),
   },

@@ -14,7 +14,7 @@ export async function removal(
   await page.waitForURL(/#\/tx\/[0-9a-f]{64}$/, { timeout: 30_000 })
   const hash = page.url().slice(-64)
   const carriage = (block: Awaited<ReturnType<typeof committed>>) =>
-    queue.locator(`.carriage [title="${toHex(block.commitTransactionId)}"]`)
+    queue.locator(`.carriage [title="${toHex(block.commitTransactionId!)}"]`)
 
   const block = await committed(hash)
   await page.waitForSelector(`[data-step=committed][data-at="${block.committedAt?.toISOString()}"]`)

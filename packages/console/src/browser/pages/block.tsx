@@ -94,7 +94,7 @@ function Details({ details: { block, header, transactions, offset }, move }: Det
           </dd>
           <dt>Committed by</dt>
           <dd>
-            <Name name={commitTxHash} />
+            {commitTxHash === undefined ? 'another operator' : <Name name={commitTxHash} />}
             {commitFee && <> {ada(commitFee)} ₳</>}
           </dd>
           {mergeTxHash && (

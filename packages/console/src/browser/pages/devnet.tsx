@@ -53,8 +53,9 @@ function Break({ since }: { readonly since: Signal<number | undefined> }) {
   const { runs, problem, run } = useAction()
   if (!serves('POST /devnet/roll-back')) return null
   const rollBack = async () => {
-    const newest = blocks.value?.find(({ state }) => state === 'committed' || state === 'mature')
-    if (newest === undefined)
+    const isThere = (state: string) => state === 'committed' || state === 'mature'
+    const newest = blocks.value?.find(({ state, commitTxHash }) => isThere(state) && commitTxHash)
+    if (newest?.commitTxHash === undefined)
       throw new Error('No block is in the state queue: send 5 ada, and break it once its block is committed')
     const from = now.value - 1000
     await operate('devnet/roll-back', 'POST', { transaction: newest.commitTxHash })

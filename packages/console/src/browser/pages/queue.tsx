@@ -63,7 +63,7 @@ function Carriage({ block }: { readonly block: ExplorerBlock }) {
         built <Ago at={times.built} />
       </span>
       <span class="dim">
-        layer 1 <Name name={commitTxHash} />
+        layer 1 {commitTxHash === undefined ? 'by another operator' : <Name name={commitTxHash} />}
         {commitFee && <> {ada(commitFee)} ₳</>}
       </span>
     </li>

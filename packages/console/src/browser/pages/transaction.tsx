@@ -84,10 +84,14 @@ function Accepted({ transaction }: { readonly transaction: ExplorerTransaction }
                 </a>
                 , position {position}
               </dd>
-              <dt>On layer 1</dt>
-              <dd>
-                <Name name={block.commitTxHash} />
-              </dd>
+              {block.commitTxHash && (
+                <>
+                  <dt>On layer 1</dt>
+                  <dd>
+                    <Name name={block.commitTxHash} />
+                  </dd>
+                </>
+              )}
             </>
           )}
           {!valid && (
