@@ -30,9 +30,7 @@ interface Waiter {
  */
 export async function createFollower(options: FollowerOptions): Promise<Follower> {
   const { chain, archive, genesis, rules, log, evidence, pollMs = 5_000, concurrency = 4 } = options
-  const { stallMs = 10_000, timeoutMs = 300_000, backoffMs = 1_000 } = options
-  const { maxBodyBytes = 128 * 1024 * 1024 } = options
-  const peers = createPeers(options.peers, { stallMs, timeoutMs, backoffMs, maxBodyBytes }, log)
+  const peers = createPeers(options.peers, options, log)
   const paths = createHeaderPaths(archive, peers)
   const closing = new AbortController()
   const { signal } = closing

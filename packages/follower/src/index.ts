@@ -2,6 +2,8 @@ export type { NewArchivedBlock, WritableArchive } from '@ratatosk/block'
 export { createFollower } from './create-follower.js'
 export { FollowerError, type FollowerErrorCode, isFollowerError } from './errors.js'
 export { type EvidenceFolder, type EvidenceOptions, openEvidence } from './evidence.js'
+export type { PeerHeader } from './peer-answers.js'
+export { createPeers, type Peer, type PeerSettings, type Peers } from './peers.js'
 export { layer1Chain } from './read-layer1.js'
 export { type RebuildOptions, rebuildUtxos } from './rebuild-utxos.js'
 export type {

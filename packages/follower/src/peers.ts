@@ -5,6 +5,7 @@ import { toHex } from '@ratatosk/cbor'
 import type { Log } from '@ratatosk/ports'
 import { bodyFeed, headerFeed, type PeerHeader } from './peer-answers.js'
 import { askPeer } from './peer-request.js'
+import type { FollowerOptions } from './types.js'
 
 /** Upper bound of the backoff. */
 const maxBackoffMs = 300_000
@@ -18,12 +19,15 @@ export interface Peer {
   body(headerHash: Uint8Array, signal: AbortSignal): Promise<BlockBody | undefined>
 }
 
-/** See `FollowerOptions`. */
-interface PeerSettings {
-  readonly stallMs: number
-  readonly timeoutMs: number
-  readonly maxBodyBytes: number
-  readonly backoffMs: number
+/** What a request to a peer may take; see `FollowerOptions`. */
+export type PeerSettings = Pick<FollowerOptions, 'stallMs' | 'timeoutMs' | 'maxBodyBytes' | 'backoffMs'>
+
+/** Milliseconds and bytes. */
+const defaults: Required<PeerSettings> = {
+  stallMs: 10_000,
+  timeoutMs: 300_000,
+  maxBodyBytes: 128 * 1024 * 1024,
+  backoffMs: 1_000,
 }
 
 /** Untrusted nodes that may have missing headers and bodies. */
@@ -53,9 +57,16 @@ interface PeerState {
 }
 
 /**
+ * Asks the archivist APIs of other nodes.
+ *
+ * @param addresses base URLs, such as `http://sequencer:3000/archivist`
  * @throws TypeError for an invalid URL, which the message does not quote because it may contain a password
+ * @example
+ * const peers = createPeers(['http://sequencer:3000/archivist'], {}, log)
+ * const body = await peers.ask((peer) => peer.body(headerHash, signal), signal)
  */
-export function createPeers(addresses: readonly string[], settings: PeerSettings, log: Log): Peers {
+export function createPeers(addresses: readonly string[], given: PeerSettings, log: Log): Peers {
+  const settings = { ...defaults, ...given }
   const all = [...new Set(addresses.map(baseAddress))].map((base): PeerState => {
     const agent = new (base.startsWith('https:') ? HttpsAgent : Agent)({ keepAlive: true })
     return { agent, peer: createPeer(base, agent, settings), failures: 0, backsOffUntil: 0 }
@@ -104,7 +115,7 @@ export function createPeers(addresses: readonly string[], settings: PeerSettings
   }
 }
 
-function createPeer(base: string, agent: Agent, settings: PeerSettings): Peer {
+function createPeer(base: string, agent: Agent, settings: Required<PeerSettings>): Peer {
   const { stallMs, timeoutMs, maxBodyBytes } = settings
   const limits = { agent, stallMs, timeoutMs }
   const header = (id: string, signal: AbortSignal) =>
