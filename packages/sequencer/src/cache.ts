@@ -1,6 +1,7 @@
 import type { Utxo } from '@ratatosk/ledger'
 import type { OrderedTransaction } from '@ratatosk/store'
 import type { BuiltTransaction } from '@ratatosk/transaction'
+import type { SequencerError } from './errors.js'
 
 /** Reads of layer 1 for each comparison of the whole queue, at least. */
 const readsPerComparison = 10
@@ -9,6 +10,16 @@ const readsPerComparison = 10
  * at a time.
  */
 const comparisonMsPerBlock = 100
+
+/** Reads of layer 1 between two tries to adopt a block whose body no peer had. */
+const readsPerTry = 3
+
+/** A block of another operator that this store cannot adopt, or not yet. */
+export interface Obstacle {
+  /** 56 hex digits. */
+  readonly headerHash: string
+  readonly reason: SequencerError
+}
 
 /** Answers of which is known when they were sent. */
 const keptAnswers = 1000
@@ -29,6 +40,8 @@ export class Cache {
   readonly #deadMerges = new Set<string>()
   #comparison: { readonly at: number; readonly blocks: number } | undefined
   #registry: string | undefined
+  #obstacle: Obstacle | undefined
+  #adoptedAt = 0n
   #mayHaveResubmissions = true
   #matureUpTo = 0n
   #ahead: readonly OrderedTransaction[] = []
@@ -119,7 +132,8 @@ export class Cache {
   isComparisonDue(pollMs: number): boolean {
     if (this.#comparison === undefined) return true
     const { at, blocks } = this.#comparison
-    return performance.now() - at >= Math.max(readsPerComparison * pollMs, comparisonMsPerBlock * blocks)
+    const reads = this.#obstacle?.reason.code === 'SEQUENCER_FOREIGN_QUEUE' ? readsPerTry : readsPerComparison
+    return performance.now() - at >= Math.max(reads * pollMs, comparisonMsPerBlock * blocks)
   }
 
   requireComparison(): void {
@@ -129,6 +143,24 @@ export class Cache {
   /** @param blocks of the queue */
   compared(blocks: number): void {
     this.#comparison = { at: performance.now(), blocks }
+  }
+
+  /** The block of the queue that the store ends before, though the queue does not. */
+  get obstacle(): Obstacle | undefined {
+    return this.#obstacle
+  }
+
+  /** Slot of layer 1's tip when a block of another operator was last adopted. */
+  get adoptedAt(): bigint {
+    return this.#adoptedAt
+  }
+
+  adopted(slot: bigint): void {
+    this.#adoptedAt = slot
+  }
+
+  setObstacle(obstacle: Obstacle | undefined): void {
+    this.#obstacle = obstacle
   }
 
   /**
@@ -196,6 +228,7 @@ export class Cache {
     this.#deadMerges.clear()
     this.#comparison = undefined
     this.#registry = undefined
+    this.#obstacle = undefined
     this.#mayHaveResubmissions = true
     this.#genesisRoot = genesisRoot
   }

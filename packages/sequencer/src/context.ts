@@ -17,6 +17,7 @@ export interface Resources
   > {
   readonly administrator: Administrator | AbsentAdministrator
   readonly answers: SequencerOptions['answers']
+  readonly adoption: SequencerOptions['adoption']
   readonly log: Log
 }
 
@@ -39,6 +40,7 @@ export function settingsOf({
   administrator = { absent: 'the sequencer was created without its keys' },
   roots,
   answers,
+  adoption,
   genesis,
   log = silent,
   observer: _observer,
@@ -54,6 +56,7 @@ export function settingsOf({
       administrator,
       roots,
       answers,
+      adoption,
       genesis,
       log,
     },
@@ -86,6 +89,8 @@ export interface SequencerContext extends Resources {
   readonly commits: CommitWatch
   /** Aborts when the lease is lost. */
   readonly signal: AbortSignal
+  /** Aborts when the lease is lost or the sequencer closes: for what may take long and leaves nothing. */
+  readonly ends: AbortSignal
   /** The lease that fences writes to the store. */
   readonly lease: Lease
   /** Waits. @throws {SequencerError} `SEQUENCER_NOT_ACTIVE` when the lease is lost or the sequencer closes */
@@ -124,6 +129,7 @@ export function createContext({
     cache: new Cache(),
     commits: new CommitWatch({ ...options, log: resources.log, now: () => performance.now() }),
     signal: lost,
+    ends,
     get lease() {
       return held.lease
     },

@@ -76,8 +76,11 @@ export function createCycle(context: SequencerContext): Cycle {
     if (commits.hasMissed && view.pending.length === 0 && (await store.blocks.waiting(1)) === 0)
       commits.arrived()
     commits.see(view.pending)
-    if (fault !== undefined) log.info({}, 'Store and layer 1 agree again')
-    fault = undefined
+    const { obstacle } = view
+    if (obstacle !== undefined && obstacle.message !== fault?.message)
+      log.warn({ code: obstacle.code }, obstacle.message)
+    if (obstacle === undefined && fault !== undefined) log.info({}, 'Store and layer 1 agree again')
+    fault = obstacle
     return view
   }
 

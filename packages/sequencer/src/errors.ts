@@ -45,6 +45,22 @@ export const foreignQueue = (finding: string): SequencerError =>
     `${finding}: use the store that committed it, or repair the state queue and initialise a new one`,
   )
 
+/** @param block hex of its header hash */
+export const unservedBlock = (block: string): SequencerError =>
+  new SequencerError(
+    'SEQUENCER_FOREIGN_QUEUE',
+    `The state queue holds block ${block} of another operator, and no peer serves its body: ` +
+      'nothing is built on it until one does, or until it is removed',
+  )
+
+/** @param block hex of its header hash @param reason the rule that it breaks */
+export const invalidBlock = (block: string, reason: string): SequencerError =>
+  new SequencerError(
+    'SEQUENCER_INVALID_BLOCK',
+    `The state queue holds block ${block} of another operator, which is not valid: ${reason} ` +
+      'Nothing is built on it: wait until a watcher has removed it',
+  )
+
 /** How an operation ends that failed for an expected reason; undefined for an unexpected error. */
 export function resultOf(error: unknown): OperationResult | undefined {
   const refused = refusalOf(error)

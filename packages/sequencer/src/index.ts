@@ -24,6 +24,7 @@ export { type Questions, type UnansweredQuestion, unansweredLine } from './summo
 export type {
   AbsentAdministrator,
   Administrator,
+  AdoptionMeans,
   AnswerMeans,
   BlockSnapshot,
   Sequencer,

@@ -100,7 +100,7 @@ test('restores a removed block that layer 1 has after all', async (context) => {
   // The other branch of layer 1 wins in the end.
   chain.clock.time = time
   await chain.devnet.rollBack(chain.devnet.tip().height - height + 1)
-  await chain.layer1.submit(first.commitTransaction.cbor)
+  await chain.layer1.submit(first.commitTransaction!.cbor)
   await chain.mine()
   await until(async () => (await store.blocks.byHash(first.headerHash))?.state === 'committed')
   expect((await store.blocks.byHash(second.headerHash))?.state).toBe('removed')

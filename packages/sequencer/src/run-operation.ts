@@ -23,7 +23,8 @@ export function createOperationRunner(
       for (;;) {
         const attempt = await cycle.commit(await cycle.reconcile())
         if (attempt.kind !== 'wait') return attempt
-        if (performance.now() > deadline) throw attempt.reason
+        // A block of another operator stays for long.
+        if (attempt.reason === cycle.fault || performance.now() > deadline) throw attempt.reason
         await context.pause(options.pollMs)
       }
     })
@@ -31,7 +32,7 @@ export function createOperationRunner(
     return outcomeOf(commitment.block, deadline, ({ state, headerHash, transactions, commitTransaction }) => {
       if (state === 'built' || state === 'submitted') return undefined
       if (state === 'removed') return rejected
-      const transactionId = toHex(commitTransaction.id)
+      const transactionId = commitTransaction ? toHex(commitTransaction.id) : ''
       return { kind: 'committed', headerHash: toHex(headerHash), transactionId, transactions }
     })
   }

@@ -49,7 +49,7 @@ function toSnapshot(block: Block): BlockSnapshot {
     headerHash: toHex(headerHash),
     state,
     transactions,
-    commitTransaction: toHex(commitTransaction.id),
+    commitTransaction: commitTransaction ? toHex(commitTransaction.id) : null,
     mergeTransaction: mergeTransaction ? toHex(mergeTransaction.id) : null,
   }
 }

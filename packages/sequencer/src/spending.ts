@@ -85,9 +85,10 @@ export async function loadSpending(
   now: number,
 ): Promise<void> {
   const since = now - hourMs
+  // Other operators pay for theirs.
   const add = (transaction: Layer1Transaction | undefined, at: Date | undefined): boolean => {
-    if (transaction === undefined || at === undefined || at.getTime() <= since) return false
-    meter.spend(decodeTransaction(transaction.cbor).body.fee, at.getTime())
+    if (at === undefined || at.getTime() <= since) return false
+    if (transaction !== undefined) meter.spend(decodeTransaction(transaction.cbor).body.fee, at.getTime())
     return true
   }
   await walkDown(blocks, await blocks.newest(), ({ commitTransaction, builtAt }) =>

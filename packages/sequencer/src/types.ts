@@ -1,3 +1,5 @@
+import type { BlockRules } from '@ratatosk/block'
+import type { Peers } from '@ratatosk/follower'
 import type { Authority, Layer1, Wallet } from '@ratatosk/layer1'
 import type { Log, Operation, OperationDetails, OperationResult, RefusalCode } from '@ratatosk/ports'
 import type { Contracts } from '@ratatosk/protocol'
@@ -22,6 +24,8 @@ export type Step =
   | 'transactions-resubmitted'
   | 'resubmissions-recorded'
   | 'block-restored'
+  | 'block-judged'
+  | 'block-adopted'
   | 'expired-dropped'
   | 'roots-aligned'
   | 'genesis-applied'
@@ -73,6 +77,14 @@ export interface AnswerMeans {
   readonly wallet: Wallet
 }
 
+/** What it takes to follow blocks of other operators. */
+export interface AdoptionMeans {
+  /** Who may have their bodies: `createPeers` of `@ratatosk/follower`. Its owner closes it. */
+  readonly peers: Pick<Peers, 'ask'>
+  /** The rules that every transaction must keep: those of the validation workers. */
+  readonly rules: BlockRules
+}
+
 /** What a sequencer works with, and how. */
 export interface SequencerOptions {
   readonly store: SequencerStore
@@ -94,6 +106,8 @@ export interface SequencerOptions {
   readonly roots: Roots
   /** Without it, nothing is committed where the contracts have a summons. */
   readonly answers?: AnswerMeans
+  /** Without it, a block of another operator stops this sequencer. */
+  readonly adoption?: AdoptionMeans
   /** The genesis outputs of the ledger: init applies them to an empty ledger. */
   readonly genesis: readonly LedgerEntry[]
   /** Names this process in leases and logs; unique among running processes. */
@@ -164,8 +178,8 @@ export interface BlockSnapshot {
   readonly state: BlockState
   /** The number of transactions. */
   readonly transactions: number
-  /** 64 hex digits. */
-  readonly commitTransaction: string
+  /** 64 hex digits; null for a block of another operator. */
+  readonly commitTransaction: string | null
   /** 64 hex digits. */
   readonly mergeTransaction: string | null
 }

@@ -1,12 +1,16 @@
-import { genesisHeaderHash } from '@ratatosk/block'
-import { equalBytes, fromHex, toHex } from '@ratatosk/cbor'
+import { decodeHeader, encodedHeader, genesisHeaderHash } from '@ratatosk/block'
+import { equalBytes, toHex } from '@ratatosk/cbor'
+import { Layer1Error } from '@ratatosk/layer1'
 import { type BlockElement, type RootElement, soundBlocks } from '@ratatosk/protocol'
 import type { Block, BlockState } from '@ratatosk/store'
+import { adoptBlock } from '../adoption/adopt-block.js'
+import { fetchHeader } from '../adoption/fetch.js'
 import type { SequencerContext } from '../context.js'
-import { foreignQueue } from '../errors.js'
+import { foreignQueue, type SequencerError } from '../errors.js'
 import { isRemoved, pruneStale } from '../operations/remove.js'
 import {
   alignRoots,
+  applyGenesis,
   blockLine,
   markCommitted,
   markMerged,
@@ -22,43 +26,114 @@ const pageSize = 256n
 /**
  * Makes the store agree with the whole queue on layer 1, after a removal, a roll-back or a long absence.
  * Blocks that layer 1 has removed are undone, and blocks that can therefore never be merged are pruned.
- * Blocks that layer 1 lacks otherwise become unconfirmed again; blocks that it has and that were removed here
- * are restored.
+ * Blocks that layer 1 lacks otherwise become unconfirmed again, or are undone if other operators committed
+ * them; blocks that it has and that were removed here are restored. Blocks of other operators are judged and
+ * adopted; where one cannot be, the store ends before it.
  *
- * @throws {SequencerError} `SEQUENCER_FOREIGN_QUEUE` when layer 1 has a block that this store never had; the
- *   store is unchanged then
+ * @throws {SequencerError} `SEQUENCER_FOREIGN_QUEUE` when layer 1 has a block that this store never had and
+ *   does not adopt; without means to adopt, the store is unchanged then
  */
 export async function compareQueue(context: SequencerContext): Promise<void> {
   const { store, cache } = context
   cache.requireComparison()
+  // The tip first, so that the queue is at least as recent.
+  const { slot } = await context.layer1.tip({ signal: context.signal })
   const queue = await readQueue(context)
   const sound = soundBlocks(queue)
   const base = await knownState(context, queue.root)
-  const expected = [
-    ...base.removed.map(({ headerHash }) => headerHash),
-    ...sound.map(({ headerHash }) => fromHex(headerHash)),
-  ]
+  const expected = [...base.removed, ...sound.map(headerOf)]
   const last = (await store.blocks.newest())?.height ?? 0n
+  // The queue may have been begun by another operator.
+  if (last === 0n && context.adoption !== undefined) await applyGenesis(context)
   const common = await countCommon(context, base.height, last, expected)
   const present = base.height + BigInt(common)
   const next = present < last ? await store.blocks.byHeight(present + 1n) : undefined
   const before = elementAt(queue.root, sound, common - base.removed.length)
-  if (next && before && (await isRemoved(context, next, before)))
+  const commit = next?.commitTransaction
+  if (next && commit && before && (await isRemoved(context, commit, before)))
     await undoBlocks(context, next.height, 'layer 1 has removed it from the state queue')
   if (sound.length < queue.blocks.length) {
     await pruneStale(context)
     return compareQueue(context)
   }
-  const missing = await Promise.all(expected.slice(common).map((hash) => removedBlock(context, hash)))
+  const missing = await Promise.all(expected.slice(common).map((header) => missingBlock(context, header)))
 
-  const left = (await store.blocks.newest())?.height ?? 0n
+  let left = (await store.blocks.newest())?.height ?? 0n
   const merged = base.height + BigInt(Math.min(base.removed.length, common))
   const hasChanged = await setStates(context, { merged, present, last: left })
-  if (hasChanged || missing.length > 0) cache.layer1Changed()
+  const [first] = missing
+  const isKnown = first === undefined || toHex(first.headerHash) === cache.obstacle?.headerHash
+  if (hasChanged || !isKnown) cache.layer1Changed()
+  const lost = await oldestAdopted(context, present + 1n, left)
+  if (lost !== undefined) {
+    if (slot < cache.adoptedAt)
+      throw new Layer1Error('LAYER1_INVALID_ANSWER', 'Layer 1 shows an older state than it has shown before')
+    // Their operators may commit them again; this one has nothing to send again.
+    await undoBlocks(context, lost, 'layer 1 no longer has it')
+    left = lost - 1n
+  }
   if (missing.length > 0 && present < left)
     await returnBlocks(context, present + 1n, 'layer 1 has another block in its place')
-  for (const block of missing) await restore(context, block)
+  await takeIn(context, missing, base.removed.length - common, slot)
   cache.compared(queue.blocks.length)
+}
+
+/**
+ * Restores or adopts what layer 1 has after the newest block.
+ *
+ * @param merged how many of them are in the confirmed state: without these, layer 1 cannot be followed
+ * @param slot of layer 1's tip
+ */
+async function takeIn(
+  context: SequencerContext,
+  missing: readonly MissingBlock[],
+  merged: number,
+  slot: bigint,
+): Promise<void> {
+  const { cache } = context
+  if (missing.length > 0) cache.adopted(slot)
+  for (const [place, block] of missing.entries()) {
+    const reason = await takeInOne(context, block)
+    if (reason === undefined) continue
+    if (place < merged) throw reason
+    cache.setObstacle({ headerHash: toHex(block.headerHash), reason })
+    return
+  }
+  cache.setObstacle(undefined)
+}
+
+/** @returns why it can be neither restored nor adopted */
+async function takeInOne(
+  context: SequencerContext,
+  { own, ...missing }: MissingBlock,
+): Promise<SequencerError | undefined> {
+  const { cache, adoption } = context
+  if (own !== undefined && (await restore(context, own))) return undefined
+  const hash = toHex(missing.headerHash)
+  if (adoption === undefined)
+    throw foreignQueue(`The state queue holds block ${hash}, whose transactions are not the oldest here`)
+  const { headerHash, reason } = cache.obstacle ?? {}
+  // That it breaks a rule does not change.
+  if (headerHash === hash && reason?.code === 'SEQUENCER_INVALID_BLOCK') return reason
+  return adoptBlock(context, adoption, missing)
+}
+
+/** A header with its hash. */
+interface QueuedHeader {
+  readonly headerHash: Uint8Array
+  /** Plutus data CBOR. */
+  readonly header: Uint8Array
+}
+
+/** A block that layer 1 has and this store lacks. */
+interface MissingBlock extends QueuedHeader {
+  /** As this operator committed it, if it did. */
+  readonly own: Block | undefined
+}
+
+function headerOf({ datum }: BlockElement): QueuedHeader {
+  const { bytes, hash } = encodedHeader(datum.header)
+  return { headerHash: hash, header: bytes }
 }
 
 /** The element with a number of blocks before it; undefined if it is merged. */
@@ -75,19 +150,24 @@ function elementAt(
  * confirmed state.
  */
 async function knownState(
-  { store: { blocks }, cache }: SequencerContext,
+  context: SequencerContext,
   { datum: { state } }: RootElement,
-): Promise<{ readonly height: bigint; readonly removed: readonly Block[] }> {
-  const removed: Block[] = []
+): Promise<{ readonly height: bigint; readonly removed: readonly QueuedHeader[] }> {
+  const { blocks } = context.store
+  const { cache } = context
+  const backwards: QueuedHeader[] = []
   let hash = state.headerHash
   while (!equalBytes(hash, genesisHeaderHash())) {
     const block = await blocks.byHash(hash)
-    if (block === undefined)
+    if (block !== undefined && block.state !== 'removed')
+      return { height: block.height, removed: backwards.reverse() }
+    const header = block?.header ?? (await fetchHeader(context, hash))
+    if (header === undefined)
       throw foreignQueue(`The confirmed state is block ${toHex(hash)}, which this store never had`)
-    if (block.state !== 'removed') return { height: block.height, removed }
-    removed.unshift(block)
-    hash = block.previousHeaderHash
+    backwards.push({ headerHash: hash, header })
+    hash = decodeHeader(header).prevHeaderHash
   }
+  const removed = backwards.reverse()
   const first = removed[0] ?? (await blocks.byHeight(1n))
   const genesisRoot = first ? rootBefore(first) : cache.genesisRoot
   if (removed.length === 0 && genesisRoot && !equalBytes(genesisRoot, state.utxoRoot))
@@ -100,24 +180,44 @@ async function countCommon(
   { store: { blocks } }: SequencerContext,
   above: bigint,
   last: bigint,
-  expected: readonly Uint8Array[],
+  expected: readonly QueuedHeader[],
 ): Promise<number> {
   let common = 0
   for (let from = above + 1n; from <= last; from += pageSize) {
     for (const { headerHash } of await blocks.range(from, from + pageSize - 1n)) {
       const other = expected[common]
-      if (other === undefined || !equalBytes(headerHash, other)) return common
+      if (other === undefined || !equalBytes(headerHash, other.headerHash)) return common
       common++
     }
   }
   return common
 }
 
-async function removedBlock({ store: { blocks } }: SequencerContext, hash: Uint8Array): Promise<Block> {
-  const block = await blocks.byHash(hash)
-  if (block?.state === 'removed') return block
-  if (block !== undefined) throw foreignQueue(`The state queue lacks the block before ${toHex(hash)}`)
-  throw foreignQueue(`The state queue holds block ${toHex(hash)}, which this store never had`)
+async function missingBlock(
+  { store: { blocks }, adoption }: SequencerContext,
+  header: QueuedHeader,
+): Promise<MissingBlock> {
+  const hash = toHex(header.headerHash)
+  const block = await blocks.byHash(header.headerHash)
+  if (block !== undefined && block.state !== 'removed')
+    throw foreignQueue(`The state queue lacks the block before ${hash}`)
+  if (block === undefined && adoption === undefined)
+    throw foreignQueue(`The state queue holds block ${hash}, which this store never had`)
+  return { ...header, own: block?.commitTransaction && block }
+}
+
+/** The height of the oldest adopted block in a range; undefined if there is none. */
+async function oldestAdopted(
+  { store: { blocks } }: SequencerContext,
+  from: bigint,
+  to: bigint,
+): Promise<bigint | undefined> {
+  for (let start = from; start <= to; start += pageSize) {
+    const page = await blocks.range(start, start + pageSize - 1n)
+    const found = page.find(({ commitTransaction }) => commitTransaction === undefined)
+    if (found !== undefined) return found.height
+  }
+  return undefined
 }
 
 interface Extent {
@@ -176,16 +276,17 @@ async function unmergedBetween(
   return (await blocks.range(from, to)).filter(({ state }) => state !== 'merged')
 }
 
-/** Restores a removed block that layer 1 has. */
-async function restore(context: SequencerContext, block: Block): Promise<void> {
+/**
+ * Restores a removed block that layer 1 has.
+ *
+ * @returns false if its transactions are no longer the oldest of the mempool
+ */
+async function restore(context: SequencerContext, block: Block): Promise<boolean> {
   const { store, roots, log } = context
   const { headerHash, height, transactions, firstSequence, lastSequence, utxosRoot } = block
   await alignRoots(context, await store.blocks.newest())
   const oldest = await store.blocks.oldest(transactions)
-  if (oldest[0]?.sequence !== firstSequence || oldest.at(-1)?.sequence !== lastSequence)
-    throw foreignQueue(
-      `The state queue holds block ${toHex(headerHash)}, whose transactions are not the oldest here`,
-    )
+  if (oldest[0]?.sequence !== firstSequence || oldest.at(-1)?.sequence !== lastSequence) return false
   const applied = await roots.apply(oldest.map(({ cbor }) => cbor))
   context.step('roots-applied')
   if (!equalBytes(applied.utxosRoot, utxosRoot))
@@ -193,4 +294,5 @@ async function restore(context: SequencerContext, block: Block): Promise<void> {
   await store.blocks.revive(headerHash, context.lease)
   context.step('block-restored')
   log.warn(...blockLine(block, 'found on layer 1; restored'))
+  return true
 }

@@ -52,8 +52,23 @@ export async function realignRoots(context: SequencerContext): Promise<void> {
     .catch(() => undefined)
 }
 
+/** Applies the genesis to an empty ledger. */
+export async function applyGenesis({
+  store,
+  genesis,
+  cache,
+  log,
+  step,
+}: Pick<SequencerContext, 'store' | 'genesis' | 'cache' | 'log' | 'step'>): Promise<void> {
+  if (genesis.length === 0 || !(await store.applyGenesis(genesis))) return
+  log.info({ outputs: genesis.length }, `Applied genesis: ${genesis.length} outputs`)
+  step('genesis-applied')
+  cache.setGenesisRoot(undefined)
+}
+
 /** Root of the unspent outputs before a block. */
-export const rootBefore = ({ header }: Block): Uint8Array => decodeHeader(header).prevUtxosRoot
+export const rootBefore = ({ header }: Pick<Block, 'header'>): Uint8Array =>
+  decodeHeader(header).prevUtxosRoot
 
 /**
  * Returns the transactions of all unmerged blocks from a height on to the mempool, and the output trie to the
@@ -108,7 +123,7 @@ function forgetBlocks(
   reason: string,
 ): void {
   for (const { commitTransaction, mergeTransaction } of removed) {
-    operator.release(toHex(commitTransaction.id))
+    if (commitTransaction) operator.release(toHex(commitTransaction.id))
     if (mergeTransaction) operator.release(toHex(mergeTransaction.id))
   }
   const [first] = removed

@@ -8,6 +8,7 @@ import {
   elementOf,
   type PendingTransaction,
   pendingTransaction,
+  readElement,
   readReferenceScripts,
   rootAfter,
 } from './queue-elements.js'
@@ -41,7 +42,10 @@ export async function mergeBlocks(
     const root = rootAfter(context.contracts, pending, present)
     const next = local.oldestUnmerged[index + 1]
     const isTail = next === undefined && tail?.headerHash === toHex(block.headerHash)
-    const element = isTail ? tail : elementOf(context.contracts, block, next)
+    // What another operator's commit has made is on layer 1.
+    const made = elementOf(context.contracts, block, next)
+    const element = isTail ? tail : (made ?? (await readElement(context, block)))
+    if (element === undefined) break
     const queue = { roots: [root], blocks: [element], strays: [] }
     const { built, stored } = await storeMerge(context, block, queue, view.tip.slot, pending)
     const merge = pendingTransaction('merge', block, stored)

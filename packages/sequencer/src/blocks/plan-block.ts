@@ -29,6 +29,8 @@ export type NoPlan =
  */
 export async function planBlock(context: SequencerContext, view: QueueView): Promise<BlockPlan | NoPlan> {
   if (context.contracts.summons !== undefined && context.answers === undefined) throw noAnswers()
+  // Nothing is ever built on a block that was not judged valid: it would be removed with that block.
+  if (view.obstacle !== undefined) return { kind: 'wait', reason: view.obstacle }
   const { length } = view.local.unconfirmed
   if (length >= context.options.maxUnconfirmed) {
     const message = `${length} blocks are unconfirmed: wait until layer 1 has included one`
@@ -69,6 +71,7 @@ function tailOf({ contracts }: SequencerContext, { root: present, local, tail, p
   }
   const { headerHash: hash, utxosRoot, endTime } = newest
   const block = tail?.headerHash === toHex(hash) ? tail : elementOf(contracts, newest, undefined)
+  if (block === undefined) throw new Error(`The queue has no element of block ${newest.height}`)
   return { root, block, hash, utxosRoot, endTime }
 }
 

@@ -113,7 +113,9 @@ export function pendingTransactions(
   oldestUnmerged: readonly Block[],
   deadMerges: ReadonlySet<string>,
 ): readonly PendingTransaction[] {
-  const commits = unconfirmed.map((block) => pendingTransaction('commit', block, block.commitTransaction))
+  const commits = unconfirmed.flatMap((block) =>
+    block.commitTransaction ? [pendingTransaction('commit', block, block.commitTransaction)] : [],
+  )
   const merges = oldestUnmerged.flatMap((block) =>
     block.mergeTransaction && block.state === 'mature'
       ? [pendingTransaction('merge', block, block.mergeTransaction)]
@@ -148,14 +150,17 @@ export function rootAfter(
 
 /**
  * A block's element in the queue, as this store's transactions produce it: in the block's own commit, or in
- * the commit of the next block, which changes the element's link.
+ * the commit of the next block, which changes the element's link. Undefined if another operator has committed
+ * that one.
  */
 export function elementOf(
   { scripts: { queue } }: Contracts,
   block: Block,
   next: Block | undefined,
-): BlockElement {
-  const { produced } = pendingTransaction('commit', block, (next ?? block).commitTransaction)
+): BlockElement | undefined {
+  const { commitTransaction } = next ?? block
+  if (commitTransaction === undefined) return undefined
+  const { produced } = pendingTransaction('commit', block, commitTransaction)
   const name = toHex(blockTokenName(block.headerHash))
   const utxo = produced.find(({ output }) => output.value.assets.get(queue.policy)?.has(name))
   if (utxo?.output.datum.kind !== 'inline')

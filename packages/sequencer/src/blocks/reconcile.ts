@@ -5,7 +5,7 @@ import { Layer1Error, type Tip } from '@ratatosk/layer1'
 import { type BlockElement, type RootElement, readStateQueue } from '@ratatosk/protocol'
 import type { Block } from '@ratatosk/store'
 import type { SequencerContext } from '../context.js'
-import { brokenQueue, foreignQueue, notInitialised } from '../errors.js'
+import { brokenQueue, foreignQueue, notInitialised, type SequencerError } from '../errors.js'
 import { compareQueue } from './compare-queue.js'
 import { isMature, markCommitted, markMature, markMerged } from './ledger-state.js'
 import { countArrived, type PendingTransaction, pendingTransactions, readElement } from './queue-elements.js'
@@ -24,6 +24,8 @@ export interface QueueView {
   readonly tail: BlockElement | undefined
   /** Unconfirmed transactions, in the order in which layer 1 can include them. */
   readonly pending: readonly PendingTransaction[]
+  /** Why the store ends before a block of another operator; undefined if it has the whole queue. */
+  readonly obstacle: SequencerError | undefined
 }
 
 /** The store's blocks at both ends of the queue, which may hold thousands. */
@@ -70,7 +72,7 @@ export async function reconcile(context: SequencerContext): Promise<QueueView> {
     const alive = await sendPending(context, pending, tip.slot, root)
     if (alive === 'changed') continue
     keepPending(context, local, alive)
-    return { tip, root, local, tail: found.tail, pending: alive }
+    return { tip, root, local, tail: found.tail, pending: alive, obstacle: context.cache.obstacle?.reason }
   }
   throw new Layer1Error('LAYER1_INVALID_ANSWER', 'Layer 1 shows another state at each read')
 }
@@ -140,7 +142,10 @@ async function compareEnds(
   const tail = last && (await readElement(context, last))
   // Either our block is not in the queue, or the queue continues where ours ends.
   if (last && tail === undefined) return 'differs'
-  if ((tail ?? root).datum.link !== undefined) return 'differs'
+  const { link } = (tail ?? root).datum
+  const { cache } = context
+  if (link === undefined) cache.setObstacle(undefined)
+  else if (toHex(link) !== cache.obstacle?.headerHash) return 'differs'
   if (arrived === 0) return { tail }
   await markCommitted(context, unconfirmed.slice(0, arrived))
   return 'changed'

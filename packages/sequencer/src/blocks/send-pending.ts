@@ -75,7 +75,7 @@ export async function sendPending(
     lowest !== undefined &&
     !queue.blocks.some(({ headerHash }) => headerHash === toHex(lowest.headerHash))
   ) {
-    context.commits.missed(toHex(lowest.commitTransaction.id))
+    if (lowest.commitTransaction) context.commits.missed(toHex(lowest.commitTransaction.id))
     await returnBlocks(context, lowest.height, 'layer 1 did not include its commit')
   }
   return 'changed'

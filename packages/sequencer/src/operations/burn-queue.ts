@@ -13,7 +13,7 @@ import { markMerged, returnBlocks } from '../blocks/ledger-state.js'
 import { findRegistry, readReferenceScripts } from '../blocks/queue-elements.js'
 import { reconcile } from '../blocks/reconcile.js'
 import { administratorOf, type SequencerContext } from '../context.js'
-import { refusalOf } from '../errors.js'
+import { refusalOf, type SequencerError } from '../errors.js'
 import { sendChain } from './send-transactions.js'
 
 /**
@@ -55,14 +55,20 @@ export async function repair(context: SequencerContext): Promise<OperationResult
 /** What keeps the sequencer from going on with a queue of one root. */
 async function faultOf(context: SequencerContext): Promise<string | undefined> {
   try {
-    await reconcile(context)
-    return undefined
+    const { obstacle } = await reconcile(context)
+    return obstacle && faultBy(obstacle)
   } catch (error) {
     const refusal = refusalOf(error)
-    if (refusal?.code === 'SEQUENCER_FOREIGN_QUEUE') return 'another operator has extended the state queue'
-    if (refusal?.code === 'SEQUENCER_BROKEN_QUEUE') return 'the state queue is broken'
-    throw error
+    const fault = refusal && faultBy(refusal)
+    if (fault === undefined) throw error
+    return fault
   }
+}
+
+function faultBy({ code }: SequencerError): string | undefined {
+  if (code === 'SEQUENCER_FOREIGN_QUEUE') return 'another operator has extended the state queue'
+  if (code === 'SEQUENCER_INVALID_BLOCK') return 'another operator has committed an invalid block'
+  return code === 'SEQUENCER_BROKEN_QUEUE' ? 'the state queue is broken' : undefined
 }
 
 /** Records blocks of this store that layer 1 has merged and that were not recorded yet: they stay merged. */

@@ -1,7 +1,6 @@
 import { fromHex } from '@ratatosk/cbor'
 import type { Layer1, TransactionStatus } from '@ratatosk/layer1'
 import type { RootElement } from '@ratatosk/protocol'
-import type { Block } from '@ratatosk/store'
 import { keyOf, signed } from '@ratatosk/test-kit'
 import { expect, test } from 'vitest'
 import { isRemoved } from './remove.js'
@@ -12,7 +11,7 @@ const commit = signed(keyOf(1), {
   inputs: [{ transactionId: fromHex(idOf('aa')), index: 0 }],
   outputs: [5_000_000n],
 })
-const block = { commitTransaction: { id: fromHex(commit.id), cbor: commit.cbor } } as Block
+const transaction = { id: fromHex(commit.id), cbor: commit.cbor }
 const confirmed = (slot: bigint): TransactionStatus => ({
   kind: 'confirmed',
   slot,
@@ -27,7 +26,7 @@ const wasRemoved = (element: string, statuses: { readonly [id: string]: Transact
       layer1: { status: async (id) => statuses[id] ?? { kind: 'unknown' } } as Layer1,
       signal: new AbortController().signal,
     },
-    block,
+    transaction,
     { utxo: { reference: { transactionId: fromHex(element), index: 0 } } } as RootElement,
   )
 

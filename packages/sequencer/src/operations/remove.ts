@@ -11,7 +11,7 @@ import {
   type StateQueue,
   staleBlocks,
 } from '@ratatosk/protocol'
-import type { Block } from '@ratatosk/store'
+import type { Layer1Transaction } from '@ratatosk/store'
 import { undoBlocks } from '../blocks/ledger-state.js'
 import { readQueue, readReferenceScripts } from '../blocks/queue-elements.js'
 import { administratorOf, type SequencerContext } from '../context.js'
@@ -65,16 +65,16 @@ async function removeOne(context: SequencerContext, headerHash: string): Promise
 }
 
 /**
- * Whether a block was in the state queue and was removed from it, as opposed to lost in a roll-back, or not
- * there yet. The element before it shows which: the block's commit replaced that element, and if another
- * transaction has replaced it since, that one took the block away.
+ * Whether a block that this store committed was in the state queue and was removed from it, as opposed to
+ * lost in a roll-back, or not there yet. The element before it shows which: the block's commit replaced that
+ * element, and if another transaction has replaced it since, that one took the block away.
  *
- * @param block the oldest block of this store that is not in the queue
+ * @param commit of the oldest block of this store that is not in the queue
  * @param before the element that it followed, as the queue has it
  */
 export async function isRemoved(
   { layer1, signal }: Pick<SequencerContext, 'layer1' | 'signal'>,
-  { commitTransaction: { id, cbor } }: Block,
+  { id, cbor }: Layer1Transaction,
   { utxo: { reference } }: RootElement | BlockElement,
 ): Promise<boolean> {
   const replacement = toHex(reference.transactionId)

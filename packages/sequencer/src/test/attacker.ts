@@ -1,15 +1,15 @@
 import { type Header, headerHash } from '@ratatosk/block'
 import { equalBytes } from '@ratatosk/cbor'
 import { endOfTurn, operatorInTurn } from '@ratatosk/contracts'
-import { testWallets } from '@ratatosk/devnet'
 import { openWallet, type Wallet } from '@ratatosk/layer1'
 import { slotToTime } from '@ratatosk/ledger'
 import { commitBlock, readRegistry, registerOperator } from '@ratatosk/protocol'
-import { keysFromSeedPhrase } from '@ratatosk/transaction'
 import { until } from './agreement.js'
+import { attackerKeys } from './attacker-keys.js'
 import { administrator, contracts, evaluator, queueOf, type TestChain } from './rollup.js'
 
-export const attackerKeys = keysFromSeedPhrase(testWallets.mnemonic, { networkId: 0, account: 5 })
+
+export { attackerKeys }
 
 /** Registers another operator, with the administrator's signature. */
 export async function registerAttacker({ layer1, devnet }: TestChain): Promise<Wallet> {

@@ -28,6 +28,8 @@ export interface Started {
 /** Layer 1 and a store, and sequencers in processes that share them. */
 export interface Scene {
   readonly store: Store
+  /** Its schema. */
+  readonly name: string
   readonly layer1: Layer1
   readonly contracts: Contracts
   start(child: number): Promise<Started>
@@ -38,12 +40,14 @@ export interface Scene {
  * @param funds outputs of the genesis
  * @param maturityWindow milliseconds
  * @param summons whether the contracts have a summons
+ * @param peer whose blocks the sequencers adopt; they commit none then, and are another operator
  */
 export async function openProcesses(
   context: TestContext,
   funds: number,
   maturityWindow: number,
   summons = false,
+  peer: () => string = () => '',
 ): Promise<Scene> {
   await needServices(context)
   const schema = randomName()
@@ -74,6 +78,7 @@ export async function openProcesses(
   const layer1 = createDevnetLayer1(devnet)
   return {
     store,
+    name: schema,
     layer1,
     contracts,
     async start(child) {
@@ -89,7 +94,10 @@ export async function openProcesses(
           `${maturityWindow}`,
           ...(summons ? ['summons'] : []),
         ],
-        { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] },
+        {
+          stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+          env: { ...globalThis.process.env, RATATOSK_PEER: peer() },
+        },
       )
       children.push(process)
       const [message] = await once(process, 'message')

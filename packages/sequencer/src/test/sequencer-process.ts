@@ -1,13 +1,16 @@
+import { Socket } from 'node:net'
+import { createPeers } from '@ratatosk/follower'
 import { createKupmiosLayer1, keyAuthority, openWallet } from '@ratatosk/layer1'
 import { createEvaluator } from '@ratatosk/ledger/plutus'
 import { initRegistry } from '@ratatosk/protocol'
 import { openAnswers, openRoots } from '@ratatosk/roots'
 import { openStore } from '@ratatosk/store'
-import { databaseUrl, fundsOf, keyOf, logOf } from '@ratatosk/test-kit'
+import { databaseUrl, freeOfCharge, fundsOf, keyOf, logOf } from '@ratatosk/test-kit'
 import type { WalletKeys } from '@ratatosk/transaction'
 import { createSequencer } from '../create-sequencer.js'
 import { answerKeys } from '../summons/answer-wallet.js'
 import { acceptingAll } from './accept.js'
+import { attackerKeys } from './attacker-keys.js'
 import {
   administratorKeys,
   contractsOf,
@@ -34,6 +37,8 @@ let killAt: string | undefined
 process.on('message', (step: string) => {
   killAt = step
 })
+const { RATATOSK_PEER: peer = '' } = process.env
+const adopts = peer !== ''
 
 const layer1 = createKupmiosLayer1({ kupoUrl, ogmiosUrl, networkMagic: 42, pollMs: 50 })
 const evaluator = createEvaluator({ threads: 1 })
@@ -41,7 +46,7 @@ const wallet = (keys: WalletKeys) => openWallet({ layer1, keys, evaluator, withh
 const summons = terms === 'summons' ? summonsTerms : undefined
 const contracts = contractsOf(BigInt(window), devnetDeploymentOutput(), undefined, summons)
 const administrator = wallet(administratorKeys)
-const operator = wallet(operatorKeys)
+const operator = wallet(adopts ? attackerKeys : operatorKeys)
 const store = await openStore({ url: databaseUrl, schema, maxConnections: 3 })
 
 // The evaluator's thread is slow to start; the successor must be quick.
@@ -53,8 +58,20 @@ const draft = initRegistry(contracts, { ...utxo, reference: deploymentOutput })
 administrator.release((await administrator.build(draft)).id)
 
 const log = logOf(holder)
+const silent = { info: () => undefined, warn: () => undefined, error: () => undefined }
 const roots = await openRoots({ path })
 const genesis = fundsOf(keyOf(userSeed), Number(funds), 10_000_000n)
+/** What this process still sends to the database once a block is judged. */
+let sendings: number | undefined
+const { write } = Socket.prototype
+Socket.prototype.write = function (this: Socket, ...given: Parameters<Socket['write']>) {
+  if (sendings !== undefined && this.remotePort === Number(new URL(databaseUrl).port || 5432))
+    if (sendings-- === 0) process.kill(process.pid, 'SIGKILL')
+  return write.apply(this, given)
+} as Socket['write']
+
+const peers = adopts ? createPeers([peer], { backoffMs: 20 }, log ?? silent) : undefined
+const rules = { parameters: freeOfCharge, networkId: 0, slots: await layer1.slots() }
 const sequencer = createSequencer({
   store,
   submissions: acceptingAll(store),
@@ -66,7 +83,9 @@ const sequencer = createSequencer({
   answers: { blocks: openAnswers({ store, roots, genesis }), wallet: wallet(answerKeys(operatorKeys)) },
   genesis,
   holder,
-  autoInit: true,
+  autoInit: !adopts,
+  autoCommit: !adopts,
+  ...(peers && { adoption: { peers, rules } }),
   commitEveryMs: 200,
   mergeEveryMs: 300,
   pollMs: 50,
@@ -75,6 +94,8 @@ const sequencer = createSequencer({
   leaseMs: 700,
   observer: {
     step(name) {
+      if (name === 'block-judged' && killAt !== undefined && /^\d+$/.test(killAt)) sendings = Number(killAt)
+      if (name === 'block-adopted') sendings = undefined
       if (name === killAt) process.kill(process.pid, 'SIGKILL')
     },
   },
