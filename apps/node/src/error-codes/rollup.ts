@@ -121,8 +121,13 @@ export const rollupErrors: readonly ErrorGroup[] = [
       },
       {
         codes: ['SEQUENCER_FOREIGN_QUEUE'],
-        meaning: 'The state queue has blocks that this ledger lacks',
-        remedy: 'Stop the second sequencer on a copy of this ledger, or restore the newest backup',
+        meaning: 'The state queue has blocks that this ledger lacks and no peer serves',
+        remedy: 'Name the nodes of the other operators in `ARCHIVIST_PEERS`, or restore the newest backup',
+      },
+      {
+        codes: ['SEQUENCER_INVALID_BLOCK'],
+        meaning: 'Another operator has committed an invalid block; nothing is built on it',
+        remedy: 'Run a watcher, which removes it',
       },
       {
         codes: ['SEQUENCER_GENESIS_MISMATCH', 'FOLLOWER_GENESIS_MISMATCH'],

@@ -1,7 +1,7 @@
 import { QueueError } from '@ratatosk/queue'
 import { StoreError } from '@ratatosk/store'
 import { expect, test } from 'vitest'
-import { checkClock, checkCommits, checkQuestions, checkWatcher, fullDisk } from './health.js'
+import { checkClock, checkCommits, checkQuestions, checkQueue, checkWatcher, fullDisk } from './health.js'
 
 test.each([50, 1000, 20_000])('a tip is ahead of the clock only in the future, with slots of %i ms', (ms) => {
   const zeroTime = 1_700_000_000_000n
@@ -38,6 +38,15 @@ test('questions without an answer are explained', () => {
       message: expect.stringMatching(/about block 7 and due at 2023-11-14T22:13:20.000Z: No space is left$/),
     }),
   )
+})
+
+test('a block of another operator that cannot be adopted is explained', () => {
+  for (const fault of [undefined, null, { code: 'SEQUENCER_NOT_IN_TURN', message: 'Wait' } as const])
+    expect(() => checkQueue(fault)).not.toThrow()
+  for (const code of ['SEQUENCER_FOREIGN_QUEUE', 'SEQUENCER_INVALID_BLOCK'] as const)
+    expect(() => checkQueue({ code, message: 'It holds block ab' })).toThrow(
+      expect.objectContaining({ code: 'HEALTH_NOT_READY', message: `${code}: It holds block ab` }),
+    )
 })
 
 test('what a watcher cannot do is explained', () => {

@@ -1,7 +1,7 @@
 import { type HealthOptions, ReadinessError } from '@ratatosk/health'
 import type { Tip } from '@ratatosk/layer1'
 import { type SlotConfig, slotToTime } from '@ratatosk/ledger'
-import { overdueLine, type Questions, unansweredLine } from '@ratatosk/sequencer'
+import { overdueLine, type Questions, type SequencerSnapshot, unansweredLine } from '@ratatosk/sequencer'
 import { isStoreError } from '@ratatosk/store'
 import type { WatcherStatus } from '@ratatosk/watcher'
 import type { Node } from '../node.js'
@@ -28,6 +28,7 @@ export function healthOptions(node: Node): HealthOptions {
           checkClock(tip, slots, clock())
           checkCommits(sequencer?.overdueMs)
           checkQuestions(sequencer?.questions)
+          checkQueue(sequencer?.snapshot().fault)
         },
       }),
       ...(index && { index: async () => checkLag(index.lagMs(), settings.INDEX_MAX_LAG_MS) }),
@@ -88,6 +89,15 @@ export function checkCommits(overdueMs: number | undefined): void {
 export function checkQuestions(questions: Questions | undefined): void {
   const line = questions && unansweredLine(questions)
   if (line !== undefined) throw new ReadinessError(line)
+}
+
+/**
+ * @param fault why this process commits nothing
+ * @throws {ReadinessError} if the reason is a block of another operator
+ */
+export function checkQueue(fault: SequencerSnapshot['fault'] | undefined): void {
+  if (fault?.code === 'SEQUENCER_FOREIGN_QUEUE' || fault?.code === 'SEQUENCER_INVALID_BLOCK')
+    throw new ReadinessError(`${fault.code}: ${fault.message}`)
 }
 
 /** Milliseconds that a watcher may fail before its node is not ready. */

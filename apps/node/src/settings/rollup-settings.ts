@@ -246,8 +246,8 @@ export const archivistSettings = {
     pattern: '^https?://[^\\s,]+$',
     allowed: 'URLs such as http://sequencer:3000/archivist, separated by commas',
     description:
-      'Base URLs that serve block bodies to archivists and watchers: `/archivist` on nodes and ' +
-      'sequencers, `/` on archivists',
+      'Base URLs that serve block bodies to archivists and watchers, and to sequencers, which then follow ' +
+      'the blocks of other operators: `/archivist` on nodes and sequencers, `/` on archivists',
   }),
   EVIDENCE_MAX_BYTES: wholeNumber({
     default: 1024 ** 3,

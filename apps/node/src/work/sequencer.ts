@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { equalBytes } from '@ratatosk/cbor'
+import { createPeers } from '@ratatosk/follower'
 import { keyAuthority, openWallet, scriptAuthority, type Wallet } from '@ratatosk/layer1'
 import { createEvaluator } from '@ratatosk/ledger/plutus'
 import { createSubmissionQueue } from '@ratatosk/queue'
@@ -23,6 +24,9 @@ import { cacheDirectory, type Storage } from '../storage/open-storage.js'
 import { openRebuildable } from '../storage/rebuildable.js'
 import { type RootsCalls, timeRoots } from './timed-roots.js'
 
+/** Milliseconds that a peer may take for the body of another operator's block; nothing else runs meanwhile. */
+const bodyTimeoutMs = 60_000
+
 /**
  * Starts to commit and merge blocks, or to stand by while another process does. Does not wait for layer 1.
  */
@@ -35,7 +39,7 @@ export async function startSequencer(
   readonly roots: Roots
   readonly rootsCalls: () => readonly RootsCalls[]
 }> {
-  const { settings, network, genesis, keys, log, onClose } = context
+  const { settings, network, parameters, genesis, keys, log, onClose } = context
   const operatorKeys = present(keys.operator, 'operator')
   const administratorKeys = present(keys.administrator, 'administrator')
   const evaluator = createEvaluator()
@@ -54,6 +58,10 @@ export async function startSequencer(
   const blockAnswers = contracts.summons && openAnswers({ store: storage.store, roots, genesis: outputs })
   if (blockAnswers !== undefined) onClose(() => blockAnswers.close())
 
+  const peers =
+    settings.ARCHIVIST_PEERS && createPeers(settings.ARCHIVIST_PEERS, { timeoutMs: bodyTimeoutMs }, log)
+  if (peers !== undefined) onClose(async () => peers.close())
+
   const hourlyBudget = BigInt(settings.COMMIT_BUDGET_PER_HOUR)
   if (!network.isDevnet) logCost(context, hourlyBudget)
   const operator = openWallet({ layer1, keys: operatorKeys, evaluator })
@@ -63,8 +71,8 @@ export async function startSequencer(
   )
   if (administrator === undefined)
     log.warn(
-      'The administrator is renounced: the state queue cannot be reset or repaired, and a block of ' +
-        'another operator stops this node',
+      'The administrator is renounced: the state queue cannot be reset or repaired' +
+        (peers === undefined ? ', and a block of another operator stops this node' : ''),
     )
   else if ('absent' in administrator)
     log.info(`Init, repair, reset and removals are refused here: ${administrator.absent}`)
@@ -81,6 +89,9 @@ export async function startSequencer(
         blocks: blockAnswers,
         wallet: openWallet({ layer1, keys: answerKeys(operatorKeys), evaluator }),
       },
+    }),
+    ...(peers && {
+      adoption: { peers, rules: { parameters, networkId: network.id, slots: network.slots, evaluator } },
     }),
     genesis: outputs,
     holder: `${hostname()}/${process.pid}/${randomBytes(3).toString('hex')}`,
