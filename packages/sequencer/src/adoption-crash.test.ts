@@ -27,7 +27,7 @@ const points: readonly (Step | number)[] = [
 const funds = 3 * (points.length + 1)
 
 test(`killed at ${points.length} steps and statements of adoptions, sequencers adopt each block once`, {
-  timeout: 120_000 + points.length * 15_000,
+  timeout: 180_000 + points.length * 30_000,
 }, async (context) => {
   let peer = ''
   const scene = await openProcesses(context, funds, 600_000, false, () => peer)

@@ -24,7 +24,7 @@ import { cacheDirectory, type Storage } from '../storage/open-storage.js'
 import { openRebuildable } from '../storage/rebuildable.js'
 import { type RootsCalls, timeRoots } from './timed-roots.js'
 
-/** Milliseconds that a peer may take for the body of another operator's block; nothing else runs meanwhile. */
+/** Milliseconds that a peer may take for a body of another operator; nothing else runs meanwhile. */
 const bodyTimeoutMs = 60_000
 
 /**
