@@ -67,8 +67,8 @@ export interface BlockEvent {
   readonly headerHash: string
   /** How many transactions the block has */
   readonly transactions: number
-  /** Layer-1 transaction that commits the block */
-  readonly commitTxHash: string
+  /** Layer-1 transaction that commits the block; absent if another operator did */
+  readonly commitTxHash?: string
   /** Layer-1 transaction that merges the block, once it is signed */
   readonly mergeTxHash?: string
   /** End of the block */
@@ -257,8 +257,8 @@ export interface ExplorerBlock {
   /** From when on it may be merged */
   readonly maturesAt?: string
   readonly times: ExplorerBlockTimes
-  /** Layer-1 transaction that commits it */
-  readonly commitTxHash: string
+  /** Layer-1 transaction that commits it; absent if another operator did */
+  readonly commitTxHash?: string
   /** Fee of that transaction, in lovelace */
   readonly commitFee?: string
   /** Layer-1 transaction that merges it, once it is signed */
@@ -991,7 +991,7 @@ export interface RegisteredOperator {
 
 /** A submission was rejected for good; `GET /submission` has all reasons */
 export interface RejectedEvent {
-  /** Submission id; `dropped-<txHash>` if an accepted transaction was dropped */
+  /** Submission id; `dropped-<txHash>…` if an accepted transaction was dropped */
   readonly id: string
   /** Transaction hash; absent if the submission does not decode */
   readonly txHash?: string
@@ -1074,8 +1074,8 @@ export interface StatusBlock {
   readonly headerHash: string
   /** Position of the transaction in the block, from 0, as in a proof */
   readonly position: number
-  /** Layer-1 transaction that commits the block */
-  readonly commitTxHash: string
+  /** Layer-1 transaction that commits the block; absent if another operator did */
+  readonly commitTxHash?: string
   /** Layer-1 transaction that merges the block, once it is signed */
   readonly mergeTxHash?: string
   /** End of the block */
