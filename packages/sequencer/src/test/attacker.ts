@@ -8,7 +8,6 @@ import { until } from './agreement.js'
 import { attackerKeys } from './attacker-keys.js'
 import { administrator, contracts, evaluator, queueOf, type TestChain } from './rollup.js'
 
-
 export { attackerKeys }
 
 /** Registers another operator, with the administrator's signature. */
