@@ -72,8 +72,8 @@ export interface FollowerOptions {
    */
   trieDir?: string
   /**
-   * Keeps invalid blocks, and the bodies behind an unprovable one; see `openEvidence`. Without it they are not
-   * kept. Bodies are read from there before a peer is asked.
+   * Keeps invalid blocks, and the bodies behind an unprovable one; see `openEvidence`. Without it they are
+   * not kept. Bodies are read from there before a peer is asked.
    */
   evidence?: Pick<EvidenceFolder, 'keep' | 'keepBody' | 'body'>
   /**

@@ -189,7 +189,7 @@ it('judges what is behind an unprovable block, archives none of it, and needs no
   const again = await two.begun(2)
   expect(again.headerHash).toEqual(second.headerHash)
 
-  // A provider that shows an older queue costs nothing but the call.
+  // A provider that shows an older queue costs only the call.
   second.state = 'removed'
   while (!again.signal.aborted) await pause(5)
   again.end()

@@ -5,7 +5,7 @@ import type { FollowerOptions, InvalidBlock } from './types.js'
 /** The newest call of {@link FollowerOptions.watch}. */
 interface Watch {
   begin(block: InvalidBlock): void
-  /** What became of the call about a block; undefined if the newest call is not about it. */
+  /** The status of the call about a block; undefined if the newest call is not about it. */
   stateOf(headerHash: Uint8Array): 'runs' | 'unprovable' | undefined
   /** Ends the call unless it is about this block; resolves when it has ended. */
   keepOnly(headerHash: Uint8Array | undefined): Promise<void>

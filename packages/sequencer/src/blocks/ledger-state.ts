@@ -52,18 +52,19 @@ export async function realignRoots(context: SequencerContext): Promise<void> {
     .catch(() => undefined)
 }
 
-/** Applies the genesis to an empty ledger. */
+/** Applies the genesis to an empty ledger. @returns whether it was empty */
 export async function applyGenesis({
   store,
   genesis,
   cache,
   log,
   step,
-}: Pick<SequencerContext, 'store' | 'genesis' | 'cache' | 'log' | 'step'>): Promise<void> {
-  if (genesis.length === 0 || !(await store.applyGenesis(genesis))) return
+}: Pick<SequencerContext, 'store' | 'genesis' | 'cache' | 'log' | 'step'>): Promise<boolean> {
+  if (genesis.length === 0 || !(await store.applyGenesis(genesis))) return false
   log.info({ outputs: genesis.length }, `Applied genesis: ${genesis.length} outputs`)
   step('genesis-applied')
   cache.setGenesisRoot(undefined)
+  return true
 }
 
 /** Root of the unspent outputs before a block. */

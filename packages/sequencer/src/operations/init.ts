@@ -136,16 +136,6 @@ async function prepareLedger(context: SequencerContext): Promise<void> {
   await alignRoots(context, confirmed)
 }
 
-/** @returns whether the ledger was empty before */
-async function applyGenesis(context: SequencerContext): Promise<boolean> {
-  const { store, genesis, cache, log } = context
-  if (genesis.length === 0 || !(await store.applyGenesis(genesis))) return false
-  log.info({ outputs: genesis.length }, `Applied genesis: ${genesis.length} outputs`)
-  context.step('genesis-applied')
-  cache.setGenesisRoot(undefined)
-  return true
-}
-
 async function hasRoot({ layer1, contracts, signal }: SequencerContext): Promise<boolean> {
   return (await layer1.utxosByUnit(contracts.scripts.queue.unit, { signal })).length > 0
 }

@@ -15,8 +15,8 @@ export interface Withheld {
 }
 
 /**
- * Gives blocks to a watcher while the state queue has them, as a follower does: the oldest of them that is not
- * unprovable, until it is gone.
+ * Gives blocks to a watcher while the state queue has them, as a follower does: the oldest of them that is
+ * not unprovable, until it is gone.
  *
  * @param withheld if given, the blocks are unavailable first
  */
