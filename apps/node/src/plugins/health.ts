@@ -93,11 +93,10 @@ export function checkQuestions(questions: Questions | undefined): void {
 
 /**
  * @param fault why this process commits nothing
- * @throws {ReadinessError} if the reason is a block of another operator
+ * @throws {ReadinessError} if the reason is an invalid block of another operator
  */
 export function checkQueue(fault: SequencerSnapshot['fault'] | undefined): void {
-  if (fault?.code === 'SEQUENCER_FOREIGN_QUEUE' || fault?.code === 'SEQUENCER_INVALID_BLOCK')
-    throw new ReadinessError(`${fault.code}: ${fault.message}`)
+  if (fault?.code === 'SEQUENCER_INVALID_BLOCK') throw new ReadinessError(`${fault.code}: ${fault.message}`)
 }
 
 /** Milliseconds that a watcher may fail before its node is not ready. */

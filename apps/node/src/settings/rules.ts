@@ -38,6 +38,12 @@ function rulesOfMainnet(settings: Settings): string[] {
   if (settings.FAUCET_TOKEN !== undefined && settings.FAUCET_ENABLED) {
     problems.push('FAUCET_TOKEN is set but NETWORK is "mainnet": the faucet runs on test networks only.')
   }
+  if (settings.ARCHIVIST_PEERS !== undefined && duties[settings.NODE_ROLE].bodies !== 'archive') {
+    problems.push(
+      'ARCHIVIST_PEERS is set but NETWORK is "mainnet": sequencers adopt the blocks of other operators on test ' +
+        'networks only.',
+    )
+  }
   return problems
 }
 

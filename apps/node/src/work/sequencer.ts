@@ -25,7 +25,7 @@ import { openRebuildable } from '../storage/rebuildable.js'
 import { type RootsCalls, timeRoots } from './timed-roots.js'
 
 /** Milliseconds that a peer may take for a body of another operator; nothing else runs meanwhile. */
-const bodyTimeoutMs = 60_000
+const bodyTimeoutMs = 300_000
 
 /**
  * Starts to commit and merge blocks, or to stand by while another process does. Does not wait for layer 1.

@@ -1,6 +1,6 @@
 import { decodeHeader, type Header, isInvalidBlock, judgeBlock } from '@ratatosk/block'
 import { equalBytes, toHex } from '@ratatosk/cbor'
-import { alignRoots, blockLine, realignRoots } from '../blocks/ledger-state.js'
+import { alignRoots, blockLine, freeRoots, realignRoots } from '../blocks/ledger-state.js'
 import type { SequencerContext } from '../context.js'
 import { foreignQueue, invalidBlock, type SequencerError, unservedBlock } from '../errors.js'
 import type { AdoptionMeans } from '../types.js'
@@ -47,6 +47,7 @@ export async function adoptBlock(
     context.step('block-judged')
     const adopted = await store.blocks.adopt(foreignBlock(block, header, examined), examine, context.lease)
     context.step('block-adopted')
+    freeRoots(context)
     const { known, dropped } = adopted
     const [fields, line] = blockLine(adopted.block, 'of another operator adopted')
     const operator = toHex(header.operatorVkey)

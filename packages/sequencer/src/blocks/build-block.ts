@@ -6,7 +6,7 @@ import type { BuiltTransaction } from '@ratatosk/transaction'
 import { emptyRoot } from '@ratatosk/trie'
 import type { SequencerContext } from '../context.js'
 import { type BlockContent, fillBlock, type NoContent } from './fill-block.js'
-import { alignRoots, blockLine, realignRoots } from './ledger-state.js'
+import { alignRoots, blockLine, freeRoots, realignRoots } from './ledger-state.js'
 import { type BlockPlan, type NoPlan, planBlock } from './plan-block.js'
 import { readReferenceScripts } from './queue-elements.js'
 import { type QueueView, recordArrivals } from './reconcile.js'
@@ -42,10 +42,7 @@ export async function buildBlock(context: SequencerContext, view: QueueView): Pr
     context.step('block-submitted')
   }
   // While layer 1 and the next block are waited for.
-  context.roots.free().catch((error: unknown) => {
-    const reason = error instanceof Error ? error.message : String(error)
-    context.log.warn({ err: error }, `Space of earlier states of the outputs is not freed: ${reason}`)
-  })
+  freeRoots(context)
   const ms = Math.round(performance.now() - startedAt)
   context.log.info(...blockLine(block, `committed: ${block.transactions} transactions in ${ms} ms`))
   const isFull = block.transactions === context.options.maxBlockTransactions

@@ -1,6 +1,7 @@
 import { decodeHeader, encodedHeader, genesisHeaderHash } from '@ratatosk/block'
 import { equalBytes, toHex } from '@ratatosk/cbor'
 import { Layer1Error } from '@ratatosk/layer1'
+import { slotToTime } from '@ratatosk/ledger'
 import { type BlockElement, type RootElement, soundBlocks } from '@ratatosk/protocol'
 import type { Block, BlockState } from '@ratatosk/store'
 import { adoptBlock } from '../adoption/adopt-block.js'
@@ -59,12 +60,17 @@ export async function compareQueue(context: SequencerContext): Promise<void> {
   const missing = await Promise.all(expected.slice(common).map((header) => missingBlock(context, header)))
 
   let left = (await store.blocks.newest())?.height ?? 0n
+  const lost = await oldestAdopted(context, present + 1n, left)
+  if (lost !== undefined && missing.length === 0 && (await canReturn(context, lost, slot)))
+    throw new Layer1Error(
+      'LAYER1_INVALID_ANSWER',
+      `Layer 1 lacks block ${lost} of another operator: it may be an older state, or the block may return`,
+    )
   const merged = base.height + BigInt(Math.min(base.removed.length, common))
   const hasChanged = await setStates(context, { merged, present, last: left })
   const [first] = missing
   const isKnown = first === undefined || toHex(first.headerHash) === cache.obstacle?.headerHash
   if (hasChanged || !isKnown) cache.layer1Changed()
-  const lost = await oldestAdopted(context, present + 1n, left)
   if (lost !== undefined) {
     if (slot < cache.adoptedAt)
       throw new Layer1Error('LAYER1_INVALID_ANSWER', 'Layer 1 shows an older state than it has shown before')
@@ -204,6 +210,20 @@ async function missingBlock(
   if (block === undefined && adoption === undefined)
     throw foreignQueue(`The state queue holds block ${hash}, which this store never had`)
   return { ...header, own: block?.commitTransaction && block }
+}
+
+/**
+ * Whether an adopted block that layer 1 lacks can come back as it was: it is merged, or its commit, which must be
+ * included by the end of the block, still can be.
+ */
+async function canReturn(
+  { store: { blocks }, slots }: SequencerContext,
+  height: bigint,
+  slot: bigint,
+): Promise<boolean> {
+  if (height <= ((await blocks.confirmed())?.height ?? 0n)) return true
+  const block = await blocks.byHeight(height)
+  return block !== undefined && slotToTime(slots, slot) < block.endTime
 }
 
 /** The height of the oldest adopted block in a range; undefined if there is none. */

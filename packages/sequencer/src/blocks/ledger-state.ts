@@ -67,6 +67,14 @@ export async function applyGenesis({
   return true
 }
 
+/** Begins to free the space of earlier states of the outputs. */
+export function freeRoots({ roots, log }: Pick<SequencerContext, 'roots' | 'log'>): void {
+  roots.free().catch((error: unknown) => {
+    const reason = error instanceof Error ? error.message : String(error)
+    log.warn({ err: error }, `Space of earlier states of the outputs is not freed: ${reason}`)
+  })
+}
+
 /** Root of the unspent outputs before a block. */
 export const rootBefore = ({ header }: Pick<Block, 'header'>): Uint8Array =>
   decodeHeader(header).prevUtxosRoot

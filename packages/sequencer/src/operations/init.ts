@@ -77,7 +77,8 @@ async function begin(context: SequencerContext): Promise<string> {
 async function join(context: SequencerContext): Promise<string> {
   if (await applyGenesis(context)) await alignRoots(context, undefined)
   // An operator leaves no bond with a queue that this store cannot continue.
-  await reconcile(context)
+  const { obstacle } = await reconcile(context)
+  if (obstacle !== undefined) throw obstacle
   return (await register(context)) ?? ''
 }
 

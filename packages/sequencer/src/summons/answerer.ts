@@ -1,4 +1,5 @@
-import { toHex } from '@ratatosk/cbor'
+import { decodeHeader } from '@ratatosk/block'
+import { equalBytes, toHex } from '@ratatosk/cbor'
 import { isLayer1Error } from '@ratatosk/layer1'
 import { decodeOutputReference, encodeOutputReference, outputReferenceKey } from '@ratatosk/ledger'
 import { readQuestions } from '@ratatosk/protocol'
@@ -35,7 +36,7 @@ interface Answerer {
  * @param ends aborts when no further answer is to be made
  */
 export function createAnswerer(context: AnswerContext, book: QuestionBook, ends: AbortSignal): Answerer {
-  const { contracts, log, options, layer1, store, signal, cache, answers } = context
+  const { contracts, log, options, layer1, store, operator, signal, cache, answers } = context
   const { period = 1n } = contracts.parameters.summons ?? {}
   const pauseMs = Math.max(options.pollMs, Math.min(longestPauseMs, Number(period) / readsPerPeriod))
   const failedAt = new Map<string, number>()
@@ -56,7 +57,12 @@ export function createAnswerer(context: AnswerContext, book: QuestionBook, ends:
     const questions = readQuestions(contracts, await layer1.utxosAt(addressText, { policy, signal }))
     if (questions.length === 0) return []
     const unmerged = await store.blocks.unmerged()
-    const blocks = new Map(unmerged.map((block) => [toHex(block.headerHash), block]))
+    // The questions about another operator's blocks may not delay the answers that this one owes.
+    const blocks = new Map(
+      unmerged
+        .filter(({ header }) => equalBytes(decodeHeader(header).operatorVkey, operator.keys.payment.hash))
+        .map((block) => [toHex(block.headerHash), block]),
+    )
     const own = questions.flatMap((asked) => {
       const block = blocks.get(toHex(asked.question.headerHash))
       return block === undefined ? [] : { ...asked, block }
