@@ -40,8 +40,8 @@ function rulesOfMainnet(settings: Settings): string[] {
   }
   if (settings.ARCHIVIST_PEERS !== undefined && duties[settings.NODE_ROLE].bodies !== 'archive') {
     problems.push(
-      'ARCHIVIST_PEERS is set but NETWORK is "mainnet": sequencers adopt the blocks of other operators on test ' +
-        'networks only.',
+      'ARCHIVIST_PEERS is set but NETWORK is "mainnet": sequencers adopt the blocks of other operators ' +
+        'on test networks only.',
     )
   }
   return problems

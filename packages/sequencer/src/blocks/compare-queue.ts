@@ -213,8 +213,8 @@ async function missingBlock(
 }
 
 /**
- * Whether an adopted block that layer 1 lacks can come back as it was: it is merged, or its commit, which must be
- * included by the end of the block, still can be.
+ * Whether an adopted block that layer 1 lacks can come back as it was: it is merged, or its commit, which must
+ * be included by the end of the block, still can be.
  */
 async function canReturn(
   { store: { blocks }, slots }: SequencerContext,
