@@ -36,6 +36,8 @@ const flushMs = 250
 const ratesMs = 2_000
 /** What takes many requests is read at most so often. */
 const slowMs = 5_000
+/** When everything is read once more after the page was opened: a node that has just started indexes by then. */
+const settledMs = 5_000
 
 let ahead = 0
 let pending: Happened[] = []
@@ -175,5 +177,6 @@ export function follow(): void {
     refreshBlocks()
     refreshRates()
   }, 5000)
+  window.setTimeout(readAgain, settledMs)
   document.addEventListener('visibilitychange', catchUp)
 }
