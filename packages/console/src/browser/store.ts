@@ -36,7 +36,7 @@ const flushMs = 250
 const ratesMs = 2_000
 /** What takes many requests is read at most so often. */
 const slowMs = 5_000
-/** When all is read once more after the page was opened: a node that has just started has its index by then. */
+/** When all is read once more after the page was opened: a new node has its index by then. */
 const settledMs = 5_000
 
 let ahead = 0
