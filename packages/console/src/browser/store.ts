@@ -177,6 +177,6 @@ export function follow(): void {
     refreshBlocks()
     refreshRates()
   }, 5000)
-  window.setTimeout(readAgain, settledMs)
+  window.setTimeout(catchUp, settledMs)
   document.addEventListener('visibilitychange', catchUp)
 }

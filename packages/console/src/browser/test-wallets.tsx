@@ -1,7 +1,8 @@
 import type { ComponentChildren } from 'preact'
+import { AnswerError, read } from './api.js'
 import { ada } from './format.js'
 import { lovelaceOf } from './ledger.js'
-import { operate } from './operate.js'
+import { operate, token } from './operate.js'
 import { Load, Name } from './parts.js'
 
 /** A wallet of the devnet, whose keys are public. */
@@ -14,37 +15,54 @@ export interface TestWallet {
   readonly layer2: string | undefined
 }
 
-async function readWallets(path: string): Promise<readonly TestWallet[]> {
-  const wallets = await operate<readonly Omit<TestWallet, 'layer2'>[]>(path)
+type ByOperator = readonly Omit<TestWallet, 'layer2'>[]
+
+async function readWallets(path: string, by = operate<ByOperator>): Promise<readonly TestWallet[]> {
+  const wallets = await by(path)
   return Promise.all(wallets.map(async (each) => ({ ...each, layer2: await lovelaceOf(each.address) })))
 }
 
-/** Reads the test wallets and what they have on both layers, at most every 5 s. */
-export function TestWallets({
-  show,
-}: {
+interface Shown {
   readonly show: (wallets: readonly TestWallet[]) => ComponentChildren
-}) {
-  return <Load<readonly TestWallet[]> path="devnet/wallets" by={readWallets} isSlow show={show} />
+  readonly by?: (path: string) => Promise<readonly TestWallet[]>
+}
+
+/** Reads the test wallets and what they have on both layers, at most every 5 s. */
+export function TestWallets({ show, by = (path) => readWallets(path) }: Shown) {
+  return <Load<readonly TestWallet[]> path="devnet/wallets" by={by} isSlow show={show} />
+}
+
+/** The same for a page that asks for no token: none, as long as the node wants one. */
+async function readIfOpen(path: string): Promise<readonly TestWallet[]> {
+  if (token.value !== '') return readWallets(path)
+  try {
+    return await readWallets(path, read<ByOperator>)
+  } catch (error) {
+    if (error instanceof AnswerError && error.status === 401) return []
+    throw error
+  }
 }
 
 /** What each test wallet has on layer 2. */
 export function Balances() {
   return (
-    <section>
-      <h2>Test wallets on layer 2</h2>
-      <TestWallets
-        show={(wallets) => (
-          <ul class="balances" id="balances">
-            {wallets.map(({ account, address, layer2 }) => (
-              <li key={account} data-account={account} data-layer2={layer2}>
-                <span class="dim">{account}</span> <Name name={address} page="address" />
-                <strong>{layer2 === undefined ? 'unknown' : `${ada(layer2)} ₳`}</strong>
-              </li>
-            ))}
-          </ul>
-        )}
-      />
-    </section>
+    <TestWallets
+      by={readIfOpen}
+      show={(wallets) =>
+        wallets.length > 0 && (
+          <section>
+            <h2>Test wallets on layer 2</h2>
+            <ul class="balances" id="balances">
+              {wallets.map(({ account, address, layer2 }) => (
+                <li key={account} data-account={account} data-layer2={layer2}>
+                  <span class="dim">{account}</span> <Name name={address} page="address" />
+                  <strong>{layer2 === undefined ? 'unknown' : `${ada(layer2)} ₳`}</strong>
+                </li>
+              ))}
+            </ul>
+          </section>
+        )
+      }
+    />
   )
 }

@@ -91,6 +91,8 @@ export async function walletsPage(
   await shows('#connected', 'Send 5 ada')
   const title = await page.getAttribute('#connected .name', 'title')
   t.equal(title, await connected, 'the same account, also after a payment to another one')
+  await page.click('header nav a[href="#/"]')
+  await page.waitForSelector(`#balances [data-account="7"][data-layer2="${had + 12_500_000n}"]`)
 }
 
 /** Wallets: a balance that the node does not say is unknown. */
@@ -106,6 +108,8 @@ export async function unknownBalances(t: Test, { page }: ConsoleNode): Promise<v
   await elsewhere.waitForSelector('#wallets [data-account="9"]')
   t.equal(await elsewhere.locator('#wallets tbody tr > :nth-child(4):text-is("unknown")').count(), length)
   t.equal(await elsewhere.locator('#pay, #connect').count(), 0, 'nothing is sent without a dev wallet')
+  await elsewhere.goto(`${other.url}/console#/`)
+  await elsewhere.waitForSelector('#balances [data-account="9"]:has-text("unknown")')
   await elsewhere.close()
 }
 

@@ -20,8 +20,7 @@ export async function story(
   t.equal(page.url(), `${url}/console`, '/ sends a browser there')
   for (const name of ['queue', 'mempool', 'open', 'committed', 'merged']) await stage(name, 0)
   await shows('#tip', 'block')
-  const nine = await get(`/l2/blockfrost/api/v0/addresses/${testWallets.wallets[9]?.address}`)
-  await page.waitForSelector(`#balances [data-account="9"][data-layer2="${nine.amount[0].quantity}"]`)
+  t.equal(await page.locator('#balances').count(), 0, 'the node wants a token for the test wallets')
 
   const { transfer } = await transferFrom(3, 0)
   t.equal((await submit(url, transfer.cborHex)).status, 200)
