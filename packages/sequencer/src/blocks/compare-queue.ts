@@ -1,11 +1,11 @@
 import { decodeHeader, encodedHeader, genesisHeaderHash } from '@ratatosk/block'
 import { equalBytes, toHex } from '@ratatosk/cbor'
 import { Layer1Error } from '@ratatosk/layer1'
-import { slotToTime } from '@ratatosk/ledger'
 import { type BlockElement, type RootElement, soundBlocks } from '@ratatosk/protocol'
 import type { Block, BlockState } from '@ratatosk/store'
 import { adoptBlock } from '../adoption/adopt-block.js'
 import { fetchHeader } from '../adoption/fetch.js'
+import { canReturn, oldestAdopted } from '../adoption/lost-blocks.js'
 import type { SequencerContext } from '../context.js'
 import { foreignQueue, type SequencerError } from '../errors.js'
 import { isRemoved, pruneStale } from '../operations/remove.js'
@@ -210,34 +210,6 @@ async function missingBlock(
   if (block === undefined && adoption === undefined)
     throw foreignQueue(`The state queue holds block ${hash}, which this store never had`)
   return { ...header, own: block?.commitTransaction && block }
-}
-
-/**
- * Whether an adopted block that layer 1 lacks can come back as it was: it is merged, or its commit, which must
- * be included by the end of the block, still can be.
- */
-async function canReturn(
-  { store: { blocks }, slots }: SequencerContext,
-  height: bigint,
-  slot: bigint,
-): Promise<boolean> {
-  if (height <= ((await blocks.confirmed())?.height ?? 0n)) return true
-  const block = await blocks.byHeight(height)
-  return block !== undefined && slotToTime(slots, slot) < block.endTime
-}
-
-/** The height of the oldest adopted block in a range; undefined if there is none. */
-async function oldestAdopted(
-  { store: { blocks } }: SequencerContext,
-  from: bigint,
-  to: bigint,
-): Promise<bigint | undefined> {
-  for (let start = from; start <= to; start += pageSize) {
-    const page = await blocks.range(start, start + pageSize - 1n)
-    const found = page.find(({ commitTransaction }) => commitTransaction === undefined)
-    if (found !== undefined) return found.height
-  }
-  return undefined
 }
 
 interface Extent {
