@@ -1,32 +1,51 @@
 import { decodeHeader } from '@ratatosk/block'
 import { toHex } from '@ratatosk/cbor'
+import { childOf } from './child-controller.js'
 import type { HeaderPath } from './header-path.js'
 import type { Peers } from './peers.js'
 import type { FollowerOptions } from './types.js'
 
-/** Milliseconds after which a body that a peer has served is asked for again. */
-const servedForMs = 600_000
+/** Milliseconds after which a body that a peer has served, or was slow to serve, is asked for again. */
+const [servedForMs, slowForMs] = [600_000, 60_000]
+/** Milliseconds for one body, and for all between two reads of layer 1: the first block must not wait. */
+const [bodyMs, roundMs] = [5_000, 30_000]
 
 /**
  * Asks peers for the bodies behind a block whose body none of them has, and gives those that none has to
  * `unavailable`: one block after the other would take too long where an operator withholds many.
  */
 export function createAskBehind(peers: Peers, unavailable: FollowerOptions['unavailable']) {
-  /** When a body was served, by header hash, on the clock of `performance.now()`. */
-  const served = new Map<string, number>()
+  /** Until when a block is left alone, by header hash, on the clock of `performance.now()`. */
+  const restsUntil = new Map<string, number>()
+
+  /** Whether a peer has a body; undefined if that takes too long. */
+  async function isServed(headerHash: Uint8Array, signal: AbortSignal): Promise<boolean | undefined> {
+    const request = childOf(signal)
+    const timer = setTimeout(() => request.abort(), bodyMs)
+    try {
+      return (await peers.ask((peer) => peer.body(headerHash, request.signal), request.signal)) !== undefined
+    } catch (error) {
+      if (signal.aborted || !request.signal.aborted) throw error
+      return undefined
+    } finally {
+      clearTimeout(timer)
+      request.end()
+    }
+  }
 
   return async ({ fork, missing }: HeaderPath, missingHeight: bigint, signal: AbortSignal): Promise<void> => {
     if (unavailable === undefined) return
     const now = performance.now()
-    for (const [name, at] of served) if (now - at > servedForMs) served.delete(name)
+    for (const [name, at] of restsUntil) if (at < now) restsUntil.delete(name)
     const first = (fork?.height ?? 0n) + 1n
     for (const [index, { headerHash, header }] of missing.entries()) {
       const height = first + BigInt(index)
       const name = toHex(headerHash)
-      if (height <= missingHeight || served.has(name)) continue
-      const body = await peers.ask((peer) => peer.body(headerHash, signal), signal)
-      if (body !== undefined) served.set(name, performance.now())
-      else await unavailable({ headerHash, height, header: decodeHeader(header) }, signal)
+      if (height <= missingHeight || restsUntil.has(name)) continue
+      if (performance.now() > now + roundMs) return
+      const served = await isServed(headerHash, signal)
+      if (served === false) await unavailable({ headerHash, height, header: decodeHeader(header) }, signal)
+      else restsUntil.set(name, performance.now() + (served ? servedForMs : slowForMs))
     }
   }
 }

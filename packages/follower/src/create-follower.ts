@@ -140,8 +140,8 @@ export async function createFollower(options: FollowerOptions): Promise<Follower
       const shown = missing[place]
       return !shown || !equalBytes(shown.headerHash, headerHash)
     })
-    // A queue that only lacks the newest may be an older one.
-    const kept = shared < 0 || shared === missing.length ? passed.length : shared
+    // A queue that only lacks the newest may be an older one. Without the first, nothing else is there.
+    const kept = shared < 0 || (shared > 0 && shared === missing.length) ? passed.length : shared
     await watch.keepOnly(missing[kept]?.headerHash)
     passed.length = kept
     return missing[passed.length]?.headerHash

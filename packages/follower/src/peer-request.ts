@@ -7,7 +7,7 @@ import { FollowerError, isFollowerError } from './errors.js'
 /** Minimum bytes per stall period. */
 const minProgress = 65_536
 
-interface PeerRequest<Result> {
+export interface PeerRequest<Result> {
   readonly url: string
   readonly agent: Agent
   /** Parses the response as it arrives; an error ends the request. */

@@ -4,7 +4,7 @@ import type { BlockBody } from '@ratatosk/block'
 import { toHex } from '@ratatosk/cbor'
 import type { Log } from '@ratatosk/ports'
 import { bodyFeed, headerFeed, type PeerHeader } from './peer-answers.js'
-import { askPeer } from './peer-request.js'
+import { askPeer, type PeerRequest } from './peer-request.js'
 import type { FollowerOptions } from './types.js'
 
 /** Upper bound of the backoff. */
@@ -21,14 +21,6 @@ export interface Peer {
 
 /** What a request to a peer may take; see `FollowerOptions`. */
 export type PeerSettings = Pick<FollowerOptions, 'stallMs' | 'timeoutMs' | 'maxBodyBytes' | 'backoffMs'>
-
-/** Milliseconds and bytes. */
-const defaults: Required<PeerSettings> = {
-  stallMs: 10_000,
-  timeoutMs: 300_000,
-  maxBodyBytes: 128 * 1024 * 1024,
-  backoffMs: 1_000,
-}
 
 /** Untrusted nodes that may have missing headers and bodies. */
 export interface Peers {
@@ -66,10 +58,16 @@ interface PeerState {
  * const body = await peers.ask((peer) => peer.body(headerHash, signal), signal)
  */
 export function createPeers(addresses: readonly string[], given: PeerSettings, log: Log): Peers {
-  const settings = { ...defaults, ...given }
+  const { stallMs = 10_000, timeoutMs = 300_000, backoffMs: firstBackoffMs = 1_000 } = given
+  const { maxBodyBytes = 128 * 1024 * 1024 } = given
   const all = [...new Set(addresses.map(baseAddress))].map((base): PeerState => {
     const agent = new (base.startsWith('https:') ? HttpsAgent : Agent)({ keepAlive: true })
-    return { agent, peer: createPeer(base, agent, settings), failures: 0, backsOffUntil: 0 }
+    return {
+      agent,
+      peer: createPeer(base, { agent, stallMs, timeoutMs }, maxBodyBytes),
+      failures: 0,
+      backsOffUntil: 0,
+    }
   })
   if (all.length === 0) throw new TypeError('@ratatosk/follower: at least one peer is required')
   let asked = 0
@@ -79,7 +77,7 @@ export function createPeers(addresses: readonly string[], given: PeerSettings, l
   function backOff(state: PeerState, error: unknown): void {
     // Its other requests fail for the same reason.
     if (isBackingOff(state)) return
-    const backoffMs = Math.min(settings.backoffMs * 2 ** state.failures, maxBackoffMs)
+    const backoffMs = Math.min(firstBackoffMs * 2 ** state.failures, maxBackoffMs)
     state.failures++
     state.backsOffUntil = performance.now() + backoffMs
     const reason = error instanceof Error ? error.message : String(error)
@@ -115,9 +113,11 @@ export function createPeers(addresses: readonly string[], given: PeerSettings, l
   }
 }
 
-function createPeer(base: string, agent: Agent, settings: Required<PeerSettings>): Peer {
-  const { stallMs, timeoutMs, maxBodyBytes } = settings
-  const limits = { agent, stallMs, timeoutMs }
+function createPeer(
+  base: string,
+  limits: Pick<PeerRequest<unknown>, 'agent' | 'stallMs' | 'timeoutMs'>,
+  maxBodyBytes: number,
+): Peer {
   const header = (id: string, signal: AbortSignal) =>
     askPeer({ ...limits, url: `${base}/block/${id}/header`, feed: headerFeed(), signal })
   return {

@@ -4,7 +4,7 @@ import { equalBytes, toHex } from '@ratatosk/cbor'
 import { SourceChain } from '@ratatosk/test-kit'
 import { expect, it } from 'vitest'
 import { follow } from './test/following.js'
-import { serve } from './test/serve.js'
+import { serve, serveRaw } from './test/serve.js'
 import type { FollowerOptions, InvalidBlock, UnavailableBlock } from './types.js'
 
 /** An archivist without the bodies of some blocks, until they are given. */
@@ -55,6 +55,32 @@ it('archives a body that the operator has shown, and asks for those behind it me
     chain.blocks.map(({ headerHash }) => headerHash),
   )
 })
+
+it('goes on asking about the first block while a body behind it comes slowly', async () => {
+  const chain = new SourceChain()
+  for (let n = 0; n < 2; n++) await chain.commit(3)
+  const whole = await withholding(chain, new Set([1]))
+  const slow = toHex(chain.blocks[1]!.headerHash)
+  const peer = await serveRaw(async ({ url = '' }, response) => {
+    if (!url.includes(slow)) {
+      const answer = await fetch(`${whole.replace('/archivist', '')}${url}`)
+      const type = answer.headers.get('content-type') ?? ''
+      response.writeHead(answer.status, { 'content-type': type })
+      response.end(Buffer.from(await answer.arrayBuffer()))
+      return
+    }
+    // Many transactions, each enough not to stall.
+    response.writeHead(200, { 'content-type': 'application/cbor' })
+    response.write(Buffer.from('a364626f647985993fff', 'hex'))
+    const transaction = Buffer.concat([Buffer.from('5a00010000', 'hex'), Buffer.alloc(65_536)])
+    const drip = setInterval(() => response.write(transaction), 500)
+    response.on('close', () => clearInterval(drip))
+  })
+  const { asked, unavailable } = openSource()
+  await follow(chain, [`${peer}/archivist`], { unavailable, pollMs: 10, concurrency: 1 })
+  await until(() => asked.filter(({ height }) => height === 1n).length >= 3)
+  expect(asked.every(({ height }) => height === 1n)).toBe(true)
+}, 60_000)
 
 it('takes chunks that are not those of the header for the fault of the operator', async () => {
   const chain = new SourceChain()

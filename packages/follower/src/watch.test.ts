@@ -230,6 +230,8 @@ it('goes back to before an unprovable block once it is gone', async () => {
   given.end('unprovable')
   await log.line(({ message }) => message.startsWith('Judging the blocks behind'))
   chain.remove(2)
+  await follower.synced()
+  expect(follower.status()).not.toHaveProperty('trouble')
   await chain.commit(2)
   await follower.synced()
   expect((await archive.tip())?.headerHash).toEqual(chain.tip!.headerHash)
