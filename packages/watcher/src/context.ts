@@ -20,7 +20,6 @@ export interface Lack {
 /** What everything in a watcher shares. */
 export interface WatcherContext
   extends Omit<WatcherOptions, 'pollMs' | 'patienceMs' | 'validityMs' | 'observer'> {
-  readonly pollMs: number
   readonly validityMs: number
   /** Milliseconds of layer 1's time. */
   readonly patience: bigint
@@ -32,6 +31,8 @@ export interface WatcherContext
   readonly sentAt: Map<string, number>
   /** Reports why the wallet cannot pay, once; undefined: it can. */
   lacks(lack: Lack | undefined): void
+  /** Lets an attempt at a removal wait for a few polls. */
+  retryLater(): void
   step(name: WatcherStep): void
 }
 

@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
 import { equalBytes, toHex } from '@ratatosk/cbor'
 import { isLayer1Error } from '@ratatosk/layer1'
@@ -23,6 +22,8 @@ const leastLovelace = 350_000_000n
 const balanceEveryMs = 60_000
 /** Polls between two attempts that lack ada. */
 const retryPolls = 10
+/** Polls between two attempts of which one has failed. */
+const attemptPolls = 3
 /** The longest time between two reads of layer 1 by a follower that still lacks a body, in milliseconds. */
 const wantedForMs = 120_000
 /** Share of the maturity window in which peers may be without a body. */
@@ -65,7 +66,6 @@ export function createWatcher(options: WatcherOptions): Watcher {
   const delayMs = retryPolls * pollMs
   const context: WatcherContext = {
     ...options,
-    pollMs,
     validityMs,
     patience: options.patienceMs === undefined ? maturityWindow / shareOfWindow : BigInt(options.patienceMs),
     resendMs: Math.min(resendPolls * pollMs, validityMs / sendings),
@@ -78,6 +78,9 @@ export function createWatcher(options: WatcherOptions): Watcher {
         log.error({ code: found.code }, `The watcher cannot pay: ${found.reason}`)
       }
       lack = found
+    },
+    retryLater() {
+      retryAt = performance.now() + attemptPolls * pollMs
     },
     step(name) {
       // The bond of a question has come back.
@@ -207,17 +210,22 @@ export function createWatcher(options: WatcherOptions): Watcher {
     async watch(block, ended) {
       const name = toHex(block.headerHash)
       const book = missing.get(name)?.book ?? createQuestionBook()
-      const over = new AbortController()
-      const giveUp = () => over.abort()
+      let giveUp = (): void => undefined
+      const givenUp = new Promise<'unprovable'>((resolve) => {
+        giveUp = () => resolve('unprovable')
+      })
+      const gone = new Promise<undefined>((resolve) => {
+        ended.addEventListener('abort', () => resolve(undefined), { once: true })
+        if (ended.aborted) resolve(undefined)
+      })
       const given: Job = { block, book, signal: ended, isRecorded: false, failures: 0, giveUp }
       missing.delete(name)
       job = given
       wake.abort()
-      const either = AbortSignal.any([ended, over.signal])
-      if (!either.aborted) await once(either, 'abort')
+      const result = await Promise.race([givenUp, gone])
       if (job === given) job = undefined
       await ticking
-      return over.signal.aborted ? 'unprovable' : undefined
+      return result
     },
 
     async unavailable(block) {

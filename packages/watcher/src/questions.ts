@@ -36,7 +36,9 @@ export async function readOpenQuestions({
   for (let start = 0; start < utxos.length; start += questionsAtOnce) {
     for (const asked of readQuestions(contracts, utxos.slice(start, start + questionsAtOnce))) {
       const name = toHex(asked.question.headerHash)
-      found.set(name, [...(found.get(name) ?? []), asked])
+      const known = found.get(name)
+      if (known === undefined) found.set(name, [asked])
+      else known.push(asked)
     }
     await setImmediate()
   }

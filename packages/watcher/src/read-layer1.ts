@@ -35,14 +35,12 @@ export function elementsOf(
   return element && { before: (queue.blocks[place - 1] ?? soundRoot(queue)).utxo, element: element.utxo }
 }
 
-/** Reads the registry of operators. */
-export async function findRegistry({
-  layer1,
-  contracts,
-  signal,
-}: WatcherContext): Promise<RegistryElement | undefined> {
+/** Reads the registry of operators. @throws {Error} (rejects) if layer 1 shows none */
+export async function readOperators({ layer1, contracts, signal }: WatcherContext): Promise<RegistryElement> {
   const { unit } = contracts.scripts.registry
-  return readRegistry(contracts, await layer1.utxosByUnit(unit, { signal }))
+  const registry = readRegistry(contracts, await layer1.utxosByUnit(unit, { signal }))
+  if (registry === undefined) throw new Error('Layer 1 shows no registry of operators')
+  return registry
 }
 
 /** Reads the outputs that hold the contracts' scripts. */

@@ -3,7 +3,7 @@ import type { Utxo } from '@ratatosk/ledger'
 import { removeInvalidBlock, type StateQueue } from '@ratatosk/protocol'
 import { silence } from './ask.js'
 import type { WatcherContext } from './context.js'
-import { findRegistry, readScripts } from './read-layer1.js'
+import { readOperators, readScripts } from './read-layer1.js'
 import { buildAndSend } from './send.js'
 
 /**
@@ -24,8 +24,7 @@ export async function removeByVerdict(
   const policy = contracts.summons?.policy ?? ''
   const utxo = held.find(({ output }) => output.value.assets.get(policy)?.has(name))
   if (utxo === undefined) return false
-  const registry = await findRegistry(context)
-  if (registry === undefined) throw new Error('Layer 1 shows no registry of operators')
+  const registry = await readOperators(context)
   const draft = removeInvalidBlock(contracts, {
     queue,
     registry,

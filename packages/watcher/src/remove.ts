@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { encodeHeader } from '@ratatosk/block'
 import { toHex } from '@ratatosk/cbor'
 import {
@@ -16,7 +15,7 @@ import type { VerdictRecord } from '@ratatosk/store'
 import { isWalletError } from '@ratatosk/transaction'
 import type { Job, WatcherContext } from './context.js'
 import { searchOutputs, searchTransactions } from './hidden-root.js'
-import { elementsOf, findRegistry, readHeld, readScripts } from './read-layer1.js'
+import { elementsOf, readHeld, readOperators, readScripts } from './read-layer1.js'
 import { removeByVerdict } from './remove-by-verdict.js'
 import { buildAndSend, follow, removalsOf } from './send.js'
 
@@ -77,8 +76,7 @@ async function readState(
   elements: readonly Utxo[],
   held: readonly Utxo[],
 ): Promise<State> {
-  const registry = await findRegistry(context)
-  if (registry === undefined) throw new Error('Layer 1 shows no registry of operators')
+  const registry = await readOperators(context)
   const referenceScripts = await readScripts(context)
   const key = [...elements, registry.utxo, ...referenceScripts, ...held]
     .map(({ reference }) => outputReferenceKey(reference))
@@ -197,20 +195,15 @@ function whileWatched<Value>({ signal }: Job, value: Value): Value {
 
 /** Attempts at a block; what is wrong may be what the provider showed. */
 const attempts = 3
-/** Polls between two of them. */
-const pollsBetween = 3
 
 /**
  * Notes an attempt that failed. After the last, it records that nothing removes the block, and lets the
  * follower judge those behind it.
  */
-async function fail({ verdicts, log, pollMs }: WatcherContext, job: Job, why: string): Promise<void> {
+async function fail({ verdicts, log, retryLater }: WatcherContext, job: Job, why: string): Promise<void> {
   delete job.searched
   job.failures++
-  if (job.failures < attempts) {
-    await pause(pollsBetween * pollMs, undefined, { signal: job.signal }).catch(() => undefined)
-    return
-  }
+  if (job.failures < attempts) return retryLater()
   const { headerHash, height, error } = job.block
   const reason = `${error.message} (not provable: ${why})`
   await verdicts.unprovable(headerHash, reason)
