@@ -1,7 +1,13 @@
 import { fromHex, toHex } from '@ratatosk/cbor'
-import type { Failures, OutputReference, RuleContext, Transaction } from '@ratatosk/ledger'
+import {
+  appliedTransaction,
+  type Failures,
+  type OutputReference,
+  type RuleContext,
+  type Transaction,
+} from '@ratatosk/ledger'
 import type { Delivery } from '@ratatosk/queue'
-import type { AcceptedTransaction, Ledger, LedgerReads, NewRejection, UnlockedLedger } from '@ratatosk/store'
+import type { Ledger, LedgerReads, NewRejection, UnlockedLedger } from '@ratatosk/store'
 import { BatchView, type ProvisionalEffects } from './batch-view.js'
 import { deadLetterOf } from './dead-letters.js'
 import { type Candidate, isCandidate, type NamedOutput } from './examine.js'
@@ -106,7 +112,9 @@ async function write(
   { accepted }: ValidatedBatch,
   deadLetters: readonly NewRejection[],
 ): Promise<void> {
-  await ledger.apply({ transactions: accepted.map(acceptedTransaction) })
+  await ledger.apply({
+    transactions: accepted.map(({ transaction, effects }) => appliedTransaction(transaction, effects)),
+  })
   await ledger.rejections.add(deadLetters)
 }
 
@@ -172,17 +180,4 @@ async function storedOutputs(
     if (output !== undefined) stored.set(key, output)
   }
   return stored
-}
-
-function acceptedTransaction({ transaction, effects }: Candidate): AcceptedTransaction {
-  return {
-    id: transaction.id,
-    cbor: transaction.bytes,
-    spent: effects.spent,
-    produced: effects.produced.map(({ reference, output }) => ({
-      reference,
-      output: output.bytes,
-      address: output.address.bytes,
-    })),
-  }
 }

@@ -24,9 +24,6 @@ import { cacheDirectory, type Storage } from '../storage/open-storage.js'
 import { openRebuildable } from '../storage/rebuildable.js'
 import { type RootsCalls, timeRoots } from './timed-roots.js'
 
-/** Milliseconds that a peer may take for a body of another operator; nothing else runs meanwhile. */
-const bodyTimeoutMs = 300_000
-
 /**
  * Starts to commit and merge blocks, or to stand by while another process does. Does not wait for layer 1.
  */
@@ -58,8 +55,7 @@ export async function startSequencer(
   const blockAnswers = contracts.summons && openAnswers({ store: storage.store, roots, genesis: outputs })
   if (blockAnswers !== undefined) onClose(() => blockAnswers.close())
 
-  const peers =
-    settings.ARCHIVIST_PEERS && createPeers(settings.ARCHIVIST_PEERS, { timeoutMs: bodyTimeoutMs }, log)
+  const peers = settings.ARCHIVIST_PEERS && createPeers(settings.ARCHIVIST_PEERS, {}, log)
   if (peers !== undefined) onClose(async () => peers.close())
 
   const hourlyBudget = BigInt(settings.COMMIT_BUDGET_PER_HOUR)

@@ -25,3 +25,35 @@ export function effects({ id, body, isValid }: Transaction): Effects {
     produced: collateralReturn ? [{ reference, output: collateralReturn }] : [],
   }
 }
+
+/** A transaction and its effects in bytes, as what keeps the unspent outputs takes them. */
+export interface AppliedTransaction {
+  /** 32 bytes. */
+  readonly id: Uint8Array
+  readonly cbor: Uint8Array
+  readonly spent: readonly OutputReference[]
+  /** `output`: CBOR; `address`: bytes. */
+  readonly produced: readonly {
+    readonly reference: OutputReference
+    readonly output: Uint8Array
+    readonly address: Uint8Array
+  }[]
+}
+
+/** @param known the transaction's effects, if they are known */
+export function appliedTransaction(
+  transaction: Transaction,
+  known: Effects = effects(transaction),
+): AppliedTransaction {
+  const { spent, produced } = known
+  return {
+    id: transaction.id,
+    cbor: transaction.bytes,
+    spent,
+    produced: produced.map(({ reference, output }) => ({
+      reference,
+      output: output.bytes,
+      address: output.address.bytes,
+    })),
+  }
+}

@@ -1,11 +1,11 @@
 import { setImmediate as pause } from 'node:timers/promises'
 import type { OutputHashes } from '@ratatosk/block'
 import {
+  appliedTransaction,
   blake2b256,
   decodeOutputReference,
   decodeTransaction,
   decodeTransactionOutput,
-  effects,
   type OutputReference,
   outputReferenceKey,
   type UtxoView,
@@ -79,16 +79,8 @@ function namedBy(cbor: Uint8Array): readonly OutputReference[] {
 export function examine(cbor: Uint8Array): ExaminedTransaction {
   const transaction = decodeTransaction(cbor)
   const { inputs, collateralInputs, referenceInputs } = transaction.body
-  const { spent, produced } = effects(transaction)
   return {
-    id: transaction.id,
-    cbor,
-    spent,
-    produced: produced.map(({ reference, output }) => ({
-      reference,
-      output: output.bytes,
-      address: output.address.bytes,
-    })),
+    ...appliedTransaction(transaction),
     named: [...inputs, ...collateralInputs, ...referenceInputs],
   }
 }

@@ -1,6 +1,6 @@
 import { partsOf } from '@ratatosk/block'
 import { concatBytes, fromHex, toHex } from '@ratatosk/cbor'
-import { decodeTransaction, effects } from '@ratatosk/ledger'
+import { appliedTransaction, decodeTransaction } from '@ratatosk/ledger'
 import type { RunningNode } from '@ratatosk/node'
 
 /** A signed transaction, in hex, without its signatures. */
@@ -12,18 +12,6 @@ export function withoutSignatures(transaction: string): string {
 
 /** Has a node accept a transaction without any validation: all else that it does with it is honest. */
 export async function acceptUnchecked({ store }: RunningNode, transaction: string): Promise<void> {
-  const cbor = fromHex(transaction)
-  const decoded = decodeTransaction(cbor)
-  const { spent, produced } = effects(decoded)
-  const accepted = {
-    id: decoded.id,
-    cbor,
-    spent,
-    produced: produced.map(({ reference, output }) => ({
-      reference,
-      output: output.bytes,
-      address: output.address.bytes,
-    })),
-  }
+  const accepted = appliedTransaction(decodeTransaction(fromHex(transaction)))
   await store.withLedger((ledger) => ledger.apply({ transactions: [accepted] }))
 }
