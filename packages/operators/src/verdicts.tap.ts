@@ -78,7 +78,7 @@ t.test('GET /verdicts answers page by page, newest first', async (t) => {
 
 t.test('GET /verdicts answers those in one state', async (t) => {
   const { ports, get } = await build(t)
-  const states = ['invalid', 'unprovable', 'removing', 'removed'] as const
+  const states = ['unavailable', 'valid', 'invalid', 'unprovable', 'removing', 'removed'] as const
   ports.found = states.map((state, place) => verdict(place, { state }))
   for (const [place, state] of states.entries())
     t.match(parsed(await get(`/verdicts?state=${state}`)), {
@@ -90,7 +90,7 @@ t.test('GET /verdicts answers those in one state', async (t) => {
 t.test('GET /verdicts refuses bad parameters, naming them', async (t) => {
   const { ports, get } = await build(t)
   for (const [query, error] of [
-    ['state=', 'Invalid state: . Send one of invalid, unprovable, removing, removed'],
+    ['state=', 'Invalid state: . Send one of unavailable, valid, invalid, unprovable, removing, removed'],
     ['state=Removed', /^Invalid state: Removed\. /],
     ['state=toString', /^Invalid state: toString\. /],
     ['state=invalid&state=removed', /^Invalid state: invalid,removed\. /],
