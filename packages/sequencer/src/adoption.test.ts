@@ -22,13 +22,11 @@ async function openTwo(context: TestContext, steps: Step[] = []) {
   const stop = chain.keepMining()
   context.onTestFinished(stop)
   const stores = await openStores(context, 2)
-  const one = await openOperator(context, layer1, stores, 0)
+  const observer = { step: (name: Step) => steps.push(name) }
+  const one = await openOperator(context, layer1, stores, 0, { observer })
   expect(await one.sequencer.run('init')).toMatchObject({ kind: 'initiated' })
   const wallet = await registerAttacker(chain)
-  const two = await openOperator(context, layer1, stores, 1, {
-    operator: wallet,
-    observer: { step: (name) => steps.push(name) },
-  })
+  const two = await openOperator(context, layer1, stores, 1, { operator: wallet, observer })
   await until(async () => two.sequencer.snapshot().fault === null && two.sequencer.snapshot().rootUnit !== '')
   await two.store.applyGenesis(genesis)
   return { chain, one, two, stop }
@@ -109,12 +107,14 @@ test('of two transactions that spend one output, one is merged on both, and the 
   expect(await (at === one ? two : one).store.rejections.list()).toEqual([])
 })
 
-test('layer 1 is rolled back behind adoptions: the blocks come back as they were, and nothing is undone', {
+test('layer 1 is rolled back behind adoptions: the blocks come back, and both ledgers agree', {
   timeout: 240_000,
 }, async (context) => {
   const steps: Step[] = []
-  const { chain, one, two } = await openTwo(context, steps)
-  const sent = transfers(16)
+  const { chain, one, two, stop } = await openTwo(context, steps)
+  const sent = transfers(17)
+  // No roll-back reaches the beginning of the queue.
+  await chain.mine(9)
   for (let round = 0; round < 8; round++) {
     await give(round % 2 ? one : two, sent.slice(2 * round, 2 * round + 2))
     const adopted = () => steps.filter((step) => step === 'block-adopted').length
@@ -122,9 +122,22 @@ test('layer 1 is rolled back behind adoptions: the blocks come back as they were
     if (round % 2) await until(async () => adopted() > before)
     await chain.devnet.rollBack(1 + (round % 3) * 4, { resubmit: round % 4 === 1 })
   }
-  await until(bothMerged(one, two, sent.length), 200_000)
-  await chain.mine(1)
-  await until(bothMerged(one, two, sent.length), 60_000)
+  await until(bothMerged(one, two, 16), 200_000)
+
+  // A commit that is sent again before it expires brings back the same block, and nothing is undone.
+  await stop()
+  context.onTestFinished(chain.keepMining({ empty: false }))
+  steps.length = 0
+  await chain.nextTurn()
+  await Promise.all([give(one, sent.slice(16)), give(two, sent.slice(16))])
+  await until(async () => steps.includes('block-adopted'))
+  const committed = (await queueOf(chain.layer1)).blocks
+  expect(committed).toHaveLength(1)
+  await chain.devnet.rollBack(1, { resubmit: false })
+  await until(async () => (await queueOf(chain.layer1)).blocks.length === 1)
+  expect((await queueOf(chain.layer1)).blocks[0]!.headerHash).toBe(committed[0]!.headerHash)
+  context.onTestFinished(chain.keepMining())
+  await until(bothMerged(one, two, sent.length))
   await expectBoth(chain, one, two, sent)
   expect(steps).not.toContain('blocks-undone')
 })

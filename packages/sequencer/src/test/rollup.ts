@@ -43,8 +43,12 @@ export interface TestChain {
   mineUntil(condition: () => boolean): Promise<void>
   /** Goes to the beginning of an operator's turn, so that a block need not wait for it. */
   nextTurn(): Promise<void>
-  /** Makes a block of whatever waits, and an empty one now and then, until it is ended. */
-  keepMining(): () => Promise<void>
+  /**
+   * Makes a block of whatever waits, until it is ended.
+   *
+   * @param empty whether an empty block is made now and then
+   */
+  keepMining(options?: { readonly empty?: boolean }): () => Promise<void>
 }
 
 export async function openChain(context: TestContext): Promise<TestChain> {
@@ -87,11 +91,11 @@ export async function openChain(context: TestContext): Promise<TestChain> {
       clock.time = Number(endOfTurn(BigInt(clock.time), turnLength))
       await devnet.produceBlock()
     },
-    keepMining() {
+    keepMining({ empty = true } = {}) {
       let ended = false
       const mining = (async () => {
         for (let round = 0; !ended; round++) {
-          if (devnet.mempool().length > 0 || round % idleRounds === 0) await mine()
+          if (devnet.mempool().length > 0 || (empty && round % idleRounds === 0)) await mine()
           await new Promise((resolve) => setTimeout(resolve, 5))
         }
       })()
