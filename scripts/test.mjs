@@ -1,5 +1,6 @@
 // npm test: install, build, check, then run every test of vitest and tap. The last line sums both runners.
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join, relative } from 'node:path'
@@ -22,29 +23,36 @@ const results = join(root, '.test-results')
 rmSync(results, { recursive: true, force: true })
 mkdirSync(results, { recursive: true })
 
-/** Runs a script to its end. Without a terminal, its output loses colours and cursor control. */
-async function node(path, ...args) {
-  const environment = { ...process.env }
-  if (!interactive) {
-    delete environment.FORCE_COLOR
-    environment.NO_COLOR = '1'
-  }
-  const output = interactive ? 'inherit' : 'pipe'
-  const child = spawn(process.execPath, [join(root, path), ...args], {
-    cwd: root,
-    env: environment,
-    stdio: ['ignore', output, output],
-  })
-  const closed = new Promise((resolve) => child.on('close', (code) => resolve(code ?? 1)))
-  if (!interactive) await Promise.all([copyPlain(child.stdout), copyPlain(child.stderr)])
-  return closed
+/** Runs a script to its end, and shows its output. Returns its exit status. */
+const node = (path, ...args) =>
+  interactive ? exitStatus(launch('inherit', process.env, path, args)) : piped(console.log, path, args)
+
+/** Runs a script to its end. Returns its exit status, and its output in lines. */
+async function collected(path, ...args) {
+  const lines = []
+  const status = await piped((line) => lines.push(line), path, args)
+  return { status, lines }
 }
 
-async function copyPlain(stream) {
+/** Runs a script to its end. Its output loses colours and cursor control. Returns its exit status. */
+async function piped(write, path, args) {
+  const { FORCE_COLOR, ...environment } = process.env
+  const child = launch('pipe', { ...environment, NO_COLOR: '1' }, path, args)
+  const status = exitStatus(child)
+  await Promise.all([plainLines(child.stdout, write), plainLines(child.stderr, write)])
+  return status
+}
+
+const launch = (output, env, path, args) =>
+  spawn(process.execPath, [join(root, path), ...args], { cwd: root, env, stdio: ['ignore', output, output] })
+
+const exitStatus = async (child) => (await once(child, 'close'))[0] ?? 1
+
+async function plainLines(stream, write) {
   for await (const line of createInterface({ input: stream, crlfDelay: Number.POSITIVE_INFINITY })) {
     const plain = stripVTControlCharacters(line)
     // A line of control sequences only is no line of text.
-    if (plain !== '' || line === '') console.log(plain)
+    if (plain !== '' || line === '') write(plain)
   }
 }
 
@@ -125,6 +133,14 @@ for (const [name, ...command] of checks) {
   if ((await node(...command)) !== 0) failedChecks.push(name)
 }
 
+const tap = 'node_modules/tap/dist/esm/run.mjs'
+// After a fresh installation tap first has to be built without its TypeScript loader; later this does
+// nothing.
+await node(tap, 'build')
+const tapReport = join(results, 'tap.tap')
+// Both at once, because tests of vitest wait for databases half of the time.
+const tapRun = collected(tap, 'run', '--reporter=terse', `--output-file=${tapReport}`)
+
 const vitestReport = join(results, 'vitest.json')
 const vitestStatus = await node(
   'node_modules/vitest/vitest.mjs',
@@ -134,16 +150,9 @@ const vitestStatus = await node(
   `--outputFile.json=${vitestReport}`,
 )
 
-const tapReport = join(results, 'tap.tap')
-// After a fresh installation tap first has to be built without its TypeScript loader; later this does
-// nothing.
-await node('node_modules/tap/dist/esm/run.mjs', 'build')
-const tapStatus = await node(
-  'node_modules/tap/dist/esm/run.mjs',
-  'run',
-  '--reporter=terse',
-  `--output-file=${tapReport}`,
-)
+console.log('Waiting for the tests of tap …')
+const { status: tapStatus, lines } = await tapRun
+for (const line of lines) console.log(line)
 
 const counts = [countVitest(vitestReport), countTap(tapReport)]
 const sum = (key) => counts.reduce((total, count) => total + count[key], 0)
@@ -151,8 +160,6 @@ const runnersFailed = vitestStatus !== 0 || tapStatus !== 0
 const failed = Math.max(sum('failed') + failedChecks.length, runnersFailed ? 1 : 0)
 for (const name of [...failedChecks, ...counts.flatMap(({ failures }) => failures)])
   console.log(`failed: ${name}`)
-// Tap leaves the cursor at the end of a line that holds a control sequence.
-if (interactive) console.log()
 summarised = true
 console.log(`${sum('passed')} passed, ${failed} failed, ${sum('skipped')} skipped`)
 process.exitCode = failed > 0 ? 1 : 0
