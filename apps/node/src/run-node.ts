@@ -35,11 +35,19 @@ export async function runNode(environment: Environment): Promise<void> {
     }
   } catch (error) {
     process.exitCode = 1
-    if (!isSettingsError(error) && !isStartError(error)) throw error
-    process.stderr.write(`\nRatatosk did not start.\n${error.message}\n`)
-    if (error.cause !== undefined) process.stderr.write(`Cause: ${reasonOf(error.cause)}\n`)
-    process.stderr.write('\n')
+    process.stderr.write(explainFailure(error))
   }
+}
+
+/**
+ * Why a node did not start, for people.
+ *
+ * @throws the error itself if it is not one that a node ends with on purpose
+ */
+export function explainFailure(error: unknown): string {
+  if (!isSettingsError(error) && !isStartError(error)) throw error
+  const cause = error.cause === undefined ? '' : `Cause: ${reasonOf(error.cause)}\n`
+  return `\nRatatosk did not start.\n${error.message}\n${cause}\n`
 }
 
 function reasonOf(error: unknown): string {

@@ -4,12 +4,15 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ask, until } from '@ratatosk/test-kit/http'
 import t from 'tap'
+import { explainFailure } from '../run-node.js'
+import { readSettings } from '../settings/read.js'
+import { startNode } from '../start-node.js'
 import { temporaryDirectory } from '../test/backends.js'
 import { submit } from '../test/node.js'
 import { failedStart, spawnGroup, spawnNode } from '../test/node-process.js'
 import { transferFrom } from '../test/transfers.js'
 
-// Thirty starts, several of them with an embedded database that is created anew.
+// A dozen starts, several of them with an embedded database that is created anew.
 t.setTimeout(600_000)
 
 const directory = await temporaryDirectory(t)
@@ -20,7 +23,7 @@ const file = async (name: string, content: string) => {
   return path
 }
 
-t.test('a failed start prints a message, not a stack trace', async (t) => {
+t.test('a failed start says which setting is wrong', async (t) => {
   const devnet = JSON.parse(await readFile(new URL('../../parameters/devnet.json', import.meta.url), 'utf8'))
   const { min_fee_a: _omitted, ...withoutFee } = devnet
   const [entry] = JSON.parse(
@@ -30,7 +33,6 @@ t.test('a failed start prints a message, not a stack trace', async (t) => {
   const plainFile = await file('plain', '')
 
   for (const [environment, sentence] of [
-    [{ PORT: 'x' }, /^PORT is "x": it must be a whole number from 0 to 65535\.$/m],
     [{ NODE_ROLE: 'sequencer' }, /^NODE_ROLE is "sequencer" but DATABASE_URL is not set: /m],
     [
       { OPERATOR_SEED_PHRASE: 'test '.repeat(24) },
@@ -78,6 +80,20 @@ t.test('a failed start prints a message, not a stack trace', async (t) => {
       { DATA_DIR: join(plainFile, 'x') },
       /^DATA_DIR is ".*plain\/x": it cannot be written to \(ENOTDIR\)\. Choose another directory\.$/m,
     ],
+  ] as const) {
+    const settings = { PORT: '0', LOG_LEVEL: 'silent', DATA_DIR: dataDirectory, ...environment }
+    const start = async () => startNode(readSettings(settings))
+    const failure = await start().then(
+      () => t.fail('it started'),
+      (error: unknown) => error,
+    )
+    t.match(explainFailure(failure), sentence)
+  }
+})
+
+t.test('a failed start prints a message, not a stack trace, and no secret', async (t) => {
+  for (const [environment, sentence] of [
+    [{ PORT: 'x' }, /^PORT is "x": it must be a whole number from 0 to 65535\.$/m],
     [{ DATABASE_URL: 'postgres://me:opensesame@127.0.0.1:1/ledger' }, /^The store cannot be opened: /m],
   ] as const) {
     const { code, stdout, stderr } = await failedStart(t, { DATA_DIR: dataDirectory, ...environment })
