@@ -19,6 +19,7 @@ import pTimeout from 'p-timeout'
 import { openAnswers } from './answers/answers.js'
 import { openArchive } from './archive/archive.js'
 import { openBlocks } from './blocks/open-blocks.js'
+import { openBodies } from './bodies/bodies.js'
 import { StoreError } from './errors.js'
 import { openEvents } from './events/events.js'
 import { openFaucetClaims } from './faucet/claims.js'
@@ -139,6 +140,7 @@ function createStore(
     rejections: openRejections(database, maxRejectionBytes),
     leases: openLeases(database),
     blocks: openBlocks(database, withLedgerLock),
+    bodies: openBodies(database),
     resubmissions: openResubmissions(database),
     answers: openAnswers(database),
     verdicts: openVerdicts(database),

@@ -3,6 +3,7 @@ import type { SharedDriver } from '@ratatosk/database'
 import type { ClaimStore, EventLog, ExplorerReads } from '@ratatosk/ports'
 import type { Answers } from './answers/types.js'
 import type { Blocks } from './blocks/types.js'
+import type { Bodies } from './bodies/types.js'
 import type { Leases } from './leases/types.js'
 import type { Ledger, LedgerEntry, LedgerReads, StoredOutput, UnlockedLedger } from './ledger/types.js'
 import type { ChainQueries } from './queries/chain.js'
@@ -119,6 +120,8 @@ export interface Store {
   readonly leases: Leases
   /** The life of blocks. */
   readonly blocks: Blocks
+  /** Bodies of blocks that layer 1 may show again. */
+  readonly bodies: Bodies
   /** Transactions that the removal of blocks took out of the ledger, on their way back. */
   readonly resubmissions: Resubmissions
   /** The answers to questions of the summons that were sent. */

@@ -13,9 +13,10 @@ const insert = statement(
   blockRow,
   sql`INSERT INTO ${schema}.blocks
     (state, height, header_hash, header, previous_header_hash, utxos_root, start_time, end_time,
-      first_sequence, last_sequence, transactions, submitted_at, committed_at)
+      first_sequence, last_sequence, transactions, commit_transaction_id, commit_transaction,
+      submitted_at, committed_at)
   VALUES ('committed', $1, $2, $3, $4, $5, $6, $7, $8, $9, $10,
-    clock_timestamp(), clock_timestamp())
+    NULLIF($11::bytea, ''), NULLIF($12::bytea, ''), clock_timestamp(), clock_timestamp())
   RETURNING ${blockList}`,
 )
 
@@ -45,7 +46,8 @@ interface Span {
 }
 
 /**
- * Appends a block of another operator, in a transaction that holds the ledger's lock; see `Blocks.adopt`.
+ * Appends a block of another operator, or an own one that left, in a transaction that holds the ledger's
+ * lock; see `Blocks.adopt`.
  *
  * Blocks and mempool hold runs of accept sequences, which only grow. What the mempool and the block begin
  * with alike stays as it is. The rest of the mempool is taken out of the ledger, the rest of the block comes
@@ -57,7 +59,7 @@ export async function adoptBlock(
   examine: (cbor: Uint8Array) => ExaminedTransaction,
 ): Promise<Adopted> {
   const height = await heightAfter(transaction, block.previousHeaderHash)
-  await transaction.execute(makeRoom, [block.headerHash])
+  const [own] = await transaction.query(makeRoom, [block.headerHash])
   const [bound] = await transaction.query(bounds)
   if (bound === undefined) throw new StoreError('STORE_FAILED', 'The ledger could not be read')
   const end = bound.newest ?? bound.before
@@ -93,6 +95,8 @@ export async function adoptBlock(
     span.first,
     span.last,
     block.transactions.length,
+    own?.id ?? new Uint8Array(),
+    own?.cbor ?? new Uint8Array(),
   ])
   if (row === undefined) throw new StoreError('STORE_FAILED', 'The block was not inserted')
   if (block.transactions.length > 0) await moveFromMempool(transaction, row)

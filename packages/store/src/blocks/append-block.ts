@@ -7,7 +7,11 @@ import type { Block, NewBlock } from './types.js'
 const noHeaderHash = new Uint8Array(28)
 
 /** Deletes a removed block, so that one with the same header hash can take its place. */
-export const makeRoom = sql`DELETE FROM ${schema}.blocks WHERE header_hash = $1 AND state = 'removed'`
+export const makeRoom = statement(
+  { id: blockRow.commitTransactionId, cbor: blockRow.commitTransaction },
+  sql`DELETE FROM ${schema}.blocks WHERE header_hash = $1 AND state = 'removed'
+  RETURNING commit_transaction_id AS id, commit_transaction AS cbor`,
+)
 
 const insert = statement(
   blockRow,
@@ -43,7 +47,7 @@ export async function appendBlock(transaction: Connection, block: NewBlock): Pro
     throw new StoreError('STORE_INVALID_ARGUMENT', 'A block must have at least one transaction')
   }
   const height = await heightAfter(transaction, block.previousHeaderHash)
-  await transaction.execute(makeRoom, [block.headerHash])
+  await transaction.query(makeRoom, [block.headerHash])
   const [row] = await transaction.query(insert, [
     height,
     block.headerHash,

@@ -1,4 +1,5 @@
 import { type Connection, type Row, schema, sql, statement } from '@ratatosk/database'
+import { keepBodies } from '../bodies/bodies.js'
 import { StoreError } from '../errors.js'
 import { heightAfter, moveFromMempool } from './append-block.js'
 import { blockList, blockRow, toBlock } from './read-blocks.js'
@@ -41,6 +42,7 @@ export const removeFrom = (transaction: Connection, fromHeight: bigint): Promise
 /** Removes unmerged blocks and returns their transactions to the mempool; see `Blocks.returnToMempool`. */
 export async function returnToMempool(transaction: Connection, fromHeight: bigint): Promise<Block[]> {
   const removed = await removeFrom(transaction, fromHeight)
+  await keepBodies(transaction, removed)
   // One statement per block keeps each below the statement time-out.
   for (const { id } of removed) await transaction.execute(moveToMempool, [id])
   return removed.map(toBlock)

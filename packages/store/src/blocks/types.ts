@@ -231,11 +231,11 @@ export interface Blocks {
   ): Promise<number>
   /**
    * Appends a valid block of another operator, in state `committed`. Replaces a removed block with the same
-   * header hash. Transactions of the mempool that it holds move into it. The others stay, in their order and
-   * after the block, unless they name an output that is gone: these are dropped like those of
-   * {@link Blocks.drop}, with the predicate `ConflictsWithBlock`, and so is all that follows from them. They
-   * rest on the transaction of the block that took their input: they may be reopened when it leaves the
-   * ledger.
+   * header hash; if that is an own one, the block keeps its commit. Transactions of the mempool that it holds
+   * move into it. The others stay, in their order and after the block, unless they name an output that is
+   * gone: these are dropped like those of {@link Blocks.drop}, with the predicate `ConflictsWithBlock`, and
+   * so is all that follows from them. They rest on the transaction of the block that took their input: they
+   * may be reopened when it leaves the ledger.
    *
    * @param examine takes the CBOR of a transaction that was accepted
    * @throws StoreError `STORE_CONFLICT` if it does not follow the newest block, or if the ledger lacks what
@@ -248,7 +248,7 @@ export interface Blocks {
   ): Promise<Adopted>
   /**
    * Restores a removed block, in state `committed`, because layer 1 has it after all. One that another
-   * operator committed is adopted again instead.
+   * operator committed is adopted again instead, and so is an own one whose transactions have moved.
    *
    * @throws StoreError `STORE_CONFLICT` if another operator committed it, if it does not follow the newest
    *   block, or if its transactions are not the oldest of the mempool

@@ -1,4 +1,5 @@
 import { type Connection, schema, sql } from '@ratatosk/database'
+import { keepBodies } from '../bodies/bodies.js'
 import { toBlock } from './read-blocks.js'
 import { removeFrom } from './remove-blocks.js'
 import type { Undone } from './types.js'
@@ -38,6 +39,7 @@ export async function undoBlocks(transaction: Connection, fromHeight: bigint): P
   const removed = await removeFrom(transaction, fromHeight)
   const [lowest] = removed
   if (lowest === undefined) return { blocks: [], transactions: 0 }
+  await keepBodies(transaction, removed)
   let transactions = 0
   for (const { id, headerHash, height } of removed)
     transactions += await transaction.execute(keepBlock, [id, headerHash, height])

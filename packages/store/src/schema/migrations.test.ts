@@ -9,6 +9,7 @@ import { expectExactUsage, newRejection } from '../test/rejections.js'
 import { idOf } from '../test/transactions.js'
 import { ratatosk } from './columns.js'
 import * as faucetTables from './faucet-tables.js'
+import * as keptTables from './kept-tables.js'
 import { storeMigrations } from './migrations.js'
 import * as rejectionTables from './rejection-tables.js'
 import * as tables from './tables.js'
@@ -100,7 +101,14 @@ describe('the committed migrations', () => {
     const snapshot = JSON.parse(
       await readFile(new URL(`../../migrations/meta/${last}_snapshot.json`, import.meta.url), 'utf8'),
     )
-    const every = { ratatosk, ...tables, ...rejectionTables, ...faucetTables, ...verdictTables }
+    const every = {
+      ratatosk,
+      ...tables,
+      ...rejectionTables,
+      ...faucetTables,
+      ...verdictTables,
+      ...keptTables,
+    }
     expect(await generateMigration(snapshot, generateDrizzleJson(every, snapshot.id))).toEqual([])
   })
 })

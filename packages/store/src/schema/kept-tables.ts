@@ -1,0 +1,35 @@
+import { bigint, index } from 'drizzle-orm/pg-core'
+import { bytea, ratatosk } from './columns.js'
+
+/**
+ * The bodies of blocks that left the ledger without being merged, while layer 1 may show them again. Times
+ * are POSIX milliseconds.
+ */
+export const keptBodies = ratatosk.table(
+  'kept_bodies',
+  {
+    headerHash: bytea('header_hash').primaryKey(),
+    /** SHA-256 of the CBOR of each transaction, in block order. */
+    transactions: bytea('transactions').notNull(),
+    /** The end of the newest block that left with this one. */
+    endTime: bigint('end_time', { mode: 'bigint' }).notNull(),
+  },
+  (table) => [index('kept_bodies_end_time').on(table.endTime)],
+)
+
+/** The transactions of kept bodies, each once, however many blocks had it. */
+export const keptTransactions = ratatosk.table(
+  'kept_transactions',
+  {
+    /** SHA-256 of the CBOR: a transaction id says nothing of the witnesses. */
+    hash: bytea('hash').primaryKey(),
+    transactionId: bytea('transaction_id').notNull(),
+    cbor: bytea('cbor').notNull(),
+    /** The greatest of those of the bodies. */
+    endTime: bigint('end_time', { mode: 'bigint' }).notNull(),
+  },
+  (table) => [
+    index('kept_transactions_transaction_id').on(table.transactionId),
+    index('kept_transactions_end_time').on(table.endTime),
+  ],
+)
