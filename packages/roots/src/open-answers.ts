@@ -1,13 +1,14 @@
-import { headerFieldIndex } from '@ratatosk/block'
+import { decodeHeader, headerFieldIndex } from '@ratatosk/block'
 import { toHex } from '@ratatosk/cbor'
 import type { SummonsQuestion } from '@ratatosk/contracts'
 import type { Block, LedgerEntry, Store } from '@ratatosk/store'
-import { mapSources, type OutputSource, TransactionsMaps } from './transactions-maps.js'
+import { mapSources, type OutputSource, type OutputState, TransactionsMaps } from './transactions-maps.js'
 import type { Roots, Shown } from './types.js'
 
 export interface AnswersOptions {
   readonly store: Pick<Store, 'transaction'> & {
-    readonly blocks: Pick<Store['blocks'], 'range' | 'transactionsOf' | 'utxosAfter'>
+    readonly blocks: Pick<Store['blocks'], 'byHash' | 'range' | 'transactionsOf' | 'utxosAfter'>
+    readonly bodies: Pick<Store['bodies'], 'of' | 'transaction'>
   }
   /** The states of the unspent outputs; `openRoots` opens them. */
   readonly roots: Pick<Roots, 'answer'>
@@ -20,7 +21,7 @@ export interface BlockAnswers {
   /**
    * What answers a question.
    *
-   * @param block the unmerged block that it is about
+   * @param block that it is about: unmerged, or removed with its body kept
    * @throws Error if the store lacks what it takes
    */
   show(question: SummonsQuestion, block: Block): Promise<Shown>
@@ -42,9 +43,10 @@ export interface BlockAnswers {
  */
 export function openAnswers({ store, roots, genesis }: AnswersOptions): BlockAnswers {
   const maps = new TransactionsMaps()
-  const sourceOf = mapSources(store, genesis)
+  const sourceOf = mapSources(withKept(store), genesis)
   const outputs: OutputSource = {
     outputsAfter: (block) => store.blocks.utxosAfter(block),
+    wayTo: (block) => wayTo(store, block),
     blocks: (from, to) => store.blocks.range(from, to),
     transactionsOf: (headerHash) => sourceOf(headerHash).transactions(),
   }
@@ -67,3 +69,37 @@ export function openAnswers({ store, roots, genesis }: AnswersOptions): BlockAns
     close: () => maps.close(),
   }
 }
+
+/** A store with the bodies of removed blocks. */
+const withKept = ({ blocks, bodies, transaction }: AnswersOptions['store']) => ({
+  transaction: async (id: Uint8Array) => (await transaction(id)) ?? bodies.transaction(id),
+  blocks: {
+    async transactionsOf(headerHash: Uint8Array): Promise<readonly { readonly cbor: Uint8Array }[]> {
+      const present = await blocks.transactionsOf(headerHash)
+      if (present.length > 0) return present
+      return ((await bodies.of(headerHash)) ?? []).map((cbor) => ({ cbor }))
+    },
+  },
+})
+
+/** From what the ledger leads to, over removed blocks, to a block. */
+async function wayTo({ blocks }: AnswersOptions['store'], block: Block): ReturnType<OutputSource['wayTo']> {
+  const way: Block[] = []
+  for (let last = block; last.state === 'removed'; ) {
+    way.unshift(last)
+    const before = await blocks.byHash(last.previousHeaderHash)
+    if (before !== undefined) last = before
+    else if (last.height > 1n) throw new Error('The store lacks a block before the block')
+    else return { from: genesisBefore(last), blocks: way }
+    if (last.state !== 'removed') return { from: last, blocks: way }
+  }
+  return { from: block, blocks: way }
+}
+
+/** The outputs before the first block. */
+const genesisBefore = ({ header, previousHeaderHash, firstSequence }: Block): OutputState => ({
+  headerHash: previousHeaderHash,
+  height: 0n,
+  lastSequence: firstSequence - 1n,
+  utxosRoot: decodeHeader(header).prevUtxosRoot,
+})

@@ -15,10 +15,18 @@ const readsAtATime = 32
 /** Transactions that are applied at most, in place of reading all outputs after a later block. */
 const maxMoved = 50_000n
 
+/** A state of the outputs: that after a block, or the genesis. */
+export type OutputState = Pick<Block, 'headerHash' | 'height' | 'lastSequence' | 'utxosRoot'>
+
 /** Where the outputs after a block come from. */
 export interface OutputSource {
-  outputsAfter(block: Block): AsyncIterable<readonly LedgerOutput[]>
-  /** Blocks by ascending height, including both ends. */
+  outputsAfter(state: OutputState): AsyncIterable<readonly LedgerOutput[]>
+  /**
+   * The newest state before a block, or after it, whose outputs the store has, and the blocks from there to
+   * the block, the oldest first.
+   */
+  wayTo(block: Block): Promise<{ readonly from: OutputState; readonly blocks: readonly Block[] }>
+  /** Blocks of the store by ascending height, including both ends. */
   blocks(from: bigint, to: bigint): Promise<readonly Block[]>
   /** CBOR of the block's transactions, in order. */
   transactionsOf(headerHash: Uint8Array): Promise<readonly Uint8Array[]>
@@ -38,7 +46,7 @@ export class TransactionsMaps {
   #thread: Thread<MapsHandlers> | undefined
   #closed = false
   /** The block after which the thread has the outputs. */
-  #outputsAfter: Block | undefined
+  #outputsAfter: OutputState | undefined
   /** One map at a time: two that are built together would need twice the memory. */
   readonly #calls = new Mutex()
 
@@ -65,30 +73,41 @@ export class TransactionsMaps {
       if (known !== undefined) return known
       const before = this.#outputsAfter
       this.#outputsAfter = undefined
-      const isThere = before !== undefined && (await this.#moveOutputs(before, block, source))
-      if (!isThere) await this.#rebuildOutputs(block, source)
+      if (before === undefined || !(await this.#follow(before, block, source))) {
+        const { from, blocks } = await source.wayTo(block)
+        await this.#rebuildOutputs(from, source)
+        if (!(await this.#moveOutputs(blocks, block, source)))
+          throw new Error('The kept bodies do not lead to the outputs after the block')
+      }
       this.#outputsAfter = block
       return present(await ask())
     })
   }
 
   /** @returns whether the outputs are those after the block now */
-  async #moveOutputs(from: Block, to: Block, source: OutputSource): Promise<boolean> {
+  async #follow(from: OutputState, to: Block, source: OutputSource): Promise<boolean> {
     const transactions = to.lastSequence - from.lastSequence
     if (to.height <= from.height || transactions > maxMoved) return false
-    let root: Uint8Array | undefined
-    for (const { headerHash } of await source.blocks(from.height + 1n, to.height)) {
-      const request = { block: toHex(headerHash), transactions: await source.transactionsOf(headerHash) }
-      // If a block does not follow, as after a removal, the outputs are rebuilt.
-      root = await this.#open()
-        .ask('moveOutputs', request)
-        .catch(() => undefined)
-      if (root === undefined) return false
-    }
-    return root !== undefined && equalBytes(root, to.utxosRoot)
+    const blocks = await source.blocks(from.height + 1n, to.height)
+    return blocks.length > 0 && this.#moveOutputs(blocks, to, source)
   }
 
-  async #rebuildOutputs(block: Block, source: OutputSource): Promise<void> {
+  /** @returns whether the outputs are those after the last block now */
+  async #moveOutputs(blocks: readonly Block[], to: Block, source: OutputSource): Promise<boolean> {
+    let root = to.utxosRoot
+    for (const { headerHash } of blocks) {
+      const request = { block: toHex(headerHash), transactions: await source.transactionsOf(headerHash) }
+      // If a block does not follow, as after a removal, the outputs are rebuilt.
+      const after = await this.#open()
+        .ask('moveOutputs', request)
+        .catch(() => undefined)
+      if (after === undefined) return false
+      root = after
+    }
+    return equalBytes(root, to.utxosRoot)
+  }
+
+  async #rebuildOutputs(block: OutputState, source: OutputSource): Promise<void> {
     try {
       for await (const piece of source.outputsAfter(block))
         await this.#open().ask('addOutputs', ...packOutputs(piece))
@@ -146,7 +165,11 @@ function present<Answer>(answer: Answer | undefined): Answer {
 
 /** Where the maps of a node's own blocks come from. */
 export function mapSources(
-  store: Pick<Store, 'transaction'> & { readonly blocks: Pick<Store['blocks'], 'transactionsOf'> },
+  store: Pick<Store, 'transaction'> & {
+    readonly blocks: {
+      transactionsOf(headerHash: Uint8Array): Promise<readonly { readonly cbor: Uint8Array }[]>
+    }
+  },
   genesis: readonly LedgerEntry[],
 ): (headerHash: Uint8Array) => MapSource {
   const entries = genesis.map(({ reference, output }) => [encodeOutputReference(reference), output] as const)

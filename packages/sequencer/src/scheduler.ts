@@ -1,5 +1,5 @@
 import { isLayer1Error } from '@ratatosk/layer1'
-import { decodeTransaction } from '@ratatosk/ledger'
+import { decodeTransaction, slotToTime } from '@ratatosk/ledger'
 import { isStoreError } from '@ratatosk/store'
 import { countWaiting, prepareBlock } from './blocks/fill-block.js'
 import { resubmit } from './blocks/ledger-state.js'
@@ -27,6 +27,9 @@ const pollsPerReconciliation = 4
 const fillingMs = 100
 /** Transactions whose fees are added up at most: bounds the work of each check. */
 const feesReadFrom = 1000
+
+/** Errors after which there is a queue that the store does not agree with. */
+const disagreements = ['SEQUENCER_FOREIGN_QUEUE', 'SEQUENCER_BROKEN_QUEUE', 'LAYER1_INVALID_ANSWER']
 
 /** The work that runs without a request. */
 interface Scheduler {
@@ -138,11 +141,16 @@ export function createScheduler(cycle: Cycle): Scheduler {
   }
 
   async function cleanUp(now: number): Promise<void> {
+    const { layer1, contracts, slots, signal } = context
     if (now - cleanedUpAt < cleanUpEveryMs) return
     cleanedUpAt = now
     await store.blocks.forgetSpent(new Date(Date.now() - finalAfterMs), context.lease)
     await store.resubmissions.forget(new Date(Date.now() - removalsKeptMs))
     await store.answers.forget(new Date(Date.now() - removalsKeptMs))
+    // Nothing can be asked about a block whose maturity window has ended.
+    const kept = contracts.parameters.maturityWindow + BigInt(finalAfterMs)
+    const { slot } = await layer1.tip({ signal })
+    await store.bodies.forget(slotToTime(slots, slot) - kept)
   }
 
   async function runOnce(): Promise<number> {
@@ -150,7 +158,7 @@ export function createScheduler(cycle: Cycle): Scheduler {
     counted = undefined
     if (await isQuiet(now)) return prepare()
     cycle.begin('reconcile')
-    await cycle.reconcile()
+    await cycle.reconcile().catch(fillAndThrow)
     reconciledAt = now
     // Without an administrator, the operator registers after the queue has begun.
     if (mayInit && (await findInitialised(context)) === undefined) throw notInitialised()
@@ -164,6 +172,15 @@ export function createScheduler(cycle: Cycle): Scheduler {
     const next = await commit()
     await cleanUp(now)
     return next
+  }
+
+  /** Store and layer 1 do not agree: questions about blocks in the queue are to be answered nevertheless. */
+  async function fillAndThrow(error: unknown): Promise<never> {
+    const { cache, layer1, signal } = context
+    const code = refusalOf(error)?.code ?? (isLayer1Error(error) ? error.code : '')
+    if (disagreements.includes(code) && cache.mayLackAnswerFunds)
+      await fillAnswerWallet(context, (await layer1.tip({ signal })).slot)
+    throw error
   }
 
   /** @returns milliseconds until the next call: fewer while a block fills up, or if one is due before */

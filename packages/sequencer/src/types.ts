@@ -45,7 +45,10 @@ export interface SequencerObserver {
 }
 
 /** The parts of the store that a sequencer uses. */
-export type SequencerStore = Pick<Store, 'blocks' | 'resubmissions' | 'answers' | 'leases' | 'applyGenesis'>
+export type SequencerStore = Pick<
+  Store,
+  'blocks' | 'bodies' | 'resubmissions' | 'answers' | 'leases' | 'applyGenesis'
+>
 
 /**
  * Where transactions go to be judged: `createSubmissionQueue` of `@ratatosk/queue`, or anything with its

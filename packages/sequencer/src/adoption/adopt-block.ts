@@ -49,7 +49,8 @@ export async function adoptBlock(
     context.step('block-adopted')
     freeRoots(context)
     const { known, dropped } = adopted
-    const [fields, line] = blockLine(adopted.block, 'of another operator adopted')
+    const isOwn = adopted.block.commitTransaction !== undefined
+    const [fields, line] = blockLine(adopted.block, `of ${isOwn ? 'this' : 'another'} operator adopted`)
     const operator = toHex(header.operatorVkey)
     log.info({ ...fields, known, dropped, operator }, `${line}: ${known} of its transactions were known`)
     if (dropped > 0)

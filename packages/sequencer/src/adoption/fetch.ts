@@ -1,6 +1,7 @@
 import {
   type BlockBody,
   type BlockError,
+  bodyOf,
   decodeHeader,
   deriveBody,
   isInvalidBlock,
@@ -63,8 +64,8 @@ async function ask<Result>(
 }
 
 /**
- * Fetches the body of the block after the store's newest one. A peer that sends a body of another header
- * backs off, and the next one is asked.
+ * Gets the body of the block after the store's newest one: from the bodies that were kept when blocks left,
+ * or from a peer. A peer that sends a body of another header backs off, and the next one is asked.
  *
  * @returns undefined if no peer has it now
  */
@@ -74,9 +75,19 @@ export async function fetchBody(
   { headerHash, header: encoded }: ForeignHeader,
 ): Promise<FetchedBody | undefined> {
   const header = decodeHeader(encoded)
-  const found = await ask(means, ends, async (peer): Promise<FetchedBody | Failure | undefined> => {
-    const body = await peer.body(headerHash, ends)
-    if (body === undefined) return undefined
+  const kept = await store.bodies.of(headerHash)
+  const own = kept && (await examined(bodyOf(kept)).catch(() => undefined))
+  const found =
+    own ??
+    (await ask(means, ends, async (peer) => {
+      const body = await peer.body(headerHash, ends)
+      return body && examined(body)
+    }))
+  if (found !== undefined && 'failure' in found) throw found.failure
+  return found
+
+  /** @throws if it does not belong to the header */
+  async function examined(body: BlockBody): Promise<FetchedBody | Failure> {
     const derivation = await deriveBody(body)
     const named = [...body.spent, ...derivation.read()]
     const read = readOutputsBefore(store, body.transactions, named)
@@ -92,7 +103,5 @@ export async function fetchBody(
       if (isInvalidBlock(error)) return { body, before, error }
       throw error
     }
-  })
-  if (found !== undefined && 'failure' in found) throw found.failure
-  return found
+  }
 }

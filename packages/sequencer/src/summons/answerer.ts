@@ -3,8 +3,9 @@ import { equalBytes, toHex } from '@ratatosk/cbor'
 import { isLayer1Error } from '@ratatosk/layer1'
 import { decodeOutputReference, encodeOutputReference, outputReferenceKey } from '@ratatosk/ledger'
 import { readQuestions } from '@ratatosk/protocol'
-import type { AnswerTransaction } from '@ratatosk/store'
+import type { AnswerTransaction, Block } from '@ratatosk/store'
 import { isWalletError } from '@ratatosk/transaction'
+import { readElement } from '../blocks/queue-elements.js'
 import { refusalOf } from '../errors.js'
 import { buildAnswer } from './build-answer.js'
 import { inOrder, keyOf, type OwnQuestion, type QuestionBook } from './questions.js'
@@ -47,7 +48,7 @@ export function createAnswerer(context: AnswerContext, book: QuestionBook, ends:
   let reported = ''
 
   /**
-   * The questions about own unmerged blocks, in the order in which they are answered. Others are compared
+   * The questions about own blocks in the queue, in the order in which they are answered. Others are compared
    * each time: a header may be guessed before it is committed.
    */
   async function readOwn(): Promise<OwnQuestion[]> {
@@ -57,17 +58,28 @@ export function createAnswerer(context: AnswerContext, book: QuestionBook, ends:
     const questions = readQuestions(contracts, await layer1.utxosAt(addressText, { policy, signal }))
     if (questions.length === 0) return []
     const unmerged = await store.blocks.unmerged()
-    // The questions about another operator's blocks may not delay the answers that this one owes.
-    const blocks = new Map(
-      unmerged
-        .filter(({ header }) => equalBytes(decodeHeader(header).operatorVkey, operator.keys.payment.hash))
-        .map((block) => [toHex(block.headerHash), block]),
+    const blocks = new Map<string, Block | undefined>(
+      unmerged.map((block) => [toHex(block.headerHash), isOwn(block) ? block : undefined]),
     )
-    const own = questions.flatMap((asked) => {
-      const block = blocks.get(toHex(asked.question.headerHash))
-      return block === undefined ? [] : { ...asked, block }
-    })
+    const own: OwnQuestion[] = []
+    for (const asked of questions) {
+      const hash = toHex(asked.question.headerHash)
+      if (!blocks.has(hash)) blocks.set(hash, await findReturned(asked.question.headerHash))
+      const block = blocks.get(hash)
+      if (block !== undefined) own.push({ ...asked, block })
+    }
     return inOrder(own, period)
+  }
+
+  /** The questions about another operator's blocks may not delay the answers that this one owes. */
+  const isOwn = ({ header }: Block): boolean =>
+    equalBytes(decodeHeader(header).operatorVkey, operator.keys.payment.hash)
+
+  /** An own block that layer 1 has in the queue again after a roll-back, before the store has. */
+  async function findReturned(headerHash: Uint8Array): Promise<Block | undefined> {
+    const block = await store.blocks.byHash(headerHash)
+    if (block === undefined || !isOwn(block)) return undefined
+    return (await readElement(context, block)) && block
   }
 
   /** @returns whether questions are left that could be answered now */

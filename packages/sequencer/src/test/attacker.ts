@@ -11,7 +11,7 @@ import { administrator, contracts, evaluator, queueOf, type TestChain } from './
 export { attackerKeys }
 
 /** Registers another operator, with the administrator's signature. */
-export async function registerAttacker({ layer1, devnet }: TestChain): Promise<Wallet> {
+export async function registerAttacker({ layer1, devnet }: TestChain, of = contracts): Promise<Wallet> {
   const funds = administrator(layer1)
   const { id } = await funds.send({
     outputs: [
@@ -20,17 +20,17 @@ export async function registerAttacker({ layer1, devnet }: TestChain): Promise<W
     ],
   })
   await layer1.await(id)
-  const registry = await readOperators(layer1)
+  const registry = await readOperators(layer1, of)
   const validFrom = devnet.tip().slot
   const validity = { validFrom, validUntil: validFrom + 30n, slots: devnet.slots }
-  const draft = registerOperator(contracts, registry, attackerKeys.payment.hash, validity)
+  const draft = registerOperator(of, registry, attackerKeys.payment.hash, validity)
   const registered = await funds.send(draft, { cosigners: [attackerKeys.payment] })
   await layer1.await(registered.id)
   return openWallet({ layer1, keys: attackerKeys, evaluator, withholdMs: 50 })
 }
 
-async function readOperators(layer1: TestChain['layer1']) {
-  return readRegistry(contracts, await layer1.utxosByUnit(contracts.scripts.registry.unit))!
+export async function readOperators(layer1: TestChain['layer1'], of = contracts) {
+  return readRegistry(of, await layer1.utxosByUnit(of.scripts.registry.unit))!
 }
 
 /** Commits a block whose roots stand for nothing, in the attacker's turn. */
