@@ -1,4 +1,5 @@
 export {
+  countingOperators,
   decodeRegistryAction,
   decodeRegistryDatum,
   effectiveTime,

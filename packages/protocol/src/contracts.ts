@@ -42,6 +42,11 @@ export interface ContractParameters {
   readonly maturityWindow: bigint
   /** Milliseconds of an operator's turn. */
   readonly turnLength: bigint
+  /**
+   * Milliseconds: when the last block ended so long ago, operators who are not in turn may commit, and their
+   * commits are valid for no longer. A quarter of a turn by default.
+   */
+  readonly takeOverAfter?: bigint
   /** Lovelace that an operator deposits with the registry. */
   readonly bond: bigint
   /** Milliseconds from the end of an operator's last turn until the bond may be withdrawn. */
@@ -116,6 +121,7 @@ const definitions = {
       if (registry === undefined) throw new TypeError('the registry is defined before the queue')
       return stateQueueScript({
         ...parameters,
+        takeOverAfter: takeOverAfterOf(parameters),
         blockVersion,
         verdictPolicies: verdictPoliciesOf(parameters).map(({ hash }) => hash),
         registryPolicy: registry.script.hash,
@@ -124,6 +130,10 @@ const definitions = {
     tokenName: rootTokenName,
   },
 } as const satisfies Record<string, unknown>
+
+/** Milliseconds after the end of the last block from which on operators who are not in turn may commit. */
+export const takeOverAfterOf = ({ takeOverAfter, turnLength }: ContractParameters): bigint =>
+  takeOverAfter ?? (turnLength < 4n ? 1n : turnLength / 4n)
 
 /** Lovelace of a slashed operator's bond that stays in the registry. */
 export const slashPenaltyOf = ({ slashPenalty = 0n }: ContractParameters): bigint => slashPenalty

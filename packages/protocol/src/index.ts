@@ -12,6 +12,7 @@ export {
   referenceScriptsOf,
   type ScriptPlace,
   scriptsToPublish,
+  takeOverAfterOf,
   verdictPoliciesOf,
 } from './contracts.js'
 export { isProtocolError, ProtocolError, type ProtocolErrorCode } from './errors.js'

@@ -3,6 +3,7 @@ import { endOfTurn, operatorInTurn } from '@ratatosk/contracts'
 import { slotToTime } from '@ratatosk/ledger'
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import { burnElements } from './burn-drafts.js'
+import { takeOverAfterOf } from './contracts.js'
 import { commitBlock, initQueue, mergeBlock } from './queue-drafts.js'
 import { registerOperator, releaseBond, retireOperator } from './registry-drafts.js'
 import { removeBlock } from './removal-drafts.js'
@@ -221,6 +222,33 @@ describe('the protocol on a devnet', () => {
     }
     await run(commitBlock(contracts, theirs), otherWallet)
     expect((await queue()).blocks).toHaveLength(1)
+  })
+
+  it('an operator takes over from one who is silent, and then waits as long again', async () => {
+    const scene = await openClosedAfter()
+    const { queue, registry, run, devnet, slots, clock, otherWallet, validity } = scene
+    await begin(scene)
+    const joining = registerOperator(contracts, await registry(), otherKeys.payment.hash, validity())
+    await run(joining, otherWallet, [keys.payment])
+    clock.time += 2 * Number(turnLength)
+    const element = await registry()
+    const inTurn = () => toHex(operatorInTurn(element.datum, BigInt(clock.time), turnLength)!.vkey)
+    do scene.nextTurn()
+    while (inTurn() !== toHex(otherKeys.payment.hash))
+
+    const after = takeOverAfterOf(contracts.parameters)
+    const draft = async () => {
+      const slot = devnet.currentSlot()
+      const header = { ...(await nextHeader(scene)), endTime: slotToTime(slots, slot) + after }
+      return commitBlock(contracts, { queue: await queue(), registry: element, header, slot, slots })
+    }
+    await run(await draft())
+    const [block] = (await queue()).blocks
+    clock.time = Number(block!.datum.header.endTime + after) - 1000
+    await expect(draft()).rejects.toMatchObject({ code: 'PROTOCOL_NOT_SCHEDULED' })
+    clock.time += 1000
+    await run(await draft())
+    expect((await queue()).blocks).toHaveLength(2)
   })
 
   it('a block is merged from its first mature slot on, and by the validator no earlier', async () => {

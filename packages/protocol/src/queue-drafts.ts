@@ -3,6 +3,7 @@ import { equalBytes, toHex } from '@ratatosk/cbor'
 import {
   blockTokenName,
   type ConfirmedState,
+  countingOperators,
   encodeBlockDatum,
   encodeQueueAction,
   encodeRefundDatum,
@@ -10,6 +11,7 @@ import {
   endOfTurn,
   isRenounced,
   operatorInTurn,
+  type RegisteredOperator,
 } from '@ratatosk/contracts'
 import {
   type Assets,
@@ -21,7 +23,7 @@ import {
   type Utxo,
 } from '@ratatosk/ledger'
 import { type DraftMint, type DraftOutput, invalidDraft, type TransactionDraft } from '@ratatosk/transaction'
-import { administratorSigners, type Contracts, provideScripts } from './contracts.js'
+import { administratorSigners, type Contracts, provideScripts, takeOverAfterOf } from './contracts.js'
 import { ProtocolError } from './errors.js'
 import { type RegistryElement, setQueue, startRegistry } from './registry-drafts.js'
 import { firstSlotFrom } from './slots.js'
@@ -230,11 +232,18 @@ export function mergeBlock(contracts: Contracts, merge: Merge): TransactionDraft
 function refuseOutOfTurn({ parameters }: Contracts, { registry, header, slot, slots }: Commit): void {
   const { turnLength } = parameters
   const time = slotToTime(slots, slot)
+  const isOperator = ({ vkey }: RegisteredOperator) => equalBytes(vkey, header.operatorVkey)
   const scheduled = operatorInTurn(registry.datum, time, turnLength)
-  if (scheduled === undefined || !equalBytes(scheduled.vkey, header.operatorVkey))
+  const isInTurn = scheduled !== undefined && isOperator(scheduled)
+  const after = takeOverAfterOf(parameters)
+  const mayTakeOver =
+    countingOperators(registry.datum, time, turnLength).some(isOperator) &&
+    header.startTime + after <= time &&
+    header.endTime <= time + after
+  if (!isInTurn && !mayTakeOver)
     throw new ProtocolError(
       'PROTOCOL_NOT_SCHEDULED',
-      `Slot ${slot} is not in the turn of operator ${toHex(header.operatorVkey)}`,
+      `Slot ${slot} is not in the turn of operator ${toHex(header.operatorVkey)}, who may not take over`,
     )
   const end = endOfTurn(time, turnLength)
   if (header.endTime > end)

@@ -145,23 +145,31 @@ export const registryTokenName = (protocol: string): Uint8Array =>
   new TextEncoder().encode(`${protocol}_OPERATORS`)
 
 /**
- * The operator in turn at a time; undefined if no operator counts in that turn.
+ * The operators who count in the turn that a time is in, in the order of their turns.
  *
  * @param time POSIX milliseconds
  * @param turnLength milliseconds
  */
-export function operatorInTurn(
+export function countingOperators(
   { operators }: RegistryDatum,
   time: bigint,
   turnLength: bigint,
-): RegisteredOperator | undefined {
-  const turn = time / turnLength
-  const start = turn * turnLength
-  const counting = operators.filter(
+): readonly RegisteredOperator[] {
+  const start = (time / turnLength) * turnLength
+  return operators.filter(
     ({ activeFrom, activeUntil }) =>
       activeFrom <= start && (activeUntil === undefined || start < activeUntil),
   )
-  return counting.length === 0 ? undefined : counting[Number(turn % BigInt(counting.length))]
+}
+
+/** The operator in turn at a time; undefined if no operator counts in that turn. Parameters as above. */
+export function operatorInTurn(
+  datum: RegistryDatum,
+  time: bigint,
+  turnLength: bigint,
+): RegisteredOperator | undefined {
+  const counting = countingOperators(datum, time, turnLength)
+  return counting.length === 0 ? undefined : counting[Number((time / turnLength) % BigInt(counting.length))]
 }
 
 /**

@@ -14,6 +14,7 @@ const queue = {
   maturityWindow: 30_000n,
   registryPolicy: hash,
   turnLength: 60_000n,
+  takeOverAfter: 15_000n,
   blockVersion: 1n,
   verdictPolicies: [],
 } as const
@@ -89,6 +90,7 @@ describe('scripts', () => {
       stateQueueScript({ ...queue, maturityWindow: 1n }),
       stateQueueScript({ ...queue, registryPolicy: other }),
       stateQueueScript({ ...queue, turnLength: 1n }),
+      stateQueueScript({ ...queue, takeOverAfter: 1n }),
       stateQueueScript({ ...queue, blockVersion: 2n }),
       stateQueueScript({ ...queue, verdictPolicies: [hash] }),
       stateQueueScript({ ...queue, verdictPolicies: [hash, other] }),
@@ -123,6 +125,7 @@ describe('scripts', () => {
     { registryPolicy: new Uint8Array(29) },
     { maturityWindow: -1n },
     { turnLength: 0n },
+    { takeOverAfter: 0n },
     { blockVersion: -1n },
     { blockVersion: 2n ** 32n },
     { verdictPolicies: [hash, new Uint8Array(27)] },

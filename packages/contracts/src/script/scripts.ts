@@ -28,6 +28,11 @@ export interface QueueParameters {
    * block.
    */
   readonly turnLength: bigint
+  /**
+   * Milliseconds: when the last block ended so long ago, operators who are not in turn may commit, and their
+   * commits are valid for no longer.
+   */
+  readonly takeOverAfter: bigint
   /** From 0 to 2^32 − 1: the version that every block's header states. */
   readonly blockVersion: bigint
   /**
@@ -88,8 +93,8 @@ export const isRenounced = ({ hash }: Credential): boolean => hash.every((byte) 
  * const registry = operatorRegistryScript({ protocol, administrator, deploymentOutput, permissioned: true,
  * bond, turnLength,
  *   releaseDelay: maturityWindow + turnLength, maxOperators: 100n, slashPenalty: 0n })
- * const queue = stateQueueScript({ protocol, administrator, maturityWindow, turnLength, blockVersion: 1n,
- *   verdictPolicies: [], registryPolicy: registry.hash })
+ * const queue = stateQueueScript({ protocol, administrator, maturityWindow, turnLength, takeOverAfter,
+ *   blockVersion: 1n, verdictPolicies: [], registryPolicy: registry.hash })
  */
 export function stateQueueScript(parameters: QueueParameters): PlutusScript {
   assertProtocol(parameters.protocol)
@@ -97,6 +102,7 @@ export function stateQueueScript(parameters: QueueParameters): PlutusScript {
   assertHash('registryPolicy', parameters.registryPolicy)
   assertAtLeast('maturityWindow', parameters.maturityWindow, 0n)
   assertAtLeast('turnLength', parameters.turnLength, 1n)
+  assertAtLeast('takeOverAfter', parameters.takeOverAfter, 1n)
   assertAtLeast('blockVersion', parameters.blockVersion, 0n)
   if (parameters.blockVersion >= 2n ** 32n) throw invalid('blockVersion', 'less than 2^32')
   for (const policy of parameters.verdictPolicies) assertHash('verdictPolicies', policy)
@@ -106,6 +112,7 @@ export function stateQueueScript(parameters: QueueParameters): PlutusScript {
     parameters.maturityWindow,
     parameters.registryPolicy,
     parameters.turnLength,
+    parameters.takeOverAfter,
     parameters.blockVersion,
     parameters.verdictPolicies,
   ])

@@ -16,6 +16,7 @@ export const stranger = testKey('stranger')
 
 const maturityWindow = 30_000n
 export const turnLength = 60_000n
+const takeOverAfter = 15_000n
 export const bond = 500_000_000n
 const releaseDelay = 120_000n
 export const maxOperators = 4n
@@ -107,6 +108,7 @@ export function createWorld(options: WorldOptions = {}): World {
     options.maturityWindow ?? maturityWindow,
     registry.policy,
     turnLength,
+    takeOverAfter,
     blockVersion,
     options.verdictPolicies ?? [openVerdict.hash, verdict.hash],
   ])

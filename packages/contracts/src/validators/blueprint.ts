@@ -25,6 +25,7 @@ export function blueprint(): object {
           ['maturity_window', 'Integer'],
           ['registry_policy', 'Hash'],
           ['turn_length', 'Integer'],
+          ['takeover_after', 'Integer'],
           ['protocol_version', 'Integer'],
           ['verdict_policies', 'Policies'],
         ],

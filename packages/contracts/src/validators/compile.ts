@@ -43,6 +43,7 @@ const terms: { readonly [title in ValidatorTitle]: (book: RuleBook) => Term<PTyp
         'maturityWindow',
         'registryPolicy',
         'turnLength',
+        'takeOverAfter',
         'blockVersion',
         'verdictPolicies',
       ],

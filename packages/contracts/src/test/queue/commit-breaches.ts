@@ -33,6 +33,8 @@ import {
   registryOutput,
   secondHeader,
   spend,
+  takeOverFirst,
+  takeOverSecond,
 } from './scenarios.js'
 
 /** A commit whose header differs in some fields. */
@@ -207,6 +209,31 @@ export const commitBreaches: readonly Breach[] = [
     ...commitSecond(world),
     referenceInputs: [scriptReference(world.queue)],
   })),
+  breach('commit-in-turn', 'another operator takes over a slot too early after a block', (world) =>
+    takeOverSecond(world, { from: 74n, until: 89n }),
+  ),
+  breach('commit-in-turn', 'another operator takes over a slot too early after the root', (world) =>
+    takeOverFirst(world, 59n),
+  ),
+  breach('commit-in-turn', 'another operator takes over for longer than may be', (world) =>
+    takeOverSecond(world, { until: 91n }),
+  ),
+  breach('commit-in-turn', 'a stranger takes over', (world) => takeOverSecond(world, { by: stranger.hash })),
+  breach('commit-in-turn', 'an operator takes over who does not count before a later turn', (world) =>
+    withRegistry(
+      takeOverSecond(world),
+      registryOf(world, running(world, entry(operator), entry(otherOperator, { activeFrom: timeOf(100n) }))),
+    ),
+  ),
+  breach('commit-in-turn', 'an operator takes over who counts no longer', (world) =>
+    withRegistry(
+      takeOverSecond(world),
+      registryOf(world, running(world, entry(operator), entry(otherOperator, { activeUntil: timeOf(40n) }))),
+    ),
+  ),
+  breach('commit-within-one-turn', 'an operator takes over into the next turn', (world) =>
+    takeOverSecond(world, { from: 90n, until: 101n }),
+  ),
   breach('commit-within-one-turn', 'the validity interval reaches into the next turn', (world) =>
     commitSecond(world, { ...secondHeader, endTime: timeOf(101n) }),
   ),

@@ -106,8 +106,10 @@ export const queueNotes: readonly RuleNote[] = [
   note(
     'commit-in-turn',
     'by the registry among the reference inputs, that operator is in turn at the lower validity bound; ' +
-      'operators count from `active_from` on and before `active_until`',
-    'blocks of unregistered operators, blocks out of turn',
+      'or it counts in this turn, the predecessor ended `takeover_after` before that bound or earlier, and ' +
+      'the upper bound is at most `takeover_after` later; operators count from `active_from` on and before ' +
+      '`active_until`',
+    'blocks of unregistered operators, blocks out of turn; taking over for the rest of a turn',
   ),
   note(
     'commit-within-one-turn',

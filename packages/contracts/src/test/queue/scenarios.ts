@@ -219,6 +219,27 @@ export const commitFirst = (world: World, header = firstHeader): TestTransaction
 export const commitSecond = (world: World, header = secondHeader): TestTransaction =>
   commit(world, blockOutput(world, firstHeader), blockOutput(world, firstHeader, header), header)
 
+/** Another operator takes over where the operator in turn is silent. */
+const takeOver = (transaction: TestTransaction, validFrom: bigint, by = otherOperator.hash) => ({
+  ...transaction,
+  signatories: [by],
+  validFrom,
+})
+
+/** Takes over after a block, which ended in slot 60, with a block as long as it may be. */
+export const takeOverSecond = (
+  world: World,
+  { by = otherOperator.hash, from = 75n, until = 90n } = {},
+): TestTransaction =>
+  takeOver(commitSecond(world, { ...secondHeader, operatorVkey: by, endTime: timeOf(until) }), from, by)
+
+/** Takes over after the root, whose state ends in slot 45. */
+export const takeOverFirst = (world: World, from = 60n): TestTransaction =>
+  takeOver(
+    commitFirst(world, { ...firstHeader, operatorVkey: otherOperator.hash, endTime: timeOf(75n) }),
+    from,
+  )
+
 export const merged: ConfirmedState = {
   headerHash: headerHash(firstHeader),
   prevHeaderHash: firstHeader.prevHeaderHash,

@@ -39,16 +39,12 @@ export const turnOf = (time: Int, turnLength: Int): Int => divideInteger(time, t
 export const lastTurnOf = (transaction: List, turnLength: Int): Int =>
   turnOf(subtractInteger(validToOf(transaction), integer(1)), turnLength)
 
-/** Bytes: the key hash of the operator in turn; fails if no operator counts. */
-export const operatorInTurn = (turn: Int, turnLength: Int, operators: List): Data =>
-  scope(function* () {
-    const number = yield* bind(turn)
-    const start = yield* bind(multiplyInteger(number, turnLength))
-    const counting = yield* bind(countingAt(start, operators))
-    return itemAt(counting, modInteger(number, lengthOf(counting)))
-  })
+/** Bytes: the key hash of the operator in turn; fails if no operator counts. @param counting in this turn */
+export const operatorInTurn = (turn: Int, counting: List): Data =>
+  itemAt(counting, modInteger(turn, lengthOf(counting)))
 
-const countingAt = (start: Int, operators: List): List =>
+/** The key hashes of the operators who count in the turn that starts at a time, in their order. */
+export const countingAt = (start: Int, operators: List): List =>
   recursive<PList<PData>, PList<PData>>((self, rest) =>
     choose(
       nullList(rest),

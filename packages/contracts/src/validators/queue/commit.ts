@@ -1,6 +1,7 @@
 import { headerFieldIndex as Header, headerFieldCount, rootLength } from '@ratatosk/block'
 import { ConfirmedState, Registry } from '../../layout.js'
 import {
+  addInteger,
   bData,
   blake2b224,
   equalsByteString,
@@ -8,7 +9,9 @@ import {
   equalsInteger,
   headList,
   integer,
+  lessThanEqualsInteger,
   lessThanInteger,
+  multiplyInteger,
   nullList,
   serialiseData,
   tailList,
@@ -30,11 +33,11 @@ import {
   validFromOf,
   validToOf,
 } from '../core/context.js'
-import { at, both, fieldsOf, hasShape, includes, isBytesOf, none, some } from '../core/data.js'
+import { at, both, either, every, fieldsOf, hasShape, includes, isBytesOf, none, some } from '../core/data.js'
 import { continuingOutputRules, outputRules } from '../core/output-rules.js'
 import type { RuleBook, Rules } from '../core/rules.js'
-import { lastTurnOf, operatorInTurn, turnOf } from '../core/schedule.js'
-import { bind, choose, type Data, scope, type Unit } from '../core/term.js'
+import { countingAt, lastTurnOf, operatorInTurn, turnOf } from '../core/schedule.js'
+import { bind, choose, type Data, type Int, scope, type Unit } from '../core/term.js'
 import { emptyHash } from '../mpf/merkle.js'
 import type { QueueContext } from './context.js'
 import { blockName, contentOf, elementDatum, hashInName, isRoot, linkOf } from './list-element.js'
@@ -89,7 +92,7 @@ export const commit = (book: RuleBook, context: QueueContext): Unit =>
       ),
       'commit-block-version': equalsData(at(fields, Header.blockVersion), parameters.blockVersion),
       'commit-signed-by-operator': includes(signatoriesOf(transaction), at(fields, Header.operatorVkey)),
-      ...scheduleRules(at(fields, Header.operatorVkey), context),
+      ...scheduleRules(at(fields, Header.operatorVkey), unIData(startTime), context),
       ...continuingOutputRules(
         'commit-continues',
         headList(outputs),
@@ -104,14 +107,34 @@ export const commit = (book: RuleBook, context: QueueContext): Unit =>
     })
   })
 
-/** The validity interval lies in one turn, and so does the slot that includes the transaction. */
-function scheduleRules(operator: Data, { transaction, parameters }: QueueContext): Rules {
+/**
+ * The validity interval lies in one turn, and so does the slot that includes the transaction. An operator who
+ * is not in turn takes over only when nothing was committed for a while, and only for as long: a block that
+ * ended with the turn would leave the one in turn nothing of it.
+ *
+ * @param endBefore end of the block before
+ */
+function scheduleRules(operator: Data, endBefore: Int, { transaction, parameters }: QueueContext): Rules {
   const turnLength = unIData(parameters.turnLength)
   const turn = turnOf(validFromOf(transaction), turnLength)
   const registry = inputHolding(referenceInputsOf(transaction), parameters.registryPolicy)
   const operators = unListData(at(fieldsOf(datumOf(resolvedOf(registry))), Registry.operators))
   return {
-    'commit-in-turn': equalsData(operatorInTurn(turn, turnLength, operators), operator),
+    'commit-in-turn': scope(function* () {
+      const number = yield* bind(turn)
+      const start = yield* bind(multiplyInteger(number, turnLength))
+      const counting = yield* bind(countingAt(start, operators))
+      const from = yield* bind(validFromOf(transaction))
+      const after = yield* bind(unIData(parameters.takeOverAfter))
+      return either(
+        equalsData(operatorInTurn(number, counting), operator),
+        every(
+          lessThanEqualsInteger(addInteger(endBefore, after), from),
+          lessThanEqualsInteger(validToOf(transaction), addInteger(from, after)),
+          includes(counting, operator),
+        ),
+      )
+    }),
     'commit-within-one-turn': equalsInteger(turn, lastTurnOf(transaction, turnLength)),
   }
 }

@@ -12,6 +12,8 @@ export interface QueueParameters {
   readonly registryPolicy: Data
   /** Integer: length of an operator's turn in milliseconds. */
   readonly turnLength: Data
+  /** Integer: milliseconds from the end of the last block until any operator may commit. */
+  readonly takeOverAfter: Data
   /** Integer: the version that every block's header states. */
   readonly blockVersion: Data
   /** List of bytes: the policies whose tokens are verdicts. */

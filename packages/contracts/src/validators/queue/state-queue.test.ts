@@ -18,6 +18,8 @@ import {
   merge,
   remove,
   removeLast,
+  takeOverFirst,
+  takeOverSecond,
 } from '../../test/queue/scenarios.js'
 import type { World } from '../../test/world.js'
 
@@ -31,6 +33,8 @@ judgeRules(
     deinitOneBlock,
     commitFirst,
     commitSecond,
+    takeOverFirst: (world) => takeOverFirst(world),
+    takeOverSecond: (world) => takeOverSecond(world),
     merge,
     remove,
     removeLast,
