@@ -9,23 +9,27 @@ const blockValidityMs = 10_000
 const vkey = new Uint8Array(28)
 const datum = { operators: [{ vkey, activeFrom: 0n, activeUntil: undefined }] }
 
-/** Commits once in each slot where that is possible; a tip is a slot old. */
+/** What is planned in a slot; the tip is a slot old. */
+const planAt = (slot: number, previousEnd: bigint, of: object = datum) =>
+  planTimes(
+    {
+      layer1: { currentSlot: async () => BigInt(Math.floor(slot)) },
+      contracts: { parameters: { turnLength } },
+      operator: { keys: { payment: { hash: vkey } } },
+      slots,
+      options: { blockValidityMs },
+    } as unknown as Parameters<typeof planTimes>[0],
+    { datum: of } as unknown as Parameters<typeof planTimes>[1],
+    previousEnd,
+    BigInt(Math.floor(slot) - 1),
+  )
+
+/** Commits once in each slot where that is possible. */
 async function endsOfBlocks(begin: number, end: number, step: number) {
   const ends: { readonly slot: number; readonly endTime: bigint }[] = []
   let previousEnd = 0n
   for (let slot = begin; slot < end; slot += step) {
-    const plan = await planTimes(
-      {
-        layer1: { currentSlot: async () => BigInt(Math.floor(slot)) },
-        contracts: { parameters: { turnLength } },
-        operator: { keys: { payment: { hash: vkey } } },
-        slots,
-        options: { blockValidityMs },
-      } as unknown as Parameters<typeof planTimes>[0],
-      { datum } as unknown as Parameters<typeof planTimes>[1],
-      previousEnd,
-      BigInt(Math.floor(slot) - 1),
-    )
+    const plan = await planAt(slot, previousEnd)
     if (plan instanceof SequencerError) continue
     ends.push({ slot: Math.floor(slot), endTime: plan.endTime })
     previousEnd = plan.endTime
@@ -52,4 +56,23 @@ test('the only operator pauses at the end of a turn for a third of the validity'
 test('commits that are asked for more often than slots begin end one slot after another', async () => {
   const [first, second, third] = await endsOfBlocks(20, 21, 0.3)
   expect([first, second, third].map((end) => end!.endTime)).toEqual([30_000n, 31_000n, 32_000n])
+})
+
+test('an operator takes over a quarter of a turn after the last block, and then waits again', async () => {
+  const other = { ...datum.operators[0], vkey: new Uint8Array(28).fill(1) }
+  // The other is in turn until slot 60; this one is from then on.
+  const two = { operators: [other, ...datum.operators] }
+  const isRefused = async (slot: number, previousEnd: bigint, of: object) =>
+    expect(await planAt(slot, previousEnd, of)).toMatchObject({ code: 'SEQUENCER_NOT_IN_TURN' })
+  // The block before ended in slot 10. The tip, a slot old, has to show that it is late.
+  await isRefused(25, 10_000n, two)
+  expect(await planAt(26, 10_000n, two)).toEqual({ slot: 25n, endTime: 36_000n })
+  // The next may follow as late, or in the own turn.
+  await isRefused(27, 36_000n, two)
+  await isRefused(51, 36_000n, two)
+  expect(await planAt(52, 36_000n, two)).toEqual({ slot: 51n, endTime: 56_000n })
+  expect(await planAt(62, 60_000n, two)).toMatchObject({ slot: 61n })
+  // One that does not count in this turn may not.
+  const later = { operators: [other, { ...datum.operators[0], activeFrom: turnLength }] }
+  await isRefused(40, 10_000n, later)
 })

@@ -1,7 +1,13 @@
 import { equalBytes, toHex } from '@ratatosk/cbor'
-import { endOfTurn, operatorInTurn } from '@ratatosk/contracts'
+import { countingOperators, endOfTurn, operatorInTurn } from '@ratatosk/contracts'
 import { outputReferenceKey, slotToTime, timeToSlot } from '@ratatosk/ledger'
-import { type BlockElement, firstSlotFrom, type RegistryElement, type RootElement } from '@ratatosk/protocol'
+import {
+  type BlockElement,
+  firstSlotFrom,
+  type RegistryElement,
+  type RootElement,
+  takeOverAfterOf,
+} from '@ratatosk/protocol'
 import type { SequencerContext } from '../context.js'
 import { SequencerError } from '../errors.js'
 import { fillAnswerWallet } from '../summons/answer-wallet.js'
@@ -106,6 +112,10 @@ interface CommitTimes {
  * slot after it, but near the turn's end it waits: blocks that each end a slot later would use up the turn
  * long before it is over.
  *
+ * In the turn of another operator, it takes over if the previous block ended long enough before the commit
+ * becomes valid, and the commit is valid for no longer than that. Others may do the same: layer 1 includes
+ * one of the commits, and the other blocks return to their mempools.
+ *
  * @param previousEnd end time of the previous block
  * @param tip slot of layer 1's newest block
  * @returns a {@link SequencerError} when the block has to wait for another turn
@@ -124,15 +134,26 @@ export async function planTimes(
   tip: bigint,
 ): Promise<CommitTimes | SequencerError> {
   const { turnLength } = contracts.parameters
+  const takeOverAfter = takeOverAfterOf(contracts.parameters)
   const current = await layer1.currentSlot({ signal })
   const now = slotToTime(slots, current)
   const scheduled = operatorInTurn(datum, now, turnLength)
   if (scheduled === undefined) return notInTurn('The turns of the operators have not begun')
-  if (!equalBytes(scheduled.vkey, operator.keys.payment.hash))
-    return notInTurn("It is another operator's turn")
   const turnEnd = endOfTurn(now, turnLength)
-  const latest = slotToTime(slots, timeToSlot(slots, turnEnd))
-  const longest = BigInt(blockValidityMs)
+  // The tip's slot, in case this clock is ahead of the network's, but not before the turn: the whole validity
+  // lies in one turn.
+  const slot = max(min(tip, current), firstSlotFrom(slots, turnEnd - turnLength))
+  const from = slotToTime(slots, slot)
+  const isOwn = ({ vkey }: { vkey: Uint8Array }) => equalBytes(vkey, operator.keys.payment.hash)
+  const takesOver = !isOwn(scheduled)
+  if (
+    takesOver &&
+    (previousEnd + takeOverAfter > from || !countingOperators(datum, now, turnLength).some(isOwn))
+  )
+    return notInTurn("It is another operator's turn")
+  const end = takesOver ? min(turnEnd, from + takeOverAfter) : turnEnd
+  const latest = slotToTime(slots, timeToSlot(slots, end))
+  const longest = takesOver ? min(BigInt(blockValidityMs), takeOverAfter) : BigInt(blockValidityMs)
   const shortest = min(longest, turnLength) / 3n
   // A block that ends with the turn is the turn's last: near its end, each block takes half of the time left.
   const validity = min(longest, max(shortest, (turnEnd - now) / 2n))
@@ -145,9 +166,7 @@ export async function planTimes(
     )
   if (endTime <= previousEnd || endTime - now < shortest)
     return notInTurn("Too little of the operator's turn is left")
-  // The tip's slot, in case this clock is ahead of the network's, but not before the turn: the whole validity
-  // lies in one turn.
-  return { slot: max(min(tip, current), firstSlotFrom(slots, turnEnd - turnLength)), endTime }
+  return { slot, endTime }
 }
 
 const notInTurn = (reason: string, advice = 'wait for the next turn'): SequencerError =>

@@ -3,3 +3,6 @@ import { keysFromSeedPhrase } from '@ratatosk/transaction'
 
 /** Of another operator. */
 export const attackerKeys = keysFromSeedPhrase(testWallets.mnemonic, { networkId: 0, account: 5 })
+
+/** Of a third one. */
+export const thirdKeys = keysFromSeedPhrase(testWallets.mnemonic, { networkId: 0, account: 6 })

@@ -11,22 +11,26 @@ import { administrator, contracts, evaluator, queueOf, type TestChain } from './
 export { attackerKeys }
 
 /** Registers another operator, with the administrator's signature. */
-export async function registerAttacker({ layer1, devnet }: TestChain, of = contracts): Promise<Wallet> {
+export async function registerAttacker(
+  { layer1, devnet }: TestChain,
+  of = contracts,
+  keys = attackerKeys,
+): Promise<Wallet> {
   const funds = administrator(layer1)
   const { id } = await funds.send({
     outputs: [
-      { address: attackerKeys.addressText, lovelace: 1_000_000_000n },
-      { address: attackerKeys.addressText, lovelace: 1_000_000_000n },
+      { address: keys.addressText, lovelace: 1_000_000_000n },
+      { address: keys.addressText, lovelace: 1_000_000_000n },
     ],
   })
   await layer1.await(id)
   const registry = await readOperators(layer1, of)
   const validFrom = devnet.tip().slot
   const validity = { validFrom, validUntil: validFrom + 30n, slots: devnet.slots }
-  const draft = registerOperator(of, registry, attackerKeys.payment.hash, validity)
-  const registered = await funds.send(draft, { cosigners: [attackerKeys.payment] })
+  const draft = registerOperator(of, registry, keys.payment.hash, validity)
+  const registered = await funds.send(draft, { cosigners: [keys.payment] })
   await layer1.await(registered.id)
-  return openWallet({ layer1, keys: attackerKeys, evaluator, withholdMs: 50 })
+  return openWallet({ layer1, keys, evaluator, withholdMs: 50 })
 }
 
 export async function readOperators(layer1: TestChain['layer1'], of = contracts) {
