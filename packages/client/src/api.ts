@@ -907,6 +907,8 @@ export interface Operators {
   readonly next?: string
   /** When the turn ends */
   readonly turnEndsAt: string
+  /** From when on any operator may commit; absent before the state queue is initialised */
+  readonly takeOverAt?: string
   /** Length of each turn in milliseconds */
   readonly turnLength: number
   /** In the order of their turns; empty before the registry is initialised */

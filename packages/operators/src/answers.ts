@@ -6,11 +6,12 @@ import type { OpenQuestion, OperatorsAnswer, VerdictAnswer } from './schemas.js'
 const lastTime = 253_402_300_799_999n
 
 export function operatorsAnswer(view: OperatorsView): OperatorsAnswer {
-  const { inTurn, next } = view
+  const { inTurn, next, takeOverAt } = view
   return {
     ...(inTurn && { inTurn: toHex(inTurn) }),
     ...(next && { next: toHex(next) }),
     turnEndsAt: timeOf(view.turnEndsAt),
+    ...(takeOverAt !== undefined && { takeOverAt: timeOf(takeOverAt) }),
     turnLength: Number(view.turnLength),
     operators: view.operators.map(({ operatorKey, bond, activeFrom, activeUntil, releaseAt }) => ({
       operatorKey: toHex(operatorKey),

@@ -19,6 +19,7 @@ t.test('GET /operators answers the operators in the order of their turns', async
     inTurn: hash28(0),
     next: hash28(0xab),
     turnEndsAt: start + 60_000n,
+    takeOverAt: start + 15_000n,
     turnLength: 60_000n,
     maxOperators: 100,
     permissioned: true,
@@ -30,6 +31,7 @@ t.test('GET /operators answers the operators in the order of their turns', async
     inTurn: hex28(0),
     next: hex28(0xab),
     turnEndsAt: '2026-01-01T00:01:00.000Z',
+    takeOverAt: '2026-01-01T00:00:15.000Z',
     turnLength: 60_000,
     operators: [
       { operatorKey: hex28(0xab), bond: '10000000000', activeFrom: '2026-01-01T00:00:00.000Z' },

@@ -22,6 +22,8 @@ export interface OperatorsView {
   readonly next?: Uint8Array
   /** POSIX milliseconds. */
   readonly turnEndsAt: bigint
+  /** From when on any operator may commit, POSIX milliseconds; absent before there is a state queue. */
+  readonly takeOverAt?: bigint
   /** Milliseconds. */
   readonly turnLength: bigint
   /** How many operators the registry can hold. */

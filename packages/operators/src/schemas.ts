@@ -32,6 +32,9 @@ export const OperatorsAnswer = Type.Object(
     inTurn: Type.Optional(keyHash('Key hash of the operator in turn; absent if none counts in this turn')),
     next: Type.Optional(keyHash('Key hash of the operator in the next turn; absent if there is none yet')),
     turnEndsAt: time('When the turn ends'),
+    takeOverAt: Type.Optional(
+      time('From when on any operator may commit; absent before the state queue is initialised'),
+    ),
     turnLength: Type.Integer({ minimum: 1, description: 'Length of each turn in milliseconds' }),
     operators: Type.Array(RegisteredOperator, {
       description: 'In the order of their turns; empty before the registry is initialised',

@@ -41,7 +41,7 @@ t.test('on a new devnet an honest node lists questions about its blocks, and ans
   const { turnLength, maxOperators } = contracts.parameters
   const [operator] = (await beside.readOperators()).datum.operators
   const operatorKey = toHex(operator!.vkey)
-  const { turnEndsAt, ...operators } = await get('/operators')
+  const { turnEndsAt, takeOverAt, ...operators } = await get('/operators')
   t.same(operators, {
     inTurn: operatorKey,
     next: operatorKey,
@@ -57,6 +57,7 @@ t.test('on a new devnet an honest node lists questions about its blocks, and ans
     permissioned: true,
   })
   const left = Date.parse(turnEndsAt) - Date.now()
+  t.ok(Date.parse(takeOverAt) > 0, 'the queue has an end')
   t.ok(left > -5000 && left <= turnLength, `${left} ms of the turn are left`)
   t.same(await get('/summons'), { questions: [], hasMore: false })
 

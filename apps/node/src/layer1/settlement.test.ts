@@ -68,6 +68,15 @@ test.each<[string, Record<string, string>, bigint | undefined]>([
   expect(summons === undefined).toBe(period === undefined)
 })
 
+test.each<[string, Record<string, string>, bigint]>([
+  ['a devnet', {}, 15_000n],
+  ['a public network', preprod, 900_000n],
+  ['a public network with short turns', { ...preprod, OPERATOR_TURN_MS: '60000' }, 15_000n],
+  ['a public network that says so', { ...preprod, TAKEOVER_AFTER_MS: '70000' }, 70_000n],
+])('on %s with %o others take over in time', async (_, environment, takeOverAfter) => {
+  expect(contractsOf(await contextOf(environment)).parameters).toMatchObject({ takeOverAfter })
+})
+
 test('without an administrator anyone may register, and the operator has the deployment output', async () => {
   const { parameters } = contractsOf(await contextOf({ ADMIN_RENOUNCED: 'true' }))
   expect(parameters).toMatchObject({ permissioned: false, administrator: { hash: new Uint8Array(28) } })

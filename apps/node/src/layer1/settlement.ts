@@ -28,6 +28,8 @@ export interface Settlement {
 
 /** The registry's capacity; a parameter of the contracts. */
 const maxOperators = 100n
+/** Milliseconds. */
+const devnetTakeOverAfter = 15_000n
 
 /** Connects to layer 1. */
 export async function openSettlement(
@@ -89,6 +91,7 @@ function openContractsOf(context: NodeContext): Contracts {
       ...summonsOf(context),
       maturityWindow,
       turnLength,
+      takeOverAfter: takeOverAfterOf(context, turnLength),
       bond: BigInt(settings.OPERATOR_BOND),
       slashPenalty: BigInt(settings.SLASH_PENALTY),
       // The minimum that the contracts accept: blocks of a retired operator can be challenged until then.
@@ -97,6 +100,13 @@ function openContractsOf(context: NodeContext): Contracts {
     },
     network.id,
   )
+}
+
+/** TAKEOVER_AFTER_MS; by default a quarter of a turn, and less on a devnet, whose users do not wait. */
+function takeOverAfterOf({ settings, network }: NodeContext, turnLength: bigint): bigint {
+  const { TAKEOVER_AFTER_MS: given } = settings
+  if (given !== undefined) return BigInt(given)
+  return network.isDevnet ? devnetTakeOverAfter : turnLength / 4n
 }
 
 /** The summons, if VERDICT_POLICIES names it; by default on a devnet whose window leaves time for answers. */

@@ -1,7 +1,10 @@
+import { blockVersion, genesisHeaderHash } from '@ratatosk/block'
 import { fromHex, toHex } from '@ratatosk/cbor'
 import {
+  type ConfirmedState,
   encodeQuestion,
   encodeRegistryDatum,
+  encodeRootDatum,
   type RegisteredOperator,
   type SummonsQuestion,
 } from '@ratatosk/contracts'
@@ -92,6 +95,22 @@ describe('operators', () => {
     const before = await read([later], 4n * turnLength())
     expect(before.inTurn).toBeUndefined()
     expect(before.next).toEqual(hash(1))
+  })
+
+  test('may take over some time after the end of the last block, or of the confirmed state', async () => {
+    const { registry, queue } = contracts.scripts
+    const datum = encodeRegistryDatum({ operators: [first], queue: queue.script.hash, running: true })
+    const state: ConfirmedState = {
+      headerHash: genesisHeaderHash(),
+      prevHeaderHash: genesisHeaderHash(),
+      utxoRoot: new Uint8Array(32),
+      startTime: 0n,
+      endTime: 70_000n,
+      blockVersion,
+    }
+    const root = output(1, queue.address, queue.unit, encodeRootDatum({ state }))
+    const reads = readsOf([output(0, registry.address, registry.unit, datum), root])
+    expect(await registryOf({ reads, contracts }, () => 7).read()).toMatchObject({ takeOverAt: 85_000n })
   })
 
   test('are none before the registry is initialised', async () => {

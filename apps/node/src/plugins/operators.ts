@@ -8,7 +8,13 @@ import type {
   OperatorRegistry,
   OperatorsOptions,
 } from '@ratatosk/operators'
-import { type OpenQuestion, readQuestions, readRegistry } from '@ratatosk/protocol'
+import {
+  type OpenQuestion,
+  readQuestions,
+  readRegistry,
+  readStateQueue,
+  takeOverAfterOf,
+} from '@ratatosk/protocol'
 import { present } from '../context.js'
 import type { Settlement } from '../layer1/settlement.js'
 import type { Node } from '../node.js'
@@ -36,6 +42,15 @@ export function registryOf(
   clock: () => number,
 ): OperatorRegistry {
   const { turnLength, releaseDelay, maxOperators, permissioned } = contracts.parameters
+
+  async function readTakeOver(signal: AbortSignal | undefined): Promise<bigint | undefined> {
+    const { policy } = contracts.scripts.queue
+    const utxos = await reads.utxosByPolicy(policy, signal && { signal })
+    const { roots, blocks, fault } = readStateQueue(contracts, utxos)
+    const endTime = blocks.at(-1)?.datum.header.endTime ?? roots[0]?.datum.state.endTime
+    return endTime === undefined || fault ? undefined : endTime + takeOverAfterOf(contracts.parameters)
+  }
+
   return {
     async read(signal) {
       const { unit } = contracts.scripts.registry
@@ -44,6 +59,7 @@ export function registryOf(
       const turnEndsAt = endOfTurn(now, turnLength)
       const inTurnAt = (time: bigint) => registry && operatorInTurn(registry.datum, time, turnLength)?.vkey
       const [inTurn, next] = [inTurnAt(now), inTurnAt(turnEndsAt)]
+      const takeOverAt = await readTakeOver(signal)
       return {
         operators: (registry?.datum.operators ?? []).map(
           ({ vkey, activeUntil, ...entry }): ListedOperator => ({
@@ -55,6 +71,7 @@ export function registryOf(
         ...(inTurn && { inTurn }),
         ...(next && { next }),
         turnEndsAt,
+        ...(takeOverAt !== undefined && { takeOverAt }),
         turnLength,
         maxOperators: Number(maxOperators),
         permissioned,

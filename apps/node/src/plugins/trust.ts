@@ -1,5 +1,6 @@
 import { isRenounced, verdictPolicies } from '@ratatosk/contracts'
 import type { TrustAnswer } from '@ratatosk/explorer'
+import { takeOverAfterOf } from '@ratatosk/protocol'
 import type { Node } from '../node.js'
 
 /**
@@ -43,9 +44,11 @@ export function trustAnswers({ settlement, settings, duties }: Node): readonly T
       risk: 'sequencer-failure',
       answer:
         'Without a sequencer no block is committed. Another operator of the registry may commit in its ' +
-        'turn; users cannot force a transaction into a block.',
+        'turn, and takes over earlier if nothing is committed for a while; users cannot force a ' +
+        'transaction into a block.',
       facts: [
         fact('operator turn (ms)', parameters.turnLength),
+        fact('take-over after (ms)', takeOverAfterOf(parameters)),
         fact('lease (ms)', settings.SEQUENCER_LEASE_MS),
         fact('most operators', parameters.maxOperators),
       ],

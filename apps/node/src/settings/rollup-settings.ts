@@ -108,6 +108,14 @@ export const contractSettings = {
       "Length of an operator's turn, in milliseconds; for a third of `BLOCK_VALIDITY_MS` before its end " +
       'nothing is committed',
   }),
+  TAKEOVER_AFTER_MS: optionalNumber({
+    minimum: 1000,
+    maximum: yearMs,
+    defaultNote: 'a quarter of `OPERATOR_TURN_MS`; devnet: `15000`',
+    description:
+      'When the last block ended so long ago, operators who are not in turn commit too, in milliseconds; ' +
+      'their commits are valid for no longer',
+  }),
   OPERATOR_BOND: wholeNumber({
     default: 500_000_000,
     minimum: 1_000_000,
