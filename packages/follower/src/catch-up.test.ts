@@ -80,6 +80,39 @@ describe('a follower with an empty archive', () => {
     for (const [outref, output] of chain.utxos) expect(equalBytes(utxos.get(outref)!, output)).toBe(true)
   })
 
+  it('reads the blocks of its process without a peer, and those of others from one', async () => {
+    const chain = new SourceChain()
+    for (let n = 0; n < 6; n++) await chain.commit(2)
+    chain.merge(4)
+    const whole = archiveOfBlocks(chain)
+    const alone = await follow(chain, [], { own: whole })
+    await alone.follower.synced()
+    expect((await alone.archive.tip())?.headerHash).toEqual(chain.tip!.headerHash)
+
+    const own: string[] = []
+    const mostly: Archive = {
+      ...whole,
+      byHash: async (hash) => {
+        const block = await whole.byHash(hash)
+        if (block?.height === 5n) return undefined
+        if (block) own.push(String(block.height))
+        return block
+      },
+    }
+    const served: string[] = []
+    const byHash: Archive['byHash'] = async (hash) => {
+      const block = await whole.byHash(hash)
+      served.push(String(block?.height))
+      return block
+    }
+    const mixed = await follow(chain, [await serve({ ...whole, byHash })], { own: mostly })
+    await mixed.follower.synced()
+    expect((await mixed.archive.tip())?.headerHash).toEqual(chain.tip!.headerHash)
+    expect(new Set(served)).toEqual(new Set(['5']))
+    expect(new Set(own)).toEqual(new Set(['1', '2', '3', '4', '6']))
+    await expect(follow(chain, [])).rejects.toThrow('at least one peer is required')
+  })
+
   it('asks each peer for blocks that others do not have, without backing off from them', async () => {
     const chain = new SourceChain()
     for (let n = 0; n < 5; n++) await chain.commit(2)

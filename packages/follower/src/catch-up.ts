@@ -2,7 +2,6 @@ import { setImmediate } from 'node:timers/promises'
 import {
   type BlockBody,
   BlockError,
-  collectParts,
   createDerivation,
   decodeHeader,
   deriveBody,
@@ -10,7 +9,6 @@ import {
   isBlockError,
   isInvalidBlock,
   type NewArchivedBlock,
-  partsOfBody,
   verifyHeader,
   verifyRoot,
   type WritableArchive,
@@ -20,6 +18,7 @@ import type { Log } from '@ratatosk/ports'
 import { childOf } from './child-controller.js'
 import type { HeaderPath, MissingBlock } from './header-path.js'
 import type { LedgerState } from './ledger-state.js'
+import { readBody } from './own-blocks.js'
 import type { Peers } from './peers.js'
 import type { FollowerOptions } from './types.js'
 
@@ -258,10 +257,7 @@ async function keptBody(
   headerHash: Uint8Array,
 ): Promise<BlockBody | undefined> {
   try {
-    const { add, body } = collectParts()
-    for await (const parts of partsOfBody(evidence.body(headerHash), Number.POSITIVE_INFINITY))
-      for (const part of parts) add(part)
-    return body
+    return await readBody(evidence.body(headerHash))
   } catch {
     return undefined
   }

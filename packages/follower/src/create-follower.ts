@@ -7,6 +7,7 @@ import { childOf } from './child-controller.js'
 import { FollowerError } from './errors.js'
 import { createHeaderPaths, type HeaderPath } from './header-path.js'
 import { openLedgerState } from './ledger-state.js'
+import { ownPeer } from './own-blocks.js'
 import { createPeers } from './peers.js'
 import type { Follower, FollowerOptions, FollowerStatus, InvalidBlockStatus } from './types.js'
 import { createWatch } from './watch.js'
@@ -21,7 +22,7 @@ interface Waiter {
  * peers, and archives the valid blocks. Resolves when the unspent outputs match the archive; rebuilding them
  * may take minutes.
  *
- * @throws TypeError when `peers` is empty or has an invalid URL
+ * @throws TypeError when `peers` is empty without `own`, or has an invalid URL
  * @throws {FollowerError} `FOLLOWER_ARCHIVE_MISMATCH`
  * @throws errors of the archive and of the folder of the unspent outputs, unchanged
  * @example
@@ -30,7 +31,7 @@ interface Waiter {
  */
 export async function createFollower(options: FollowerOptions): Promise<Follower> {
   const { chain, archive, genesis, rules, log, evidence, pollMs = 5_000, concurrency = 4 } = options
-  const peers = createPeers(options.peers, options, log)
+  const peers = createPeers(options.peers, options, log, options.own && ownPeer(options.own))
   const paths = createHeaderPaths(archive, peers)
   const closing = new AbortController()
   const { signal } = closing

@@ -42,7 +42,8 @@ export interface Peers {
 
 interface PeerState {
   readonly peer: Peer
-  readonly agent: Agent
+  /** Of a peer that is reached over HTTP. */
+  readonly agent?: Agent
   failures: number
   /** On the clock of `performance.now()`. */
   backsOffUntil: number
@@ -52,15 +53,16 @@ interface PeerState {
  * Asks the archivist APIs of other nodes.
  *
  * @param addresses base URLs, such as `http://sequencer:3000/archivist`
+ * @param own asked before the others
  * @throws TypeError for an invalid URL, which the message does not quote because it may contain a password
  * @example
  * const peers = createPeers(['http://sequencer:3000/archivist'], {}, log)
  * const body = await peers.ask((peer) => peer.body(headerHash, signal), signal)
  */
-export function createPeers(addresses: readonly string[], given: PeerSettings, log: Log): Peers {
+export function createPeers(addresses: readonly string[], given: PeerSettings, log: Log, own?: Peer): Peers {
   const { stallMs = 10_000, timeoutMs = 300_000, backoffMs: firstBackoffMs = 1_000 } = given
   const { maxBodyBytes = 128 * 1024 * 1024 } = given
-  const all = [...new Set(addresses.map(baseAddress))].map((base): PeerState => {
+  const others = [...new Set(addresses.map(baseAddress))].map((base): PeerState => {
     const agent = new (base.startsWith('https:') ? HttpsAgent : Agent)({ keepAlive: true })
     return {
       agent,
@@ -69,6 +71,8 @@ export function createPeers(addresses: readonly string[], given: PeerSettings, l
       backsOffUntil: 0,
     }
   })
+  const first: readonly PeerState[] = own ? [{ peer: own, failures: 0, backsOffUntil: 0 }] : []
+  const all = [...first, ...others]
   if (all.length === 0) throw new TypeError('@ratatosk/follower: at least one peer is required')
   let asked = 0
 
@@ -86,8 +90,8 @@ export function createPeers(addresses: readonly string[], given: PeerSettings, l
 
   return {
     async ask(question, signal) {
-      const first = asked++ % all.length
-      for (const state of [...all.slice(first), ...all.slice(0, first)]) {
+      const start = asked++ % Math.max(1, others.length)
+      for (const state of [...first, ...others.slice(start), ...others.slice(0, start)]) {
         if (isBackingOff(state)) continue
         try {
           const result = await question(state.peer)
@@ -108,7 +112,7 @@ export function createPeers(addresses: readonly string[], given: PeerSettings, l
     },
 
     close() {
-      for (const { agent } of all) agent.destroy()
+      for (const { agent } of all) agent?.destroy()
     },
   }
 }

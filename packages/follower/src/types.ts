@@ -1,4 +1,4 @@
-import type { BlockError, BlockRules, Header, WritableArchive } from '@ratatosk/block'
+import type { Archive, BlockError, BlockRules, Header, WritableArchive } from '@ratatosk/block'
 import type { OutputReference } from '@ratatosk/ledger'
 import type { Log } from '@ratatosk/ports'
 import type { TrieView } from '@ratatosk/trie'
@@ -60,6 +60,8 @@ export interface FollowerOptions {
   chain: QueueReader
   /** Base URLs of archivist APIs, such as `http://sequencer:3000/archivist`. */
   peers: readonly string[]
+  /** Blocks of this process, which are read before a peer is asked; with it, `peers` may be empty. */
+  own?: Pick<Archive, 'byHash' | 'byHeight' | 'body'>
   /** Where valid blocks are archived; `Store.archive` of `@ratatosk/store` is one. */
   archive: WritableArchive
   /** The genesis outputs of the ledger. */
