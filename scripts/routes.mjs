@@ -64,7 +64,11 @@ export async function registeredRoutes() {
         LAYER1_PROVIDER: 'blockfrost',
         BLOCKFROST_URL: 'http://127.0.0.1:9',
       }
-      nodes.push(await startNode(readSettings({ ...settings, ...(follows && elsewhere) })))
+      const watching = (role === 'all' || role === 'sequencer') && {
+        WATCHER_SEED_PHRASE: `${'abandon '.repeat(23)}art`,
+      }
+      const given = { ...settings, ...watching, ...(follows && elsewhere) }
+      nodes.push(await startNode(readSettings(given)))
     }
   } finally {
     diagnostics.unsubscribe('fastify.initialization', watch)

@@ -5,7 +5,11 @@ import { join } from 'node:path'
 import { root } from './prepare.mjs'
 
 /** The settings with which a node serves every operation, tokens included. */
-export const everything = { FAUCET_TOKEN: 'faucet', OPERATOR_TOKEN: 'operator' }
+export const everything = {
+  FAUCET_TOKEN: 'faucet',
+  OPERATOR_TOKEN: 'operator',
+  WATCHER_SEED_PHRASE: `${'abandon '.repeat(23)}art`,
+}
 
 const { readSettings, startNode } = await import(join(root, 'apps/node/dist/index.js'))
 const directory = await mkdtemp(join(tmpdir(), 'ratatosk-openapi-'))

@@ -54,8 +54,8 @@ export function hasFaucet({ NODE_ROLE, FAUCET_TOKEN, FAUCET_ENABLED }: Settings)
   return duties[NODE_ROLE].serves !== 'nothing' && FAUCET_TOKEN !== undefined && FAUCET_ENABLED
 }
 
-/** Whether this process removes invalid blocks by fraud proofs. */
+/** Whether this process removes invalid blocks by fraud proofs, or stands by to do so. */
 export function watches({ NODE_ROLE, WATCHER_SEED_PHRASE }: Settings): boolean {
   if (NODE_ROLE === 'watcher') return true
-  return duties[NODE_ROLE].bodies === 'archive' && WATCHER_SEED_PHRASE !== undefined
+  return duties[NODE_ROLE].bodies !== 'none' && WATCHER_SEED_PHRASE !== undefined
 }

@@ -863,14 +863,18 @@ export interface NetworkInfo {
 export interface NotReady {
   readonly status: 'not_ready'
   /** Subsystems that are not ready, in the order of the enum */
-  readonly failing: readonly ('database' | 'queue' | 'layer1' | 'index')[]
+  readonly failing: readonly ('database' | 'queue' | 'layer1' | 'index' | 'blocks' | 'watcher')[]
   /** Why, if it is known */
   readonly reasons?: {
     readonly database?: string
     readonly queue?: string
     readonly layer1?: string
     readonly index?: string
+    readonly blocks?: string
+    readonly watcher?: string
   }
+  /** Absent if 0 */
+  readonly invalidBlocks?: number
 }
 
 /** A question on layer 1 that has no answer yet */
@@ -959,6 +963,8 @@ export interface ProofStep {
 /** Every subsystem responds */
 export interface Ready {
   readonly status: 'ready'
+  /** Absent if 0 */
+  readonly invalidBlocks?: number
 }
 
 /** The script of one redeemer: its budget and what it used */

@@ -13,12 +13,17 @@ import t from 'tap'
 import { embedded } from '../test/backends.js'
 import { askExact, initialised, runNode } from '../test/node.js'
 import { transferFrom } from '../test/transfers.js'
+import { watcherPhrase } from '../test/watching.js'
 
 /** Requests; `RATATOSK_OPENAPI_FUZZ=100000` is the long run. */
 const fuzzed = Number(process.env.RATATOSK_OPENAPI_FUZZ ?? 400)
 /** Requests at a time: fewer than evaluations and proofs may wait, so that no limit is reached. */
 const concurrency = 16
-const tokens = { FAUCET_TOKEN: 'faucet', OPERATOR_TOKEN: 'operator' }
+const tokens = {
+  FAUCET_TOKEN: 'faucet',
+  OPERATOR_TOKEN: 'operator',
+  WATCHER_SEED_PHRASE: watcherPhrase,
+}
 
 t.test('a node that serves everything', async (t) => {
   const { url } = await runNode(t, { ...(await embedded(t)), ...tokens })

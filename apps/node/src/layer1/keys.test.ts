@@ -104,10 +104,17 @@ test.each<[string, Record<string, string>, WalletKeys | undefined]>([
     { NODE_ROLE: 'archivist', WATCHER_SEED_PHRASE: otherPhrase },
     walletOf(otherPhrase),
   ],
-  ['another role with a phrase', { WATCHER_SEED_PHRASE: otherPhrase }, undefined],
+  ['a node with a phrase', { WATCHER_SEED_PHRASE: otherPhrase }, other],
+  ['a node without', {}, undefined],
 ])('the wallet for fraud proofs of %s', (_, environment, wallet) => {
   const url = 'http://127.0.0.1:9'
   const follows = { ARCHIVIST_PEERS: url, LAYER1_PROVIDER: 'blockfrost', BLOCKFROST_URL: url }
   const settings = readSettings({ ...(environment.NODE_ROLE && follows), ...environment })
   expect(readKeys(settings, networkOf(settings.NETWORK)).watcher?.addressText).toBe(wallet?.addressText)
+})
+
+test('a watcher does not pay from the wallet of the operator', () => {
+  const phrases = { OPERATOR_SEED_PHRASE: otherPhrase, WATCHER_SEED_PHRASE: otherPhrase }
+  const settings = readSettings(phrases)
+  expect(() => readKeys(settings, networkOf(settings.NETWORK))).toThrow(/needs a wallet of its own/)
 })

@@ -37,6 +37,11 @@ export function readKeys(settings: Settings, network: Network): NodeKeys {
   const { serves, sequences, reachesLayer1 } = duties[settings.NODE_ROLE]
   const keysOf = (setting: keyof typeof devnetAccounts) => walletKeys(setting, settings, network.id)
   const operator = sequences ? keysOf('OPERATOR_SEED_PHRASE') : undefined
+  const watcher = watches(settings) ? keysOf('WATCHER_SEED_PHRASE') : undefined
+  if (watcher && watcher.addressText === operator?.addressText)
+    throw new SettingsError([
+      'WATCHER_SEED_PHRASE has the address of OPERATOR_SEED_PHRASE: the watcher needs a wallet of its own.',
+    ])
   return {
     administrator: reachesLayer1
       ? administratorKeys(settings, administratorWallets(settings, network), operator)
@@ -47,7 +52,7 @@ export function readKeys(settings: Settings, network: Network): NodeKeys {
         : (operatorAddress(settings, network) ?? keysOf('OPERATOR_SEED_PHRASE').addressText),
     operator,
     faucet: hasFaucet(settings) ? keysOf('FAUCET_SEED_PHRASE') : undefined,
-    watcher: watches(settings) ? keysOf('WATCHER_SEED_PHRASE') : undefined,
+    watcher,
   }
 }
 

@@ -5,13 +5,15 @@ import { overdueLine, type Questions, type SequencerSnapshot, unansweredLine } f
 import { isStoreError } from '@ratatosk/store'
 import type { WatcherStatus } from '@ratatosk/watcher'
 import type { Node } from '../node.js'
+import { watches } from '../roles.js'
+import type { Following } from '../work/following.js'
 
 /** Milliseconds by which the clocks of two machines may differ. */
 const clockToleranceMs = 60_000
 
 /** Probes of the parts that a node depends on. */
 export function healthOptions(node: Node): HealthOptions {
-  const { store, queue, settlement, sequencer, follower, watcher, index, settings, clock } = node
+  const { store, queue, settlement, sequencer, following, index, settings, clock } = node
   const isQueueInStore = settings.REDIS_URL === undefined
   return {
     probes: {
@@ -32,11 +34,11 @@ export function healthOptions(node: Node): HealthOptions {
         },
       }),
       ...(index && { index: async () => checkLag(index.lagMs(), settings.INDEX_MAX_LAG_MS) }),
-      ...(follower && { blocks: () => noInvalidBlock(follower) }),
-      ...(watcher && { watcher: async () => checkWatcher(watcher.status()) }),
+      ...(following && { blocks: async () => noInvalidBlock(following) }),
+      ...(watches(settings) && following && { watcher: async () => checkWatching(following) }),
     },
     probeTimeoutMs: settings.HEALTH_PROBE_TIMEOUT_MS,
-    ...(follower && { counters: { invalidBlocks: () => follower.status().invalidBlocks } }),
+    ...(following && { counters: { invalidBlocks: () => invalidBlocksOf(following) } }),
   }
 }
 
@@ -116,10 +118,22 @@ function checkLag(lagMs: number, maxMs: number): void {
   throw new ReadinessError(`the index is ${Math.round(lagMs / 1000)} s behind acceptance`)
 }
 
-/** Rejects while layer 1 shows a block that breaks the ledger's rules. */
-async function noInvalidBlock(follower: NonNullable<Node['follower']>): Promise<void> {
-  const { invalid, invalidBlocks } = follower.status()
+/** Throws while layer 1 shows a block that breaks the ledger's rules. */
+function noInvalidBlock(following: Following): void {
+  const { invalid } = following.now()?.follower.status() ?? {}
   if (invalid === undefined) return
   const { height, reason } = invalid
-  throw new Error(`Block ${height} is invalid: ${reason} (invalid blocks since the start: ${invalidBlocks})`)
+  const count = invalidBlocksOf(following)
+  throw new Error(`Block ${height} is invalid: ${reason} (invalid blocks since the start: ${count})`)
 }
+
+/** Throws as {@link checkWatcher}, or while the watcher cannot be opened. */
+function checkWatching({ now, fault }: Following): void {
+  const reason = fault()
+  if (reason !== undefined) throw new ReadinessError(`the watcher cannot start: ${reason}`)
+  const status = now()?.watcher?.status()
+  if (status !== undefined) checkWatcher(status)
+}
+
+/** How many invalid blocks the follower of this process has found. */
+export const invalidBlocksOf = ({ now }: Following): number => now()?.follower.status().invalidBlocks ?? 0

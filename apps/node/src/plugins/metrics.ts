@@ -5,6 +5,7 @@ import { nodeVersion } from '../command-line.js'
 import type { Settlement } from '../layer1/settlement.js'
 import type { Node } from '../node.js'
 import type { RootsCalls } from '../work/timed-roots.js'
+import { invalidBlocksOf } from './health.js'
 import { operatorAccess } from './operator.js'
 import { commitmentWallet } from './state-queue.js'
 
@@ -18,7 +19,7 @@ const walletEveryMs = 60_000
 
 /** The metrics of what this process runs and reaches. */
 export function metricsOptions(node: Node): MetricsOptions {
-  const { settings, validation, sequencer, rootsCalls, settlement, keys, follower } = node
+  const { settings, validation, sequencer, rootsCalls, settlement, keys, following } = node
   const metrics = [
     infoMetric(settings.NODE_ROLE),
     ...queueMetrics(node),
@@ -42,11 +43,13 @@ export function metricsOptions(node: Node): MetricsOptions {
         ]
       : []),
     ...(rootsCalls ? rootsMetrics(rootsCalls) : []),
-    ...(follower
+    ...(following
       ? [
-          gauge('ratatosk_archive_height', 'Height of the archive', () => Number(follower.status().height)),
+          gauge('ratatosk_archive_height', 'Height of the archive', () =>
+            Number(following.now()?.follower.status().height ?? 0n),
+          ),
           counter('ratatosk_invalid_blocks_total', 'Invalid blocks that layer 1 showed', [], () => [
-            { value: follower.status().invalidBlocks },
+            { value: invalidBlocksOf(following) },
           ]),
         ]
       : []),

@@ -23,8 +23,8 @@ import type { Node } from '../node.js'
 const questionsAtOnce = 50
 
 /**
- * Every node reads operators and questions from layer 1 alone. A node with a store of its own lists the
- * verdicts in it, which are those of its watcher.
+ * Every node reads operators and questions from layer 1 alone. It lists the verdicts in its store, which are
+ * those of the watcher of the store.
  */
 export function operatorsOptions(node: Node): OperatorsOptions {
   const settlement = present(node.settlement, 'layer 1')
@@ -32,7 +32,7 @@ export function operatorsOptions(node: Node): OperatorsOptions {
   return {
     registry: registryOf(settlement, node.clock),
     ...(questions && { questions }),
-    ...((node.watcher || node.duties.serves === 'whole') && { verdicts: node.store.verdicts }),
+    ...((node.following || node.duties.serves !== 'nothing') && { verdicts: node.store.verdicts }),
   }
 }
 

@@ -152,6 +152,9 @@ export const plugins: readonly PluginRow[] = [
   pluginRow({
     plugin: archivist,
     when: ({ bodies }) => bodies === 'archive',
-    options: ({ store, evidence }) => ({ archive: store.archive, ...(evidence && { evidence }) }),
+    options: ({ store, following }) => ({
+      archive: store.archive,
+      ...(following?.evidence && { evidence: following.evidence }),
+    }),
   }),
 ]

@@ -270,7 +270,7 @@ export const archivistSettings = {
 export const watcherSettings = {
   WATCHER_SEED_PHRASE: seedPhrase(
     "The watcher's wallet: pays for fraud proofs, which remove invalid blocks, and receives the bonds. " +
-      'Required for the role `watcher` off the devnet; an archivist with it is a watcher too',
+      'Required for the role `watcher` off the devnet; an archivist or a sequencer with it watches too',
   ),
   WATCHER_MAX_LOVELACE_PER_HOUR: wholeNumber({
     default: 500_000_000,

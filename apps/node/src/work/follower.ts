@@ -1,5 +1,7 @@
 import { join } from 'node:path'
-import type { Evidence } from '@ratatosk/block'
+import { archiveOfBlocks } from '@ratatosk/archivist'
+import type { Evidence, Header } from '@ratatosk/block'
+import { equalBytes } from '@ratatosk/cbor'
 import {
   createFollower,
   type Follower,
@@ -11,20 +13,26 @@ import { createEvaluator } from '@ratatosk/ledger/plutus'
 import type { Watcher } from '@ratatosk/watcher'
 import type { NodeContext } from '../context.js'
 import type { Settlement } from '../layer1/settlement.js'
-import { cacheDirectory, type Storage } from '../storage/open-storage.js'
+import type { Storage } from '../storage/open-storage.js'
 import { openRebuildable } from '../storage/rebuildable.js'
 
-/** Starts to archive the blocks of layer 1, with bodies from the peers. */
+/**
+ * Starts to archive the blocks of layer 1, with bodies from the peers; beside a sequencer, from the blocks in
+ * the store first.
+ *
+ * @param directory where the unspent outputs and invalid blocks are kept; in memory without one, or not at
+ *   all
+ */
 export async function startFollower(
   context: NodeContext,
   storage: Storage,
   { layer1, contracts }: Settlement,
+  directory: string | undefined,
   watcher: Watcher | undefined,
 ): Promise<{ readonly follower: Follower; readonly evidence: Evidence | undefined }> {
-  const { settings, network, parameters, genesis, log, onClose } = context
+  const { settings, duties, network, parameters, genesis, keys, log, onClose } = context
   const evaluator = createEvaluator()
   onClose(() => evaluator.close())
-  const directory = await cacheDirectory(context, storage)
   const maxBytes = settings.EVIDENCE_MAX_BYTES
   const evidence =
     directory === undefined || maxBytes === 0
@@ -37,8 +45,9 @@ export async function startFollower(
     genesis: genesis?.outputs ?? [],
     rules: { parameters, networkId: network.id, slots: network.slots, evaluator },
     log,
+    ...(duties.sequences && { own: archiveOfBlocks(storage.store.blocks, { cacheBytes: 1 }) }),
     ...(evidence && { evidence }),
-    ...(watcher && { watch: watcher.watch, unavailable: watcher.unavailable }),
+    ...(watcher && { watch: watcher.watch, unavailable: othersOnly(watcher, keys.operator?.payment.hash) }),
   }
   const open = (trieDir: string) => createFollower({ ...options, trieDir })
   const follower =
@@ -47,4 +56,10 @@ export async function startFollower(
       : await openRebuildable(join(directory, 'archive-outputs'), open, log)
   onClose(() => follower.close())
   return { follower, evidence }
+}
+
+/** An operator never asks itself: what its store has lost for a while, silence would make a verdict. */
+function othersOnly({ unavailable }: Watcher, operator: Uint8Array | undefined): Watcher['unavailable'] {
+  const isOwn = ({ operatorVkey }: Header) => operator !== undefined && equalBytes(operatorVkey, operator)
+  return async (block, signal) => (isOwn(block.header) ? undefined : unavailable(block, signal))
 }

@@ -20,17 +20,20 @@ import type { WalletKeys } from '@ratatosk/transaction'
 import { type NodeContext, present } from '../context.js'
 import type { AdministratorKeys } from '../layer1/administrator-keys.js'
 import type { Settlement } from '../layer1/settlement.js'
-import { cacheDirectory, type Storage } from '../storage/open-storage.js'
+import type { Storage } from '../storage/open-storage.js'
 import { openRebuildable } from '../storage/rebuildable.js'
 import { type RootsCalls, timeRoots } from './timed-roots.js'
 
 /**
  * Starts to commit and merge blocks, or to stand by while another process does. Does not wait for layer 1.
+ *
+ * @param directory where the roots are kept; in memory without one
  */
 export async function startSequencer(
   context: NodeContext,
   storage: Storage,
   { layer1, contracts }: Settlement,
+  directory: string | undefined,
 ): Promise<{
   readonly sequencer: Sequencer
   readonly roots: Roots
@@ -41,7 +44,6 @@ export async function startSequencer(
   const administratorKeys = present(keys.administrator, 'administrator')
   const evaluator = createEvaluator()
   onClose(() => evaluator.close())
-  const directory = await cacheDirectory(context, storage)
   log.info('Start: opening the roots')
   const history = settings.PROOF_BLOCKS
   const opened =

@@ -1,18 +1,13 @@
-import type { Evidence } from '@ratatosk/block'
-import type { Follower } from '@ratatosk/follower'
 import type { Roots } from '@ratatosk/roots'
 import { createOperations, type Operations, type Sequencer } from '@ratatosk/sequencer'
-import type { Watcher } from '@ratatosk/watcher'
 import type { ValidationWorker } from '@ratatosk/workers'
 import type { NodeContext } from '../context.js'
 import type { Settlement } from '../layer1/settlement.js'
-import { watches } from '../roles.js'
-import type { Storage } from '../storage/open-storage.js'
-import { startFollower } from './follower.js'
+import { cacheDirectory, type Storage } from '../storage/open-storage.js'
+import { type Following, startFollowing } from './following.js'
 import { startSequencer } from './sequencer.js'
 import type { RootsCalls } from './timed-roots.js'
 import { startValidation } from './validation.js'
-import { openWatcher } from './watcher.js'
 
 /** What a process runs beside its server; undefined for what its role does not run. */
 export interface Work {
@@ -22,11 +17,8 @@ export interface Work {
   readonly roots: Roots | undefined
   /** How long their calls have taken. */
   readonly rootsCalls: (() => readonly RootsCalls[]) | undefined
-  readonly follower: Follower | undefined
-  /** Invalid blocks that the follower has found. */
-  readonly evidence: Evidence | undefined
-  /** Removes them by fraud proofs. */
-  readonly watcher: Watcher | undefined
+  /** Follows the blocks of layer 1, and removes invalid ones where it watches. */
+  readonly following: Following | undefined
   /** Runs operator operations on the active sequencer, in this process or another. */
   readonly operations: Operations
 }
@@ -38,14 +30,12 @@ export async function startWork(
   settlement: Settlement | undefined,
 ): Promise<Work> {
   const { settings, duties, server } = context
+  const keeps = settlement && (duties.sequences || duties.bodies === 'archive')
+  const directory = keeps ? await cacheDirectory(context, storage) : undefined
   const validation = duties.validates ? await startValidation(context, storage) : undefined
   const { sequencer, roots, rootsCalls } =
-    settlement && duties.sequences ? await startSequencer(context, storage, settlement) : {}
-  const watcher = settlement && watches(settings) ? openWatcher(context, storage, settlement) : undefined
-  const { follower, evidence } =
-    settlement && duties.bodies === 'archive'
-      ? await startFollower(context, storage, settlement, watcher)
-      : {}
+    settlement && duties.sequences ? await startSequencer(context, storage, settlement, directory) : {}
+  const following = settlement && (await startFollowing(context, storage, settlement, directory))
   const operations = createOperations({
     queue: storage.queue,
     timeoutMs: settings.OPERATION_TIMEOUT_MS,
@@ -58,5 +48,5 @@ export async function startWork(
     for (const part of [operations, sequencer]) part?.close().catch(() => undefined)
     done()
   })
-  return { validation, sequencer, roots, rootsCalls, follower, evidence, watcher, operations }
+  return { validation, sequencer, roots, rootsCalls, following, operations }
 }

@@ -51,6 +51,14 @@ describeBackends('reset', (backend) => {
     expect(await store.leases.renew(lease, 3_600_000)).toBeDefined()
   })
 
+  it('empties the archive, also of merged blocks', async () => {
+    const block = { headerHash: new Uint8Array(28), header: idOf('header'), body: idOf('body'), merged: true }
+    await store.archive.put([{ ...block, height: 1n }])
+    await store.blocks.reset(lease)
+    expect(await store.archive.tip()).toBeUndefined()
+    await store.archive.put([{ ...block, height: 1n }])
+  })
+
   it('allows the same or other genesis outputs and transactions afterwards', async () => {
     await store.blocks.reset(lease)
     expect(await store.applyGenesis(genesis)).toBe(true)

@@ -1,4 +1,4 @@
-import { type Connection, schema, sql } from '@ratatosk/database'
+import { advisoryLock, type Connection, schema, sql } from '@ratatosk/database'
 import { forgetSpenders } from '../rejections/reopen-rejections.js'
 
 const emptied = [
@@ -11,14 +11,17 @@ const emptied = [
   'resubmissions',
   'genesis',
   'dropped_transactions',
+  'archived_blocks',
 ]
 
 /**
- * Empties the tables of the ledger, in a transaction that holds its lock. DELETE, unlike TRUNCATE, blocks no
+ * Empties the tables of the ledger and the archive, in a transaction that holds its lock. DELETE, unlike TRUNCATE, blocks no
  * reader. Dead letters stay: they are evidence, and have their own retention. They
  * no longer rest on anything.
  */
 export async function reset(transaction: Connection): Promise<void> {
+  // So that nothing is archived on blocks that are gone.
+  await advisoryLock(transaction, 'archive')
   for (const table of emptied) await transaction.execute(sql`DELETE FROM ${schema}.${table}`)
   await forgetSpenders(transaction)
   await transaction.execute(sql`INSERT INTO ${schema}.dropped_transactions DEFAULT VALUES`)
