@@ -221,7 +221,7 @@ export interface Evaluation {
 }
 
 /** `data` of an event, by its name */
-export type EventData = AcceptedEvent | RejectedEvent | BlockEvent
+export type EventData = AcceptedEvent | RejectedEvent | BlockEvent | VerdictEvent
 
 /** A budget or cost of a script */
 export interface ExecutionUnits {
@@ -1228,6 +1228,25 @@ export interface Utxos {
   readonly utxos: readonly Utxo[]
 }
 
+/** What the watcher found about a block has changed */
+export interface VerdictEvent {
+  /** The state that the verdict has entered, as in `GET /verdicts` */
+  readonly state: 'unavailable' | 'valid' | 'invalid' | 'unprovable' | 'removing' | 'removed'
+  readonly height: number
+  /** Header hash */
+  readonly headerHash: string
+  /** Hash of the operator's verification key */
+  readonly operatorKey: string
+  /** The broken rule, or what is missing, for people */
+  readonly reason: string
+  /** Verdict policy that proves the fraud */
+  readonly policy?: string
+  /** Name of the fraud in that policy */
+  readonly fraud?: string
+  /** When it entered the state */
+  readonly at: string
+}
+
 /** The funds of the wallet that pays for commitments */
 export interface WalletBalance {
   /** Lovelace in decimal digits */
@@ -1252,9 +1271,9 @@ export interface StreamEventsParameters {
   readonly type?: string
   /** Up to 50 transaction hashes, separated by commas: their events and those of their blocks */
   readonly tx_hash?: string
-  /** Bech32 address: transactions that spend from or pay to it, and their blocks; no rejections */
+  /** Bech32 address: transactions that spend from or pay to it, and their blocks; nothing else */
   readonly address?: string
-  /** Header hash: events of this block */
+  /** Header hash: events and verdicts of this block */
   readonly block?: string
   /** Id of the last event that the client has; `0.0.0` for all events that the node has kept */
   readonly after?: string

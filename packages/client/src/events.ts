@@ -4,6 +4,7 @@ import {
   operations,
   type RejectedEvent,
   type StreamEventsParameters,
+  type VerdictEvent,
 } from './api.js'
 import { sleep } from './deadline.js'
 import { InvalidAnswerError } from './errors.js'
@@ -16,6 +17,7 @@ export type NodeEvent =
   | { readonly type: 'accepted'; readonly id: string; readonly data: AcceptedEvent }
   | { readonly type: 'rejected'; readonly id: string; readonly data: RejectedEvent }
   | { readonly type: 'block'; readonly id: string; readonly data: BlockEvent }
+  | { readonly type: 'verdict'; readonly id: string; readonly data: VerdictEvent }
 
 /** The connection is open: later events are received. */
 interface StreamOpened {
@@ -84,7 +86,7 @@ export async function* follow(
 }
 
 function eventOf({ event, id, data = '' }: Message): NodeEvent | undefined {
-  if (id === undefined || !['accepted', 'rejected', 'block'].includes(event)) return undefined
+  if (id === undefined || !['accepted', 'rejected', 'block', 'verdict'].includes(event)) return undefined
   try {
     return { type: event, id, data: JSON.parse(data) } as NodeEvent
   } catch (cause) {

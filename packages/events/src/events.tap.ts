@@ -38,7 +38,7 @@ t.test('resumes after the id of the header, or of `after`', async (t) => {
 
 t.test('renders each kind of event', async (t) => {
   const { log, port } = await build(t, { maturityWindowMs: 1000 })
-  const position = { accepted: 0n, rejected: 1n, block: 0n }
+  const position = { accepted: 0n, rejected: 1n, block: 0n, verdict: 0n }
   log.events = [
     {
       type: 'rejected',
@@ -82,6 +82,45 @@ t.test('renders each kind of event', async (t) => {
   })
 })
 
+t.test('sends verdicts, whose number is the fourth of an id', async (t) => {
+  const { log, port, get } = await build(t)
+  const position = { accepted: 2n, rejected: 1n, block: 1n, verdict: 5n }
+  log.events = [
+    {
+      type: 'verdict',
+      position,
+      headerHash: new Uint8Array(28).fill(1),
+      height: 7n,
+      operatorKey: new Uint8Array(28).fill(2),
+      state: 'removing',
+      reason: 'x'.repeat(301),
+      policy: 'witness',
+      fraud: 'missingSignature',
+      at,
+    },
+  ]
+  const client = follow(t, port, '/events?after=0.0.0&type=verdict')
+  await until(() => client.events().length === 1)
+  const [verdict] = client.events()
+  t.equal(verdict?.id, '2.1.1.5')
+  t.equal(verdict?.event, 'verdict')
+  t.same(JSON.parse(verdict?.data ?? ''), {
+    state: 'removing',
+    height: 7,
+    headerHash: '01'.repeat(28),
+    operatorKey: '02'.repeat(28),
+    reason: `${'x'.repeat(300)}…`,
+    policy: 'witness',
+    fraud: 'missingSignature',
+    at: at.toISOString(),
+  })
+  follow(t, port, '/events', { 'last-event-id': '2.1.1.5' })
+  log.add(2)
+  await until(() => log.ranges.at(-1)?.after.verdict === 5n)
+  t.same(log.ranges.at(-1)?.after, position)
+  t.equal((await get('/events?after=1.1.1.1.1')).status, 400)
+})
+
 t.test('reads what a filter asks for', async (t) => {
   const { log, port } = await build(t)
   const hash = 'ab'.repeat(32)
@@ -123,7 +162,7 @@ t.test('refuses what it cannot read, and says what to send', async (t) => {
   const { get, log } = await build(t)
   const hash = 'ab'.repeat(32)
   for (const [query, message] of [
-    ['type=', /^Invalid type: \. Send any of accepted, rejected, block/],
+    ['type=', /^Invalid type: \. Send any of accepted, rejected, block, verdict, /],
     ['type=accepted,merged', /^Invalid type: accepted,merged\. /],
     ['tx_hash=ab', /^Invalid transaction hash: ab\. Send up to 50 hashes/],
     [

@@ -27,6 +27,7 @@ export type {
   EventRange,
   LedgerEvent,
   RejectedEvent,
+  VerdictEvent,
 } from '@ratatosk/ports'
 export {
   type EventsErrorCode,
@@ -35,7 +36,7 @@ export {
   TooManyFiltersError,
   UnknownParameterError,
 } from './errors.js'
-export { AcceptedData, BlockData, eventsSchema, eventTypes, RejectedData } from './schemas.js'
+export { AcceptedData, BlockData, eventsSchema, eventTypes, RejectedData, VerdictData } from './schemas.js'
 
 /** Options of {@link events}. */
 export interface EventsOptions extends RegisterOptions {

@@ -1,18 +1,26 @@
 import type { EventPosition } from '@ratatosk/ports'
 
 // 18 digits fit into PostgreSQL's bigint.
-const pattern = /^([0-9]{1,18})\.([0-9]{1,18})\.([0-9]{1,18})$/
+const pattern = /^([0-9]{1,18})\.([0-9]{1,18})\.([0-9]{1,18})(?:\.([0-9]{1,18}))?$/
 
-/** The id of an event: the position after it, as `<accepted>.<rejected>.<block>`. */
-export function formatPosition({ accepted, rejected, block }: EventPosition): string {
-  return `${accepted}.${rejected}.${block}`
+/**
+ * The id of an event: the position after it, as `<accepted>.<rejected>.<block>`, and `.<verdict>` once there
+ * is one.
+ */
+export function formatPosition({ accepted, rejected, block, verdict }: EventPosition): string {
+  return `${accepted}.${rejected}.${block}${verdict === 0n ? '' : `.${verdict}`}`
 }
 
 /** Reads the id of an event; undefined if the text is not one. */
 export function parsePosition(text: string): EventPosition | undefined {
-  const [, accepted, rejected, block] = pattern.exec(text) ?? []
+  const [, accepted, rejected, block, verdict = 0] = pattern.exec(text) ?? []
   if (accepted === undefined || rejected === undefined || block === undefined) return undefined
-  return { accepted: BigInt(accepted), rejected: BigInt(rejected), block: BigInt(block) }
+  return {
+    accepted: BigInt(accepted),
+    rejected: BigInt(rejected),
+    block: BigInt(block),
+    verdict: BigInt(verdict),
+  }
 }
 
 /** Whether a position has reached another in each kind. */
@@ -20,7 +28,8 @@ export function covers(position: EventPosition, other: EventPosition): boolean {
   return (
     position.accepted >= other.accepted &&
     position.rejected >= other.rejected &&
-    position.block >= other.block
+    position.block >= other.block &&
+    position.verdict >= other.verdict
   )
 }
 
@@ -30,6 +39,7 @@ export function latest(one: EventPosition, other: EventPosition): EventPosition 
     accepted: later(one.accepted, other.accepted),
     rejected: later(one.rejected, other.rejected),
     block: later(one.block, other.block),
+    verdict: later(one.verdict, other.verdict),
   }
 }
 

@@ -1,9 +1,9 @@
 import { toHex } from '@ratatosk/cbor'
-import type { BlockEvent, EventPosition, LedgerEvent } from '@ratatosk/ports'
+import type { BlockEvent, EventPosition, LedgerEvent, VerdictEvent } from '@ratatosk/ports'
 import { formatPosition } from './position.js'
-import type { AcceptedData, BlockData, RejectedData } from './schemas.js'
+import type { AcceptedData, BlockData, RejectedData, VerdictData } from './schemas.js'
 
-/** Characters of a reason. `GET /submission` has all of it; here it bounds what one page takes. */
+/** Characters of a reason. `GET /submission` and `/verdicts` have all of it; here it bounds what one page takes. */
 const maxReason = 300
 
 /** Milliseconds after which `EventSource` reconnects. */
@@ -41,16 +41,17 @@ export function renderEvents(events: readonly LedgerEvent[], maturityWindowMs: n
 function dataOf(
   event: LedgerEvent,
   maturityWindowMs: number | undefined,
-): AcceptedData | RejectedData | BlockData {
+): AcceptedData | RejectedData | BlockData | VerdictData {
   const at = event.at.toISOString()
   if (event.type === 'accepted') return { txHash: toHex(event.transactionId), at }
   if (event.type === 'block') return blockData(event, at, maturityWindowMs)
+  if (event.type === 'verdict') return verdictData(event, at)
   const { submissionId, transactionId, code, message } = event
   return {
     id: submissionId,
     ...(transactionId && { txHash: toHex(transactionId) }),
     code,
-    reason: message.length > maxReason ? `${message.slice(0, maxReason)}…` : message,
+    reason: cut(message),
     at,
   }
 }
@@ -72,3 +73,18 @@ function blockData(event: BlockEvent, at: string, maturityWindowMs: number | und
     at,
   }
 }
+
+function verdictData({ state, height, policy, fraud, ...event }: VerdictEvent, at: string): VerdictData {
+  return {
+    state,
+    height: Number(height),
+    headerHash: toHex(event.headerHash),
+    operatorKey: toHex(event.operatorKey),
+    reason: cut(event.reason),
+    ...(policy !== undefined && { policy }),
+    ...(fraud !== undefined && { fraud }),
+    at,
+  }
+}
+
+const cut = (text: string): string => (text.length > maxReason ? `${text.slice(0, maxReason)}…` : text)

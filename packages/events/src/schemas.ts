@@ -2,7 +2,7 @@ import { busyBody, errorBody, internalErrorBody, limitResponses } from '@ratatos
 import { type Static, Type } from '@sinclair/typebox'
 
 /** The types of events. */
-export const eventTypes = ['accepted', 'rejected', 'block'] as const
+export const eventTypes = ['accepted', 'rejected', 'block', 'verdict'] as const
 
 const hash = (description: string) => Type.String({ description, pattern: '^[0-9a-f]{64}$' })
 const time = (description: string) => Type.String({ format: 'date-time', description })
@@ -55,8 +55,33 @@ export const BlockData = Type.Object(
 )
 export type BlockData = Static<typeof BlockData>
 
+const verdictStates = ['unavailable', 'valid', 'invalid', 'unprovable', 'removing', 'removed'] as const
+
+/** `data` of an event `verdict`. */
+export const VerdictData = Type.Object(
+  {
+    state: Type.Unsafe<(typeof verdictStates)[number]>({
+      type: 'string',
+      enum: [...verdictStates],
+      description: 'The state that the verdict has entered, as in `GET /verdicts`',
+    }),
+    height: Type.Integer({ minimum: 0 }),
+    headerHash: Type.String({ description: 'Header hash', pattern: '^[0-9a-f]{56}$' }),
+    operatorKey: Type.String({
+      description: "Hash of the operator's verification key",
+      pattern: '^[0-9a-f]{56}$',
+    }),
+    reason: Type.String({ description: 'The broken rule, or what is missing, for people' }),
+    policy: Type.Optional(Type.String({ description: 'Verdict policy that proves the fraud' })),
+    fraud: Type.Optional(Type.String({ description: 'Name of the fraud in that policy' })),
+    at: time('When it entered the state'),
+  },
+  { title: 'VerdictEvent', description: 'What the watcher found about a block has changed' },
+)
+export type VerdictData = Static<typeof VerdictData>
+
 const position = Type.String({
-  pattern: '^[0-9]{1,18}\\.[0-9]{1,18}\\.[0-9]{1,18}$',
+  pattern: '^[0-9]{1,18}\\.[0-9]{1,18}\\.[0-9]{1,18}(\\.[0-9]{1,18})?$',
   description: 'Id of the last event that the client has; `0.0.0` for all events that the node has kept',
 })
 
@@ -76,11 +101,14 @@ export const EventsParameters = Type.Object({
   address: Type.Optional(
     Type.String({
       description:
-        'Bech32 address: transactions that spend from or pay to it, and their blocks; no rejections',
+        'Bech32 address: transactions that spend from or pay to it, and their blocks; nothing else',
     }),
   ),
   block: Type.Optional(
-    Type.String({ pattern: '^[0-9a-fA-F]{56}$', description: 'Header hash: events of this block' }),
+    Type.String({
+      pattern: '^[0-9a-fA-F]{56}$',
+      description: 'Header hash: events and verdicts of this block',
+    }),
   ),
   after: Type.Optional(position),
 })
@@ -91,7 +119,7 @@ export const eventsSchema = {
   summary: 'Server-sent events of transactions and blocks',
   description: [
     'A stream in the format of the HTML standard, section "Server-sent events". Events are named `accepted`,',
-    '`rejected` and `block`; `data` is one line of JSON. The `id` of an event is where the stream resumes:',
+    '`rejected`, `block` and `verdict`; `data` is one line of JSON. The `id` of an event is where the stream resumes:',
     '`EventSource` sends it as `Last-Event-ID` when it reconnects; others send the header, or `after`.',
     'Without either, the stream starts with the next event. At most one of `tx_hash`, `address` and `block`.',
   ].join(' '),
@@ -104,7 +132,7 @@ export const eventsSchema = {
       description: 'The stream',
       content: {
         'text/event-stream': {
-          schema: Type.Union([AcceptedData, RejectedData, BlockData], {
+          schema: Type.Union([AcceptedData, RejectedData, BlockData, VerdictData], {
             title: 'EventData',
             description: '`data` of an event, by its name',
           }),

@@ -11,6 +11,8 @@ export interface EventPosition {
   readonly rejected: bigint
   /** Sequence of the states that blocks have entered. */
   readonly block: bigint
+  /** Sequence of the states that verdicts have entered. */
+  readonly verdict: bigint
 }
 
 /** Validation accepted a transaction into the mempool. */
@@ -58,8 +60,26 @@ export interface BlockEvent {
   readonly at: Date
 }
 
+/** What a watcher has found about a block entered a state; an earlier one if layer 1 shows the block again. */
+export interface VerdictEvent {
+  readonly type: 'verdict'
+  readonly position: EventPosition
+  /** 28 bytes. */
+  readonly headerHash: Uint8Array
+  readonly height: bigint
+  /** Blake2b-224 of the operator's verification key, 28 bytes. */
+  readonly operatorKey: Uint8Array
+  readonly state: 'unavailable' | 'valid' | 'invalid' | 'unprovable' | 'removing' | 'removed'
+  /** The broken rule, or what is missing, for people. */
+  readonly reason: string
+  /** The policy that proves the fraud, and the fraud; absent until one is found. */
+  readonly policy?: string
+  readonly fraud?: string
+  readonly at: Date
+}
+
 /** Something that happened to a transaction or a block. */
-export type LedgerEvent = AcceptedEvent | RejectedEvent | BlockEvent
+export type LedgerEvent = AcceptedEvent | RejectedEvent | BlockEvent | VerdictEvent
 
 /** Which events to read; at most one of `transactions`, `address` and `headerHash`. */
 export interface EventFilter {
@@ -75,7 +95,7 @@ export interface EventFilter {
    * contain such a transaction.
    */
   readonly address?: Uint8Array
-  /** Only events of this block, 28 bytes. */
+  /** Only events and verdicts of this block, 28 bytes. */
   readonly headerHash?: Uint8Array
 }
 
@@ -92,8 +112,8 @@ export interface EventRange {
 /** Events in order. */
 export interface EventPage {
   /**
-   * Acceptances, rejections and block transitions, each by ascending sequence; a block transition follows the
-   * acceptances of the block. The position of an event includes those before it.
+   * Acceptances, rejections, block transitions and verdicts, each by ascending sequence; a block transition
+   * follows the acceptances of the block. The position of an event includes those before it.
    */
   readonly events: readonly LedgerEvent[]
   /** Where the next page starts; equal to `to` if nothing is left. */

@@ -21,6 +21,7 @@ export type {
   EventRange,
   LedgerEvent,
   RejectedEvent,
+  VerdictEvent,
 } from './events.js'
 export type {
   BlockTotal,

@@ -61,7 +61,7 @@ export class Results {
   async #follow(client: Client): Promise<void> {
     const { signal } = this.#abort
     for await (const event of client.streamEvents({ type: 'accepted,rejected' }, { signal })) {
-      if (event.type === 'block') continue
+      if (event.type !== 'accepted' && event.type !== 'rejected') continue
       const { txHash = '' } = event.data
       const submittedAt = this.#expected.get(txHash)
       if (submittedAt === undefined) continue

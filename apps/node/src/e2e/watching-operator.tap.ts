@@ -1,4 +1,5 @@
 import { fromHex, toHex } from '@ratatosk/cbor'
+import { createClient } from '@ratatosk/client'
 import { ask, until } from '@ratatosk/test-kit/http'
 import t from 'tap'
 import { bothBackends } from '../test/backends.js'
@@ -56,6 +57,15 @@ t.test('an operator’s node removes the invalid block of another, once, also wh
     transactions: [{ stage: 'removal' }],
   })
   t.equal(verdict.transactions.length, 1, 'one transaction was enough')
+  const states: string[] = []
+  const events = createClient(second.url).streamEvents({ type: 'verdict', after: '0.0.0' })
+  for await (const { type, data } of events) {
+    if (type !== 'verdict') break
+    t.equal(data.headerHash, verdict.headerHash)
+    states.push(data.state)
+    if (data.state === 'removed') break
+  }
+  t.same(states, ['invalid', 'removing', 'removed'])
   const isReady = async () => (await ask(`${second.url}/health/ready`)).status === 200
   await until(isReady, { what: 'the node is ready', timeoutMs: 60_000 })
 })

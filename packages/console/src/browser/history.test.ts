@@ -43,7 +43,7 @@ async function afterSilence<T>(work: Promise<T>): Promise<T> {
 test('is whole once the position of its beginning is reached', async () => {
   serve('id: 6000.0.0\n\n', `id: 1000.0.0\n\n${event('5999.0.0')}${event('6000.0.0')}`)
   const { events, isWhole } = await readHistory(0)
-  expect(asked).toEqual(['events', 'events?after=1000.0.0'])
+  expect(asked).toEqual(['events', 'events?type=accepted,rejected,block&after=1000.0.0'])
   expect([events.length, isWhole]).toEqual([2, true])
 })
 

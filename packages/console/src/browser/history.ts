@@ -20,10 +20,8 @@ const most = 5_000
 /** After so long without anything, the node is too slow. It sends a heartbeat after 15 s of silence. */
 const quietMs = 20_000
 
-/** A position of `/events`: how many of each kind are before it. */
-type Position = readonly [accepted: number, rejected: number, block: number]
-
-const positionOf = (text: string) => text.split('.').map(Number) as unknown as Position
+/** A position of `/events`: how many of each kind are before it, verdicts last. */
+const positionOf = (text: string): readonly number[] => text.split('.').map(Number)
 
 /**
  * Calls with each message of an event stream, until `take` is content or nothing comes for a while.
@@ -78,7 +76,7 @@ export interface History {
  * @throws (rejects) Error if the node refuses events or sends nothing
  */
 export async function readHistory(from: number): Promise<History> {
-  let head: Position = [0, 0, 0]
+  let head: readonly number[] = []
   const hasHead = await readStream('events', ({ id }) => {
     head = positionOf(id)
     return true
@@ -87,13 +85,16 @@ export async function readHistory(from: number): Promise<History> {
   if (!hasHead) throw new Error('The node has sent nothing. Try again later.')
   const found: PastEvent[] = []
   const after = head.map((count) => Math.max(0, count - most)).join('.')
-  const isWhole = await readStream(`events?after=${after}`, ({ id, event, data }) => {
-    if (data !== '') {
-      const { at, ...rest } = JSON.parse(data)
-      const time = Date.parse(at)
-      if (time >= from) found.push({ ...rest, kind: event, at: time })
-    }
-    return positionOf(id).every((count, kind) => count >= (head[kind] ?? 0))
-  })
+  const isWhole = await readStream(
+    `events?type=accepted,rejected,block&after=${after}`,
+    ({ id, event, data }) => {
+      if (data !== '') {
+        const { at, ...rest } = JSON.parse(data)
+        const time = Date.parse(at)
+        if (time >= from) found.push({ ...rest, kind: event, at: time })
+      }
+      return positionOf(id).every((count, kind) => count >= (head[kind] ?? 0))
+    },
+  )
   return { events: found.sort((one, other) => one.at - other.at), isWhole }
 }

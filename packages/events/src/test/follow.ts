@@ -12,7 +12,7 @@ import events, {
 } from '../index.js'
 
 export const at = new Date('2026-03-04T05:06:07.891Z')
-const none: EventPosition = { accepted: 0n, rejected: 0n, block: 0n }
+const none: EventPosition = { accepted: 0n, rejected: 0n, block: 0n, verdict: 0n }
 
 /** A log of acceptances in memory. */
 export class MemoryLog implements EventLog {

@@ -1,3 +1,4 @@
+import { decodeHeader } from '@ratatosk/block'
 import {
   bytesColumn,
   type Columns,
@@ -16,11 +17,12 @@ import type { EventFilter, EventLog, EventPage, EventRange, LedgerEvent } from '
 import { StoreError } from '../errors.js'
 import { rejections } from '../schema/rejection-tables.js'
 import { blockEvents, mempoolTransactions } from '../schema/tables.js'
+import { verdictEvents, verdicts as verdictTable } from '../schema/verdict-tables.js'
 
 const maxPage = 1_000
 
 const head = statement(
-  { accepted: int8, rejected: int8, block: int8 },
+  { accepted: int8, rejected: int8, block: int8, verdict: int8 },
   sql`SELECT
     GREATEST(
       (SELECT max(sequence) FROM ${schema}.mempool_transactions),
@@ -28,7 +30,8 @@ const head = statement(
       0
     ) AS accepted,
     COALESCE((SELECT max(sequence) FROM ${schema}.rejected_submissions), 0) AS rejected,
-    COALESCE((SELECT max(sequence) FROM ${schema}.block_events), 0) AS block`,
+    COALESCE((SELECT max(sequence) FROM ${schema}.block_events), 0) AS block,
+    COALESCE((SELECT max(sequence) FROM ${schema}.verdict_events), 0) AS verdict`,
 )
 
 // Parameters of all statements below: after, to, limit, and what the filter names.
@@ -129,12 +132,39 @@ const blocks = {
     WHERE asked.sequence BETWEEN event.first_sequence AND event.last_sequence)`),
 }
 
+const verdictRow = {
+  sequence: verdictEvents.sequence,
+  headerHash: verdictEvents.headerHash,
+  height: verdictTable.height,
+  header: verdictTable.header,
+  state: verdictEvents.state,
+  reason: verdictEvents.reason,
+  policy: verdictEvents.policy,
+  fraud: verdictEvents.fraud,
+  at: verdictEvents.at,
+}
+const verdictStates = (condition = 'true') =>
+  statement(
+    verdictRow,
+    sql`SELECT event.sequence, header_hash AS "headerHash", verdict.height, verdict.header, event.state,
+      event.reason, event.policy, event.fraud, event.at
+    FROM ${schema}.verdict_events AS event JOIN ${schema}.verdicts AS verdict USING (header_hash)
+    WHERE event.sequence > $1 AND event.sequence <= $2 AND ${condition} ORDER BY event.sequence LIMIT $3`,
+  )
+
+const verdicts = {
+  all: verdictStates(),
+  headerHash: verdictStates('header_hash = $4'),
+  address: undefined,
+  transactions: undefined,
+}
+
 /** The {@link EventLog} of a schema. */
 export function openEvents(database: Database): EventLog {
   return {
     async head() {
       const [row] = await database.query(head)
-      return row ?? { accepted: 0n, rejected: 0n, block: 0n }
+      return row ?? { accepted: 0n, rejected: 0n, block: 0n, verdict: 0n }
     },
 
     async read(range) {
@@ -164,6 +194,7 @@ export function openEvents(database: Database): EventLog {
           }[kind],
         ),
         block: await read('block', blocks[kind]),
+        verdict: await read('verdict', verdicts[kind]),
       })
     },
   }
@@ -184,6 +215,7 @@ interface Rows {
   readonly accepted: readonly Row<typeof acceptedRow>[]
   readonly rejected: readonly Row<typeof rejectedRow>[]
   readonly block: readonly Row<typeof blockRow>[]
+  readonly verdict: readonly Row<typeof verdictRow>[]
 }
 
 /**
@@ -231,7 +263,19 @@ function inOrder({ after, to, limit }: EventRange, rows: Rows): EventPage {
     })
   }
   accept(reached('accepted'))
-  return { events, position: { accepted: reached('accepted'), rejected: reached('rejected'), block } }
+  for (const { sequence, header, policy, fraud, ...row } of rows.verdict) {
+    position = { ...position, verdict: sequence }
+    events.push({
+      type: 'verdict',
+      position,
+      ...row,
+      operatorKey: decodeHeader(header).operatorVkey,
+      ...(policy !== null && { policy }),
+      ...(fraud !== null && { fraud }),
+    })
+  }
+  const [accepted, rejected, verdict] = [reached('accepted'), reached('rejected'), reached('verdict')]
+  return { events, position: { accepted, rejected, block, verdict } }
 }
 
 function later(one: bigint, other: bigint): bigint {

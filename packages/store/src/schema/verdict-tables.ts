@@ -46,6 +46,23 @@ export const verdicts = ratatosk.table(
   ],
 )
 
+/** The states that verdicts have entered, added by a trigger. */
+export const verdictEvents = ratatosk.table(
+  'verdict_events',
+  {
+    sequence: bigint('sequence', { mode: 'bigint' }).primaryKey().generatedAlwaysAsIdentity(),
+    headerHash: bytea('header_hash')
+      .notNull()
+      .references(() => verdicts.headerHash, { onDelete: 'cascade' }),
+    state: verdictState('state').notNull(),
+    reason: text('reason').notNull(),
+    policy: text('policy'),
+    fraud: text('fraud'),
+    at: moment('at').notNull(),
+  },
+  (table) => [index('verdict_events_header_hash').on(table.headerHash, table.sequence)],
+)
+
 /** Signed transactions of a watcher, each stored before it is sent. */
 export const verdictTransactions = ratatosk.table(
   'verdict_transactions',

@@ -1,33 +1,8 @@
-import { blockVersion, encodedHeader } from '@ratatosk/block'
 import { expect, it } from 'vitest'
 import { describeBackends } from '../test/backends.js'
 import { idOf } from '../test/transactions.js'
-import type { NewVerdict, RecordedTransaction, VerdictStage } from './types.js'
-
-const operatorKey = new Uint8Array(28).fill(9)
-
-function verdictOf(height: number, position?: number): NewVerdict {
-  const { bytes, hash } = encodedHeader({
-    prevUtxosRoot: idOf('before'),
-    utxosRoot: idOf(`after ${height}`),
-    transactionsRoot: idOf('transactions'),
-    depositsRoot: new Uint8Array(32),
-    withdrawalsRoot: new Uint8Array(32),
-    startTime: 0n,
-    endTime: 1n,
-    prevHeaderHash: new Uint8Array(28),
-    operatorVkey: operatorKey,
-    blockVersion,
-  })
-  return {
-    headerHash: hash,
-    height: BigInt(height),
-    header: bytes,
-    reason: `breaks rule ${height}`,
-    commitId: idOf(`commit ${height}`),
-    ...(position !== undefined && { position }),
-  }
-}
+import { verdictOf, verdictOperator } from '../test/verdicts.js'
+import type { RecordedTransaction, VerdictStage } from './types.js'
 
 const transactionOf = (name: string, stage: VerdictStage): RecordedTransaction => ({
   id: idOf(name),
@@ -76,7 +51,7 @@ describeBackends('the verdicts', (backend) => {
       expect(removed).toEqual({
         headerHash,
         height: 7n,
-        operatorKey,
+        operatorKey: verdictOperator,
         state: 'removed',
         reason: 'breaks rule 7',
         position: 0,
