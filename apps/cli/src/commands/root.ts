@@ -14,6 +14,7 @@ import { operators } from './operators.js'
 import { start } from './start.js'
 import { status } from './status.js'
 import { submit } from './submit.js'
+import { verdicts } from './verdicts.js'
 import { verify } from './verify.js'
 import { wallet } from './wallet.js'
 
@@ -24,6 +25,7 @@ export const root = group('ratatosk', 'Starts, checks and operates a Ratatosk no
   status,
   wallet,
   operators,
+  verdicts,
   deadLetters,
   ...operations,
   auditCommand,

@@ -1,13 +1,16 @@
 import { createClient } from '@ratatosk/client'
 import { testWallets } from '@ratatosk/devnet'
-import { readSettings, startNode } from '@ratatosk/node'
+import { type RunningNode, readSettings, startNode } from '@ratatosk/node'
 import { keysFromSeedPhrase } from '@ratatosk/transaction'
 import { devnetFunds, openBuilder } from '../layer2/layer2.js'
 
 type Place = Readonly<Record<string, string>>
 
 /** Runs `work` with a node in this place. */
-export async function withNode<T>(place: Place, work: (url: string) => Promise<T>): Promise<T> {
+export async function withNode<T>(
+  place: Place,
+  work: (url: string, store: RunningNode['store']) => Promise<T>,
+): Promise<T> {
   const manual = {
     AUTO_COMMIT: 'false',
     AUTO_INIT: 'false',
@@ -17,7 +20,7 @@ export async function withNode<T>(place: Place, work: (url: string) => Promise<T
   }
   const node = await startNode(readSettings({ ...manual, ...place }))
   try {
-    return await work(node.url)
+    return await work(node.url, node.store)
   } finally {
     await node.close()
   }

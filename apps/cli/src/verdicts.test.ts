@@ -1,0 +1,55 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { blockVersion, encodedHeader } from '@ratatosk/block'
+import { expect, onTestFinished, test } from 'vitest'
+import { run } from './test/run.js'
+import { withNode } from './test/store-node.js'
+
+const root = new Uint8Array(32)
+const { bytes: header, hash: headerHash } = encodedHeader({
+  prevUtxosRoot: root,
+  utxosRoot: root,
+  transactionsRoot: root,
+  depositsRoot: root,
+  withdrawalsRoot: root,
+  startTime: 0n,
+  endTime: 1n,
+  prevHeaderHash: new Uint8Array(28),
+  operatorVkey: new Uint8Array(28),
+  blockVersion,
+})
+const name = Buffer.from(headerHash).toString('hex')
+
+test('verdicts are listed, and an unprovable one fails', { timeout: 300_000 }, async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'ratatosk-cli-'))
+  onTestFinished(() => rm(directory, { recursive: true, force: true }))
+  await withNode({ DATA_DIR: directory }, async (url, { verdicts }) => {
+    const list = (...more: string[]) => run(['verdicts', '--url', url, ...more], {})
+    const json = async (...more: string[]) => {
+      const { status, out } = await list('--json', ...more)
+      return { status, value: JSON.parse(out) }
+    }
+    expect(await json()).toEqual({ status: 0, value: { verdicts: [], hasMore: false } })
+    expect(await list()).toMatchObject({ status: 0, out: 'No verdicts\n' })
+
+    await verdicts.found({ headerHash, height: 7n, header, reason: 'It takes an output.' })
+    const removal = { id: root, stage: 'removal', cbor: root, fee: 400_000n, locked: 0n } as const
+    await verdicts.record(headerHash, removal, { policy: 'witness', fraud: 'missingSignature' })
+    const out = `block 7 (${name})  removing (missingSignature): It takes an output., 1 transactions for 0.4 ada\n`
+    expect(await list()).toMatchObject({ status: 0, out })
+
+    await verdicts.unprovable(headerHash, 'No claim proves it.')
+    const failed = await json('--state', 'unprovable')
+    expect(failed).toMatchObject({ status: 1, value: { verdicts: [{ headerHash: name }], hasMore: false } })
+    expect((await json('--state', 'valid')).value.verdicts).toEqual([])
+    expect((await json('--before', name)).value.verdicts).toEqual([])
+    expect(await list('--state', 'wrong')).toMatchObject({
+      status: 2,
+      error: expect.stringContaining("Invalid --state 'wrong'"),
+    })
+    await verdicts.removed(headerHash)
+    expect((await json()).status).toBe(0)
+  })
+  expect((await run(['verdicts', '--url', 'http://127.0.0.1:9'], {})).status).toBe(1)
+})
