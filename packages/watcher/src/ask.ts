@@ -94,5 +94,6 @@ export async function expire(context: WatcherContext, asked: OpenQuestion, slot:
   // The time of a slot may begin before the deadline.
   if (draft.validFrom !== undefined && slot < draft.validFrom) return
   const { headerHash } = asked.question
-  await buildAndSend(context, { headerHash, stage: 'verdict', draft, proof: silence }, slot)
+  const isSent = await buildAndSend(context, { headerHash, stage: 'verdict', draft, proof: silence }, slot)
+  if (isSent) context.step('unanswered')
 }

@@ -221,7 +221,7 @@ test('asks again where layer 1 loses the question', { timeout }, async () => {
   const watched = await openWatched({ contracts })
   const { scene } = watched
   const block = await watched.commit(honest(watched.story))
-  openWatcher(watched, [block], { withheld: never, patienceMs })
+  const { watcher } = openWatcher(watched, [block], { withheld: never, patienceMs })
   await until('it is asked for', async () => (await questions(watched)).length === 1)
   const resume = await watched.stopMining()
   const [question] = (await newest(watched))!.transactions
@@ -238,4 +238,5 @@ test('asks again where layer 1 loses the question', { timeout }, async () => {
   expect(toHex(again[0]!.id)).not.toBe(toHex(question!.id))
   await watched.pass(2n * period)
   await until('it is removed', () => isRemoved(watched))
+  expect(watcher.questions()).toEqual({ asked: 2, answered: 0, unanswered: 1 })
 })

@@ -62,6 +62,7 @@ export function createWatcher(options: WatcherOptions): Watcher {
   let retryAt = 0
   let balanceAt = 0
   let isPruning = true
+  const counts = { asked: 0, answered: 0, unanswered: 0 }
 
   const delayMs = retryPolls * pollMs
   const context: WatcherContext = {
@@ -85,6 +86,8 @@ export function createWatcher(options: WatcherOptions): Watcher {
     step(name) {
       // The bond of a question has come back.
       if (name === 'answered' || name === 'removed') balanceAt = 0
+      if (name === 'question-recorded') counts.asked++
+      if (name === 'answered' || name === 'unanswered') counts[name]++
       observer?.step(name)
     },
   }
@@ -250,6 +253,8 @@ export function createWatcher(options: WatcherOptions): Watcher {
       ...(lack && { lack: lack.reason }),
       ...(trouble !== undefined && { trouble, troubleMs: performance.now() - troubleAt }),
     }),
+
+    questions: () => ({ ...counts }),
 
     close() {
       closing.abort(new Error('The watcher is closed'))

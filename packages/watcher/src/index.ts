@@ -1,2 +1,9 @@
 export { createWatcher } from './create-watcher.js'
-export type { DisputedBlock, Watcher, WatcherOptions, WatcherStatus, WatcherStep } from './types.js'
+export type {
+  DisputedBlock,
+  QuestionCounts,
+  Watcher,
+  WatcherOptions,
+  WatcherStatus,
+  WatcherStep,
+} from './types.js'

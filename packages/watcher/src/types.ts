@@ -10,6 +10,7 @@ import type { Store, VerdictStage } from '@ratatosk/store'
 export type WatcherStep =
   | 'unavailable'
   | 'answered'
+  | 'unanswered'
   | 'found'
   | 'removed'
   | `${VerdictStage}-${'recorded' | 'sent'}`
@@ -66,6 +67,16 @@ export interface WatcherStatus {
   readonly troubleMs?: number
 }
 
+/** Questions of the summons about disputed blocks, since the watcher was created. */
+export interface QuestionCounts {
+  /** By this watcher. */
+  readonly asked: number
+  /** By anyone, and answered. */
+  readonly answered: number
+  /** By anyone, and made a verdict by this watcher, because no one answered. */
+  readonly unanswered: number
+}
+
 /** Removes invalid blocks by fraud proofs, until it is closed. */
 export interface Watcher {
   /** The `watch` of a follower. */
@@ -74,6 +85,8 @@ export interface Watcher {
   readonly unavailable: NonNullable<FollowerOptions['unavailable']>
   /** Does not read layer 1. */
   status(): WatcherStatus
+  /** For metrics. Does not read layer 1. */
+  questions(): QuestionCounts
   /** Ends running work; what was recorded is continued after the next start. Safe to call twice. */
   close(): Promise<void>
 }

@@ -10,6 +10,7 @@ import { bothBackends, temporaryDirectory } from '../test/backends.js'
 import { keepAliveClient } from '../test/keep-alive-client.js'
 import { manyTransfers } from '../test/many-transfers.js'
 import { spawnNode } from '../test/node-process.js'
+import { watcherPhrase } from '../test/watching.js'
 
 const [, services] = await bothBackends()
 const hasPrometheus = spawnSync('prometheus', ['--version']).status === 0
@@ -39,6 +40,7 @@ t.test(
       GENESIS_FILE: genesisFile,
       SERVE_METRICS: 'true',
       MATURITY_WINDOW_MS: '500',
+      WATCHER_SEED_PHRASE: watcherPhrase,
     }
     const nodes = await Promise.all(
       ['api', 'tx-processor', 'sequencer'].map(async (role) =>

@@ -1,13 +1,14 @@
-import { shareAnswers } from '@ratatosk/http'
 import { slotToTime } from '@ratatosk/ledger'
-import { type Metric, type MetricsOptions, prometheus, type Sample } from '@ratatosk/metrics'
+import { type Metric, type MetricsOptions, prometheus } from '@ratatosk/metrics'
 import { nodeVersion } from '../command-line.js'
 import type { Settlement } from '../layer1/settlement.js'
 import type { Node } from '../node.js'
 import type { RootsCalls } from '../work/timed-roots.js'
 import { invalidBlocksOf } from './health.js'
+import { counter, gauge, gauges, shared } from './metric-kinds.js'
 import { operatorAccess } from './operator.js'
 import { commitmentWallet } from './state-queue.js'
+import { watcherMetrics } from './watcher-metrics.js'
 
 /** Counting more takes longer than a scrape should. */
 const mempoolLimit = 10_000
@@ -53,6 +54,7 @@ export function metricsOptions(node: Node): MetricsOptions {
           ]),
         ]
       : []),
+    ...watcherMetrics(node),
   ]
   return { ...operatorAccess(settings), registry: prometheus({ metrics }) }
 }
@@ -212,28 +214,4 @@ function layer1Metrics(settlement: Settlement, address: string | undefined): Met
   const wallet = commitmentWallet(settlement, address)
   const lovelace = shared(walletEveryMs, async () => Number(await wallet.lovelace()))
   return [...metrics, gauge('ratatosk_wallet_lovelace', "Balance of the operator's wallet", lovelace)]
-}
-
-function gauge(name: string, help: string, read: () => number | Promise<number>): Metric {
-  return { name, help, kind: 'gauge', read: async () => [{ value: await read() }] }
-}
-
-/** A gauge with labels. */
-function gauges(name: string, help: string, labels: readonly string[], read: Metric['read']): Metric {
-  return { name, help, kind: 'gauge', labels, read }
-}
-
-function counter(
-  name: string,
-  help: string,
-  labels: readonly string[],
-  read: () => readonly Sample[],
-): Metric {
-  return { name, help, kind: 'counter', labels, read }
-}
-
-/** Calls at the same time, and for `freshMs` afterwards, share one answer. */
-function shared<T>(freshMs: number, read: () => Promise<T>): () => Promise<T> {
-  const share = shareAnswers<T>(freshMs)
-  return () => share('', read)
 }

@@ -120,6 +120,8 @@ export interface Verdicts {
   valid(headerHash: Uint8Array): Promise<void>
   /** The state queue no longer has a block. Repeating it does not change the time. */
   removed(headerHash: Uint8Array): Promise<void>
+  /** How many verdicts are in each state; without those in which none is. */
+  counts(): Promise<ReadonlyMap<VerdictState, number>>
   /** Lovelace that transactions recorded since a time cost and lock. */
   spentSince(time: Date): Promise<bigint>
 }

@@ -116,6 +116,10 @@ describeBackends('the verdicts', (backend) => {
         await verdicts.found(verdict)
       }
       await verdicts.removed(hashes[1]!)
+      expect([...(await verdicts.counts())].sort()).toEqual([
+        ['invalid', 4],
+        ['removed', 1],
+      ])
       const heights = async (...query: Parameters<typeof verdicts.list>) => {
         const { verdicts: listed, hasMore } = await verdicts.list(...query)
         return [...listed.map(({ height }) => Number(height)), hasMore]

@@ -3,6 +3,7 @@ import {
   bytesColumn,
   type Connection,
   type Database,
+  int4,
   int8,
   parameterRows,
   type Row,
@@ -81,6 +82,10 @@ const unprovable = sql`UPDATE ${schema}.verdicts SET state = 'unprovable', reaso
 const valid = sql`UPDATE ${schema}.verdicts SET state = 'valid' WHERE header_hash = $1`
 const remove = sql`UPDATE ${schema}.verdicts SET state = 'removed', removed_at = clock_timestamp()
   WHERE header_hash = $1 AND state <> 'removed'`
+const counts = statement(
+  { state: verdicts.state, count: int4 },
+  sql`SELECT state, count(*)::integer AS count FROM ${schema}.verdicts GROUP BY state`,
+)
 const spent = statement(
   { lovelace: int8 },
   sql`SELECT coalesce(sum(fee + locked), 0)::bigint AS lovelace FROM ${schema}.verdict_transactions
@@ -172,6 +177,10 @@ export function openVerdicts(database: Database): Verdicts {
 
     async removed(headerHash) {
       await database.execute(remove, [headerHash])
+    },
+
+    async counts() {
+      return new Map((await database.query(counts)).map(({ state, count }) => [state, count]))
     },
 
     async spentSince(time) {

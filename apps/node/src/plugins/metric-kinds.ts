@@ -1,0 +1,28 @@
+import { shareAnswers } from '@ratatosk/http'
+import type { Metric, Sample } from '@ratatosk/metrics'
+
+/** A gauge without labels. */
+export function gauge(name: string, help: string, read: () => number | Promise<number>): Metric {
+  return { name, help, kind: 'gauge', read: async () => [{ value: await read() }] }
+}
+
+/** A gauge with labels. */
+export function gauges(name: string, help: string, labels: readonly string[], read: Metric['read']): Metric {
+  return { name, help, kind: 'gauge', labels, read }
+}
+
+/** A counter with labels. */
+export function counter(
+  name: string,
+  help: string,
+  labels: readonly string[],
+  read: () => readonly Sample[],
+): Metric {
+  return { name, help, kind: 'counter', labels, read }
+}
+
+/** Calls at the same time, and for `freshMs` afterwards, share one answer. */
+export function shared<T>(freshMs: number, read: () => Promise<T>): () => Promise<T> {
+  const share = shareAnswers<T>(freshMs)
+  return () => share('', read)
+}
