@@ -1159,6 +1159,16 @@ export interface SubmitAnswer {
   readonly id: string
 }
 
+/** A question that is on its way to layer 1 */
+export interface Summoned {
+  /** Output that holds the question: <tx_hash>#<output_index> */
+  readonly question: string
+  /** Layer-1 transaction that asks */
+  readonly txHash: string
+  /** From then on, silence is a verdict against the block */
+  readonly deadline: string
+}
+
 /** A transaction as it was submitted */
 export interface Transaction {
   /** CBOR of the transaction */
@@ -1411,6 +1421,16 @@ export interface ListVerdictsParameters {
   readonly before?: string
 }
 
+/** What `summon` asks for. */
+export interface SummonParameters {
+  /** Header hash of the block */
+  readonly headerHash: string
+  /** A chunk of the transactions */
+  readonly kind: 'chunk'
+  /** Its number, from 0 */
+  readonly chunk: number
+}
+
 /** What `remove` asks for. */
 export interface RemoveParameters {
   /** Header hash of the block: 56 hex digits */
@@ -1572,6 +1592,9 @@ export interface Endpoints {
   /** `GET /verdicts`: Invalid blocks that the node found, and their removals. Newest first. Pass the `headerHash` of the last one as `before` for the next page. */
   listVerdicts(parameters?: ListVerdictsParameters, options?: NodeRequestOptions): Promise<BlockVerdicts>
 
+  /** `POST /summon`: Ask the operator of a block for its body, on layer 1. For blocks whose body no peer serves: the watcher of this process asks for a chunk of it now, within its hourly budget, and then goes on as if its patience were over. It locks 3 ada until the answer. */
+  summon(parameters: SummonParameters, options?: NodeRequestOptions): Promise<Summoned>
+
   /** `GET /init`: Mint the root unit and run the genesis programs. Changes state although it is a GET. HEAD is not served. */
   init(options?: NodeRequestOptions): Promise<Initiated>
 
@@ -1684,6 +1707,13 @@ export const operations = {
   listOperators: { method: 'GET', path: '/operators', isRead: true },
   listQuestions: { method: 'GET', path: '/summons', isRead: true, takesInput: true },
   listVerdicts: { method: 'GET', path: '/verdicts', isRead: true, takesInput: true },
+  summon: {
+    method: 'POST',
+    path: '/summon',
+    takesInput: true,
+    body: 'application/json',
+    token: 'operatorToken',
+  },
   init: { method: 'GET', path: '/init', token: 'operatorToken' },
   commit: { method: 'GET', path: '/commit', token: 'operatorToken' },
   merge: { method: 'GET', path: '/merge', token: 'operatorToken' },

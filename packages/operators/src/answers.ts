@@ -1,6 +1,6 @@
 import { toHex } from '@ratatosk/cbor'
-import type { ListedQuestion, ListedVerdict, OperatorsView } from './ports.js'
-import type { OpenQuestion, OperatorsAnswer, VerdictAnswer } from './schemas.js'
+import type { ListedQuestion, ListedVerdict, OperatorsView, SummonOutcome } from './ports.js'
+import type { OpenQuestion, OperatorsAnswer, Summoned, VerdictAnswer } from './schemas.js'
 
 /** 9999-12-31T23:59:59.999Z, the last time of ISO 8601 with a year of four digits. */
 const lastTime = 253_402_300_799_999n
@@ -58,6 +58,12 @@ export function verdictAnswer(verdict: ListedVerdict): VerdictAnswer {
     foundAt: verdict.foundAt.toISOString(),
     ...(removedAt !== undefined && { removedAt: removedAt.toISOString() }),
   }
+}
+
+type Asked = Extract<SummonOutcome, { readonly kind: 'asked' }>
+
+export function summonedAnswer({ question, transactionId, deadline }: Asked): Summoned {
+  return { question, txHash: toHex(transactionId), deadline: timeOf(deadline) }
 }
 
 /** A time of layer 1, which is any number of milliseconds, in ISO 8601. */

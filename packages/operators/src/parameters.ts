@@ -5,7 +5,7 @@ import {
   type Query,
   type QueryValue,
 } from '@ratatosk/http'
-import type { ListedVerdict, VerdictsPart } from './ports.js'
+import type { ListedVerdict, VerdictsPart, WantedQuestion } from './ports.js'
 
 export const defaultLimit = 100
 export const maxLimit = 500
@@ -69,3 +69,23 @@ function within(name: string, value: QueryValue, low: number, high: number, byDe
     throw invalid(name, value, `Send a whole number from ${low} to ${high}`)
   return number
 }
+
+export const maxChunk = 2 ** 32 - 1
+
+/** Reads the body of `POST /summon`; other fields are ignored. @throws InvalidParameterError */
+export function readWantedQuestion(body: unknown): WantedQuestion {
+  if (typeof body !== 'object' || body === null || Array.isArray(body))
+    throw new InvalidParameterError('OPERATORS', 'body', typeof body, 'Send a JSON object')
+  const { headerHash, kind, chunk } = body as Readonly<Record<string, unknown>>
+  if (kind !== 'chunk')
+    throw invalid('kind', shownOf(kind), 'Send chunk: the watcher asks about hidden roots by itself')
+  if (typeof chunk !== 'number' || !Number.isInteger(chunk) || chunk < 0 || chunk > maxChunk)
+    throw invalid('chunk', shownOf(chunk), `Send a whole number from 0 to ${maxChunk}`)
+  return {
+    headerHash: readHash('headerHash', typeof headerHash === 'string' ? headerHash : shownOf(headerHash)),
+    chunk,
+  }
+}
+
+/** A value of JSON in a message, in short. */
+const shownOf = (value: unknown): string => (JSON.stringify(value) ?? 'nothing').slice(0, 100)

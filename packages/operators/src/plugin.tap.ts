@@ -18,7 +18,7 @@ t.test('is exported by default and by name, and registered under its npm name', 
 t.test('serves a route only if its port is given', async (t) => {
   for (const [place, port] of (['registry', 'questions', 'verdicts'] as const).entries()) {
     const only: Partial<OperatorsOptions> = {}
-    for (const name of ['registry', 'questions', 'verdicts']) {
+    for (const name of ['registry', 'questions', 'verdicts', 'summoner']) {
       if (name !== port) Object.assign(only, { [name]: undefined })
     }
     const { get } = await build(t, only)
@@ -128,7 +128,7 @@ t.test(
 
 t.test('throws at startup for options that cannot work', async (t) => {
   for (const [options, message] of [
-    [{}, /one of registry, questions, verdicts is required/],
+    [{}, /one of registry, questions, verdicts, summoner is required/],
     [{ verdicts: {} }, /verdicts must be an object with the method list/],
   ] as const) {
     const server = fastify()
@@ -150,18 +150,19 @@ t.test('documents every route and status in OpenAPI', async (t) => {
   }
   const documented = server.swagger().paths as Record<string, Record<string, Operation>>
   t.same(
-    Object.entries(documented).map(([path, { get }]) => [
+    Object.entries(documented).map(([path, { get, post = get }]) => [
       path,
-      get?.operationId,
-      get?.parameters?.map(({ name }) => name) ?? [],
-      Object.keys(get?.responses ?? {}).join(' '),
+      post?.operationId,
+      post?.parameters?.map(({ name }) => name) ?? [],
+      Object.keys(post?.responses ?? {}).join(' '),
     ]),
     [
       ['/operators', 'listOperators', [], '200 408 429 431 500 503'],
       ['/summons', 'listQuestions', ['header_hash', 'limit', 'offset'], '200 400 408 429 431 500 503'],
       ['/verdicts', 'listVerdicts', ['state', 'limit', 'before'], '200 400 408 429 431 500 503'],
+      ['/summon', 'summon', [], '200 400 401 403 404 408 409 413 415 431 500 503'],
     ],
   )
-  for (const { get } of Object.values(documented))
-    for (const { description } of Object.values(get?.responses ?? {})) t.not(description, 'Default Response')
+  for (const { get, post = get } of Object.values(documented))
+    for (const { description } of Object.values(post?.responses ?? {})) t.not(description, 'Default Response')
 })

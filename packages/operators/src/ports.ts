@@ -65,6 +65,38 @@ export interface OpenQuestions {
   read(): AsyncIterable<readonly ListedQuestion[]>
 }
 
+/** A question that the operator of this node wants to be asked. */
+export interface WantedQuestion {
+  /** Of a block in the state queue, 28 bytes. */
+  readonly headerHash: Uint8Array
+  /** Number of the chunk, from 0, 4 bytes. */
+  readonly chunk: number
+}
+
+/** What has become of a {@link WantedQuestion}. */
+export type SummonOutcome =
+  | {
+      readonly kind: 'asked'
+      /** `<64 hex digits>#<index>` of the output that holds the question. */
+      readonly question: string
+      /** 32 bytes. */
+      readonly transactionId: Uint8Array
+      /** POSIX milliseconds. */
+      readonly deadline: bigint
+    }
+  /** The state queue does not have the block. */
+  | { readonly kind: 'absent' }
+  /** The reason is a sentence for people. */
+  | { readonly kind: 'refused'; readonly reason: string }
+  /** Too many wait. */
+  | { readonly kind: 'busy' }
+
+/** Asks for what the operator of a block hides. */
+export interface Summoner {
+  /** @param signal aborts when the client disconnects */
+  summon(wanted: WantedQuestion, signal?: AbortSignal): Promise<SummonOutcome>
+}
+
 /** A layer-1 transaction on the way to a removal. */
 export interface ListedTransaction {
   /** 32 bytes. */

@@ -1,7 +1,30 @@
-import { errorBody, internalErrorBody, layer1FailureBody, limitResponses, orBusy } from '@ratatosk/http'
+import {
+  bodyResponses,
+  connectionResponses,
+  errorBody,
+  forbiddenBody,
+  internalErrorBody,
+  layer1FailureBody,
+  limitResponses,
+  orBusy,
+  unauthorizedBody,
+} from '@ratatosk/http'
 import { type Static, Type } from '@sinclair/typebox'
-import { defaultLimit, maxLimit, maxOffset, type QuestionsPart, verdictStates } from './parameters.js'
-import type { ListedQuestion, ListedTransaction, ListedVerdict, VerdictsPart } from './ports.js'
+import {
+  defaultLimit,
+  maxChunk,
+  maxLimit,
+  maxOffset,
+  type QuestionsPart,
+  verdictStates,
+} from './parameters.js'
+import type {
+  ListedQuestion,
+  ListedTransaction,
+  ListedVerdict,
+  VerdictsPart,
+  WantedQuestion,
+} from './ports.js'
 
 const headerHash = Type.String({ pattern: '^[0-9a-f]{56}$', description: 'Header hash of the block' })
 const keyHash = (description: string) => Type.String({ pattern: '^[0-9a-f]{56}$', description })
@@ -196,4 +219,49 @@ export const verdictsSchema = {
     }),
   ),
   response: { 200: VerdictsAnswer, ...refusals },
+}
+
+/** Body of a 200 of `POST /summon`. */
+export const Summoned = Type.Object(
+  {
+    question: Type.String({
+      pattern: '^[0-9a-f]{64}#[0-9]+$',
+      description: 'Output that holds the question: <tx_hash>#<output_index>',
+    }),
+    txHash: Type.String({ pattern: '^[0-9a-f]{64}$', description: 'Layer-1 transaction that asks' }),
+    deadline: time('From then on, silence is a verdict against the block'),
+  },
+  { title: 'Summoned', description: 'A question that is on its way to layer 1' },
+)
+export type Summoned = Static<typeof Summoned>
+
+/** Route schema of `POST /summon`, for OpenAPI documents. */
+export const summonSchema = {
+  operationId: 'summon',
+  summary: 'Ask the operator of a block for its body, on layer 1',
+  description:
+    'For blocks whose body no peer serves: the watcher of this process asks for a chunk of it now, within ' +
+    'its hourly budget, and then goes on as if its patience were over. It locks 3 ada until the answer.',
+  tags,
+  body: Type.Unsafe<WantedQuestion>(
+    Type.Object({
+      headerHash,
+      kind: Type.Literal('chunk', { description: 'A chunk of the transactions' }),
+      chunk: Type.Integer({ minimum: 0, maximum: maxChunk, description: 'Its number, from 0' }),
+    }),
+  ),
+  response: {
+    ...bodyResponses(),
+    ...connectionResponses(),
+    200: Summoned,
+    400: errorBody('The body is malformed; the message says what to send instead'),
+    401: unauthorizedBody(),
+    403: forbiddenBody(),
+    404: errorBody('The state queue does not have the block'),
+    409: errorBody('Not asked: Already asked, Too late: …, Not missing: …, Not sent: …, Too many: …'),
+    413: errorBody('The body is too large'),
+    415: errorBody('The content type is not application/json'),
+    500: internalErrorBody(),
+    503: orBusy(layer1FailureBody()),
+  },
 }

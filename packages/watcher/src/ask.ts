@@ -3,6 +3,7 @@ import type { SummonsQuestion } from '@ratatosk/contracts'
 import { encodeAsk, encodeExpiry } from '@ratatosk/fraud'
 import { slotToTime } from '@ratatosk/ledger'
 import { askQuestion, endQuestion, type OpenQuestion } from '@ratatosk/protocol'
+import type { RecordedTransaction } from '@ratatosk/store'
 import type { Proof } from '@ratatosk/trie'
 import type { WatcherContext } from './context.js'
 import { isAbout, type Subject } from './question-book.js'
@@ -70,14 +71,14 @@ export const overdueOf = (
   isKnown: (question: SummonsQuestion) => boolean,
 ): OpenQuestion | undefined => open.find(({ question }) => question.deadline <= now && !isKnown(question))
 
-/** Asks a question, which is recorded before. @returns whether it is sent */
+/** Asks a question, which is recorded before. @returns undefined if it is not sent */
 export async function ask(
   context: WatcherContext,
   { headerHash, header }: { readonly headerHash: Uint8Array; readonly header: Header },
   { steps, ...wanted }: WantedQuestion,
   { validUntil }: Term,
   slot: bigint,
-): Promise<boolean> {
+): Promise<RecordedTransaction | undefined> {
   const { contracts, wallet, layer1, signal } = context
   const slots = await layer1.slots({ signal })
   const question = { ...wanted, headerHash, refund: wallet.keys.payment.hash }
@@ -94,6 +95,6 @@ export async function expire(context: WatcherContext, asked: OpenQuestion, slot:
   // The time of a slot may begin before the deadline.
   if (draft.validFrom !== undefined && slot < draft.validFrom) return
   const { headerHash } = asked.question
-  const isSent = await buildAndSend(context, { headerHash, stage: 'verdict', draft, proof: silence }, slot)
-  if (isSent) context.step('unanswered')
+  const sent = await buildAndSend(context, { headerHash, stage: 'verdict', draft, proof: silence }, slot)
+  if (sent !== undefined) context.step('unanswered')
 }

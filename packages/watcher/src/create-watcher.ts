@@ -12,6 +12,7 @@ import { readOpenQuestions } from './questions.js'
 import { readQueue } from './read-layer1.js'
 import { advanceRemoval } from './remove.js'
 import { follow, removalsOf } from './send.js'
+import { createSummonsLine, summonChunk, verdictAbout } from './summon.js'
 import { sweepBonds } from './sweep.js'
 import type { DisputedBlock, Watcher, WatcherOptions } from './types.js'
 import { advanceUnavailable } from './unavailable.js'
@@ -62,6 +63,9 @@ export function createWatcher(options: WatcherOptions): Watcher {
   let retryAt = 0
   let balanceAt = 0
   let isPruning = true
+  const line = createSummonsLine()
+  /** Whether the last read of layer 1 was for a summons: they take turns with the other work. */
+  let hasSummoned = false
   const counts = { asked: 0, answered: 0, unanswered: 0 }
 
   const delayMs = retryPolls * pollMs
@@ -127,12 +131,24 @@ export function createWatcher(options: WatcherOptions): Watcher {
     unprovable = inQueue.find(isStuck)
     unavailable = inQueue.find(({ state }) => state === 'unavailable')
     for (const name of missing.keys()) if (!shown.has(name)) missing.delete(name)
-    const knownOf = ({ block }: Job | Missing) =>
-      inQueue.find(({ headerHash }) => equalBytes(headerHash, block.headerHash))
+    const knownOf = ({ block }: Job | Missing) => verdictAbout(inQueue, block.headerHash)
     let questions: ReturnType<typeof readOpenQuestions> | undefined
     const questionsAbout = async ({ block }: Job | Missing) => {
       questions ??= readOpenQuestions(context)
       return (await questions).get(toHex(block.headerHash)) ?? []
+    }
+    const waiting = hasSummoned ? undefined : line.next()
+    hasSummoned = waiting !== undefined
+    // The verdicts have to be read again after it.
+    if (waiting !== undefined) {
+      const { headerHash } = waiting.summon
+      const known = verdictAbout(inQueue, headerHash)
+      const asked = { queue, missing: missing.get(toHex(headerHash)), known, questions: questionsAbout }
+      const result = summonChunk(context, waiting.summon, asked, slot)
+      const unsent = () => `Not sent: ${lack?.reason ?? 'layer 1 has refused the question'}`
+      waiting.resolve(result.then((sent) => sent ?? { kind: 'refused', reason: unsent() }))
+      await result.catch(() => undefined)
+      return wake.abort()
     }
     const current = job
     const before = lack
@@ -200,11 +216,12 @@ export function createWatcher(options: WatcherOptions): Watcher {
           trouble = undefined
         },
         (error: unknown) => {
+          line.fail(error)
           if (!signal.aborted) report(error)
         },
       )
       await ticking
-      await pause(pollMs, undefined, { signal: wake.signal }).catch(() => undefined)
+      await pause(line.isEmpty() ? pollMs : 0, undefined, { signal: wake.signal }).catch(() => undefined)
     }
   }
   const running = run()
@@ -254,12 +271,19 @@ export function createWatcher(options: WatcherOptions): Watcher {
       ...(trouble !== undefined && { trouble, troubleMs: performance.now() - troubleAt }),
     }),
 
+    summon(wanted, client) {
+      if (signal.aborted) return Promise.reject(signal.reason)
+      const result = line.add(wanted, client)
+      wake.abort()
+      return result
+    },
+
     questions: () => ({ ...counts }),
 
     close() {
       closing.abort(new Error('The watcher is closed'))
       wake.abort()
-      return running
+      return running.finally(() => line.fail(signal.reason))
     },
   }
 }

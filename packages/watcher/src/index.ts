@@ -2,6 +2,8 @@ export { createWatcher } from './create-watcher.js'
 export type {
   DisputedBlock,
   QuestionCounts,
+  Summon,
+  SummonResult,
   Watcher,
   WatcherOptions,
   WatcherStatus,

@@ -100,19 +100,23 @@ const locking: readonly VerdictStage[] = ['question', 'datum']
  * Builds a transaction, records it and sends it, unless the wallet or the budget lacks the ada.
  *
  * @param slot of layer 1's tip
- * @returns whether it is sent
+ * @returns undefined if it is not sent
  */
-export async function buildAndSend(context: WatcherContext, wanted: Wanted, slot: bigint): Promise<boolean> {
+export async function buildAndSend(
+  context: WatcherContext,
+  wanted: Wanted,
+  slot: bigint,
+): Promise<RecordedTransaction | undefined> {
   const { wallet, verdicts, step, log } = context
   const { headerHash, stage, proof } = wanted
   const built = await build(context, wanted, slot)
-  if (built === undefined) return false
+  if (built === undefined) return undefined
   const locked = locking.includes(stage) ? lovelaceInDatums(built) : 0n
   const recorded = { id: fromHex(built.id), stage, cbor: built.bytes, fee: built.fee, locked }
   try {
     if (!(await isWithinBudget(context, built.fee + locked))) {
       wallet.release(built.id)
-      return false
+      return undefined
     }
     await verdicts.record(headerHash, recorded, proof)
   } catch (error) {
@@ -123,13 +127,13 @@ export async function buildAndSend(context: WatcherContext, wanted: Wanted, slot
   step(`${stage}-recorded`)
   if (!(await send(context, recorded))) {
     await forget(context, recorded)
-    return false
+    return undefined
   }
   log.warn(
     { headerHash: toHex(headerHash), transaction: built.id, stage, ...proof, fee: Number(built.fee) },
     lines[stage] ?? 'Removing an invalid block',
   )
-  return true
+  return recorded
 }
 
 const lines: Partial<Record<VerdictStage, string>> = {

@@ -77,12 +77,44 @@ export interface QuestionCounts {
   readonly unanswered: number
 }
 
+/** A question that a person wants to be asked. */
+export interface Summon {
+  /** Of a block in the state queue, 28 bytes. */
+  readonly headerHash: Uint8Array
+  /** Number of the chunk, from 0, 4 bytes. */
+  readonly chunk: number
+}
+
+/** What has become of a {@link Summon}. */
+export type SummonResult =
+  | {
+      readonly kind: 'asked'
+      /** `<64 hex digits>#<index>` of the output that holds the question. */
+      readonly question: string
+      /** 32 bytes. */
+      readonly transactionId: Uint8Array
+      /** POSIX milliseconds. */
+      readonly deadline: bigint
+    }
+  /** The state queue does not have the block. */
+  | { readonly kind: 'absent' }
+  | { readonly kind: 'refused'; readonly reason: string }
+  /** Too many wait. */
+  | { readonly kind: 'busy' }
+
 /** Removes invalid blocks by fraud proofs, until it is closed. */
 export interface Watcher {
   /** The `watch` of a follower. */
   readonly watch: NonNullable<FollowerOptions['watch']>
   /** The `unavailable` of a follower: asks the operator for the body on layer 1. */
   readonly unavailable: NonNullable<FollowerOptions['unavailable']>
+  /**
+   * Asks now for a chunk of a block whose body no peer serves, within the budget.
+   *
+   * @param signal ends the wait for the turn; what is recorded by then is sent
+   * @throws {Layer1Error} (rejects) if layer 1 cannot be read
+   */
+  summon(wanted: Summon, signal?: AbortSignal): Promise<SummonResult>
   /** Does not read layer 1. */
   status(): WatcherStatus
   /** For metrics. Does not read layer 1. */

@@ -13,7 +13,7 @@ import { removeByVerdict } from './remove-by-verdict.js'
 import { follow, removalsOf } from './send.js'
 
 /** Questions about a block that wait for answers at once. */
-const mostAtOnce = 20
+export const mostAtOnce = 20
 /** Share of the patience in which this process has missed the body too: a peer may just have started. */
 const ownShare = 10n
 const reason = 'No peer serves its body'
@@ -42,9 +42,13 @@ export async function advanceUnavailable(
   const term = await termOf(context, header, slot)
   missing.since ??= term.now
   const { patience } = context
-  if (term.now < header.endTime + patience || term.now < missing.since + patience / ownShare) return
+  const isBegun = known?.journal.some(({ stage }) => stage === 'question') === true
+  const isPatient = term.now < header.endTime + patience || term.now < missing.since + patience / ownShare
+  if (isPatient && !isBegun) return
   const verdict =
-    known !== undefined && missing.isRecorded ? known : await record(context, missing, elements.before)
+    known !== undefined && missing.isRecorded
+      ? known
+      : await recordUnavailable(context, missing, elements.before)
   const sent = await follow(context, removalsOf(verdict), slot)
   if (sent.some(({ state, recorded }) => state === 'pending' || recorded.stage === 'removal')) return
   const included = sent.flatMap(({ state, recorded }) => (state === 'included' ? recorded : []))
@@ -55,7 +59,8 @@ export async function advanceUnavailable(
   await question(context, missing, verdict, open, term, slot)
 }
 
-async function record(
+/** Records that no peer serves the body of a block. */
+export async function recordUnavailable(
   { verdicts, step }: WatcherContext,
   missing: Missing,
   before: Utxo,
@@ -104,7 +109,8 @@ async function question(
   }
 }
 
-const chunkQuestion = (transactionsRoot: Uint8Array, number: number): WantedQuestion => ({
+/** The question for a chunk. */
+export const chunkQuestion = (transactionsRoot: Uint8Array, number: number): WantedQuestion => ({
   kind: 'chunk',
   root: headerFieldIndex.transactionsRoot,
   key: chunkKey(number),

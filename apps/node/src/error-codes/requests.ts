@@ -113,6 +113,21 @@ export const requestsErrors: readonly ErrorGroup[] = [
         remedy: 'Correct it by [`openapi.json`](openapi.json)',
       },
       {
+        codes: ['OPERATORS_UNKNOWN_BLOCK'],
+        meaning: 'The state queue has no block with the header hash of `/summon`',
+        remedy: 'Ask about a block of `/stateQueue`',
+      },
+      {
+        codes: ['OPERATORS_NOT_ASKED'],
+        meaning: 'The question of `/summon` is not asked; the message says why',
+        remedy: 'For `Not sent`, read the log of the watcher; `/summons` lists what is asked already',
+      },
+      {
+        codes: ['OPERATORS_BUSY'],
+        meaning: 'Too many questions of `/summon` wait to be asked',
+        remedy: 'Retry after `Retry-After`',
+      },
+      {
         codes: ['EXPLORER_NOT_HERE'],
         meaning: 'The node has no such block, transaction or output',
         remedy: 'Ask `/explorer/search`: it says what the text could be',

@@ -7,6 +7,7 @@ import type {
   OpenQuestions,
   OperatorRegistry,
   OperatorsOptions,
+  Summoner,
 } from '@ratatosk/operators'
 import {
   type OpenQuestion,
@@ -18,6 +19,8 @@ import {
 import { present } from '../context.js'
 import type { Settlement } from '../layer1/settlement.js'
 import type { Node } from '../node.js'
+import { watches } from '../roles.js'
+import { operatorAccess } from './operator.js'
 
 /** Questions that are decoded without a pause. */
 const questionsAtOnce = 50
@@ -29,10 +32,26 @@ const questionsAtOnce = 50
 export function operatorsOptions(node: Node): OperatorsOptions {
   const settlement = present(node.settlement, 'layer 1')
   const questions = questionsOf(settlement)
+  const summoner = questions && summonerOf(node)
   return {
+    ...operatorAccess(node.settings),
+    ...(summoner && { summoner }),
     registry: registryOf(settlement, node.clock),
     ...(questions && { questions }),
     ...((node.following || node.duties.serves !== 'nothing') && { verdicts: node.store.verdicts }),
+  }
+}
+
+/** Asks questions by the watcher of this process; undefined if it does not watch. */
+function summonerOf({ settings, following }: Node): Summoner | undefined {
+  if (!watches(settings) || following === undefined) return undefined
+  return {
+    async summon(wanted, signal) {
+      const watcher = following.now()?.watcher
+      if (watcher === undefined)
+        return { kind: 'refused', reason: 'Not sent: another process of this store has the watcher' }
+      return watcher.summon(wanted, signal)
+    },
   }
 }
 

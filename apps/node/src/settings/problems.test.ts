@@ -209,6 +209,12 @@ test('a role that does not reach layer 1 needs no provider', () => {
   expect(problemsOf(settings)).toEqual([])
 })
 
+const watcher = {
+  ...peers,
+  NODE_ROLE: 'watcher',
+  LAYER1_PROVIDER: 'blockfrost',
+  BLOCKFROST_URL: 'http://127.0.0.1:9',
+}
 const preprodKeys = { OPERATOR_SEED_PHRASE: phrase, ADMIN_SEED_PHRASE: phrase }
 
 test.each<[Record<string, string>, RegExp | undefined]>([
@@ -222,6 +228,9 @@ test.each<[Record<string, string>, RegExp | undefined]>([
   [{ ...preprod, ...preprodKeys, OPERATOR_TOKEN: '' }, /^NETWORK is "preprod" but OPERATOR_TOKEN is not set/],
   [{ ...preprod, ...preprodKeys, OPERATOR_TOKEN: '', OPERATOR_OPEN: 'true' }, undefined],
   [{ ...preprod, NODE_ROLE: 'tx-processor', HOST: '0.0.0.0', OPERATOR_TOKEN: '' }, undefined],
+  [{ ...watcher, HOST: '0.0.0.0' }, /^HOST is "0\.0\.0\.0" but OPERATOR_TOKEN is not set/],
+  [{ ...watcher, HOST: '0.0.0.0', OPERATOR_TOKEN: 'open sesame' }, undefined],
+  [{ ...watcher, HOST: '0.0.0.0', VERDICT_POLICIES: 'ledger' }, undefined],
 ])('%o needs a token for operator endpoints, or an explicit waiver', (environment, problem) => {
   expect(problemsOf(environment)).toEqual(problem === undefined ? [] : [expect.stringMatching(problem)])
 })

@@ -163,8 +163,11 @@ function isLoopback(host: string): boolean {
 
 /** Operator endpoints that others can reach, or that spend real money, need a token. */
 function ruleOfOperatorAccess(settings: Settings): string[] {
-  const { NODE_ROLE, NETWORK, HOST, OPERATOR_TOKEN, OPERATOR_OPEN, SERVE_METRICS } = settings
-  const isOperated = duties[NODE_ROLE].serves !== 'nothing' || SERVE_METRICS
+  const { NODE_ROLE, NETWORK, HOST, OPERATOR_TOKEN, OPERATOR_OPEN, SERVE_METRICS, VERDICT_POLICIES } =
+    settings
+  // `POST /summon` spends the ada of the watcher.
+  const summons = watches(settings) && (VERDICT_POLICIES?.includes('summons') ?? NETWORK === 'devnet')
+  const isOperated = duties[NODE_ROLE].serves !== 'nothing' || SERVE_METRICS || summons
   if (!isOperated || OPERATOR_TOKEN !== undefined || OPERATOR_OPEN) return []
   const reason = !isLoopback(HOST)
     ? `HOST is "${HOST}"`

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { httpErrorOptions, httpErrors } from '@ratatosk/http'
 import { CannedPorts, listening, recordedLog } from '@ratatosk/test-kit/http'
 import fastify from 'fastify'
@@ -7,7 +8,10 @@ import operators, {
   type ListedVerdict,
   type OperatorsOptions,
   type OperatorsView,
+  type Summoner,
+  type SummonOutcome,
   type VerdictList,
+  type WantedQuestion,
 } from '../index.js'
 
 /** Operators, questions and verdicts in memory; records the calls. */
@@ -21,6 +25,10 @@ export class Ports extends CannedPorts {
   }
   /** In pieces, as the port returns them. */
   open: readonly (readonly ListedQuestion[])[] = []
+  outcome: SummonOutcome = { kind: 'absent' }
+  readonly wanted: WantedQuestion[] = []
+  /** Whether the signal of each was aborted. */
+  readonly aborted: boolean[] = []
   /** Oldest first. */
   found: readonly ListedVerdict[] = []
 
@@ -28,6 +36,15 @@ export class Ports extends CannedPorts {
     registry: { read: () => this.answer('registry', this.view) },
     questions: { read: () => this.#pieces() },
     verdicts: { list: (part) => this.answer('verdicts', this.#page(part)) } satisfies VerdictList,
+    summoner: {
+      summon: async (wanted, signal) => {
+        this.wanted.push(wanted)
+        // A request ends before its answer.
+        await setImmediate()
+        this.aborted.push(signal?.aborted === true)
+        return this.answer('summoner', this.outcome)
+      },
+    } satisfies Summoner,
   }
 
   async *#pieces() {
