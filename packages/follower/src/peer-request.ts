@@ -7,11 +7,14 @@ import { FollowerError, isFollowerError } from './errors.js'
 /** Minimum bytes per stall period. */
 const minProgress = 65_536
 
-export interface PeerRequest<Result> {
+/** A request to an untrusted peer. */
+export interface PeerCall {
   readonly url: string
   readonly agent: Agent
-  /** Parses the response as it arrives; an error ends the request. */
-  readonly feed: Feed<Result>
+  /** Media type of the answer. */
+  readonly accept: string
+  /** Sent by POST, as plain text; without it, the request is a GET. */
+  readonly text?: string
   /** Milliseconds. */
   readonly stallMs: number
   /** Milliseconds that all of it may take. */
@@ -19,22 +22,45 @@ export interface PeerRequest<Result> {
   readonly signal: AbortSignal
 }
 
+export interface PeerRequest<Result> extends Omit<PeerCall, 'accept' | 'text'> {
+  /** Parses the response as it arrives; an error ends the request. */
+  readonly feed: Feed<Result>
+}
+
 /**
- * Sends a request to an untrusted peer. The feed limits the size of the response, and each stall period must
- * bring 64 KiB or the end, up to the total limit. Does not use `fetch`, because it decompresses responses and
- * Node 20 may garbage-collect its abort signal.
+ * Asks an untrusted peer for a header or a body. The feed limits the size of the response.
  *
  * @returns undefined for 404
  * @throws {FollowerError} `FOLLOWER_PEER_ANSWER`; the feed's errors; the signal's reason
  */
-export async function askPeer<Result>({
-  url,
-  agent,
-  feed,
-  stallMs,
-  timeoutMs,
-  signal,
-}: PeerRequest<Result>): Promise<Result | undefined> {
+export async function askPeer<Result>({ feed, ...call }: PeerRequest<Result>): Promise<Result | undefined> {
+  return callPeer({ ...call, accept: 'application/cbor' }, async (response, progressed) => {
+    const { statusCode, headers } = response
+    if (statusCode === 404) return undefined
+    if (statusCode !== 200) throw badAnswer(`it answered with status ${statusCode}`)
+    if (headers['content-encoding'] !== undefined)
+      throw badAnswer('it answered in an encoding that was not requested')
+    for await (const piece of response) {
+      progressed(piece.length)
+      feed.push(piece)
+    }
+    return feed.end()
+  })
+}
+
+/**
+ * Sends a request to an untrusted peer. Each stall period must bring 64 KiB or the end, up to the total
+ * limit. Does not use `fetch`, because it decompresses responses and Node 20 may garbage-collect its abort
+ * signal.
+ *
+ * @param read reads the response, and limits its size; told `progressed`, it counts bytes
+ * @throws {FollowerError} `FOLLOWER_PEER_ANSWER`; what `read` throws; the signal's reason
+ */
+export async function callPeer<Result>(
+  call: PeerCall,
+  read: (response: IncomingMessage, progressed: (bytes: number) => void) => Promise<Result>,
+): Promise<Result> {
+  const { stallMs, timeoutMs, signal } = call
   const stop = childOf(signal)
   let progress = 0
   function judge(): void {
@@ -45,17 +71,9 @@ export async function askPeer<Result>({
   const stall = setInterval(() => setImmediate(judge), stallMs)
   const late = setTimeout(() => stop.abort(badAnswer(`it took more than ${timeoutMs} ms`)), timeoutMs)
   try {
-    const response = await answerOf(url, agent, stop.signal)
-    const { statusCode, headers } = response
-    if (statusCode === 404) return undefined
-    if (statusCode !== 200) throw badAnswer(`it answered with status ${statusCode}`)
-    if (headers['content-encoding'] !== undefined)
-      throw badAnswer('it answered in an encoding that was not requested')
-    for await (const piece of response) {
-      progress += piece.length
-      feed.push(piece)
-    }
-    return feed.end()
+    return await read(await answerOf(call, stop.signal), (bytes) => {
+      progress += bytes
+    })
   } catch (error) {
     signal.throwIfAborted()
     if (stop.signal.aborted) throw stop.signal.reason
@@ -72,11 +90,16 @@ export async function askPeer<Result>({
  * Resolves at the response head. The signal ends the connection. Redirects are not followed: the target is
  * not a peer.
  */
-function answerOf(url: string, agent: Agent, signal: AbortSignal): Promise<IncomingMessage> {
+function answerOf(call: PeerCall, signal: AbortSignal): Promise<IncomingMessage> {
+  const { url, agent, accept, text } = call
   return new Promise((resolve, reject) => {
     signal.throwIfAborted()
     const send = url.startsWith('https:') ? requestHttps : requestHttp
-    const request = send(url, { agent, headers: { accept: 'application/cbor' } })
+    const request = send(url, {
+      agent,
+      method: text === undefined ? 'GET' : 'POST',
+      headers: { accept, ...(text !== undefined && { 'content-type': 'text/plain' }) },
+    })
     // No effect after the end: a finished response has returned its connection to the agent.
     signal.addEventListener('abort', () => request.destroy(), { once: true })
     let answered = false
@@ -88,10 +111,10 @@ function answerOf(url: string, agent: Agent, signal: AbortSignal): Promise<Incom
       if (answered) return
       // The peer closed an idle connection, which is not a failure: retry on another one.
       const stale = request.reusedSocket && 'code' in error && error.code === 'ECONNRESET'
-      if (stale && !signal.aborted) resolve(answerOf(url, agent, signal))
+      if (stale && !signal.aborted) resolve(answerOf(call, signal))
       else reject(error)
     })
-    request.end()
+    request.end(text)
   })
 }
 

@@ -62,7 +62,7 @@ interface PeerState {
 export function createPeers(addresses: readonly string[], given: PeerSettings, log: Log, own?: Peer): Peers {
   const { stallMs = 10_000, timeoutMs = 300_000, backoffMs: firstBackoffMs = 1_000 } = given
   const { maxBodyBytes = 128 * 1024 * 1024 } = given
-  const others = [...new Set(addresses.map(baseAddress))].map((base): PeerState => {
+  const others = [...new Set(addresses.map(peerAddress))].map((base): PeerState => {
     const agent = new (base.startsWith('https:') ? HttpsAgent : Agent)({ keepAlive: true })
     return {
       agent,
@@ -138,13 +138,16 @@ function createPeer(
   }
 }
 
-function baseAddress(text: string): string {
+/**
+ * The base URL of a peer, without query, fragment and final slashes.
+ *
+ * @throws TypeError for an invalid URL, which the message does not quote because it may contain a password
+ */
+export function peerAddress(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url?.protocol !== 'http:' && url?.protocol !== 'https:')
-    throw new TypeError('@ratatosk/follower: the URL of a peer must begin with http:// or https://')
+    throw new TypeError('The URL of a peer must begin with http:// or https://')
   if (url.username !== '' || url.password !== '')
-    throw new TypeError(
-      '@ratatosk/follower: the URL of a peer must not contain a user or password, because it is logged',
-    )
+    throw new TypeError('The URL of a peer must not contain a user or password, because it is logged')
   return url.origin + url.pathname.replace(/\/+$/, '')
 }
