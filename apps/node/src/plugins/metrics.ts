@@ -20,7 +20,7 @@ const walletEveryMs = 60_000
 
 /** The metrics of what this process runs and reaches. */
 export function metricsOptions(node: Node): MetricsOptions {
-  const { settings, validation, sequencer, rootsCalls, settlement, keys, following } = node
+  const { settings, validation, sequencer, rootsCalls, settlement, keys, forwarder, following } = node
   const metrics = [
     infoMetric(settings.NODE_ROLE),
     ...queueMetrics(node),
@@ -44,6 +44,17 @@ export function metricsOptions(node: Node): MetricsOptions {
         ]
       : []),
     ...(rootsCalls ? rootsMetrics(rootsCalls) : []),
+    ...(forwarder
+      ? [
+          counter(
+            'ratatosk_forwarded_total',
+            'What became of transactions at the nodes of other operators',
+            ['outcome'],
+            () =>
+              Object.entries(forwarder.counts()).map(([outcome, value]) => ({ labels: { outcome }, value })),
+          ),
+        ]
+      : []),
     ...(following
       ? [
           gauge('ratatosk_archive_height', 'Height of the archive', () =>

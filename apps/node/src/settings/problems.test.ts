@@ -157,6 +157,14 @@ test.each<[Record<string, string>, string]>([
     { ...preprod, NODE_ROLE: 'tx-processor', CORS_ORIGIN: '*' },
     'CORS_ORIGIN is * but NETWORK is "preprod": name the origins, except on the devnet.',
   ],
+  [
+    { OPERATOR_PEERS: 'http://a:3000,https://user:swordfish@b' },
+    'OPERATOR_PEERS has a URL with a user: the URLs of peers are logged, and need no credentials.',
+  ],
+  [
+    { OPERATOR_PEERS: 'node:3000' },
+    'OPERATOR_PEERS is "node:3000": it must be URLs such as http://node:3000, separated by commas.',
+  ],
   [{ LOG_FORMAT: 'xml' }, 'LOG_FORMAT is "xml": it must be one of pretty, json.'],
 ])('refuses %o with one message', (environment, problem) => {
   expect(problemsOf(environment)).toEqual([problem])

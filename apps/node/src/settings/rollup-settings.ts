@@ -198,6 +198,13 @@ export const sequencerSettings = {
     description:
       'Time after which another sequencer takes over from one that stopped responding, in milliseconds',
   }),
+  OPERATOR_PEERS: optionalList({
+    pattern: '^https?://[^\\s,]+$',
+    allowed: 'URLs such as http://node:3000, separated by commas',
+    description:
+      'Base URLs of the nodes of other operators. Outside the turns of its operator, a sequencer sends them ' +
+      'what it has accepted, by `/submit`, until it is in a block',
+  }),
   OPERATION_INTERVAL_MS: optionalNumber({
     minimum: 0,
     maximum: 60_000,

@@ -10,6 +10,7 @@ export function brokenRules(settings: Settings): string[] {
     ...ruleOfStorage(settings),
     ...rulesOfMainnet(settings),
     ...rulesOfArchivist(settings),
+    ...rulesOfPeers(settings),
     ...rulesOfProvider(settings),
     ...rulesOfKeys(settings),
     ...rulesOfAdministrator(settings),
@@ -64,6 +65,19 @@ function rulesOfArchivist({ NODE_ROLE, ARCHIVIST_PEERS, LAYER1_PROVIDER }: Setti
     )
   }
   return problems
+}
+
+function rulesOfPeers(settings: Settings): string[] {
+  const names = ['ARCHIVIST_PEERS', 'OPERATOR_PEERS'] as const
+  return names
+    .filter((name) => settings[name]?.some(hasCredentials))
+    .map((name) => `${name} has a URL with a user: the URLs of peers are logged, and need no credentials.`)
+}
+
+function hasCredentials(text: string): boolean {
+  if (!URL.canParse(text)) return false
+  const { username, password } = new URL(text)
+  return username !== '' || password !== ''
 }
 
 function rulesOfProvider(settings: Settings): string[] {

@@ -1,3 +1,4 @@
+import type { Forwarder } from '@ratatosk/forwarder'
 import type { Roots } from '@ratatosk/roots'
 import { createOperations, type Operations, type Sequencer } from '@ratatosk/sequencer'
 import type { ValidationWorker } from '@ratatosk/workers'
@@ -5,6 +6,7 @@ import type { NodeContext } from '../context.js'
 import type { Settlement } from '../layer1/settlement.js'
 import { cacheDirectory, type Storage } from '../storage/open-storage.js'
 import { type Following, startFollowing } from './following.js'
+import { startForwarder } from './forwarder.js'
 import { startSequencer } from './sequencer.js'
 import type { RootsCalls } from './timed-roots.js'
 import { startValidation } from './validation.js'
@@ -17,6 +19,8 @@ export interface Work {
   readonly roots: Roots | undefined
   /** How long their calls have taken. */
   readonly rootsCalls: (() => readonly RootsCalls[]) | undefined
+  /** Sends the mempool to other operators. */
+  readonly forwarder: Forwarder | undefined
   /** Follows the blocks of layer 1, and removes invalid ones where it watches. */
   readonly following: Following | undefined
   /** Runs operator operations on the active sequencer, in this process or another. */
@@ -35,6 +39,7 @@ export async function startWork(
   const validation = duties.validates ? await startValidation(context, storage) : undefined
   const { sequencer, roots, rootsCalls } =
     settlement && duties.sequences ? await startSequencer(context, storage, settlement, directory) : {}
+  const forwarder = settlement && sequencer && startForwarder(context, storage, settlement, sequencer)
   const following = settlement && (await startFollowing(context, storage, settlement, directory))
   const operations = createOperations({
     queue: storage.queue,
@@ -48,5 +53,5 @@ export async function startWork(
     for (const part of [operations, sequencer]) part?.close().catch(() => undefined)
     done()
   })
-  return { validation, sequencer, roots, rootsCalls, following, operations }
+  return { validation, sequencer, roots, rootsCalls, forwarder, following, operations }
 }

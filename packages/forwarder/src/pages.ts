@@ -1,0 +1,101 @@
+import { toHex } from '@ratatosk/cbor'
+import type { Answer, Peer } from './peer.js'
+import { createSchedule } from './schedule.js'
+import type { ForwarderOptions, MempoolTransaction, Outcome } from './types.js'
+
+/** Limits of what is read of the mempool at a time. */
+const maxPage = 256
+const maxPageBytes = 1_048_576
+/** Upper bound of the backoff, in milliseconds. */
+const maxBackoffMs = 30_000
+
+/** @returns gives a peer the next page of the mempool; resolves to the milliseconds until the next one */
+export function openPages(
+  peer: Peer,
+  { mempool, isNeeded, log, ...options }: ForwarderOptions,
+  counts: Record<Outcome, number>,
+  signal: AbortSignal,
+): () => Promise<number> {
+  const { pollMs = 200, repeatMs = 10_000, backoffMs = 1000, concurrency = 32 } = options
+  const schedule = createSchedule(repeatMs)
+  const now = () => performance.now()
+  let after = 0n
+  let repeatAt = now() + repeatMs
+  /** Pages in a row in which the peer answered nothing. */
+  let failures = 0
+  let hasRefused = false
+  /** Why the page ends early: the milliseconds until the next one. */
+  let pauseMs: number | undefined
+
+  function startAgain(): void {
+    after = 0n
+    repeatAt = now() + repeatMs
+  }
+
+  function warn(reason: string): void {
+    log.warn(
+      { peer: peer.name, reason, backoffMs: pauseMs },
+      'Peer takes no transactions and is tried again: check that its node is up, and its URL',
+    )
+  }
+
+  async function give(transaction: MempoolTransaction): Promise<void> {
+    const key = toHex(transaction.id)
+    let answer: Answer
+    try {
+      answer = await peer.give(transaction, signal)
+    } catch (error) {
+      if (signal.aborted) return
+      counts.failed++
+      // The others go first: perhaps the peer never answers to this one.
+      schedule.asked(key, now(), false)
+      if (pauseMs !== undefined) return
+      pauseMs = Math.min(backoffMs * 2 ** failures, maxBackoffMs)
+      failures++
+      if (failures === 2) warn(error instanceof Error ? error.message : String(error))
+      return
+    }
+    if (answer.kind === 'busy') {
+      if (pauseMs === undefined && answer.retryAfterMs > maxBackoffMs) warn(answer.reason)
+      pauseMs = answer.retryAfterMs
+      return
+    }
+    counts[answer.kind]++
+    schedule.asked(key, now(), true)
+    if (answer.kind === 'refused' && !hasRefused) {
+      hasRefused = true
+      log.warn(
+        { peer: peer.name, reason: answer.reason, transaction: key },
+        'Peer refused a transaction. If it refuses all, its URL is not that of a node',
+      )
+    }
+    if (failures > 1) {
+      log.info({ peer: peer.name }, 'Peer takes transactions again')
+      // In the order of acceptance, for what follows from others.
+      schedule.forgive()
+      startAgain()
+      pauseMs = 0
+    }
+    failures = 0
+  }
+
+  return async () => {
+    if (!(await isNeeded())) return pollMs
+    const page = await mempool.oldest(maxPage, maxPageBytes, after)
+    const due = page.filter(({ id }) => schedule.isDue(toHex(id), now())).values()
+    pauseMs = undefined
+    async function work(): Promise<void> {
+      for (const transaction of due) {
+        await give(transaction)
+        if (pauseMs !== undefined || signal.aborted) return
+      }
+    }
+    await Promise.all(Array.from({ length: concurrency }, work))
+    if (pauseMs !== undefined) return pauseMs
+    after = page.at(-1)?.sequence ?? after
+    if (page.length === maxPage) return 0
+    // Also finds what came back to the mempool with its old sequence.
+    if (now() >= repeatAt) startAgain()
+    return pollMs
+  }
+}

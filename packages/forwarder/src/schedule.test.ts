@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest'
+import { createSchedule } from './schedule.js'
+
+test('asks at growing intervals up to five minutes', () => {
+  const schedule = createSchedule(10_000)
+  const waits: number[] = []
+  let now = 0
+  for (let time = 0; time < 8; time++) {
+    expect(schedule.isDue('a', now)).toBe(true)
+    schedule.asked('a', now, time % 2 === 0)
+    const before = now
+    while (!schedule.isDue('a', now)) now += 1000
+    waits.push(now - before)
+  }
+  expect(waits).toEqual([10_000, 20_000, 40_000, 80_000, 160_000, 300_000, 300_000, 300_000])
+})
+
+test('forgives what had no answer, and nothing else', () => {
+  const schedule = createSchedule(10_000)
+  schedule.asked('a', 0, true)
+  schedule.asked('b', 0, true)
+  schedule.asked('b', 10_000, false)
+  schedule.forgive()
+  expect(['a', 'b'].map((key) => schedule.isDue(key, 1))).toEqual([false, true])
+})
+
+test('forgets the transactions that were asked for longest ago', () => {
+  const schedule = createSchedule(10_000)
+  for (let n = 0; n < 20_000; n++) schedule.asked(String(n), 0, true)
+  schedule.asked('0', 0, true)
+  schedule.asked('one more', 0, true)
+  expect(['0', '1', '2'].map((key) => schedule.isDue(key, 1))).toEqual([false, true, false])
+})

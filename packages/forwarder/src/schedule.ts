@@ -1,0 +1,33 @@
+/** Upper bound of the interval in which a peer is asked again for a transaction, in milliseconds. */
+const maxRepeatMs = 300_000
+/** Transactions that are remembered for a peer, about 4 MB. The rest is asked for in every round. */
+const maxEntries = 20_000
+
+/** When a peer may be asked again for which transaction: at intervals that double. */
+export interface Schedule {
+  /** @param key id of the transaction, in hex */
+  isDue(key: string, now: number): boolean
+  /** @param answered whether the peer has answered */
+  asked(key: string, now: number, answered: boolean): void
+  /** Asks at once for those for which the peer has not answered. */
+  forgive(): void
+}
+
+/** @param repeatMs the first interval */
+export function createSchedule(repeatMs: number): Schedule {
+  const entries = new Map<string, { due: number; waitMs: number; answered: boolean }>()
+  return {
+    isDue: (key, now) => (entries.get(key)?.due ?? 0) <= now,
+    asked(key, now, answered) {
+      const waitMs = Math.min((entries.get(key)?.waitMs ?? repeatMs / 2) * 2, maxRepeatMs)
+      // The newest comes last.
+      entries.delete(key)
+      entries.set(key, { due: now + waitMs, waitMs, answered })
+      const [oldest] = entries.keys()
+      if (entries.size > maxEntries && oldest !== undefined) entries.delete(oldest)
+    },
+    forgive() {
+      for (const [key, { answered }] of entries) if (!answered) entries.delete(key)
+    },
+  }
+}
