@@ -1,11 +1,11 @@
 import { text } from 'node:stream/consumers'
-import { breakableProxy, chain, type SignedTransaction } from '@ratatosk/test-kit'
+import { acceptedOf, breakableProxy, chain, type SignedTransaction, signed } from '@ratatosk/test-kit'
 import { until } from '@ratatosk/test-kit/http'
 import { expect, test } from 'vitest'
-import { forward, funds, openNode, serveRaw, user } from './test/nodes.js'
+import { forward, funds, lovelace, openNode, serveRaw, user } from './test/nodes.js'
 
 const chains = (count: number, length: number, from = 0): SignedTransaction[] =>
-  funds.slice(from, from + count).flatMap(({ reference }) => chain(user, reference, 10_000_000n, length))
+  funds.slice(from, from + count).flatMap(({ reference }) => chain(user, reference, lovelace, length))
 
 test('of three nodes, each has what any of them accepts, and nothing goes in circles', async (context) => {
   const nodes = await Promise.all(
@@ -14,11 +14,11 @@ test('of three nodes, each has what any of them accepts, and nothing goes in cir
     ),
   )
   const others = (own: number) => nodes.filter((_, n) => n !== own).map(({ url }) => url)
-  const forwarders = nodes.map((node, own) => forward(node, others(own), { repeatMs: 1000 }))
-  const sent = chains(30, 5)
+  const forwarders = nodes.map((node, own) => forward(node, others(own), { repeatMs: 300 }))
+  const sent = chains(10, 5)
   const [first, second, third] = nodes as [(typeof nodes)[0], (typeof nodes)[0], (typeof nodes)[0]]
   await first.accept(sent)
-  const all = async () => (await Promise.all(nodes.map((node) => node.count(sent)))).every((n) => n === 150)
+  const all = async () => (await Promise.all(nodes.map((node) => node.count(sent)))).every((n) => n === 50)
   await until(all)
   expect(first.asked.submit, 'the first node had accepted it before anyone').toBe(0)
   const questions = async (count: number) => {
@@ -26,10 +26,10 @@ test('of three nodes, each has what any of them accepts, and nothing goes in cir
     await until(() => [second, third].every(({ asked }, n) => asked.status >= before[n]! + count))
   }
   // What was on its way has arrived after one round.
-  await questions(300)
+  await questions(100)
   const posts = () => nodes.map(({ asked }) => asked.submit)
   const before = posts()
-  await questions(300)
+  await questions(100)
   expect(posts()).toEqual(before)
   expect(forwarders[0]!.counts()).toMatchObject({ refused: 0, failed: 0 })
   expect(forwarders.flatMap(({ warnings }) => warnings)).toEqual([])
@@ -53,6 +53,22 @@ test('a long chain arrives, whatever order its requests take', async (context) =
   await own!.accept(sent)
   await until(async () => (await other!.count(sent)) === sent.length)
   await until(() => counts().delivered >= sent.length)
+})
+
+test('pages follow at once, also when their bytes fill them', async (context) => {
+  const { store } = await openNode(context)
+  // Larger than validation accepts.
+  const outputs = Array.from({ length: 320 }, () => lovelace / 320n)
+  const sent = funds.map(({ reference }) => signed(user, { inputs: [reference], outputs }))
+  expect(sent.reduce((sum, { cbor }) => sum + cbor.length, 0)).toBeGreaterThan(1_048_576)
+  const transactions = sent.map(({ cbor }) => acceptedOf(cbor))
+  await store.withLedger((ledger) => ledger.apply({ transactions }))
+  const peer = await serveRaw((request, response) => {
+    request.resume()
+    response.end('{"status":"unknown"}')
+  })
+  const { counts } = forward({ store }, [peer], { pollMs: 3_600_000 })
+  await until(() => counts().delivered === sent.length)
 })
 
 test('a peer has them in order of acceptance, and after a failure from the oldest on', async (context) => {

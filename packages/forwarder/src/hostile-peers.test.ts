@@ -5,9 +5,9 @@ import { chain } from '@ratatosk/test-kit'
 import { until } from '@ratatosk/test-kit/http'
 import { describe, expect, it } from 'vitest'
 import { createForwarder } from './create-forwarder.js'
-import { forward, funds, openNode, serveRaw, user } from './test/nodes.js'
+import { forward, funds, lovelace, openNode, serveRaw, user } from './test/nodes.js'
 
-const sent = funds.slice(0, 12).flatMap(({ reference }) => chain(user, reference, 10_000_000n, 3))
+const sent = funds.slice(0, 12).flatMap(({ reference }) => chain(user, reference, lovelace, 3))
 const all = sent.length
 
 type Answer = (response: ServerResponse, request: IncomingMessage) => void

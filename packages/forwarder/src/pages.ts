@@ -20,7 +20,10 @@ export function openPages(
   const schedule = createSchedule(repeatMs)
   const now = () => performance.now()
   let after = 0n
-  let repeatAt = now() + repeatMs
+  /** Milliseconds that this round through the mempool took. */
+  let spentMs = 0
+  /** When the next round begins; set at the end of the mempool. */
+  let repeatAt: number | undefined
   /** Pages in a row in which the peer answered nothing. */
   let failures = 0
   let hasRefused = false
@@ -29,7 +32,8 @@ export function openPages(
 
   function startAgain(): void {
     after = 0n
-    repeatAt = now() + repeatMs
+    spentMs = 0
+    repeatAt = undefined
   }
 
   function warn(reason: string): void {
@@ -81,6 +85,7 @@ export function openPages(
 
   return async () => {
     if (!(await isNeeded())) return pollMs
+    const began = now()
     const page = await mempool.oldest(maxPage, maxPageBytes, after)
     const due = page.filter(({ id }) => schedule.isDue(toHex(id), now())).values()
     pauseMs = undefined
@@ -91,10 +96,15 @@ export function openPages(
       }
     }
     await Promise.all(Array.from({ length: concurrency }, work))
+    spentMs += now() - began
     if (pauseMs !== undefined) return pauseMs
     after = page.at(-1)?.sequence ?? after
-    if (page.length === maxPage) return 0
-    // Also finds what came back to the mempool with its old sequence.
+    // No transaction has half the bytes of a page.
+    const bytes = page.reduce((sum, { cbor }) => sum + cbor.length, 0)
+    if (page.length === maxPage || bytes > maxPageBytes / 2) return 0
+    // Rounds take a tenth of the time at most. They also find what came back to the mempool with its old
+    // sequence.
+    repeatAt ??= now() + Math.max(repeatMs, 9 * spentMs)
     if (now() >= repeatAt) startAgain()
     return pollMs
   }

@@ -77,7 +77,7 @@ async function readReply(response: IncomingMessage): Promise<Reply> {
   return { status: response.statusCode ?? 0, retryAfter: response.headers['retry-after'], text }
 }
 
-/** A longer answer than is read is not JSON. It tells of a rejection, if anything. */
+/** A longer answer than is read is not JSON: only a rejection has details of such a size. */
 function isAccepted(text: string): boolean {
   try {
     return accepted.includes(JSON.parse(text)?.status)

@@ -43,7 +43,7 @@ export interface ForwarderOptions {
 }
 
 /**
- * What became of a transaction at a peer: `delivered`: it is in the peer's queue; `known`: the peer had
+ * How offering a transaction to a peer ended: `delivered`: it is in the peer's queue; `known`: the peer had
  * accepted it; `refused`: the peer answered that it is no transaction for it; `failed`: no such answer.
  */
 export type Outcome = 'delivered' | 'known' | 'refused' | 'failed'

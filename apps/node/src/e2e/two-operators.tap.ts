@@ -12,7 +12,7 @@ t.setTimeout(600_000)
 const phrase = `${'abandon '.repeat(23)}art`
 const patient = { timeoutMs: 300_000 }
 
-/** Two operators on one layer 1, each with a node of its own that knows the other. The second never commits. */
+/** Two operators on one layer 1, each with a node that knows the other. The second never commits. */
 async function openTwo(t: Test) {
   const layer1 = await devnetServer(t)
   const { genesisFile, transfers } = await manyTransfers(t, 40)

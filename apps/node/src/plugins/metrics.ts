@@ -48,7 +48,7 @@ export function metricsOptions(node: Node): MetricsOptions {
       ? [
           counter(
             'ratatosk_forwarded_total',
-            'What became of transactions at the nodes of other operators',
+            'Transactions that were offered to the nodes of other operators',
             ['outcome'],
             () =>
               Object.entries(forwarder.counts()).map(([outcome, value]) => ({ labels: { outcome }, value })),

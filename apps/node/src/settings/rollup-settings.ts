@@ -202,8 +202,8 @@ export const sequencerSettings = {
     pattern: '^https?://[^\\s,]+$',
     allowed: 'URLs such as http://node:3000, separated by commas',
     description:
-      'Base URLs of the nodes of other operators. Outside the turns of its operator, a sequencer sends them ' +
-      'what it has accepted, by `/submit`, until it is in a block',
+      'Base URLs of the nodes of other operators. Outside the turns of its operator, a sequencer sends ' +
+      'them what it has accepted, by `/submit`, until it is in a block',
   }),
   OPERATION_INTERVAL_MS: optionalNumber({
     minimum: 0,

@@ -13,7 +13,8 @@ import { createForwarder } from '../create-forwarder.js'
 import type { Forwarder, ForwarderOptions } from '../types.js'
 
 export const user = keyOf(5)
-export const funds = fundsOf(user, 64, 10_000_000n)
+export const lovelace = 400_000_000n
+export const funds = fundsOf(user, 100, lovelace)
 
 const openers = serviceOpeners({ openStore, openQueueBackend })
 
