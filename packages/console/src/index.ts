@@ -16,6 +16,8 @@ const types: Readonly<Record<string, string>> = {
 /** Routes of other plugins without which a page, or a part of one, is hidden. */
 const pageRoutes = [
   'GET /events',
+  'GET /verdicts',
+  'POST /summon',
   'GET /deadLetters',
   'POST /evaluate',
   'GET /proofs/transaction',

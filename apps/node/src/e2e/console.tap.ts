@@ -9,6 +9,7 @@ import { restart } from '../test/console/restart.js'
 import { sizes } from '../test/console/sizes.js'
 import { story } from '../test/console/story.js'
 import { checkPage, rejectedPage } from '../test/console/submission-pages.js'
+import { watchPage } from '../test/console/watch-page.js'
 
 // One node and one browser: most of their time is the start.
 t.test('the console in Chromium', { skip: noBrowser }, async (t) => {
@@ -18,6 +19,7 @@ t.test('the console in Chromium', { skip: noBrowser }, async (t) => {
     ['a payment, from the mempool to the confirmed state', story],
     ['pages are there for what the node serves', servedPages],
     ['Rejected: by rule, with what to do; replay and drop', rejectedPage],
+    ['Watch: verdicts as they change, what they cost, and a summons', watchPage],
     ['Check: every failed predicate, and budgets', checkPage],
     ['Address, asset, output and Prove it', ledgerPages],
     ['the other pages, and a tour by keyboard alone', otherPages],

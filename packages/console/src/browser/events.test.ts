@@ -28,7 +28,7 @@ afterEach(() => {
 })
 
 test('what an answer has closed is opened again, and the page knows', () => {
-  const listener = { accepted: vi.fn(), rejected: vi.fn(), block: vi.fn(), back: vi.fn() }
+  const listener = { accepted: vi.fn(), rejected: vi.fn(), block: vi.fn(), verdict: vi.fn(), back: vi.fn() }
   const { opened } = Source
   listen(listener)
   opened[0]?.become(1, 'open')
@@ -49,10 +49,12 @@ test('what an answer has closed is opened again, and the page knows', () => {
   expect([areEventsLost.value, listener.back.mock.calls.length]).toEqual([false, 1])
   opened[1]?.dispatchEvent(new MessageEvent('accepted', { data: '{"txHash":"ab","at":""}' }))
   expect(listener.accepted).toHaveBeenCalledWith({ txHash: 'ab', at: '' })
+  opened[1]?.dispatchEvent(new MessageEvent('verdict', { data: '{"at":""}' }))
+  expect(listener.verdict).toHaveBeenCalledOnce()
 })
 
 test('what is opened again begins after the last event', () => {
-  const listener = { accepted: vi.fn(), rejected: vi.fn(), block: vi.fn(), back: vi.fn() }
+  const listener = { accepted: vi.fn(), rejected: vi.fn(), block: vi.fn(), verdict: vi.fn(), back: vi.fn() }
   const first = Source.opened.length
   listen(listener)
   const event = (type: string, lastEventId: string) =>

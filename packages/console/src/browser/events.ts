@@ -14,6 +14,8 @@ interface Listener {
   readonly accepted: (event: EventData) => void
   readonly rejected: (event: EventData) => void
   readonly block: (event: BlockEvent) => void
+  /** What the watcher found about a block has changed. */
+  readonly verdict: () => void
   /** Events come again; some may be lost. */
   readonly back: () => void
 }
@@ -41,6 +43,7 @@ function open(listener: Listener, from: string): void {
   hear('accepted', listener.accepted)
   hear('rejected', listener.rejected)
   hear('block', listener.block)
+  hear('verdict', listener.verdict)
   events.addEventListener('open', () => {
     if (!areEventsLost.value) return
     areEventsLost.value = false

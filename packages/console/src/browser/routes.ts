@@ -9,6 +9,7 @@ const layer2: PageRoute = 'GET /l2/blockfrost/api/v0/addresses/*'
 
 /** What a page needs beyond `/explorer`. */
 const needs: Readonly<Record<string, PageRoute>> = {
+  watch: 'GET /verdicts',
   rejected: 'GET /deadLetters',
   check: 'POST /evaluate',
   wallets: 'POST /devnet/addresses/topup',

@@ -93,7 +93,8 @@ export function readAgain(): void {
   slowVersion.value++
 }
 
-const changedSlowly = once(
+/** Lets pages read what takes many requests again, unless they are paused, at most every 5 s. */
+export const readSlowly = once(
   0,
   () => {
     if (!paused.value && !document.hidden) slowVersion.value++
@@ -109,7 +110,7 @@ const changed = once(
     await Promise.all([refreshOverview(), readsBlocks && refreshBlocks()])
     if (paused.value || document.hidden) return
     version.value++
-    changedSlowly()
+    readSlowly()
   },
   busyMs,
 )
@@ -160,6 +161,7 @@ export function follow(): void {
       areBlocksOld = true
       changed()
     },
+    verdict: changed,
     back() {
       areBlocksOld = true
       changed()

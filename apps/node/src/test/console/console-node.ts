@@ -3,6 +3,7 @@ import type { Test } from 'tap'
 import { bothBackends } from '../backends.js'
 import { openBrowser } from '../browser.js'
 import { initialised, runNode } from '../node.js'
+import { watcherPhrase } from '../watching.js'
 import { openConsole } from './page.js'
 
 export const operatorToken = 'an operator token'
@@ -18,6 +19,7 @@ export async function openConsoleNode(t: Test) {
   const settings = {
     ...(await embedded.place(t)),
     OPERATOR_TOKEN: operatorToken,
+    WATCHER_SEED_PHRASE: watcherPhrase,
     MATURITY_WINDOW_MS: '20000',
     MERGE_INTERVAL_MS: '2000',
     // What an overloaded node refuses on a slow machine would be an error of the page.

@@ -9,7 +9,7 @@ export async function servedPages(t: Test, { url, page }: ConsoleNode): Promise<
   await page.goto(`${url}/console`)
   await page.waitForSelector('header nav a:text("Lever")')
   const titles = await page.locator('header nav a').allTextContents()
-  t.same(titles, ['Live', 'Queue', 'Rejected', 'Check', 'Wallets', 'Lever', 'Replay', 'Trust'])
+  t.same(titles, ['Live', 'Queue', 'Watch', 'Rejected', 'Check', 'Wallets', 'Lever', 'Replay', 'Trust'])
   const less = { SERVE_EVALUATE: 'false', SERVE_EVENTS: 'false', LAYER1_PROVIDER: 'blockfrost' }
   const other = await runNode(t, {
     ...(await embedded(t)),
@@ -24,7 +24,13 @@ export async function servedPages(t: Test, { url, page }: ConsoleNode): Promise<
   const elsewhere = await page.context().browser()!.newPage()
   await elsewhere.goto(`${other.url}/console`)
   await elsewhere.waitForSelector('header nav a:text("Rejected")')
-  t.same(await elsewhere.locator('header nav a').allTextContents(), ['Live', 'Queue', 'Rejected', 'Trust'])
+  t.same(await elsewhere.locator('header nav a').allTextContents(), [
+    'Live',
+    'Queue',
+    'Watch',
+    'Rejected',
+    'Trust',
+  ])
   await elsewhere.close()
 }
 
@@ -53,7 +59,7 @@ export async function otherPages(t: Test, { page, visit, looksRight, problems }:
     await looksRight(t, name === '' ? 'live' : name.replace('/', '-'))
   }
   await visit('')
-  for (const title of ['Queue', 'Rejected', 'Check', 'Wallets', 'Lever', 'Replay', 'Trust']) {
+  for (const title of ['Queue', 'Watch', 'Rejected', 'Check', 'Wallets', 'Lever', 'Replay', 'Trust']) {
     await page.keyboard.press('/')
     t.equal(await page.evaluate('document.activeElement.id'), 'search')
     for (let presses = 0; presses < 10; presses++) {

@@ -15,6 +15,7 @@ import { Search } from './search.js'
 import { Transaction } from './transaction.js'
 import { Trust } from './trust.js'
 import { Wallets } from './wallets.js'
+import { Watch } from './watch.js'
 
 interface Page {
   readonly page: string
@@ -27,6 +28,7 @@ interface Page {
 const all: readonly Page[] = [
   { page: '', title: 'Live', isListed: true, show: () => <Live /> },
   { page: 'queue', title: 'Queue', isListed: true, show: () => <Queue /> },
+  { page: 'watch', title: 'Watch', isListed: true, show: () => <Watch /> },
   { page: 'rejected', title: 'Rejected', isListed: true, show: () => <Rejected /> },
   { page: 'check', title: 'Check', isListed: true, show: () => <Check /> },
   { page: 'wallets', title: 'Wallets', isListed: true, show: () => <Wallets /> },

@@ -1,0 +1,235 @@
+import { type Signal, useSignal } from '@preact/signals'
+import type { BlockVerdict, BlockVerdicts, OpenQuestion, OpenQuestions } from '@ratatosk/client'
+import { useEffect } from 'preact/hooks'
+import { Pages } from '../controls.js'
+import { ada, grouped } from '../format.js'
+import { Ago, Countdown, Empty, Load, Name, Scroll, State } from '../parts.js'
+import { link } from '../router.js'
+import { readSlowly } from '../store.js'
+import { Summon } from './summon.js'
+
+/** Verdicts on a page, and open questions that are read. */
+const [pageSize, mostQuestions] = [10, 100]
+
+/** Characters of a reason that are shown. */
+const maxReason = 400
+/** What others do on layer 1 makes no event: it is read so often, in milliseconds. */
+const readEveryMs = 5_000
+
+/** What the watcher found against blocks, and what is asked about them on layer 1. */
+export function Watch() {
+  const open = useSignal<readonly OpenQuestion[]>([])
+  useEffect(() => {
+    const timer = window.setInterval(readSlowly, readEveryMs)
+    return () => window.clearInterval(timer)
+  }, [])
+  return (
+    <>
+      <Verdicts open={open} />
+      <Load<OpenQuestions>
+        path={`summons?limit=${mostQuestions}`}
+        isSlow
+        otherwise={() => null}
+        show={(answer) => <Questions answer={answer} open={open} />}
+      />
+    </>
+  )
+}
+
+/** Read beside the verdicts, which need no layer 1. */
+type Open = Signal<readonly OpenQuestion[]>
+
+function Verdicts({ open }: { readonly open: Open }) {
+  /** The header hashes behind which the pages begin, the newest page first. */
+  const befores = useSignal<readonly string[]>([])
+  const before = befores.value.at(-1)
+  return (
+    <section>
+      <h2>Disputed blocks</h2>
+      <p class="dim">
+        Blocks without a body, and blocks that break a rule. The watcher asks for what is hidden, and removes
+        what a proof or silence convicts.
+      </p>
+      <Load<BlockVerdicts>
+        path={`verdicts?limit=${pageSize}${before === undefined ? '' : `&before=${before}`}`}
+        isSlow
+        show={({ verdicts, hasMore }) => (
+          <>
+            {verdicts.length === 0 && <Empty>No block is disputed.</Empty>}
+            <ol class="disputes">
+              {verdicts.map((verdict) => (
+                <Dispute
+                  key={verdict.headerHash}
+                  verdict={verdict}
+                  open={open.value.filter(({ headerHash }) => headerHash === verdict.headerHash)}
+                />
+              ))}
+            </ol>
+            <Pages
+              isFirst={before === undefined}
+              isLast={!hasMore}
+              move={(by) => {
+                const last = verdicts.at(-1)?.headerHash
+                befores.value =
+                  by < 0 ? befores.value.slice(0, -1) : [...befores.value, ...(last ? [last] : [])]
+              }}
+            />
+          </>
+        )}
+      />
+    </section>
+  )
+}
+
+/** What a transaction of a watcher is for. */
+const stages: Readonly<Record<BlockVerdict['transactions'][number]['stage'], string>> = {
+  question: 'asks for what is hidden',
+  datum: 'stores a part of the proof',
+  verdict: 'makes the verdict',
+  removal: 'removes the block',
+  prune: 'prunes the blocks behind',
+}
+
+function Dispute({
+  verdict,
+  open,
+}: {
+  readonly verdict: BlockVerdict
+  readonly open: readonly OpenQuestion[]
+}) {
+  const { headerHash, height, operatorKey, state, reason, position, policy, fraud } = verdict
+  const { transactions, foundAt, removedAt } = verdict
+  const fees = transactions.reduce((sum, { fee }) => sum + BigInt(fee), 0n)
+  return (
+    <li class={`dispute ${state}`} data-verdict={headerHash} data-state={state}>
+      <p class="row">
+        <strong>
+          <a href={link('block', headerHash)}>Block {grouped(height)}</a>
+        </strong>
+        <State state={state} />
+        <Name name={headerHash} />
+        <span class="cost" data-cost={String(fees)}>
+          {transactions.length === 0 ? 'nothing spent' : `${ada(String(fees))} ₳ in fees`}
+        </span>
+      </p>
+      <p class="why">{reason.length > maxReason ? `${reason.slice(0, maxReason)}…` : reason}</p>
+      <dl class="marks">
+        <div>
+          <dt>operator</dt>
+          <dd>
+            <Name name={operatorKey} />
+          </dd>
+        </div>
+        {position !== undefined && (
+          <div>
+            <dt>transaction</dt>
+            <dd>{grouped(position)} of the block</dd>
+          </div>
+        )}
+        {fraud !== undefined && (
+          <div>
+            <dt>proof</dt>
+            <dd>
+              {policy}: {fraud}
+            </dd>
+          </div>
+        )}
+        <div>
+          <dt>found</dt>
+          <dd>
+            <Ago at={foundAt} />
+          </dd>
+        </div>
+        {removedAt && (
+          <div>
+            <dt>removed</dt>
+            <dd>
+              <Ago at={removedAt} />
+            </dd>
+          </div>
+        )}
+      </dl>
+      {(transactions.length > 0 || open.length > 0) && (
+        <ol class="steps">
+          {transactions.map(({ txHash, stage, fee, sentAt }) => (
+            <li key={txHash} class={stage} data-stage={stage}>
+              <span>{stages[stage]}</span>
+              <Name name={txHash} />
+              <span>{ada(fee)} ₳</span>
+              <span class="dim">
+                <Ago at={sentAt} />
+              </span>
+            </li>
+          ))}
+          {open.map((question) => (
+            <li key={question.question} class="waits">
+              <span>{subjectOf(question)} waits for its answer</span>
+              <Name name={question.question} />
+              <span>{ada(question.bond)} ₳ locked</span>
+              <span>
+                <Countdown to={question.deadline} />
+              </span>
+            </li>
+          ))}
+        </ol>
+      )}
+    </li>
+  )
+}
+
+function Questions({ answer, open }: { readonly answer: OpenQuestions; readonly open: Open }) {
+  const { questions, hasMore } = answer
+  useEffect(() => {
+    open.value = questions
+  }, [questions])
+  return (
+    <section>
+      <h2>Open questions</h2>
+      <p class="dim">
+        Anyone can ask the operator of a block on layer 1 for a part of it. Silence until the deadline is a
+        verdict.
+      </p>
+      <Summon />
+      {questions.length === 0 && <Empty>No question waits for its answer.</Empty>}
+      {questions.length > 0 && (
+        <Scroll label="Open questions">
+          <table id="questions">
+            <thead>
+              <tr>
+                <th>Left</th>
+                <th>About</th>
+                <th>Block</th>
+                <th>Locked</th>
+                <th>Question</th>
+              </tr>
+            </thead>
+            <tbody>
+              {questions.map((question) => (
+                <tr key={question.question} data-question={question.question}>
+                  <td>
+                    <Countdown to={question.deadline} />
+                  </td>
+                  <td>{subjectOf(question)}</td>
+                  <td>
+                    <Name name={question.headerHash} page="block" />
+                  </td>
+                  <td>{ada(question.bond)} ₳</td>
+                  <td>
+                    <Name name={question.question} />
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </Scroll>
+      )}
+      {hasMore && <p class="dim">These are the {mostQuestions} that are due first.</p>}
+    </section>
+  )
+}
+
+/** What a question is about. */
+function subjectOf({ kind, root, key }: OpenQuestion): string {
+  if (kind === 'chunk') return `chunk ${grouped(Number.parseInt(key, 16))}`
+  return `${kind === 'leaf' ? 'a leaf' : 'the nodes'} below ${Number.parseInt(key.slice(-2), 16)} nibbles of ${root}`
+}
