@@ -36,12 +36,14 @@ test('verdicts are listed, and an unprovable one fails', { timeout: 300_000 }, a
     await verdicts.found({ headerHash, height: 7n, header, reason: 'It takes an output.' })
     const removal = { id: root, stage: 'removal', cbor: root, fee: 400_000n, locked: 0n } as const
     await verdicts.record(headerHash, removal, { policy: 'witness', fraud: 'missingSignature' })
-    const out = `block 7 (${name})  removing (missingSignature): It takes an output., 1 transactions for 0.4 ada\n`
+    const cost = '1 transactions for 0.4 ada'
+    const out = `block 7 (${name})  removing (missingSignature): It takes an output., ${cost}\n`
     expect(await list()).toMatchObject({ status: 0, out })
 
-    await verdicts.unprovable(headerHash, 'No claim proves it.')
+    await verdicts.unprovable(headerHash, 'No claim\u001b[2J proves it.')
     const failed = await json('--state', 'unprovable')
     expect(failed).toMatchObject({ status: 1, value: { verdicts: [{ headerHash: name }], hasMore: false } })
+    expect((await list()).out).toContain('No claim [2J proves it.')
     expect((await json('--state', 'valid')).value.verdicts).toEqual([])
     expect((await json('--before', name)).value.verdicts).toEqual([])
     expect(await list('--state', 'wrong')).toMatchObject({

@@ -3,7 +3,7 @@ import type { BlockEvent, EventPosition, LedgerEvent, VerdictEvent } from '@rata
 import { formatPosition } from './position.js'
 import type { AcceptedData, BlockData, RejectedData, VerdictData } from './schemas.js'
 
-/** Characters of a reason. `GET /submission` and `/verdicts` have all of it; here it bounds what one page takes. */
+/** Characters of a reason. `/submission` and `/verdicts` have all of it; here it bounds what a page takes. */
 const maxReason = 300
 
 /** Milliseconds after which `EventSource` reconnects. */

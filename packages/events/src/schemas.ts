@@ -119,7 +119,8 @@ export const eventsSchema = {
   summary: 'Server-sent events of transactions and blocks',
   description: [
     'A stream in the format of the HTML standard, section "Server-sent events". Events are named `accepted`,',
-    '`rejected`, `block` and `verdict`; `data` is one line of JSON. The `id` of an event is where the stream resumes:',
+    '`rejected`, `block` and `verdict`; `data` is one line of JSON. The `id` of an event is where the stream',
+    'resumes:',
     '`EventSource` sends it as `Last-Event-ID` when it reconnects; others send the header, or `after`.',
     'Without either, the stream starts with the next event. At most one of `tx_hash`, `address` and `block`.',
   ].join(' '),

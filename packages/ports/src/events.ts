@@ -60,7 +60,7 @@ export interface BlockEvent {
   readonly at: Date
 }
 
-/** What a watcher has found about a block entered a state; an earlier one if layer 1 shows the block again. */
+/** The verdict about a block entered a state; an earlier one if layer 1 shows the block again. */
 export interface VerdictEvent {
   readonly type: 'verdict'
   readonly position: EventPosition

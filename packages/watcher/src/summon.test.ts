@@ -11,7 +11,7 @@ afterAll(() => evaluator.close())
 
 const timeout = 120_000
 const withheld = { judge: async () => Promise.reject(new Error('There is no body')) }
-/** Longer than a test: nothing is asked by itself. */
+/** Longer than a test: nothing is asked without a summons. */
 const patienceMs = Number(contracts.parameters.maturityWindow)
 const { period } = contracts.parameters.summons!
 const questions = async ({ scene }: Watched) =>

@@ -41,5 +41,8 @@ export const verdicts = command(
 function lineOf({ height, headerHash, state, fraud, reason, transactions }: BlockVerdict): string {
   const fees = transactions.reduce((sum, { fee }) => sum + BigInt(fee), 0n)
   const cost = transactions.length === 0 ? '' : `, ${transactions.length} transactions for ${ada(fees)}`
-  return `block ${height} (${headerHash})  ${state}${fraud === undefined ? '' : ` (${fraud})`}: ${reason}${cost}`
+  // It may quote what a stranger wrote.
+  const plain = reason.replace(/\p{Cc}/gu, ' ')
+  const proof = fraud === undefined ? '' : ` (${fraud})`
+  return `block ${height} (${headerHash})  ${state}${proof}: ${plain}${cost}`
 }

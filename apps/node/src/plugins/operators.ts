@@ -35,10 +35,10 @@ export function operatorsOptions(node: Node): OperatorsOptions {
   const summoner = questions && summonerOf(node)
   return {
     ...operatorAccess(node.settings),
-    ...(summoner && { summoner }),
     registry: registryOf(settlement, node.clock),
     ...(questions && { questions }),
     ...((node.following || node.duties.serves !== 'nothing') && { verdicts: node.store.verdicts }),
+    ...(summoner && { summoner }),
   }
 }
 

@@ -15,8 +15,8 @@ const emptied = [
 ]
 
 /**
- * Empties the tables of the ledger and the archive, in a transaction that holds its lock. DELETE, unlike TRUNCATE, blocks no
- * reader. Dead letters stay: they are evidence, and have their own retention. They
+ * Empties the tables of the ledger and the archive, in a transaction that holds the ledger's lock. DELETE,
+ * unlike TRUNCATE, blocks no reader. Dead letters stay: they are evidence, and have their own retention. They
  * no longer rest on anything.
  */
 export async function reset(transaction: Connection): Promise<void> {

@@ -6,7 +6,6 @@ import { describeBackends, type TestStore } from '../test/backends.js'
 import { buildBlock, takeLease } from '../test/blocks.js'
 import { newRejection } from '../test/rejections.js'
 import { idOf, outputOf, transaction, walletOf } from '../test/transactions.js'
-import { verdictOf, verdictOperator } from '../test/verdicts.js'
 
 const start: EventPosition = { accepted: 0n, rejected: 0n, block: 0n, verdict: 0n }
 const alice = walletOf('alice')
@@ -16,7 +15,7 @@ const bob = walletOf('bob')
 function short(event: LedgerEvent): string {
   if (event.type === 'block') return `${event.height} ${event.state}`
   if (event.type === 'rejected') return `rejected ${event.submissionId}`
-  if (event.type === 'verdict') return `verdict ${event.height} ${event.state}`
+  if (event.type === 'verdict') return event.state
   return names.get(Buffer.from(event.transactionId).toString('hex')) ?? '?'
 }
 
@@ -139,54 +138,6 @@ describeBackends('events', (backend) => {
     await store.blocks.returnToMempool(1n, lease)
     await store.blocks.revive(one.headerHash, lease)
     expect((await readAll()).map(short)).toEqual(['a', '1 built', '1 removed', '1 committed'])
-  })
-
-  it('report verdicts: each state once, with the proof, until the verdict is deleted', async () => {
-    const { verdicts } = store
-    const verdict = verdictOf(7)
-    const { headerHash } = verdict
-    await verdicts.found({ ...verdict, state: 'unavailable' })
-    await verdicts.found({ ...verdict, state: 'unavailable' })
-    await accept('a')
-    await verdicts.found(verdict)
-    const proof = { policy: 'witness', fraud: 'missingSignature' }
-    const transaction = {
-      id: idOf('one'),
-      stage: 'removal',
-      cbor: idOf('cbor'),
-      fee: 1n,
-      locked: 0n,
-    } as const
-    await verdicts.record(headerHash, transaction, proof)
-    await verdicts.removed(headerHash)
-    await verdicts.removed(headerHash)
-    const states = ['unavailable', 'invalid', 'removing', 'removed'].map((state) => `verdict 7 ${state}`)
-    const all = await readAll()
-    expect(all.map(short)).toEqual(['a', ...states])
-    expect(all.at(-1)).toEqual({
-      type: 'verdict',
-      position: await store.events.head(),
-      headerHash,
-      height: 7n,
-      operatorKey: verdictOperator,
-      state: 'removed',
-      reason: 'breaks rule 7',
-      ...proof,
-      at: expect.any(Date),
-    })
-    for (const [place, { position }] of all.entries())
-      for (const limit of [1, 10])
-        expect((await readAll({}, limit, position)).map(short)).toEqual([...states].slice(place))
-    expect((await readAll({ headerHash })).map(short)).toEqual(states)
-    expect((await readAll({ types: ['verdict'] }, 1)).map(short)).toEqual(states)
-    for (const filter of [{ address: alice.address }, { transactions: [idOf('a')] }])
-      expect((await readAll(filter)).map(short)).toEqual(['a'])
-
-    const head = await store.events.head()
-    await test.database.query(`DELETE FROM "${test.schema}".verdicts`)
-    expect((await readAll()).map(short)).toEqual(['a'])
-    await verdicts.found(verdictOf(8))
-    expect((await readAll({}, 1000, head)).map(short)).toEqual(['verdict 8 invalid'])
   })
 
   it('report dropped transactions as rejections', async () => {

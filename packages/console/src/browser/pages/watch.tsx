@@ -231,5 +231,6 @@ function Questions({ answer, open }: { readonly answer: OpenQuestions; readonly 
 /** What a question is about. */
 function subjectOf({ kind, root, key }: OpenQuestion): string {
   if (kind === 'chunk') return `chunk ${grouped(Number.parseInt(key, 16))}`
-  return `${kind === 'leaf' ? 'a leaf' : 'the nodes'} below ${Number.parseInt(key.slice(-2), 16)} nibbles of ${root}`
+  const nibbles = Number.parseInt(key.slice(-2), 16)
+  return `${kind === 'leaf' ? 'a leaf' : 'the nodes'} below ${nibbles} nibbles of ${root}`
 }
