@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { Agent } from 'node:http'
 import { createClient } from '@ratatosk/client'
+import { testWallets } from '@ratatosk/devnet'
 import { generator, hex, mutated, pick, type Random } from '@ratatosk/test-kit'
 import {
   documentJudge,
@@ -13,7 +14,6 @@ import t from 'tap'
 import { embedded } from '../test/backends.js'
 import { askExact, initialised, runNode } from '../test/node.js'
 import { transferFrom } from '../test/transfers.js'
-import { watcherPhrase } from '../test/watching.js'
 
 /** Requests; `RATATOSK_OPENAPI_FUZZ=100000` is the long run. */
 const fuzzed = Number(process.env.RATATOSK_OPENAPI_FUZZ ?? 400)
@@ -22,7 +22,8 @@ const concurrency = 16
 const tokens = {
   FAUCET_TOKEN: 'faucet',
   OPERATOR_TOKEN: 'operator',
-  WATCHER_SEED_PHRASE: watcherPhrase,
+  // With ada, so that the watcher is ready.
+  WATCHER_SEED_PHRASE: testWallets.mnemonic,
 }
 
 t.test('a node that serves everything', async (t) => {

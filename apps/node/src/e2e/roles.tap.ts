@@ -14,6 +14,7 @@ const forApi = [
   '/commitment-wallet/balance',
   '/operators',
   '/summons',
+  '/verdicts',
   '/tx/status',
   '/submission',
   '/events',
