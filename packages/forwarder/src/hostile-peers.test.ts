@@ -117,6 +117,25 @@ it('sends the others when a peer never takes one of them', async (context) => {
   }
 })
 
+it('sends the others when a peer never takes more of them than are sent at once', async (context) => {
+  const own = await openNode(context)
+  await own.accept(sent)
+  await until(async () => (await own.count(sent)) === all)
+  const accepted = (await own.store.blocks.oldest(100)).map(({ cbor }) => Buffer.from(cbor).toString('hex'))
+  const poison = new Set(accepted.slice(0, 20))
+  const taken = new Set<string>()
+  const peer = await serveRaw(async (request, response) => {
+    const body = await text(request)
+    if (poison.has(body)) return response.destroy()
+    if (body !== '') taken.add(body)
+    return response.end('{"status":"unknown"}')
+  })
+  const { counts } = forward(own, [peer], { concurrency: 4, repeatMs: 3_600_000 })
+  await until(() => taken.size === all - poison.size)
+  // Each once, again when the peer takes others, and no more.
+  expect(counts().failed).toBeLessThanOrEqual(2 * poison.size)
+})
+
 it('closes while a peer stalls', async (context) => {
   const own = await openNode(context)
   const open = new Set<IncomingMessage['socket']>()

@@ -27,6 +27,8 @@ export function openPages(
   /** Pages in a row in which the peer answered nothing. */
   let failures = 0
   let hasRefused = false
+  /** Whether the peer has answered for a transaction of this page. */
+  let hasAnswered = false
   /** Why the page ends early: the milliseconds until the next one. */
   let pauseMs: number | undefined
 
@@ -53,7 +55,7 @@ export function openPages(
       counts.failed++
       // The others go first: perhaps the peer never answers to this one.
       schedule.asked(key, now(), false)
-      if (pauseMs !== undefined) return
+      if (pauseMs !== undefined || hasAnswered) return
       pauseMs = Math.min(backoffMs * 2 ** failures, maxBackoffMs)
       failures++
       if (failures === 2) warn(error instanceof Error ? error.message : String(error))
@@ -64,6 +66,7 @@ export function openPages(
       pauseMs = answer.retryAfterMs
       return
     }
+    hasAnswered = true
     counts[answer.kind]++
     schedule.asked(key, now(), true)
     if (answer.kind === 'refused' && !hasRefused) {
@@ -87,8 +90,13 @@ export function openPages(
     if (!(await isNeeded())) return pollMs
     const began = now()
     const page = await mempool.oldest(maxPage, maxPageBytes, after)
-    const due = page.filter(({ id }) => schedule.isDue(toHex(id), now())).values()
+    const isDoubtful = ({ id }: MempoolTransaction) => schedule.isDoubtful(toHex(id))
+    const due = page
+      .filter(({ id }) => schedule.isDue(toHex(id), now()))
+      .sort((a, b) => Number(isDoubtful(a)) - Number(isDoubtful(b)))
+      .values()
     pauseMs = undefined
+    hasAnswered = false
     async function work(): Promise<void> {
       for (const transaction of due) {
         await give(transaction)

@@ -15,13 +15,15 @@ test('asks at growing intervals up to five minutes', () => {
   expect(waits).toEqual([10_000, 20_000, 40_000, 80_000, 160_000, 300_000, 300_000, 300_000])
 })
 
-test('forgives what had no answer, and nothing else', () => {
+test('forgives what had no answer once, and nothing else', () => {
   const schedule = createSchedule(10_000)
   schedule.asked('a', 0, true)
   schedule.asked('b', 0, true)
   schedule.asked('b', 10_000, false)
+  for (const now of [0, 10_000]) schedule.asked('c', now, false)
   schedule.forgive()
-  expect(['a', 'b'].map((key) => schedule.isDue(key, 1))).toEqual([false, true])
+  expect(['a', 'b', 'c'].map((key) => schedule.isDue(key, 1))).toEqual([false, true, false])
+  expect(['a', 'b', 'c'].map(schedule.isDoubtful)).toEqual([false, false, true])
 })
 
 test('forgets the transactions that were asked for longest ago', () => {

@@ -9,25 +9,30 @@ export interface Schedule {
   isDue(key: string, now: number): boolean
   /** @param answered whether the peer has answered */
   asked(key: string, now: number, answered: boolean): void
-  /** Asks at once for those for which the peer has not answered. */
+  /** Asks at once for those for which the peer has not answered one time. */
   forgive(): void
+  /** Whether the peer has not answered for it twice in a row: perhaps it never does. */
+  isDoubtful(key: string): boolean
 }
 
 /** @param repeatMs the first interval */
 export function createSchedule(repeatMs: number): Schedule {
-  const entries = new Map<string, { due: number; waitMs: number; answered: boolean }>()
+  const entries = new Map<string, { due: number; waitMs: number; unanswered: number }>()
   return {
     isDue: (key, now) => (entries.get(key)?.due ?? 0) <= now,
     asked(key, now, answered) {
-      const waitMs = Math.min((entries.get(key)?.waitMs ?? repeatMs / 2) * 2, maxRepeatMs)
+      const before = entries.get(key)
+      const waitMs = Math.min((before?.waitMs ?? repeatMs / 2) * 2, maxRepeatMs)
+      const unanswered = answered ? 0 : (before?.unanswered ?? 0) + 1
       // The newest comes last.
       entries.delete(key)
-      entries.set(key, { due: now + waitMs, waitMs, answered })
+      entries.set(key, { due: now + waitMs, waitMs, unanswered })
       const [oldest] = entries.keys()
       if (entries.size > maxEntries && oldest !== undefined) entries.delete(oldest)
     },
     forgive() {
-      for (const [key, { answered }] of entries) if (!answered) entries.delete(key)
+      for (const entry of entries.values()) if (entry.unanswered === 1) entry.due = 0
     },
+    isDoubtful: (key) => (entries.get(key)?.unanswered ?? 0) > 1,
   }
 }
