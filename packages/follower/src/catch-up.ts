@@ -192,10 +192,10 @@ async function verifiedBody(
   const header = decodeHeader(encoded)
 
   async function verify(body: BlockBody): Promise<VerifiedBody> {
-    const bytes = encodeBlockBody(body)
     const derivation = await deriveBody(body)
     await begun
     signal.throwIfAborted()
+    const bytes = encodeBlockBody(body)
     try {
       verifyHeader(header)
       state.assertFollows(header)

@@ -13,7 +13,7 @@ const clockToleranceMs = 60_000
 
 /** Probes of the parts that a node depends on. */
 export function healthOptions(node: Node): HealthOptions {
-  const { store, queue, settlement, sequencer, following, index, settings, clock } = node
+  const { store, queue, settlement, sequencer, following, index, settings, duties, clock } = node
   const isQueueInStore = settings.REDIS_URL === undefined
   return {
     probes: {
@@ -35,7 +35,10 @@ export function healthOptions(node: Node): HealthOptions {
       }),
       ...(index && { index: async () => checkLag(index.lagMs(), settings.INDEX_MAX_LAG_MS) }),
       ...(following && { blocks: async () => noInvalidBlock(following) }),
-      ...(watches(settings) && following && { watcher: async () => checkWatching(following) }),
+      ...(watches(settings) &&
+        following && {
+          watcher: async () => checkWatching(following, duties.serves !== 'nothing'),
+        }),
     },
     probeTimeoutMs: settings.HEALTH_PROBE_TIMEOUT_MS,
     ...(following && { counters: { invalidBlocks: () => invalidBlocksOf(following) } }),
@@ -127,12 +130,19 @@ function noInvalidBlock(following: Following): void {
   throw new Error(`Block ${height} is invalid: ${reason} (invalid blocks since the start: ${count})`)
 }
 
-/** Throws as {@link checkWatcher}, or while the watcher cannot be opened. */
-function checkWatching({ now, fault }: Following): void {
+/**
+ * Throws as {@link checkWatcher}, or while the watcher cannot be opened.
+ *
+ * @param hasUsers whether the process serves users, whom an operator who hides blocks could otherwise keep out
+ *   by making the watcher spend its funds: metrics and log report the lack
+ */
+function checkWatching({ now, fault }: Following, hasUsers: boolean): void {
   const reason = fault()
   if (reason !== undefined) throw new ReadinessError(`the watcher cannot start: ${reason}`)
   const status = now()?.watcher?.status()
-  if (status !== undefined) checkWatcher(status)
+  if (status === undefined) return
+  const { lack, ...able } = status
+  checkWatcher(hasUsers || lack === undefined ? able : { ...able, lack })
 }
 
 /** How many invalid blocks the follower of this process has found. */

@@ -45,7 +45,11 @@ export async function startFollower(
     genesis: genesis?.outputs ?? [],
     rules: { parameters, networkId: network.id, slots: network.slots, evaluator },
     log,
-    ...(duties.sequences && { own: archiveOfBlocks(storage.store.blocks, { cacheBytes: 1 }) }),
+    // One body at a time beside those that the sequencer holds.
+    ...(duties.sequences && {
+      own: archiveOfBlocks(storage.store.blocks, { cacheBytes: 0 }),
+      concurrency: 1,
+    }),
     ...(evidence && { evidence }),
     ...(watcher && { watch: watcher.watch, unavailable: othersOnly(watcher, keys.operator?.payment.hash) }),
   }

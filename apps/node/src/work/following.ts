@@ -19,7 +19,7 @@ interface Parts {
 
 /** What follows the blocks of layer 1 in this process. */
 export interface Following {
-  /** Invalid blocks that the follower of an archivist has found. */
+  /** Invalid blocks that the follower has found, for archivists to serve. */
   readonly evidence: Evidence | undefined
   /** The parts at work; undefined while another process of the same store has the watcher's lease. */
   now(): Parts | undefined
@@ -67,36 +67,42 @@ function followInTurn(
 
   async function work(lost: AbortSignal): Promise<void> {
     const closers: (() => Promise<unknown>)[] = []
+    async function closeAll(): Promise<void> {
+      for (const close of closers.splice(0).reverse())
+        await close().catch((err: unknown) => log.warn({ err }, 'A part of the watcher failed to close'))
+    }
+    const ended = new Promise<void>((resolve) => {
+      for (const signal of [lost, closing.signal]) {
+        signal.addEventListener('abort', () => resolve(), { once: true })
+        if (signal.aborted) resolve()
+      }
+    })
+    // Also while they open: only the holder of the lease may use the wallet.
+    const closed = ended.then(closeAll)
     try {
-      const opened = await open({ ...context, onClose: (close) => closers.push(close) })
+      parts = await open({ ...context, onClose: (close) => closers.push(close) })
       fault = undefined
-      const ended = new Promise<void>((resolve) => {
-        for (const signal of [lost, closing.signal]) {
-          signal.addEventListener('abort', () => resolve(), { once: true })
-          if (signal.aborted) resolve()
-        }
-      })
-      parts = opened
-      await ended
+      await closed
     } finally {
       parts = undefined
-      for (const close of closers.reverse())
-        await close().catch((err: unknown) => log.warn({ err }, 'A part of the watcher failed to close'))
+      await closeAll()
     }
   }
 
   async function run(): Promise<void> {
     while (!closing.signal.aborted) {
-      try {
-        const held = await store.leases.hold('watcher', holder, ttlMs)
-        if (held !== undefined) {
-          log.info({ holder }, 'This process watches the blocks of other operators')
-          await work(held.lost).finally(() => held.release())
-        }
-      } catch (error) {
-        const reason = error instanceof Error ? error.message : String(error)
-        if (reason !== fault) log.error({ err: error }, `The watcher cannot start: ${reason}`)
-        fault = reason
+      // If it fails, the readiness of the database says why.
+      const held = await store.leases.hold('watcher', holder, ttlMs).catch(() => undefined)
+      if (held === undefined) fault = undefined
+      else {
+        log.info({ holder }, 'This process watches the blocks of other operators')
+        await work(held.lost)
+          .finally(() => held.release())
+          .catch((error: unknown) => {
+            const reason = error instanceof Error ? error.message : String(error)
+            if (reason !== fault) log.error({ err: error }, `The watcher cannot start: ${reason}`)
+            fault = reason
+          })
       }
       await pause(ttlMs / 5, undefined, { signal: closing.signal }).catch(() => undefined)
     }
