@@ -89,7 +89,10 @@ export class TransactionsMaps {
     const transactions = to.lastSequence - from.lastSequence
     if (to.height <= from.height || transactions > maxMoved) return false
     const blocks = await source.blocks(from.height + 1n, to.height)
-    return blocks.length > 0 && this.#moveOutputs(blocks, to, source)
+    const newest = blocks.at(-1)
+    // A removed block is not the ledger's at its height.
+    if (newest === undefined || !equalBytes(newest.headerHash, to.headerHash)) return false
+    return this.#moveOutputs(blocks, to, source)
   }
 
   /** @returns whether the outputs are those after the last block now */

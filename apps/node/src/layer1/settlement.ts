@@ -91,7 +91,7 @@ function openContractsOf(context: NodeContext): Contracts {
       ...summonsOf(context),
       maturityWindow,
       turnLength,
-      takeOverAfter: takeOverAfterOf(context, turnLength),
+      ...takeOverOf(context),
       bond: BigInt(settings.OPERATOR_BOND),
       slashPenalty: BigInt(settings.SLASH_PENALTY),
       // The minimum that the contracts accept: blocks of a retired operator can be challenged until then.
@@ -102,11 +102,11 @@ function openContractsOf(context: NodeContext): Contracts {
   )
 }
 
-/** TAKEOVER_AFTER_MS; by default a quarter of a turn, and less on a devnet, whose users do not wait. */
-function takeOverAfterOf({ settings, network }: NodeContext, turnLength: bigint): bigint {
+/** TAKEOVER_AFTER_MS, if it is set. A devnet's default is short, because its users do not wait. */
+function takeOverOf({ settings, network }: NodeContext): Pick<ContractParameters, 'takeOverAfter'> {
   const { TAKEOVER_AFTER_MS: given } = settings
-  if (given !== undefined) return BigInt(given)
-  return network.isDevnet ? devnetTakeOverAfter : turnLength / 4n
+  if (given !== undefined) return { takeOverAfter: BigInt(given) }
+  return network.isDevnet ? { takeOverAfter: devnetTakeOverAfter } : {}
 }
 
 /** The summons, if VERDICT_POLICIES names it; by default on a devnet whose window leaves time for answers. */

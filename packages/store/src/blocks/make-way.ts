@@ -133,12 +133,12 @@ export async function returnRest(
     const spentBy = spenders.get(key)
     if (spentBy !== undefined) {
       const message = `The transaction names the output ${key}, which transaction ${toHex(spentBy)} spends`
-      return { message: `${message} in block ${header} of another operator`, spentBy }
+      return { message: `${message} in block ${header}`, spentBy }
     }
     const message = lost.has(parent)
       ? `The transaction names an output of transaction ${parent}, which was dropped`
       : `The transaction names the output ${key}, which does not exist`
-    return { message: `${message} because of block ${header} of another operator`, spentBy: lost.get(parent) }
+    return { message: `${message} because of block ${header}`, spentBy: lost.get(parent) }
   }
 
   for (;;) {

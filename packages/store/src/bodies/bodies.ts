@@ -50,7 +50,10 @@ const byId = statement(
 /** Rows that one statement deletes: keeps each below the statement time-out. */
 const step = 5_000
 
-const forgetFrom = (table: string, key: string) => sql`DELETE FROM ${schema}.${table} WHERE ${key} IN (
+const forgetFrom = (
+  table: string,
+  key: string,
+) => sql`DELETE FROM ${schema}.${table} WHERE end_time < $1 AND ${key} IN (
     SELECT ${key} FROM ${schema}.${table} WHERE end_time < $1 LIMIT ${step}
   )`
 const forgetBodies = forgetFrom('kept_bodies', 'header_hash')
