@@ -133,8 +133,8 @@ function noInvalidBlock(following: Following): void {
 /**
  * Throws as {@link checkWatcher}, or while the watcher cannot be opened.
  *
- * @param hasUsers whether the process serves users, whom an operator who hides blocks could otherwise keep out
- *   by making the watcher spend its funds: metrics and log report the lack
+ * @param hasUsers whether the process serves users: an operator who hides blocks makes the watcher spend its
+ *   funds, and must not keep them out by that; metrics and log report the lack
  */
 function checkWatching({ now, fault }: Following, hasUsers: boolean): void {
   const reason = fault()

@@ -5,14 +5,9 @@ import { phrase, preprod, problemsOf } from './test/problems-of.js'
 const portRange = 'it must be a whole number from 0 to 65535.'
 
 test.each<[Record<string, string>, string]>([
-  [{ PORT: 'abc' }, `PORT is "abc": ${portRange}`],
-  [{ PORT: '-1' }, `PORT is "-1": ${portRange}`],
-  [{ PORT: '65536' }, `PORT is "65536": ${portRange}`],
-  [{ PORT: '80.5' }, `PORT is "80.5": ${portRange}`],
-  [{ PORT: '0x50' }, `PORT is "0x50": ${portRange}`],
-  [{ PORT: '1e3' }, `PORT is "1e3": ${portRange}`],
-  [{ PORT: ' 80' }, `PORT is " 80": ${portRange}`],
-  [{ PORT: 'true' }, `PORT is "true": ${portRange}`],
+  ...['abc', '-1', '65536', '80.5', '0x50', '1e3', ' 80', 'true'].map(
+    (PORT): [Record<string, string>, string] => [{ PORT }, `PORT is "${PORT}": ${portRange}`],
+  ),
   [
     { NODE_ROLE: 'master' },
     'NODE_ROLE is "master": it must be one of all, api, tx-processor, sequencer, archivist, watcher.',
