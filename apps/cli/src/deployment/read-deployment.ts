@@ -37,6 +37,7 @@ export async function readDeployment(
     import('@ratatosk/audit'),
   ])
   try {
+    const { header, body } = openArchivist(archivistUrl)
     // An archivist needs just what is needed here.
     const settings = readSettings({
       ...environment,
@@ -44,7 +45,6 @@ export async function readDeployment(
       ARCHIVIST_PEERS: archivistUrl,
     })
     const deployment = await openDeployment(settings)
-    const { header, body } = openArchivist(archivistUrl)
     const archive = `The archivist at ${archivistUrl}`
     return {
       ...deployment,
