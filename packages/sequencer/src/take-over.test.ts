@@ -75,9 +75,16 @@ test('of two operators that take over at once, layer 1 takes one block, and the 
   const { chain, devnet, one, two } = await openScene(context)
   const newest = ({ store }: TestOperator) => store.blocks.newest()
   await Promise.all([accept(one.store, sent.slice(0, 2)), accept(two.store, sent.slice(2, 4))])
-  await until(async () => (await newest(one)) !== undefined && (await newest(two)) !== undefined)
-  const [first, second] = [(await newest(one))!, (await newest(two))!]
-  for (const block of [first, second]) expectTakenOver(devnet, block)
+  // Layer 1 refuses the later commit, whose block comes and goes until the other one is included.
+  const built: Block[] = []
+  for (const operator of [one, two])
+    await until(async () => {
+      const block = await newest(operator)
+      if (block !== undefined) built.push(block)
+      return block !== undefined
+    })
+  const [first, second] = built as [Block, Block]
+  for (const block of built) expectTakenOver(devnet, block)
   await chain.mine()
   // The same block in both stores; the transactions of the other wait.
   await until(async () => {
@@ -96,8 +103,11 @@ test('of two operators that take over at once, layer 1 takes one block, and the 
 
   // They follow when it is late again, or in a turn of the operator.
   context.onTestFinished(chain.keepMining())
-  await until(async () => (await idsInBlocks(winner.store)).length === 4)
-  await until(async () => (await newest(loser))?.state === 'committed')
+  for (const operator of [winner, loser])
+    await until(async () => {
+      const hasAll = (await idsInBlocks(operator.store)).length === 4
+      return hasAll && (await newest(operator))?.state === 'committed'
+    })
   await expectSameBlocks([one, two])
   const order = await idsInBlocks(one.store)
   const ordered = order.map((id) => sent.find((each) => each.id === id)!)
