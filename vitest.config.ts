@@ -6,6 +6,8 @@ export default defineConfig({
   test: {
     projects,
     passWithNoTests: false,
+    // Compiled packages are loaded by Node.js itself, once in each worker.
+    server: { deps: { external: [/\/dist\/.*\.js$/] } },
     // Starting PGlite or compiling every validator takes long on a busy machine; waits in tests have bounds
     // of their own.
     testTimeout: 120_000,
