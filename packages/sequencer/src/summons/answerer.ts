@@ -58,16 +58,19 @@ export function createAnswerer(context: AnswerContext, book: QuestionBook, ends:
     const questions = readQuestions(contracts, await layer1.utxosAt(addressText, { policy, signal }))
     if (questions.length === 0) return []
     const unmerged = await store.blocks.unmerged()
-    const blocks = new Map<string, Block | undefined>(
-      unmerged.map((block) => [toHex(block.headerHash), isOwn(block) ? block : undefined]),
+    const known = new Set(unmerged.map(({ headerHash }) => toHex(headerHash)))
+    const others = new Map(
+      questions.map(({ question: { headerHash } }) => [toHex(headerHash), headerHash] as const),
     )
-    const own: OwnQuestion[] = []
-    for (const asked of questions) {
-      const hash = toHex(asked.question.headerHash)
-      if (!blocks.has(hash)) blocks.set(hash, await findReturned(asked.question.headerHash))
-      const block = blocks.get(hash)
-      if (block !== undefined) own.push({ ...asked, block })
-    }
+    for (const hash of known) others.delete(hash)
+    const returned = others.size === 0 ? [] : await findReturned([...others.values()])
+    const blocks = new Map(
+      [...unmerged.filter(isOwn), ...returned].map((block) => [toHex(block.headerHash), block] as const),
+    )
+    const own = questions.flatMap((asked) => {
+      const block = blocks.get(toHex(asked.question.headerHash))
+      return block === undefined ? [] : { ...asked, block }
+    })
     return inOrder(own, period)
   }
 
@@ -75,11 +78,12 @@ export function createAnswerer(context: AnswerContext, book: QuestionBook, ends:
   const isOwn = ({ header }: Block): boolean =>
     equalBytes(decodeHeader(header).operatorVkey, operator.keys.payment.hash)
 
-  /** An own block that layer 1 has in the queue again after a roll-back, before the store has. */
-  async function findReturned(headerHash: Uint8Array): Promise<Block | undefined> {
-    const block = await store.blocks.byHash(headerHash)
-    if (block === undefined || !isOwn(block)) return undefined
-    return (await readElement(context, block)) && block
+  /** The own blocks of these that layer 1 has in the queue again after a roll-back, before the store has. */
+  async function findReturned(headerHashes: readonly Uint8Array[]): Promise<readonly Block[]> {
+    const returned: Block[] = []
+    for (const block of (await store.blocks.byHashes(headerHashes)).filter(isOwn))
+      if ((await readElement(context, block)) !== undefined) returned.push(block)
+    return returned
   }
 
   /** @returns whether questions are left that could be answered now */

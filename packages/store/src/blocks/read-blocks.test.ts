@@ -137,6 +137,11 @@ describeBackends('reading blocks', (backend) => {
     for (const block of [merged, removed, two]) {
       expect(await blocks.byHash(block!.headerHash)).toEqual(block)
     }
+    const hashes = [headerHashOf('unknown'), removed!.headerHash, two!.headerHash]
+    expect((await blocks.byHashes(hashes)).map(({ height }) => height).sort()).toEqual(
+      [removed!, two!].map(({ height }) => height).sort(),
+    )
+    expect(await blocks.byHashes([])).toEqual([])
     expect(await blocks.byHeight(1n)).toEqual(merged)
     expect(await blocks.byHeight(4n)).toEqual(four)
     expect(await blocks.byHeight(5n)).toBeUndefined()

@@ -1,7 +1,9 @@
 import {
+  bytesColumn,
   type Connection,
   int4,
   type Parameter,
+  parameterRows,
   type Row,
   type Statement,
   schema,
@@ -59,6 +61,11 @@ export const newestBlock = select(`WHERE state <> 'removed' ORDER BY height DESC
 const newestMerged = select(`WHERE state <> 'removed' AND state = 'merged' ORDER BY height DESC LIMIT 1`)
 const unmerged = select(`WHERE state NOT IN ('merged', 'removed') ORDER BY height`)
 const byHash = select('WHERE header_hash = $1')
+const byHashes = statement(
+  blockRow,
+  sql`SELECT ${blockList} FROM ${schema}.blocks
+  WHERE header_hash IN (SELECT header_hash FROM ${parameterRows({ header_hash: 'bytea' })} AS given)`,
+)
 const byHeight = select(`WHERE height = $1 AND state <> 'removed'`)
 const range = select(`WHERE height BETWEEN $1 AND $2 AND state <> 'removed' ORDER BY height`)
 
@@ -165,6 +172,7 @@ type BlockReads = Pick<
   | 'confirmed'
   | 'unmerged'
   | 'byHash'
+  | 'byHashes'
   | 'byHeight'
   | 'ofTransaction'
   | 'range'
@@ -197,6 +205,7 @@ export function readBlocks(connection: Connection): BlockReads {
     confirmed: () => one(newestMerged),
     unmerged: () => many(unmerged),
     byHash: (headerHash) => one(byHash, [headerHash]),
+    byHashes: (headerHashes) => many(byHashes, [bytesColumn(headerHashes)]),
     byHeight: (height) => one(byHeight, [height]),
     async ofTransaction(id) {
       const [row] = await connection.query(ofTransaction, [id])

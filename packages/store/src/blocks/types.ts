@@ -146,6 +146,8 @@ export interface Blocks {
   unmerged(): Promise<Block[]>
   /** A block in any state, including removed. */
   byHash(headerHash: Uint8Array): Promise<Block | undefined>
+  /** Those of {@link Blocks.byHash}, in any order. */
+  byHashes(headerHashes: readonly Uint8Array[]): Promise<Block[]>
   /** A block that is not removed. */
   byHeight(height: bigint): Promise<Block | undefined>
   /**
