@@ -20,10 +20,13 @@ import { present } from '../context.js'
 import type { Settlement } from '../layer1/settlement.js'
 import type { Node } from '../node.js'
 import { watches } from '../roles.js'
+import { shared } from './metric-kinds.js'
 import { operatorAccess } from './operator.js'
 
 /** Questions that are decoded without a pause. */
 const questionsAtOnce = 50
+/** How long readers share when operators take over, in milliseconds. */
+const freshMs = 500
 
 /**
  * Every node reads operators and questions from layer 1 alone. It lists the verdicts in its store, which are
@@ -62,13 +65,13 @@ export function registryOf(
 ): OperatorRegistry {
   const { turnLength, releaseDelay, maxOperators, permissioned } = contracts.parameters
 
-  async function readTakeOver(signal: AbortSignal | undefined): Promise<bigint | undefined> {
-    const { policy } = contracts.scripts.queue
-    const utxos = await reads.utxosByPolicy(policy, signal && { signal })
+  // The queue may be long, and its readers many.
+  const readTakeOver = shared(freshMs, async (): Promise<bigint | undefined> => {
+    const utxos = await reads.utxosByPolicy(contracts.scripts.queue.policy)
     const { roots, blocks, fault } = readStateQueue(contracts, utxos)
     const endTime = blocks.at(-1)?.datum.header.endTime ?? roots[0]?.datum.state.endTime
     return endTime === undefined || fault ? undefined : endTime + takeOverAfterOf(contracts.parameters)
-  }
+  })
 
   return {
     async read(signal) {
@@ -78,7 +81,7 @@ export function registryOf(
       const turnEndsAt = endOfTurn(now, turnLength)
       const inTurnAt = (time: bigint) => registry && operatorInTurn(registry.datum, time, turnLength)?.vkey
       const [inTurn, next] = [inTurnAt(now), inTurnAt(turnEndsAt)]
-      const takeOverAt = await readTakeOver(signal)
+      const takeOverAt = await readTakeOver()
       return {
         operators: (registry?.datum.operators ?? []).map(
           ({ vkey, activeUntil, ...entry }): ListedOperator => ({
