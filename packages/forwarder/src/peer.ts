@@ -96,10 +96,10 @@ function busyBy({ status, retryAfter }: Reply): Answer | undefined {
 function answerOf(reply: Reply): Answer {
   const { status } = reply
   if (status === 200) return { kind: 'delivered' }
-  const reason = `it answered with status ${status}`
-  // A refusal says that the peer is there. It must not hold up other transactions.
-  if (status >= 400 && status < 500 && status !== 429) return { kind: 'refused', reason }
   const busy = busyBy(reply)
   if (busy !== undefined) return busy
+  const reason = `it answered with status ${status}`
+  // A refusal says that the peer is there. It must not hold up other transactions.
+  if (status >= 400 && status < 500) return { kind: 'refused', reason }
   throw new Error(reason)
 }

@@ -123,11 +123,10 @@ function checkLag(lagMs: number, maxMs: number): void {
 
 /** Throws while layer 1 shows a block that breaks the ledger's rules. */
 function noInvalidBlock(following: Following): void {
-  const { invalid } = following.now()?.follower.status() ?? {}
+  const { invalid, invalidBlocks } = following.now()?.follower.status() ?? {}
   if (invalid === undefined) return
   const { height, reason } = invalid
-  const count = invalidBlocksOf(following)
-  throw new Error(`Block ${height} is invalid: ${reason} (invalid blocks since the start: ${count})`)
+  throw new Error(`Block ${height} is invalid: ${reason} (invalid blocks since the start: ${invalidBlocks})`)
 }
 
 /**
@@ -142,7 +141,7 @@ function checkWatching({ now, fault }: Following, hasUsers: boolean): void {
   const status = now()?.watcher?.status()
   if (status === undefined) return
   const { lack, ...able } = status
-  checkWatcher(hasUsers || lack === undefined ? able : { ...able, lack })
+  checkWatcher(hasUsers ? able : status)
 }
 
 /** How many invalid blocks the follower of this process has found. */

@@ -82,6 +82,7 @@ function followInTurn(
     try {
       parts = await open({ ...context, onClose: (close) => closers.push(close) })
       fault = undefined
+      log.info({ holder }, 'This process watches the blocks of other operators')
       await closed
     } finally {
       parts = undefined
@@ -94,8 +95,7 @@ function followInTurn(
       // If it fails, the readiness of the database says why.
       const held = await store.leases.hold('watcher', holder, ttlMs).catch(() => undefined)
       if (held === undefined) fault = undefined
-      else {
-        log.info({ holder }, 'This process watches the blocks of other operators')
+      else
         await work(held.lost)
           .finally(() => held.release())
           .catch((error: unknown) => {
@@ -103,7 +103,6 @@ function followInTurn(
             if (reason !== fault) log.error({ err: error }, `The watcher cannot start: ${reason}`)
             fault = reason
           })
-      }
       await pause(ttlMs / 5, undefined, { signal: closing.signal }).catch(() => undefined)
     }
   }

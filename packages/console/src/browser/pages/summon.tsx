@@ -42,7 +42,7 @@ export function Summon() {
           Ask
         </button>
         <Outcome problem={problem.value}>
-          {said.value || 'For a block whose body no peer serves. It locks 3 ₳ until the answer.'}
+          {said.value || 'For a block whose body no peer serves. It locks ada until the answer.'}
         </Outcome>
       </form>
     </>
