@@ -5,7 +5,7 @@ import { acceptedOf } from '@ratatosk/test-kit'
 import { ask, until } from '@ratatosk/test-kit/http'
 import { keysFromSeedPhrase } from '@ratatosk/transaction'
 import t from 'tap'
-import { bothBackends } from '../test/backends.js'
+import { anyPlacement } from '../test/backends.js'
 import { devnetServer } from '../test/devnet-server.js'
 import { initialised, runNode, submit } from '../test/node.js'
 import { transferFrom } from '../test/transfers.js'
@@ -23,10 +23,9 @@ t.test(
   'after init a node needs only the hash of the administrator, who comes back to remove a block, ' +
     'whose transactions are validated again',
   async (t) => {
-    const [embedded] = await bothBackends()
     const layer1 = await devnetServer(t)
     const environment = {
-      ...(await embedded.place(t)),
+      ...(await anyPlacement(t)),
       ...layer1.settings,
       AUTO_COMMIT: 'false',
       AUTO_MERGE: 'false',

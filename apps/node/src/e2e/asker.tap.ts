@@ -1,7 +1,7 @@
 import { fromHex, toHex } from '@ratatosk/cbor'
 import { ask, until } from '@ratatosk/test-kit/http'
 import t, { type Test } from 'tap'
-import { bothBackends } from '../test/backends.js'
+import { anyPlacement } from '../test/backends.js'
 import { serveBody } from '../test/body-server.js'
 import { devnetServer } from '../test/devnet-server.js'
 import { besideNode } from '../test/forged-block.js'
@@ -10,7 +10,6 @@ import { transferFrom } from '../test/transfers.js'
 
 /** Layer 1, what settings the processes have in common, and a peer without bodies. */
 async function openScene(t: Test) {
-  const [embedded] = await bothBackends()
   const layer1 = await devnetServer(t)
   // Ten seconds for each answer.
   const common = { ...layer1.settings, BLOCK_VALIDITY_MS: '10000', MATURITY_WINDOW_MS: '120000' }
@@ -21,8 +20,8 @@ async function openScene(t: Test) {
   }
   return {
     layer1,
-    operator: { ...(await embedded.place(t)), ...common },
-    watcher: { ...(await embedded.place(t)), ...common, ...watching },
+    operator: { ...(await anyPlacement(t)), ...common },
+    watcher: { ...(await anyPlacement(t)), ...common, ...watching },
   }
 }
 

@@ -1,6 +1,6 @@
 import { type Answer, ask, until } from '@ratatosk/test-kit/http'
 import t from 'tap'
-import { bothBackends } from '../test/backends.js'
+import { anyPlacement, bothBackends } from '../test/backends.js'
 import { devnetServer } from '../test/devnet-server.js'
 import { initialised, runNode, submit } from '../test/node.js'
 import { transferFrom } from '../test/transfers.js'
@@ -123,9 +123,8 @@ for (const backend of await bothBackends()) {
 }
 
 t.test('a node with default settings initialises, commits and merges automatically', async (t) => {
-  const [embedded] = await bothBackends()
   const node = await runNode(t, {
-    ...(await embedded.place(t)),
+    ...(await anyPlacement(t)),
     MATURITY_WINDOW_MS: '500',
     BLOCK_VALIDITY_MS: '10000',
     MERGE_INTERVAL_MS: '500',

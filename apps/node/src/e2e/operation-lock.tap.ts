@@ -1,7 +1,7 @@
 import { openStore } from '@ratatosk/store'
 import { ask, until } from '@ratatosk/test-kit/http'
 import t from 'tap'
-import { bothBackends } from '../test/backends.js'
+import { anyPlacement, bothBackends } from '../test/backends.js'
 import { devnetServer } from '../test/devnet-server.js'
 import { runNode } from '../test/node.js'
 
@@ -9,11 +9,11 @@ const paths = ['/init', '/reset', '/stateQueue/repair-root-units', '/commit', '/
 const rounds = Number(process.env.RATATOSK_LOCK_ROUNDS ?? 10)
 const byHand = { AUTO_INIT: 'false', AUTO_COMMIT: 'false', AUTO_MERGE: 'false', BLOCK_VALIDITY_MS: '10000' }
 
-const [embedded, services] = await bothBackends()
+const [, services] = await bothBackends()
 
 t.test(`of concurrent operations one succeeds and the others conflict, ${rounds} rounds`, async (t) => {
   const layer1 = await devnetServer(t)
-  const node = await runNode(t, { ...(await embedded.place(t)), ...layer1.settings, ...byHand })
+  const node = await runNode(t, { ...(await anyPlacement(t)), ...layer1.settings, ...byHand })
   // The latency of a real layer 1, so that the holder of the lock keeps it for a while.
   layer1.devnet.faults.inject({
     kind: 'delay',

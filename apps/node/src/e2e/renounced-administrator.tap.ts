@@ -3,7 +3,7 @@ import { fromHex, toHex } from '@ratatosk/cbor'
 import { verdictPolicies } from '@ratatosk/contracts'
 import { ask, until } from '@ratatosk/test-kit/http'
 import t from 'tap'
-import { bothBackends } from '../test/backends.js'
+import { anyPlacement } from '../test/backends.js'
 import { devnetServer } from '../test/devnet-server.js'
 import { besideNode, withoutWitnesses } from '../test/forged-block.js'
 import { initialised, runNode, submit } from '../test/node.js'
@@ -13,10 +13,9 @@ t.test(
   'without an administrator the operator starts the rollup, a proof removes a forged block, and ' +
     'reset, repair and removal are refused',
   async (t) => {
-    const [embedded] = await bothBackends()
     const layer1 = await devnetServer(t)
     const environment = {
-      ...(await embedded.place(t)),
+      ...(await anyPlacement(t)),
       ...layer1.settings,
       ADMIN_RENOUNCED: 'true',
       VERDICT_POLICIES: Object.keys(verdictPolicies).join(','),

@@ -6,7 +6,7 @@ import t from 'tap'
 import { loadContext } from '../context.js'
 import { readSettings } from '../index.js'
 import { contractsOf } from '../layer1/settlement.js'
-import { bothBackends } from '../test/backends.js'
+import { anyPlacement } from '../test/backends.js'
 import { devnetServer, devnetWallets } from '../test/devnet-server.js'
 import { initialised, runNode, submit } from '../test/node.js'
 import { transferFrom } from '../test/transfers.js'
@@ -14,10 +14,9 @@ import { transferFrom } from '../test/transfers.js'
 t.test(
   'a queue that another process extended is repaired without a restart, and there is never a second root',
   async (t) => {
-    const [embedded] = await bothBackends()
     const layer1 = await devnetServer(t)
     const environment = {
-      ...(await embedded.place(t)),
+      ...(await anyPlacement(t)),
       ...layer1.settings,
       AUTO_COMMIT: 'false',
       BLOCK_VALIDITY_MS: '10000',

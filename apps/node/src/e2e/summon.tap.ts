@@ -3,7 +3,7 @@ import { fromHex, toHex } from '@ratatosk/cbor'
 import { createClient, StatusError } from '@ratatosk/client'
 import { ask, until } from '@ratatosk/test-kit/http'
 import t from 'tap'
-import { bothBackends } from '../test/backends.js'
+import { anyPlacement } from '../test/backends.js'
 import { serveBody } from '../test/body-server.js'
 import { devnetServer } from '../test/devnet-server.js'
 import { besideNode } from '../test/forged-block.js'
@@ -13,16 +13,15 @@ import { transferFrom } from '../test/transfers.js'
 t.setTimeout(300_000)
 
 t.test('POST /summon asks for a hidden body at once, and silence removes the block', async (t) => {
-  const [embedded] = await bothBackends()
   const layer1 = await devnetServer(t)
   // Ten seconds for an answer. Nothing is asked without a summons.
   const common = { ...layer1.settings, BLOCK_VALIDITY_MS: '10000', MATURITY_WINDOW_MS: '120000' }
-  const operator = { ...(await embedded.place(t)), ...common, AUTO_COMMIT: 'false' }
+  const operator = { ...(await anyPlacement(t)), ...common, AUTO_COMMIT: 'false' }
   const node = await runNode(t, operator)
   await initialised(node.url)
   const beside = await besideNode(t, layer1.devnet, operator)
   const { url } = await runNode(t, {
-    ...(await embedded.place(t)),
+    ...(await anyPlacement(t)),
     ...common,
     NODE_ROLE: 'watcher',
     ARCHIVIST_PEERS: (await serveBody(t)).url,

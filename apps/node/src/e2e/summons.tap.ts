@@ -6,7 +6,7 @@ import { askQuestion, readQuestions } from '@ratatosk/protocol'
 import { ignoreAnswers } from '@ratatosk/test-kit/answers-hook'
 import { ask, until } from '@ratatosk/test-kit/http'
 import t from 'tap'
-import { bothBackends } from '../test/backends.js'
+import { anyPlacement } from '../test/backends.js'
 import { devnetServer } from '../test/devnet-server.js'
 import { besideNode } from '../test/forged-block.js'
 import { initialised, runNode, submit } from '../test/node.js'
@@ -15,10 +15,9 @@ import { transferFrom } from '../test/transfers.js'
 ignoreAnswers('/metrics')
 
 t.test('on a new devnet an honest node lists questions about its blocks, and answers them', async (t) => {
-  const [embedded] = await bothBackends()
   const layer1 = await devnetServer(t)
   const environment = {
-    ...(await embedded.place(t)),
+    ...(await anyPlacement(t)),
     ...layer1.settings,
     BLOCK_VALIDITY_MS: '10000',
     MATURITY_WINDOW_MS: '600000',

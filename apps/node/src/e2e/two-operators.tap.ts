@@ -2,7 +2,7 @@ import { freePort } from '@ratatosk/test-kit'
 import { ask, until } from '@ratatosk/test-kit/http'
 import { keysFromSeedPhrase } from '@ratatosk/transaction'
 import t, { type Test } from 'tap'
-import { embedded } from '../test/backends.js'
+import { anyPlacement } from '../test/backends.js'
 import { devnetServer, devnetWallets } from '../test/devnet-server.js'
 import { manyTransfers } from '../test/many-transfers.js'
 import { initialised, runNode, submit } from '../test/node.js'
@@ -25,7 +25,7 @@ async function openTwo(t: Test) {
   const peerOf = (own: number) => `http://127.0.0.1:${ports[1 - own]}`
   const start = async (own: number, settings: Readonly<Record<string, string>>) =>
     runNode(t, {
-      ...(await embedded(t)),
+      ...(await anyPlacement(t)),
       ...layer1.settings,
       GENESIS_FILE: genesisFile,
       PORT: String(ports[own]),

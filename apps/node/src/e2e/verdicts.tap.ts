@@ -3,17 +3,16 @@ import { fromHex, toHex } from '@ratatosk/cbor'
 import { verdictPolicies } from '@ratatosk/contracts'
 import { ask, until } from '@ratatosk/test-kit/http'
 import t from 'tap'
-import { bothBackends } from '../test/backends.js'
+import { anyPlacement } from '../test/backends.js'
 import { devnetServer } from '../test/devnet-server.js'
 import { besideNode, withoutWitnesses } from '../test/forged-block.js'
 import { initialised, runNode, submit } from '../test/node.js'
 import { transferFrom } from '../test/transfers.js'
 
 t.test('on the devnet anyone removes a block that takes an output without a signature', async (t) => {
-  const [embedded] = await bothBackends()
   const layer1 = await devnetServer(t)
   const environment = {
-    ...(await embedded.place(t)),
+    ...(await anyPlacement(t)),
     ...layer1.settings,
     AUTO_COMMIT: 'false',
     BLOCK_VALIDITY_MS: '10000',

@@ -3,7 +3,7 @@ import { fromHex, toHex } from '@ratatosk/cbor'
 import { outputReferenceKey } from '@ratatosk/ledger'
 import { ask, until } from '@ratatosk/test-kit/http'
 import t from 'tap'
-import { bothBackends } from '../test/backends.js'
+import { anyPlacement } from '../test/backends.js'
 import { serveBody } from '../test/body-server.js'
 import { devnetServer } from '../test/devnet-server.js'
 import { besideNode, withoutWitnesses } from '../test/forged-block.js'
@@ -12,15 +12,14 @@ import { spawnNode } from '../test/node-process.js'
 import { transferFrom } from '../test/transfers.js'
 
 t.test('a watcher removes a block that breaks a rule, slashes its operator, and does so once', async (t) => {
-  const [embedded] = await bothBackends()
   const layer1 = await devnetServer(t)
   const common = { ...layer1.settings, BLOCK_VALIDITY_MS: '10000', MATURITY_WINDOW_MS: '600000' }
-  const environment = { ...(await embedded.place(t)), ...common, AUTO_COMMIT: 'false' }
+  const environment = { ...(await anyPlacement(t)), ...common, AUTO_COMMIT: 'false' }
   const node = await runNode(t, environment)
   await initialised(node.url)
   const beside = await besideNode(t, layer1.devnet, environment)
   const peer = await serveBody(t)
-  const watcher = { ...(await embedded.place(t)), ...common, NODE_ROLE: 'watcher', ARCHIVIST_PEERS: peer.url }
+  const watcher = { ...(await anyPlacement(t)), ...common, NODE_ROLE: 'watcher', ARCHIVIST_PEERS: peer.url }
   const first = await spawnNode(t, watcher)
   const isReady = async (url: string) => (await ask(`${url}/health/ready`)).status === 200
   await until(() => isReady(first.url), { what: 'the watcher is ready' })

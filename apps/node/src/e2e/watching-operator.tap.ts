@@ -2,7 +2,7 @@ import { fromHex, toHex } from '@ratatosk/cbor'
 import { createClient } from '@ratatosk/client'
 import { ask, until } from '@ratatosk/test-kit/http'
 import t from 'tap'
-import { bothBackends } from '../test/backends.js'
+import { anyPlacement, bothBackends, temporaryDirectory } from '../test/backends.js'
 import { serveBody } from '../test/body-server.js'
 import { devnetServer } from '../test/devnet-server.js'
 import { besideNode, withoutWitnesses } from '../test/forged-block.js'
@@ -13,14 +13,14 @@ import { fundWatcher, watcherPhrase } from '../test/watching.js'
 
 t.setTimeout(300_000)
 
-const [embedded, services] = await bothBackends()
+const [, services] = await bothBackends()
 const json = async (url: string) => JSON.parse((await ask(url)).body)
 
 t.test('an operator’s node removes the invalid block of another, once, also when it is killed', async (t) => {
   const layer1 = await devnetServer(t)
   const peer = await serveBody(t)
   const environment = {
-    ...(await embedded.place(t)),
+    ...(await anyPlacement(t)),
     ...layer1.settings,
     ARCHIVIST_PEERS: peer.url,
     AUTO_COMMIT: 'false',
@@ -73,7 +73,7 @@ t.test('an operator’s node removes the invalid block of another, once, also wh
 t.test('an operator’s node follows its own blocks without a peer, also after a reset', async (t) => {
   const layer1 = await devnetServer(t)
   const environment = {
-    ...(await embedded.place(t)),
+    ...(await anyPlacement(t)),
     ...layer1.settings,
     BLOCK_VALIDITY_MS: '10000',
     MATURITY_WINDOW_MS: '600000',
@@ -113,8 +113,8 @@ t.test('one process of a store watches at a time', { skip: services.skip }, asyn
     WATCHER_SEED_PHRASE: watcherPhrase,
   }
   const first = await runNode(t, environment)
-  const { DATA_DIR } = await embedded.place(t)
-  const second = await runNode(t, { ...environment, DATA_DIR: DATA_DIR ?? '' })
+  const DATA_DIR = await temporaryDirectory(t)
+  const second = await runNode(t, { ...environment, DATA_DIR })
   await initialised(first.url)
   const { leases, archive } = second.store
   const holder = async () => (await leases.current('watcher'))?.holder

@@ -61,6 +61,10 @@ export async function embedded(t: Test): Promise<Placement> {
   return { DATA_DIR: directory }
 }
 
+/** PostgreSQL and Redis, on which a node starts fastest; embedded where they are missing. */
+export const anyPlacement = async (t: Test): Promise<Placement> =>
+  (await servicesMissing()) ? embedded(t) : services(t)
+
 async function database(t: Test): Promise<Placement> {
   const name = randomName()
   t.teardown(() => dropSchemas(name))

@@ -4,7 +4,7 @@ import type { Layer1 } from '@ratatosk/layer1'
 import type { Store } from '@ratatosk/store'
 import { collect, freeOfCharge, logOf } from '@ratatosk/test-kit'
 import fastify from 'fastify'
-import { expect, type TestContext } from 'vitest'
+import { expect, type TestContext, vi } from 'vitest'
 import type { AdoptionMeans, SequencerOptions } from '../types.js'
 import { openRollup, type Rollup, user } from './rollup.js'
 import { openers } from './services.js'
@@ -97,19 +97,24 @@ async function ledgerOf({ store, name }: Pick<TestOperator, 'store' | 'name'>) {
   }
 }
 
+type Operators = readonly Pick<TestOperator, 'store' | 'name'>[]
+
 /** Expects that operators have the same blocks of the same transactions. */
-export async function expectSameBlocks(
-  operators: readonly Pick<TestOperator, 'store' | 'name'>[],
-): Promise<void> {
-  const [first, ...others] = await Promise.all(operators.map(ledgerOf))
-  for (const { blocks, transactions } of others)
-    expect({ blocks, transactions }).toEqual({ blocks: first?.blocks, transactions: first?.transactions })
-}
+export const expectSameBlocks = (operators: Operators): Promise<void> =>
+  expectSame(operators, ({ blocks, transactions }) => ({ blocks, transactions }))
 
 /** Expects that operators without a mempool have the same ledger. */
-export async function expectSameLedgers(
-  operators: readonly Pick<TestOperator, 'store' | 'name'>[],
-): Promise<void> {
-  const [first, ...others] = await Promise.all(operators.map(ledgerOf))
-  for (const other of others) expect(other).toEqual(first)
-}
+export const expectSameLedgers = (operators: Operators): Promise<void> =>
+  expectSame(operators, (ledger) => ledger)
+
+type Ledger = Awaited<ReturnType<typeof ledgerOf>>
+
+/** Waits for states, because each operator finds mature blocks at its own pace. */
+const expectSame = (operators: Operators, part: (ledger: Ledger) => Partial<Ledger>): Promise<void> =>
+  vi.waitFor(
+    async () => {
+      const [first, ...others] = (await Promise.all(operators.map(ledgerOf))).map(part)
+      for (const other of others) expect(other).toEqual(first)
+    },
+    { timeout: 30_000, interval: 200 },
+  )

@@ -1,6 +1,6 @@
 import { ask, until } from '@ratatosk/test-kit/http'
 import type { Test } from 'tap'
-import { bothBackends } from '../backends.js'
+import { anyPlacement } from '../backends.js'
 import { openBrowser } from '../browser.js'
 import { initialised, runNode } from '../node.js'
 import { watcherPhrase } from '../watching.js'
@@ -15,9 +15,8 @@ export type ConsoleNode = Awaited<ReturnType<typeof openConsoleNode>>
 
 /** A node with a devnet and an operator's token, and its console in Chromium. */
 export async function openConsoleNode(t: Test) {
-  const [embedded] = await bothBackends()
   const settings = {
-    ...(await embedded.place(t)),
+    ...(await anyPlacement(t)),
     OPERATOR_TOKEN: operatorToken,
     WATCHER_SEED_PHRASE: watcherPhrase,
     MATURITY_WINDOW_MS: '20000',
