@@ -5,6 +5,7 @@ import { root } from './commands/root.js'
 import type { CommandResult, Shell } from './frame/command.js'
 import { checkArguments, findCommand, helpOf } from './frame/command-line.js'
 import { CommandError, UsageError } from './frame/errors.js'
+import { plain } from './frame/plain-text.js'
 import { cliVersion } from './node-version.js'
 
 /**
@@ -22,12 +23,12 @@ export async function runCli(argv: readonly string[], shell: Shell): Promise<0 |
     const outcome = await outcomeOf(argv, shell)
     if (outcome === undefined) return 0
     const { value, text, ok = true } = outcome
-    shell.write(isJson ? `${JSON.stringify(value, undefined, 2)}\n` : text.replace(/\n*$/, '\n'))
+    shell.write(`${isJson ? JSON.stringify(value, undefined, 2) : plain(text.trimEnd())}\n`)
     return ok ? 0 : 1
   } catch (error) {
     const { code, message, status } = failureOf(error)
     if (isJson) shell.write(`${JSON.stringify({ error: { code, message } }, undefined, 2)}\n`)
-    else shell.writeError(`${message}\n`)
+    else shell.writeError(`${plain(message)}\n`)
     return status
   }
 }

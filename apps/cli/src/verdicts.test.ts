@@ -40,7 +40,7 @@ test('verdicts are listed, and an unprovable one fails', { timeout: 300_000 }, a
     const out = `block 7 (${name})  removing (missingSignature): It takes an output., ${cost}\n`
     expect(await list()).toMatchObject({ status: 0, out })
 
-    await verdicts.unprovable(headerHash, 'No claim\u001b[2J proves it.')
+    await verdicts.unprovable(headerHash, 'No claim\u001b[2J\nproves it.')
     const failed = await json('--state', 'unprovable')
     expect(failed).toMatchObject({ status: 1, value: { verdicts: [{ headerHash: name }], hasMore: false } })
     expect((await list()).out).toContain('No claim [2J proves it.')

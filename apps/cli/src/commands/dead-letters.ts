@@ -2,6 +2,7 @@ import type { DeadLetterSummary } from '@ratatosk/client'
 import { type Command, command, group } from '../frame/command.js'
 import { wholeNumber } from '../frame/command-line.js'
 import { connect, operatorArguments } from '../frame/node-connection.js'
+import { oneLine } from '../frame/plain-text.js'
 
 const idArgument = {
   id: { type: 'positional', required: true, description: 'Id of the dead letter' },
@@ -31,7 +32,7 @@ const list = command(
 )
 
 function lineOf({ id, rejectedAt, code, reason, count }: DeadLetterSummary): string {
-  return `${id}  ${rejectedAt}  ${code} (${count}×): ${reason}`
+  return `${id}  ${rejectedAt}  ${code} (${count}×): ${oneLine(reason)}`
 }
 
 const show = command(

@@ -14,10 +14,11 @@ export const operators = command(
   },
 )
 
-function textOf({ inTurn, next, turnEndsAt, operators: listed }: Operators): string {
+function textOf({ inTurn, next, turnEndsAt, takeOverAt, operators: listed }: Operators): string {
   const lines = [
     `in turn    ${inTurn ?? 'no operator'}, until ${turnEndsAt}`,
     `next       ${next ?? 'no operator'}`,
+    ...(takeOverAt === undefined ? [] : [`take-over  by any of them from ${takeOverAt}, if no block comes`]),
     ...listed.map(lineOf),
   ]
   return lines.join('\n')

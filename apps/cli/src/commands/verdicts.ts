@@ -4,6 +4,7 @@ import { command } from '../frame/command.js'
 import { wholeNumber } from '../frame/command-line.js'
 import { UsageError } from '../frame/errors.js'
 import { connect, nodeArguments } from '../frame/node-connection.js'
+import { oneLine } from '../frame/plain-text.js'
 
 const states = ['unavailable', 'valid', 'invalid', 'unprovable', 'removing', 'removed'] as const
 const mostVerdicts = 500
@@ -41,8 +42,6 @@ export const verdicts = command(
 function lineOf({ height, headerHash, state, fraud, reason, transactions }: BlockVerdict): string {
   const fees = transactions.reduce((sum, { fee }) => sum + BigInt(fee), 0n)
   const cost = transactions.length === 0 ? '' : `, ${transactions.length} transactions for ${ada(fees)}`
-  // It may quote what a stranger wrote.
-  const plain = reason.replace(/\p{Cc}/gu, ' ')
   const proof = fraud === undefined ? '' : ` (${fraud})`
-  return `block ${height} (${headerHash})  ${state}${proof}: ${plain}${cost}`
+  return `block ${height} (${headerHash})  ${state}${proof}: ${oneLine(reason)}${cost}`
 }
