@@ -27,8 +27,8 @@ export {
   frameHeads,
   maxChunkLength,
 } from './derivation/chunks.js'
-export { bodyOf, createDerivation, deriveBlock } from './derivation/derive.js'
-export { partsOf, partsOfFrames, type TransactionParts } from './derivation/parts.js'
+export { bodyOf, createDerivation, deriveBlock, type ReadBody } from './derivation/derive.js'
+export { type MovedParts, partsOf, partsOfFrames, type TransactionParts } from './derivation/parts.js'
 export {
   decodeOutputRecord,
   decodeTransactionRecord,
@@ -76,4 +76,4 @@ export {
 export { type BlockInterval, fitOf, type IntervalFit, intervalOf } from './interval.js'
 export { type BlockRules, judgeBlock } from './judge.js'
 export { createOutputTrie, type OutputTrie, type OutputTrieOptions, operationsOfDiff } from './output-trie.js'
-export { deriveBody, verifyBody, verifyHeader, verifyRoot } from './verify.js'
+export { derive, deriveBody, requireDiff, verifyBody, verifyHeader, verifyRoot } from './verify.js'

@@ -1,4 +1,4 @@
-import { CborWriter } from '@ratatosk/cbor'
+import { CborWriter, concatBytes } from '@ratatosk/cbor'
 import {
   encodeInput,
   encodeList,
@@ -188,4 +188,21 @@ it('refuses exactly the intervals that do not meet the block', async () => {
       expect(fit === 'within').toBe(meets)
     }),
   )
+})
+
+it('refuses a transaction that does not decode, and one that names an output that does not', async () => {
+  const { cbor } = special([first], [])
+  // Auxiliary data are no text.
+  const undecoded = concatBytes(cbor.subarray(0, -1), Uint8Array.of(0x60))
+  await expect(judgeBlock([undecoded], header, before, rules)).rejects.toMatchObject({
+    code: 'BLOCK_INVALID',
+    position: 0,
+    cause: { code: 'BLOCK_TRANSACTION_MALFORMED' },
+  })
+  const bytes = outputOf(key, 5n)
+  const damaged = { get: () => decodeTransactionOutput(bytes.subarray(1)) }
+  await expect(judgeBlock([cbor], header, damaged, rules)).rejects.toMatchObject({
+    code: 'BLOCK_INVALID',
+    reference: outputReferenceKey(first),
+  })
 })

@@ -1,3 +1,4 @@
+import { isDecodeError } from '@ratatosk/cbor'
 import {
   effects,
   type Failures,
@@ -5,6 +6,7 @@ import {
   type PhaseTwo,
   type ProtocolParameters,
   type SlotConfig,
+  type Transaction,
   type TransactionOutput,
   type UtxoView,
   type ValidityInterval,
@@ -14,7 +16,7 @@ import {
   validateScripts,
 } from '@ratatosk/ledger'
 import { decodeTransactionAt, pause } from './decode-transactions.js'
-import { BlockError } from './errors.js'
+import { BlockError, isBlockError } from './errors.js'
 import type { Header } from './header.js'
 import { type BlockInterval, intervalOf } from './interval.js'
 
@@ -51,7 +53,7 @@ const maxScripts = 32
  * @param transactions CBOR in block order
  * @param before unspent outputs before the block, by `outputReferenceKey`
  * @throws {BlockError} `BLOCK_INVALID` with `position` and, for a rule of the ledger, `failures` of the first
- *   transaction that breaks a rule
+ *   transaction that breaks a rule, does not decode, or names an output that does not
  * @throws {ScriptsNotRunError} when scripts could not be run, which says nothing about the block
  */
 export async function judgeBlock(
@@ -63,16 +65,20 @@ export async function judgeBlock(
   const interval = intervalOf(header, rules.slots)
   /** Outputs that the block has produced; undefined once they are spent. */
   const changes = new Map<string, TransactionOutput | undefined>()
-  const utxos: UtxoView = { get: (key) => (changes.has(key) ? changes.get(key) : before.get(key)) }
+  let position = 0
+  const utxos: UtxoView = {
+    get: (key) => (changes.has(key) ? changes.get(key) : outputBefore(before, key, position)),
+  }
   let scripts: Promise<void>[] = []
   let fees = 0n
   let pausedAt = performance.now()
-  for (const [position, cbor] of transactions.entries()) {
+  for (const [place, cbor] of transactions.entries()) {
+    position = place
     if (performance.now() - pausedAt > longestRunMs) {
       await pause()
       pausedAt = performance.now()
     }
-    const transaction = decodeTransactionAt(cbor, position)
+    const transaction = decoded(cbor, position)
     const context = { ...rules, slot: slotFor(transaction.body.validityInterval, interval) }
     refuse(position, [
       ...validateProfile(transaction),
@@ -86,7 +92,7 @@ export async function judgeBlock(
       const phaseTwo = evaluator && { evaluator, slots }
       // The outputs are looked up before this returns: later transactions do not change what the scripts see.
       const judged = validateScripts(transaction, utxos, context, phaseTwo).then((failures) =>
-        refuse(position, failures),
+        refuse(place, failures),
       )
       judged.catch(() => undefined)
       scripts.push(judged)
@@ -99,6 +105,26 @@ export async function judgeBlock(
     scripts = []
   }
   await Promise.all(scripts)
+}
+
+function decoded(cbor: Uint8Array, position: number): Transaction {
+  try {
+    return decodeTransactionAt(cbor, position)
+  } catch (cause) {
+    if (!isBlockError(cause)) throw cause
+    throw new BlockError('BLOCK_INVALID', cause.message, { position, cause })
+  }
+}
+
+/** An invalid block that nothing removes may leave outputs that do not decode. */
+function outputBefore(before: UtxoView, key: string, position: number): TransactionOutput | undefined {
+  try {
+    return before.get(key)
+  } catch (cause) {
+    if (!isDecodeError(cause)) throw cause
+    const message = `Transaction ${position} names ${key}, which does not decode: ${cause.message}`
+    throw new BlockError('BLOCK_INVALID', message, { position, reference: key, cause })
+  }
 }
 
 const feesOverflow = (position: number) =>

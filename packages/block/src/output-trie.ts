@@ -46,6 +46,12 @@ export interface OutputTrie {
    */
   prepareDerivation(derivation: Derivation): void
   /**
+   * Applies a diff, whatever a header says.
+   *
+   * @throws {BlockError} `BLOCK_INPUT_MISSING` or `BLOCK_OUTPUT_EXISTS`; the trie is unchanged then
+   */
+  applyDiff(diff: BlockDiff): void
+  /**
    * Applies a block by its diff, and verifies that the state before it and the state after it have the
    * header's roots.
    *
@@ -177,6 +183,10 @@ export function createOutputTrie({ store, history = 64 }: OutputTrieOptions): Ou
     },
 
     free: trie.free,
+
+    applyDiff(diff) {
+      update([...operationsOfDiff(diff)])
+    },
 
     applyBlock(diff, header) {
       if (!equalBytes(trie.root, header.prevUtxosRoot))

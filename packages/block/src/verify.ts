@@ -2,7 +2,7 @@ import { equalBytes } from '@ratatosk/cbor'
 import { emptyRoot } from '@ratatosk/trie'
 import type { BlockBody, BlockDiff } from './body.js'
 import { pause } from './decode-transactions.js'
-import { createDerivation } from './derivation/derive.js'
+import { createDerivation, type ReadBody } from './derivation/derive.js'
 import { transactionsRoot } from './derivation/transactions-map.js'
 import type { Derivation, OutputHashes } from './derivation/types.js'
 import { BlockError } from './errors.js'
@@ -35,17 +35,28 @@ export async function verifyBody(body: BlockBody, header: Header, before: Output
  * @throws {BlockError} `BLOCK_BODY_MISMATCH` when this is the body of no header at all
  */
 export async function deriveBody(body: BlockBody): Promise<Derivation> {
-  const derivation = createDerivation()
-  for (const [position, cbor] of body.transactions.entries()) {
+  const derivation = await derive(body.transactions)
+  requireDiff(derivation, body)
+  return derivation
+}
+
+/** Adds transactions to a derivation; other work runs meanwhile. @param read see {@link createDerivation} */
+export async function derive(transactions: readonly Uint8Array[], read?: ReadBody): Promise<Derivation> {
+  const derivation = createDerivation(read)
+  for (const [position, cbor] of transactions.entries()) {
     if (position % pauseEvery === pauseEvery - 1) await pause()
     derivation.add(cbor)
   }
-  if (!equalDiffs(derivation.diff(), body))
-    throw new BlockError(
-      'BLOCK_BODY_MISMATCH',
-      'Spent and produced outputs do not follow from the transactions',
-    )
   return derivation
+}
+
+/** @throws {BlockError} `BLOCK_BODY_MISMATCH` when a diff does not follow from the transactions */
+export function requireDiff(derivation: Derivation, diff: BlockDiff): void {
+  if (equalDiffs(derivation.diff(), diff)) return
+  throw new BlockError(
+    'BLOCK_BODY_MISMATCH',
+    'Spent and produced outputs do not follow from the transactions',
+  )
 }
 
 /**

@@ -1,10 +1,8 @@
-import { setImmediate } from 'node:timers/promises'
 import {
   type BlockBody,
   BlockError,
-  createDerivation,
   decodeHeader,
-  deriveBody,
+  derive,
   encodeBlockBody,
   isBlockError,
   isInvalidBlock,
@@ -14,12 +12,14 @@ import {
   type WritableArchive,
 } from '@ratatosk/block'
 import { equalBytes } from '@ratatosk/cbor'
+import { movedParts } from '@ratatosk/fraud'
 import type { Log } from '@ratatosk/ports'
 import { childOf } from './child-controller.js'
 import type { HeaderPath, MissingBlock } from './header-path.js'
 import type { LedgerState } from './ledger-state.js'
 import { readBody } from './own-blocks.js'
 import type { Peers } from './peers.js'
+import { readingsOf } from './readings.js'
 import type { FollowerOptions } from './types.js'
 
 /** Blocks per archived batch; fewer than the ledger state can revert, because a crash may lose a batch. */
@@ -141,8 +141,8 @@ export async function catchUp(
       const header = decodeHeader(block.header)
       const isUnprovable = unprovable !== undefined && equalBytes(unprovable, block.headerHash)
       try {
-        if (verified.error !== undefined) throw verified.error
         if (isUnprovable) state.pass(verified.body, header)
+        else if (verified.error !== undefined) throw verified.error
         else await state.apply(verified.body, header)
       } catch (error) {
         if (!isInvalidBlock(error)) throw error
@@ -191,30 +191,38 @@ async function verifiedBody(
 ): Promise<VerifiedBody | undefined> {
   const header = decodeHeader(encoded)
 
-  async function verify(body: BlockBody): Promise<VerifiedBody> {
-    const derivation = await deriveBody(body)
+  async function verify(given: BlockBody): Promise<VerifiedBody> {
+    const readings = await readingsOf(given)
     await begun
     signal.throwIfAborted()
-    const bytes = encodeBlockBody(body)
+    const verifiedWith = (body: BlockBody, error?: unknown): VerifiedBody => ({
+      body,
+      bytes: encodeBlockBody(body),
+      ...(error !== undefined && { error }),
+    })
     try {
       verifyHeader(header)
       state.assertFollows(header)
     } catch (error) {
-      return { body, bytes, error }
+      return verifiedWith(readings[0].body, error)
     }
-    try {
-      await verifyRoot(derivation, header, state.outputHash)
-      return { body, bytes }
-    } catch (error) {
-      // The operator committed these transactions: the peer that serves them is not at fault.
-      if (isInvalidBlock(error)) return { body, bytes, error }
-      throw error
+    let mismatch: unknown
+    for (const { derivation, body } of readings) {
+      try {
+        await verifyRoot(derivation, header, state.outputHash)
+        return verifiedWith(body)
+      } catch (error) {
+        // The operator committed these transactions: the peer that serves them is not at fault.
+        if (isInvalidBlock(error)) return verifiedWith(body, error)
+        mismatch ??= error
+      }
     }
+    throw mismatch
   }
 
   /** The body of transactions that the operator has shown. */
   async function verifyShown(transactions: readonly Uint8Array[]): Promise<VerifiedBody> {
-    const body = await bodyOfShown(transactions)
+    const body = { transactions, ...(await derive(transactions, movedParts)).diff() }
     return verify(body).catch((cause: unknown) => {
       if (!isBlockError(cause)) throw cause
       const message = `The chunks that the operator has shown are not those of the block: ${cause.message}`
@@ -236,19 +244,6 @@ async function verifiedBody(
   if (served !== undefined || unavailable === undefined) return served
   const shown = await unavailable({ headerHash, height, header }, signal)
   return shown && verifyShown(shown)
-}
-
-/** Transactions taken apart between two pauses. */
-const pauseEvery = 500
-
-/** Like `bodyOf`, but other work runs meanwhile. */
-async function bodyOfShown(transactions: readonly Uint8Array[]): Promise<BlockBody> {
-  const derivation = createDerivation()
-  for (const [position, cbor] of transactions.entries()) {
-    if (position % pauseEvery === pauseEvery - 1) await setImmediate()
-    derivation.add(cbor)
-  }
-  return { transactions, ...derivation.diff() }
 }
 
 /** The body of a block that is not archived; undefined if it is not kept, or is damaged. */

@@ -5,7 +5,6 @@ import {
   type BlockRules,
   createOutputTrie,
   decodeHeader,
-  deriveBody,
   type Header,
   isBlockError,
   judgeBlock,
@@ -67,7 +66,7 @@ export interface LedgerState {
    * The present state, and the one after a block that breaks a rule, to prove what they hold; until `align`
    * is called.
    */
-  accuse(body: BlockBody): Promise<Pick<InvalidBlock, 'before' | 'outputBefore' | 'afterTransactions'>>
+  accuse(body: BlockBody): Pick<InvalidBlock, 'before' | 'outputBefore' | 'afterTransactions'>
   /**
    * Moves to the kept state with a root; else to the state after the archive's newest block.
    *
@@ -197,12 +196,11 @@ export async function openLedgerState({
 
     pass,
 
-    async accuse(body) {
+    accuse(body) {
       const before = view()
       const accused = { before, outputBefore: (key: Uint8Array) => unspent(key, before.valueHash) }
-      const derivation = await deriveBody(body)
       try {
-        trie.applyDerivation(derivation)
+        trie.applyDiff(body)
         return { ...accused, afterTransactions: view() }
       } catch (error) {
         if (!isBlockError(error)) throw error

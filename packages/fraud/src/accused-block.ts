@@ -1,9 +1,10 @@
-import { createDerivation, type Header } from '@ratatosk/block'
+import { createDerivation, type Header, type ReadBody } from '@ratatosk/block'
 import { equalBytes, toHex } from '@ratatosk/cbor'
 import { createMemoryStore, createTrie, type TrieEntry, type TrieView } from '@ratatosk/trie'
 import { FraudError } from './errors.js'
 import type { MapProofs } from './map-proofs.js'
 import { pausing } from './pausing.js'
+import { movedParts } from './shapes/moved-parts.js'
 
 /**
  * A block to find frauds in, with everything that its header commits to. Its tries must not change while they
@@ -55,27 +56,43 @@ export interface Accusation extends Omit<AccusedBlock, 'map' | 'valueOf' | 'entr
  */
 export async function accuse({ entries, ...block }: Accusation): Promise<AccusedBlock> {
   const { header, transactions, before, after } = block
+  let isMoved = false
+  const read: ReadBody = (body) => {
+    const moved = movedParts(body)
+    isMoved ||= moved !== undefined
+    return moved
+  }
+  let map = await mapOf(entries ?? (await derivedEntries(transactions, before, read)))
+  // Verifiers without this search take it that what does not decode moves nothing.
+  if (isMoved && !equalBytes(map.trie.root, header.transactionsRoot))
+    map = await mapOf(await derivedEntries(transactions, before, () => undefined))
+  requireRoot('transactions map', map.trie, header.transactionsRoot)
+  requireRoot('trie of the outputs before the block', before, header.prevUtxosRoot)
+  if (after) requireRoot('trie of the outputs after the block', after, header.utxosRoot)
+  const { trie, values, all } = map
+  return { ...block, map: trie, valueOf: (key) => values.get(toHex(key)), entriesOfMap: () => all }
+}
+
+async function mapOf(entries: Iterable<TrieEntry>) {
   const values = new Map<string, Uint8Array>()
   const all: TrieEntry[] = []
-  for await (const entry of pausing(entries ?? (await derivedEntries(transactions, before)))) {
+  for await (const entry of pausing(entries)) {
     const [key, value] = entry
     values.set(toHex(key), value)
     all.push(entry)
   }
-  const map = createTrie({ store: createMemoryStore(), history: 0 })
-  await map.rebuild(pausing(all))
-  requireRoot('transactions map', map, header.transactionsRoot)
-  requireRoot('trie of the outputs before the block', before, header.prevUtxosRoot)
-  if (after) requireRoot('trie of the outputs after the block', after, header.utxosRoot)
-  return { ...block, map, valueOf: (key) => values.get(toHex(key)), entriesOfMap: () => all }
+  const trie = createTrie({ store: createMemoryStore(), history: 0 })
+  await trie.rebuild(pausing(all))
+  return { trie, values, all }
 }
 
-/** Entries of the transactions map that follows from transactions. */
+/** Entries of the transactions map that follows from transactions, as the scripts read these. */
 export async function derivedEntries(
   transactions: readonly Uint8Array[],
   before: TrieView,
+  read: ReadBody = movedParts,
 ): Promise<Iterable<TrieEntry>> {
-  const derivation = createDerivation()
+  const derivation = createDerivation(read)
   for await (const transaction of pausing(transactions)) derivation.add(transaction)
   return derivation.derive(before.valueHash).entries()
 }

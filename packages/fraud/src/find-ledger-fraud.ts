@@ -7,7 +7,7 @@ import { chunkFlaws } from './find-chunk-fraud.js'
 import { isChunkEntry, readKnownChunks } from './known-chunks.js'
 import { encodeLedgerFraudProof, type LedgerFraudProof, type ResolvedOpening } from './ledger-proofs.js'
 import { numberKey, openOutput, openRecord, openTransaction, openUnspent } from './openings.js'
-import { readPartsAt } from './read-at.js'
+import { movedAt } from './read-at.js'
 import { recordedAt, transactionRecordIn } from './recorded.js'
 import { type FoundFraud, firstFound, type Search, smallestFirst, step } from './smallest-proof.js'
 import { mostInParts } from './supplied-bytes.js'
@@ -142,9 +142,9 @@ function* fraudsOfTransaction(
   position: number,
   record: TransactionRecord,
 ): Generator<LedgerFraudProof, void> {
-  const parts = partsIn(block, position)
-  if (parts === undefined) return
-  const { inputs, referenceInputs, outputs, id, fee } = parts
+  const moved = movedIn(block, position)
+  if (moved === undefined) return
+  const { inputs, referenceInputs, outputs, fee } = moved
   const transaction = openTransaction(block, position)
   /** The transaction's number in records of outputs. */
   const own = BigInt(position) + 1n
@@ -163,7 +163,7 @@ function* fraudsOfTransaction(
     }
   }
   for (const [index, output] of outputs.entries()) {
-    const key = encodeOutputReference({ transactionId: id, index })
+    const key = encodeOutputReference({ transactionId: record.id, index })
     const noted = outputIn(block, key)
     if (noted?.created !== own || !equalBytes(noted.hash, blake2b256(output)))
       yield { fraud: 'outputNotNoted', transaction, index, output: openOutput(block, key) }
@@ -206,9 +206,9 @@ function* fraudsOfOutput(
   if (spent > 0n) {
     const absent = absenceAt(block, spent)
     const [position, spender] = [Number(spent - 1n), records.get(spent - 1n)]
-    const parts = spender && partsIn(block, position)
+    const moved = spender && movedIn(block, position)
     if (absent) yield { fraud: 'spentWithoutInput', key, output, spender: { absent } }
-    else if (parts && !parts.inputs.some((input) => equalBytes(encodeOutputReference(input), key)))
+    else if (moved && !moved.inputs.some((input) => equalBytes(encodeOutputReference(input), key)))
       yield { fraud: 'spentWithoutInput', key, output, spender: openTransaction(block, position) }
   }
   if (created === 0n) {
@@ -218,11 +218,11 @@ function* fraudsOfOutput(
     const absent = absenceAt(block, created)
     const [position, maker] = [Number(created - 1n), records.get(created - 1n)]
     const { transactionId, index } = decodeOutputReference(key)
-    const parts = maker && partsIn(block, position)
+    const moved = maker && movedIn(block, position)
     if (absent) yield { fraud: 'inventedOutput', key, output, maker: { absent } }
     else if (maker && !equalBytes(maker.id, transactionId))
       yield { fraud: 'inventedOutput', key, output, maker: openRecord(block, created - 1n) }
-    else if (parts && index >= parts.outputs.length) {
+    else if (moved && index >= moved.outputs.length) {
       const transaction = openTransaction(block, position)
       yield { fraud: 'inventedOutput', key, output, maker: { transaction, index } }
     }
@@ -246,10 +246,10 @@ const wrongOutputsAfter = (block: AccusedBlock, after: TrieView, key: Uint8Array
   after: openUnspent(after, key),
 })
 
-/** What can be read of a transaction whose body is that of its record; undefined without it. */
-function partsIn(block: AccusedBlock, position: number) {
+/** What a transaction moves whose body is that of its record; undefined without it. */
+function movedIn(block: AccusedBlock, position: number) {
   const recorded = recordedAt(block, position)
-  return recorded && readPartsAt(block, recorded)
+  return recorded && movedAt(recorded)
 }
 
 function outputIn(block: AccusedBlock, key: Uint8Array): OutputRecord | undefined {

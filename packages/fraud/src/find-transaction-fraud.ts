@@ -17,7 +17,7 @@ import type { AccusedBlock } from './accused-block.js'
 import { shapeFrauds, strangeItems, strangeWitnesses } from './find-shape-fraud.js'
 import { readKnownChunks } from './known-chunks.js'
 import { openRecord, openTransaction } from './openings.js'
-import { type Read, readAt, readPartsAt } from './read-at.js'
+import { movedAt, type Read, readAt } from './read-at.js'
 import { type Recorded, recordedAt } from './recorded.js'
 import { readOutput } from './shapes/lenient.js'
 import { type FoundFraud, firstFound, type Search, smallestFirst, step } from './smallest-proof.js'
@@ -33,9 +33,10 @@ import {
  * Looks for the first transaction of a block that breaks a rule of its own, and returns the smallest of
  * its first proofs; undefined if there is none.
  *
- * A transaction that does not decode is read as the script reads it, but for its minimum fee. What inputs
- * stand for is known only from the block's own transactions and `outputBefore`; without it, values are not
- * compared and reference scripts cost nothing. The proof is not evaluated: do that before it is sent.
+ * A transaction that does not decode is read as the script reads it, but for its minimum fee where the
+ * witness set does not decode. What inputs stand for is known only from the block's own transactions and
+ * `outputBefore`; without it, values are not compared and reference scripts cost nothing. The proof is not
+ * evaluated: do that before it is sent.
  *
  * @param rules of the layer 2, as the transaction policy has them
  */
@@ -59,7 +60,8 @@ export function* transactionFrauds(block: AccusedBlock, rules: ProvableRules): S
     const encode = (proof: TransactionFraudProof) => encodeTransactionFraudProof(block.header, proof)
     const frauds = read ? fraudsOf(block, rules, recorded, read, outputOf) : shapeFrauds(block, recorded)
     yield* smallestFirst(frauds, encode)
-    if (!read?.isDecoded) yield* smallestFirst(strangeItems(block, recorded, rules.networkId), encode)
+    if (!(read?.isDecoded && read.hasWitnesses))
+      yield* smallestFirst(strangeItems(block, recorded, rules.networkId), encode)
   }
 }
 
@@ -69,10 +71,10 @@ function* outputsMadeIn(block: AccusedBlock): Generator<typeof step, ReadonlyMap
   for (const position of block.transactions.keys()) {
     yield step
     const recorded = recordedAt(block, position)
-    const parts = recorded && readPartsAt(block, recorded)
-    if (parts === undefined) continue
-    for (const [index, output] of parts.outputs.entries())
-      made.set(toHex(encodeOutputReference({ transactionId: parts.id, index })), output)
+    if (recorded === undefined) continue
+    const { id: transactionId } = recorded.parts
+    for (const [index, output] of movedAt(recorded)?.outputs.entries() ?? [])
+      made.set(toHex(encodeOutputReference({ transactionId, index })), output)
   }
   return made
 }
@@ -81,7 +83,7 @@ function* fraudsOf(
   block: AccusedBlock,
   rules: ProvableRules,
   recorded: Recorded,
-  { transaction: decoded, isDecoded }: Read,
+  { transaction: decoded, isDecoded, hasWitnesses }: Read,
   outputOf: (key: Uint8Array) => Uint8Array | undefined,
 ): Generator<TransactionFraudProof, void> {
   const { body } = decoded
@@ -117,7 +119,7 @@ function* fraudsOf(
   }
 
   const resolved = resolvedIn(record, decoded, outputOf)
-  if (isWitnessed && isDecoded)
+  if (isWitnessed && hasWitnesses)
     for (const parts of lowFees(decoded, rules, resolved))
       yield { fraud: 'feeTooSmall', transaction, ...parts }
   const count = resolved && unreadableCount(resolved)

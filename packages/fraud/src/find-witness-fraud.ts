@@ -42,8 +42,8 @@ import {
  * - a missing bootstrap witness of a Byron address, and signatures and scripts for collateral;
  * - a script data hash over the cost models of other languages than the transaction's;
  * - extraneous witnesses, and a Plutus script that fails;
- * - anything in a transaction whose witnesses the block commits to are others; and what redeemers lack in one
- *   that the ledger does not decode;
+ * - anything in a transaction whose witnesses the block commits to are others; and what redeemers lack in
+ *   witnesses that the ledger does not decode;
  * - what a proof cannot read: key witnesses and keys of maps in longer heads than needed.
  *
  * The proof is not evaluated: do that before it is sent.
@@ -105,7 +105,7 @@ function* fraudsOf(suspect: Suspect): Generator<WitnessFraudProof, void> {
   yield* invalidSignatures(suspect)
   yield* missingSignatures(suspect)
   yield* scriptFrauds(suspect)
-  if (suspect.isDecoded) yield* scriptDataFrauds(suspect)
+  if (suspect.hasWitnesses) yield* scriptDataFrauds(suspect)
 }
 
 function* invalidSignatures({ block, position, transaction }: Suspect): Generator<WitnessFraudProof, void> {
@@ -224,7 +224,7 @@ function* scriptFrauds(suspect: Suspect): Generator<WitnessFraudProof, void> {
         const fraud = isReadable ? 'nativeScriptFails' : 'unreadableScript'
         if (need) yield { fraud, ...opened(suspect), need, script: script.bytes }
       }
-    } else if (!hasRedeemer && suspect.isDecoded) {
+    } else if (!hasRedeemer && suspect.hasWitnesses) {
       const need = open()
       const { language, bytes } = script
       if (need) yield { fraud: 'redeemerMissing', ...opened(suspect), need, language, script: bytes }

@@ -34,6 +34,8 @@ export {
   type RemovalContext,
   removeFraudulentBlock,
 } from './remove-fraudulent-block.js'
+export { movedParts } from './shapes/moved-parts.js'
+export type { AssetPlace } from './shapes/shapes.js'
 export type { FoundFraud } from './smallest-proof.js'
 export { accuseShown, type DerivedMap, deriveMap, missingForProof } from './summons/accuse-shown.js'
 export {
@@ -63,7 +65,6 @@ export { createShownMap, type ShownMap } from './summons/shown-map.js'
 export { outsource, roomBesideRemoval } from './supplied-bytes.js'
 export {
   type Asset,
-  type AssetPlace,
   encodeTransactionFraudProof,
   type OutputPlace,
   type PartOpening,

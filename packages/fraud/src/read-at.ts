@@ -1,69 +1,88 @@
-import { concatBytes, equalBytes, isDecodeError } from '@ratatosk/cbor'
-import { decodeTransaction, type OutputReference, profileLimits, type Transaction } from '@ratatosk/ledger'
+import type { MovedParts } from '@ratatosk/block'
+import { concatBytes, equalBytes, fromHex, isDecodeError } from '@ratatosk/cbor'
+import { blake2b256, decodeTransaction, profileLimits, type Transaction } from '@ratatosk/ledger'
 import type { AccusedBlock } from './accused-block.js'
 import { shapeFrauds } from './find-shape-fraud.js'
 import type { Recorded } from './recorded.js'
 import { itemIn } from './shapes/item.js'
 import { readLeniently } from './shapes/lenient.js'
+import { movedParts } from './shapes/moved-parts.js'
 
 /** A transaction as the ledger decodes it, or as the scripts read it. */
 export interface Read {
   readonly transaction: Transaction
+  /** Whether the ledger decodes its body. */
   readonly isDecoded: boolean
+  /** Whether it decodes its witness set. */
+  readonly hasWitnesses: boolean
 }
 
-/** An empty witness set, and that there are no auxiliary data. */
-const noWitnesses = Uint8Array.of(0xa0, 0xf5, 0xf6)
+const head = Uint8Array.of(0x84)
+const noWitnesses = Uint8Array.of(0xa0)
+/** Behind a witness set: the transaction is valid, and has no auxiliary data. */
+const noAuxiliaryData = Uint8Array.of(0xf5, 0xf6)
+const emptyBody = fromHex('a3008001800200')
 
 /**
  * The transaction that is recorded, without witnesses if these are not; undefined if its shape is a fraud, as
- * `shapeFrauds` finds it.
+ * `shapeFrauds` finds it. Auxiliary data need not decode.
  */
 export function readAt(block: AccusedBlock, recorded: Recorded): Read | undefined {
   const { isWitnessed, parts } = recorded
   const { id, body } = parts
-  const witnessSet = isWitnessed ? parts.witnessSet : noWitnesses.subarray(0, 1)
-  const rest = isWitnessed ? parts.rest : noWitnesses.subarray(1)
-  const bytes = concatBytes(Uint8Array.of(0x84), body, witnessSet, rest)
-  try {
-    const transaction = decodeTransaction(bytes)
-    const isCutSo = equalBytes(transaction.witnesses.bytes, witnessSet)
-    if (isCutSo && equalBytes(transaction.id, id)) return { transaction, isDecoded: true }
-  } catch (error) {
-    if (!isDecodeError(error)) throw error
+  const witnessSet = isWitnessed ? parts.witnessSet : noWitnesses
+  const rest = isWitnessed ? parts.rest : noAuxiliaryData
+  const decoded = decodedOf(body, witnessSet, rest) ?? decodedOf(body, witnessSet, noAuxiliaryData)
+  if (decoded !== undefined && equalBytes(decoded.id, id)) {
+    const transaction = withAuxiliaryData(decoded, decoded.body.auxiliaryDataHash, rest)
+    return { transaction, isDecoded: true, hasWitnesses: true }
   }
   const { bodyItems, witnessSetItems } = profileLimits
-  const [read, witnesses] = [itemIn(body, bodyItems), itemIn(witnessSet, witnessSetItems)]
-  if (typeof read === 'string' || typeof witnesses === 'string') return undefined
+  const [read, items] = [itemIn(body, bodyItems), itemIn(witnessSet, witnessSetItems)]
+  if (typeof read === 'string' || typeof items === 'string') return undefined
   if (!shapeFrauds(block, recorded).next().done) return undefined
-  return { transaction: readLeniently(bytes, { id, body: read, witnesses }), isDecoded: false }
+  const bytes = concatBytes(head, body, witnessSet, rest)
+  const lenient = readLeniently(bytes, { id, body: read, witnesses: items })
+  const witnesses = decodedOf(emptyBody, witnessSet, noAuxiliaryData)?.witnesses
+  return {
+    transaction: {
+      ...withAuxiliaryData(lenient, lenient.body.auxiliaryDataHash, rest),
+      ...(witnesses && { witnesses }),
+    },
+    isDecoded: false,
+    hasWitnesses: witnesses !== undefined,
+  }
 }
 
-/** What moves outputs in the transaction that is recorded, in order. */
-export interface ReadParts {
-  readonly id: Uint8Array
-  readonly inputs: readonly OutputReference[]
-  readonly referenceInputs: readonly OutputReference[]
-  /** CBOR of each output. */
-  readonly outputs: readonly Uint8Array[]
-  /** Lovelace. */
-  readonly fee: bigint
+/** A transaction of parts; undefined if the ledger does not decode it, or cuts it elsewhere. */
+function decodedOf(body: Uint8Array, witnessSet: Uint8Array, rest: Uint8Array): Transaction | undefined {
+  try {
+    const transaction = decodeTransaction(concatBytes(head, body, witnessSet, rest))
+    return equalBytes(transaction.witnesses.bytes, witnessSet) ? transaction : undefined
+  } catch (error) {
+    if (isDecodeError(error)) return undefined
+    throw error
+  }
 }
 
-const readPartsOf = new WeakMap<Recorded, { readonly parts: ReadParts | undefined }>()
-
-/** These of a transaction that may not be read in whole. */
-export function readPartsAt(block: AccusedBlock, recorded: Recorded): ReadParts | undefined {
-  if (recorded.parts.isDecoded) return recorded.parts
-  const known = readPartsOf.get(recorded) ?? { parts: readUndecodedParts(block, recorded) }
-  readPartsOf.set(recorded, known)
-  return known.parts
+/** A transaction with the auxiliary data of a hash, if they are there: of what they have, nothing is read. */
+function withAuxiliaryData(
+  transaction: Transaction,
+  hash: Uint8Array | undefined,
+  rest: Uint8Array,
+): Transaction {
+  const bytes = rest.subarray(1)
+  if (transaction.auxiliaryData || !hash || !equalBytes(blake2b256(bytes), hash)) return transaction
+  return { ...transaction, auxiliaryData: { bytes, scripts: [] } }
 }
 
-function readUndecodedParts(block: AccusedBlock, recorded: Recorded): ReadParts | undefined {
+const movedBy = new WeakMap<Recorded, { readonly parts: MovedParts | undefined }>()
+
+/** What a transaction moves that may not be read in whole. */
+export function movedAt(recorded: Recorded): MovedParts | undefined {
   const { parts } = recorded
-  const read = readAt(block, recorded)
-  if (read === undefined) return undefined
-  const { inputs, referenceInputs, outputs, fee } = read.transaction.body
-  return { id: parts.id, inputs, referenceInputs, outputs: outputs.map(({ bytes }) => bytes), fee }
+  if (parts.isDecoded) return parts
+  const known = movedBy.get(recorded) ?? { parts: movedParts(parts.body) }
+  movedBy.set(recorded, known)
+  return known.parts
 }

@@ -27,6 +27,7 @@ import { type Accusation, accuse } from './accused-block.js'
 import { findLedgerFraud, ledgerFrauds } from './find-ledger-fraud.js'
 import { encodeLedgerFraudProof } from './ledger-proofs.js'
 import { removeFraudulentBlock, requireAccepted } from './remove-fraudulent-block.js'
+import { movedParts } from './shapes/moved-parts.js'
 import {
   accusation,
   blockOf,
@@ -228,6 +229,7 @@ describe('removeFraudulentBlock', () => {
     })
     const transactions = [first, undecoded, theft({ inputs: [31], outputs: 60 })]
     const block = blockOf(transactions, {
+      read: movedParts,
       entries(map) {
         const chunks = [[first], transactions.slice(1)]
         for (const [number, chunk] of chunks.entries()) {

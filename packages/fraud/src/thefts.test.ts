@@ -1,13 +1,13 @@
-import { decodeTransactionRecord, partsOf } from '@ratatosk/block'
 import { concatBytes, fromHex, toHex } from '@ratatosk/cbor'
 import type { ProvableRules } from '@ratatosk/contracts'
 import { blake2b256, encodeOutputReference } from '@ratatosk/ledger'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { bond, evaluator, keys, openScene } from '../../protocol/dist/test/protocol-scene.js'
+import { bond, evaluator, openScene } from '../../protocol/dist/test/protocol-scene.js'
 import { removeFraudulentBlock } from './remove-fraudulent-block.js'
+import { movedParts } from './shapes/moved-parts.js'
 import { commitUnderAll } from './test/all-policies.js'
 import { blockOf, type Committed, type Story, tellStory } from './test/lying-blocks.js'
-import { addressOfThief, coin, type Theft, theft } from './test/theft.js'
+import { addressOfThief, coin, signedTheft, theft } from './test/theft.js'
 
 /*
  * Blocks that take money, whose bodies and maps are published. No node accepts one of them; each would be
@@ -28,41 +28,6 @@ const shortKey = concatBytes(fromHex('a10081'), fromHex(`82581f${'05'.repeat(31)
 
 /** A witness set that the ledger does not decode, of more items than layer 1 reads. */
 const hugeWitnesses = concatBytes(fromHex('a11863994e20'), new Uint8Array(20_000))
-
-/** The same by the owner of the outputs, who makes money. */
-function signed(what: Theft): Uint8Array {
-  const { publicKey, sign } = keys.payment
-  const signature = sign(partsOf(theft(what)).id)
-  return theft({
-    ...what,
-    witnesses: concatBytes(fromHex('a10081825820'), publicKey, fromHex('5840'), signature),
-  })
-}
-
-/** A theft that the ledger does not decode, in a map that notes all that the scripts read of it. */
-function notedTheft({ transactions }: Story): Committed {
-  // Of required signers there must be some.
-  const bytes = theft({ before: [fromHex('0e80')] })
-  const output = bytes.subarray(-48, -9)
-  const key = encodeOutputReference({ transactionId: partsOf(bytes).id, index: 0 })
-  const own = eight(BigInt(transactions.length + 1))
-  return blockOf([...transactions, bytes], {
-    entries(map) {
-      const before = map.get(toHex(eight(BigInt(transactions.length - 1)))) as Uint8Array
-      const fees = decodeTransactionRecord(before).feesSoFar + 500_000n
-      const place = toHex(eight(BigInt(transactions.length)))
-      const record = map.get(place) as Uint8Array
-      const hash = blockOf(transactions).before.valueHash(coin(30)) as Uint8Array
-      map.set(place, concatBytes(record.subarray(0, 65), blake2b256(hash), eight(fees), record.subarray(105)))
-      map.set(toHex(coin(30)), concatBytes(eight(0n), own, hash))
-      map.set(toHex(key), concatBytes(own, eight(0n), blake2b256(output)))
-    },
-    after(outputs) {
-      outputs.delete(toHex(coin(30)))
-      outputs.set(toHex(key), output)
-    },
-  })
-}
 
 const thefts: readonly {
   readonly what: string
@@ -99,7 +64,7 @@ const thefts: readonly {
     what: 'nobody knows what the inputs of a transaction that makes 45 ada stand for',
     fraud: 'wrongResolvedHash',
     commit: ({ transactions }) =>
-      blockOf([...transactions, signed({ lovelace: 50_000_000n })], {
+      blockOf([...transactions, signedTheft({ lovelace: 50_000_000n })], {
         entries(map) {
           const key = toHex(eight(BigInt(transactions.length)))
           map.set(
@@ -116,12 +81,14 @@ const thefts: readonly {
   {
     what: 'a transaction of 180 outputs makes 1,795 ada out of 5',
     fraud: 'unreadablePart',
-    commit: ({ transactions }) => blockOf([...transactions, signed({ lovelace: 10_000_000n, outputs: 180 })]),
+    commit: ({ transactions }) =>
+      blockOf([...transactions, signedTheft({ lovelace: 10_000_000n, outputs: 180 })]),
   },
   {
     what: 'a transaction of the most outputs makes money',
     fraud: 'valueNotPreserved',
-    commit: ({ transactions }) => blockOf([...transactions, signed({ lovelace: 10_000_000n, outputs: 44 })]),
+    commit: ({ transactions }) =>
+      blockOf([...transactions, signedTheft({ lovelace: 10_000_000n, outputs: 44 })]),
   },
   {
     what: 'a transaction that makes 45 ada is before a witness set that fits into no proof',
@@ -138,7 +105,8 @@ const thefts: readonly {
   {
     what: 'a list of required signers is empty, and nobody has signed',
     fraud: 'strangeItem',
-    commit: notedTheft,
+    commit: ({ transactions }) =>
+      blockOf([...transactions, theft({ before: [fromHex('0e80')] })], { read: movedParts }),
   },
   ...(
     [
@@ -150,7 +118,7 @@ const thefts: readonly {
   ).map(([what, fraud, change]) => ({
     what: `${what}, and nobody has signed`,
     fraud,
-    commit: ({ transactions }: Story) => blockOf([...transactions, theft(change)]),
+    commit: ({ transactions }: Story) => blockOf([...transactions, theft(change)], { read: movedParts }),
   })),
 ]
 

@@ -10,6 +10,7 @@ import {
   type TransactionOpening,
   transactionData,
 } from './openings.js'
+import type { AssetPlace } from './shapes/shapes.js'
 
 /** What the inputs of a transaction, and behind them its reference inputs, stand for. */
 export interface ResolvedOutputs {
@@ -27,12 +28,6 @@ export interface Asset {
 
 /** An output by its index in the body, or the collateral return. */
 export type OutputPlace = number | 'collateralReturn'
-
-/** An asset in a value or a mint, by the index of its policy and that of its name under the policy. */
-export interface AssetPlace {
-  readonly policy: number
-  readonly name: number
-}
 
 /** The sets of references in a body, by their constructors. */
 const inputSets = { inputs: 0, collateralInputs: 1, referenceInputs: 2 } as const

@@ -5,7 +5,7 @@ import type { BlockBody, ProducedOutput } from '../body.js'
 import { BlockError } from '../errors.js'
 import { type ChunkRecord, chunkKey, createChunker, encodeChunkRecord } from './chunks.js'
 import { hashOf, newOutput, type Output, pathOf, unknownOutput } from './output-state.js'
-import { partsOf } from './parts.js'
+import { type MovedParts, partsOf } from './parts.js'
 import {
   encodeOutputRecord,
   encodeTransactionRecord,
@@ -29,8 +29,15 @@ interface Applied {
   readonly witnessSetLength: number
 }
 
-/** Starts a {@link Derivation}. */
-export function createDerivation(): Derivation {
+/** Reads what a transaction moves whose body does not decode; undefined if that is nothing. */
+export type ReadBody = (body: Uint8Array) => MovedParts | undefined
+
+/**
+ * Starts a {@link Derivation}.
+ *
+ * @param read gives what bodies that do not decode spend and produce: without it, nothing
+ */
+export function createDerivation(read?: ReadBody): Derivation {
   const outputs = new Map<string, Output>()
   const applied: Applied[] = []
   /** What has been spent or produced since operations were last given. */
@@ -113,9 +120,10 @@ export function createDerivation(): Derivation {
       const parts = partsOf(transaction)
       if (!parts.isDecoded || !parts.isFramed) fault ??= malformed(position, parts.isDecoded)
       chunker.add(parts)
-      const inputs = parts.inputs.map((reference) => spend(reference, position))
+      const moved = (parts.isDecoded ? undefined : read?.(parts.body)) ?? parts
+      const inputs = moved.inputs.map((reference) => spend(reference, position))
       const id = toHex(parts.id)
-      for (const [index, output] of parts.outputs.entries()) {
+      for (const [index, output] of moved.outputs.entries()) {
         if (index > maxOutputIndex) break
         // As `outputReferenceKey` writes it, with the digits of the id written once.
         produce({ transactionId: parts.id, index }, `${id}#${index}`, output, position)
@@ -123,9 +131,9 @@ export function createDerivation(): Derivation {
       applied.push({
         id: parts.id,
         witnessSetHash: blake2b256(parts.witnessSet),
-        fee: parts.fee,
+        fee: moved.fee,
         inputs,
-        referenceInputs: parts.referenceInputs,
+        referenceInputs: moved.referenceInputs,
         bodyLength: parts.body.length,
         witnessSetLength: parts.witnessSet.length,
       })

@@ -7,8 +7,18 @@ import {
   type TransactionBody,
 } from '@ratatosk/ledger'
 
+/** What a transaction does to the outputs. */
+export interface MovedParts {
+  readonly inputs: readonly OutputReference[]
+  readonly referenceInputs: readonly OutputReference[]
+  /** CBOR of each output. */
+  readonly outputs: readonly Uint8Array[]
+  /** Lovelace. */
+  readonly fee: bigint
+}
+
 /** What the derivation takes from the bytes of one transaction of a block. */
-export interface TransactionParts {
+export interface TransactionParts extends MovedParts {
   /** The body as submitted; the whole bytes when they are no transaction. */
   readonly body: Uint8Array
   /** Blake2b-256 of `body`. */
@@ -17,12 +27,6 @@ export interface TransactionParts {
   readonly witnessSet: Uint8Array
   /** What follows the witness set; empty when the bytes are no transaction. */
   readonly rest: Uint8Array
-  readonly inputs: readonly OutputReference[]
-  readonly referenceInputs: readonly OutputReference[]
-  /** CBOR of each output. */
-  readonly outputs: readonly Uint8Array[]
-  /** Lovelace. */
-  readonly fee: bigint
   /** Whether the ledger decodes the body. If not, the transaction has no inputs, outputs and fee. */
   readonly isDecoded: boolean
   /**

@@ -16,7 +16,7 @@ import {
   type Value,
 } from '@ratatosk/ledger'
 import { type Item, itemIn } from './item.js'
-import { entriesOf, fieldOf, isMap, itemsOf, partsOfOutput } from './shapes.js'
+import { entriesOf, fieldOf, firstOf, isMap, itemsOf, partsOfOutput } from './shapes.js'
 
 /*
  * What the scripts read of transactions that the ledger does not decode although their shapes are right: a
@@ -31,15 +31,15 @@ interface Shaped {
 }
 
 /**
- * Reads a transaction as far as proofs need it: of redeemers, datums, withdrawals, collateral and what
- * layer 2 does not allow it has nothing.
+ * Reads a transaction as far as proofs need it: of redeemers, datums, collateral and what layer 2 does not
+ * allow it has nothing.
  *
  * @param bytes of the transaction
  */
 export function readLeniently(bytes: Uint8Array, { id, body, witnesses }: Shaped): Transaction {
   const numberAt = (key: number) => fieldOf(body, key)?.argument
   const [until, from, network] = [numberAt(3), numberAt(8), numberAt(15)]
-  const hash = fieldOf(body, 11)
+  const [auxiliaryDataHash, hash] = [fieldOf(body, 7), fieldOf(body, 11)]
   const mint = fieldOf(body, 9)
   const returned = fieldOf(body, 16)
   return {
@@ -56,8 +56,9 @@ export function readLeniently(bytes: Uint8Array, { id, body, witnesses }: Shaped
         ...(from !== undefined && { invalidBefore: from }),
       },
       certificates: [],
-      withdrawals: [],
+      withdrawals: withdrawalsIn(body),
       mint: mint ? assetsOf(mint) : new Map(),
+      ...(auxiliaryDataHash && { auxiliaryDataHash: contentOf(auxiliaryDataHash) }),
       ...(hash && { scriptDataHash: contentOf(hash) }),
       collateralInputs: referencesIn(body, 13),
       requiredSigners: itemsOf(body, 14)
@@ -96,13 +97,42 @@ function outputOf(output: Item): TransactionOutput {
   const decoded = tried(() => decodeTransactionOutput(bytes))
   if (decoded !== undefined) return decoded
   const [address, value] = partsOfOutput(output)
+  const referenceScript = referenceScriptOf(output)
   return {
     bytes,
     format: isMap(output) ? 'map' : 'array',
     address: address === undefined ? unknownAddress : addressOf(contentOf(address)),
     value: value === undefined ? { lovelace: 0n, assets: new Map() } : valueIn(value),
     datum: { kind: 'none' },
+    ...(referenceScript && { referenceScript }),
   }
+}
+
+/**
+ * The reference script of an output, as the scripts find it: a tag, a string, and in it the language and the
+ * script, whatever heads they have.
+ */
+function referenceScriptOf(output: Item): Script | undefined {
+  const tagged = isMap(output) ? fieldOf(output, 3) : undefined
+  const [string] = tagged && firstOf(tagged) >> 5 === 6 ? tagged.items : []
+  if (string === undefined || firstOf(string) >> 5 !== 2 || string.argument < 0n) return undefined
+  const content = contentOf(string)
+  const behind = (place: number): number => place + headLength(content[place])
+  const behindLanguage = behind(behind(0))
+  const language = content[behindLanguage - 1] ?? languages.length
+  const end = content.length - (content[0] === 0x9f ? 1 : 0)
+  const script = content.subarray(language === 0 ? behindLanguage : behind(behindLanguage), end)
+  if (language === 0) return nativeScriptOf(script)
+  const plutus = languages[language]
+  return plutus && { language: plutus, bytes: script, hash: scriptHash(plutus, script) }
+}
+
+/** By their numbers in the CDDL. */
+const languages: readonly (PlutusLanguage | undefined)[] = [undefined, 'PlutusV1', 'PlutusV2', 'PlutusV3']
+
+const headLength = (first = 0): number => {
+  const info = first % 32
+  return info > 23 && info < 28 ? 1 + 2 ** (info - 24) : 1
 }
 
 /** Of Byron addresses nothing is proven. */
@@ -115,7 +145,14 @@ const unknownAddress: Address = {
   spending: 'key',
 }
 
-const addressOf = (bytes: Uint8Array): Address => tried(() => decodeAddress(bytes)) ?? unknownAddress
+/** Of an address that does not decode, the scripts read its header and what pays. */
+function addressOf(bytes: Uint8Array): Address {
+  const decoded = tried(() => decodeAddress(bytes))
+  const header = bytes[0]
+  if (decoded || header === undefined || header > 0x7f || bytes.length < 29) return decoded ?? unknownAddress
+  const payment = { kind: header % 32 < 16 ? 'key' : 'script', hash: bytes.subarray(1, 29) } as const
+  return { kind: 'enterprise', bytes, networkId: header % 16, payment }
+}
 
 function valueIn({ argument, items: [lovelace, assets] }: Item): Value {
   if (lovelace === undefined || assets === undefined) return { lovelace: argument, assets: new Map() }
@@ -154,16 +191,7 @@ const plutusFields: readonly (readonly [number, PlutusLanguage])[] = [
 ]
 
 function scriptsOf(witnesses: Item): Script[] {
-  const natives = itemsOf(witnesses, 1).map(
-    ({ bytes }): Script =>
-      tried(() => decodeNativeScript(bytes)) ?? {
-        language: 'native',
-        hash: scriptHash('native', bytes),
-        bytes,
-        // Whether it is satisfied is unknown.
-        script: { kind: 'all', scripts: [] },
-      },
-  )
+  const natives = itemsOf(witnesses, 1).map(({ bytes }) => nativeScriptOf(bytes))
   const plutus = plutusFields.flatMap(([field, language]) =>
     itemsOf(witnesses, field).map((item): Script => {
       const bytes = contentOf(item)
@@ -171,6 +199,25 @@ function scriptsOf(witnesses: Item): Script[] {
     }),
   )
   return [...natives, ...plutus]
+}
+
+const nativeScriptOf = (bytes: Uint8Array): Script =>
+  tried(() => decodeNativeScript(bytes)) ?? {
+    language: 'native',
+    hash: scriptHash('native', bytes),
+    bytes,
+    // Whether it is satisfied is unknown.
+    script: { kind: 'all', scripts: [] },
+  }
+
+/** The withdrawals from accounts that can be read; what others are is another fraud. */
+function withdrawalsIn(body: Item): Transaction['body']['withdrawals'] {
+  const field = fieldOf(body, 5)
+  if (field === undefined) return []
+  return entriesOf(field).flatMap(([key, { argument: lovelace }]) => {
+    const account = firstOf(key) >> 5 === 2 ? tried(() => decodeAddress(contentOf(key))) : undefined
+    return account?.kind === 'reward' ? [{ account, lovelace }] : []
+  })
 }
 
 function tried<T>(decode: () => T): T | undefined {

@@ -1,6 +1,5 @@
 import { equalBytes, isDecodeError } from '@ratatosk/cbor'
 import { decodeOutputReference, encodeOutputReference } from '@ratatosk/ledger'
-import type { AssetPlace } from '../transaction-proofs.js'
 import type { Item } from './item.js'
 
 /*
@@ -32,6 +31,12 @@ export const fieldOf = (map: Item, field: number): Item | undefined =>
 export function itemsOf(map: Item, key: number): readonly Item[] {
   const field = fieldOf(map, key)
   return field === undefined ? [] : untagged(field).items
+}
+
+/** An asset in a value or a mint, by the index of its policy and that of its name under the policy. */
+export interface AssetPlace {
+  readonly policy: number
+  readonly name: number
 }
 
 type IsShape = (item: Item) => boolean

@@ -1,12 +1,12 @@
 import {
-  bodyOf,
   createChunker,
+  createDerivation,
   decodeTransactionRecord,
-  deriveBlock,
   encodeOutputRecord,
   encodeTransactionRecord,
   type Header,
   partsOf,
+  type ReadBody,
   transactionKey,
 } from '@ratatosk/block'
 import { concatBytes, fromHex, toHex } from '@ratatosk/cbor'
@@ -25,15 +25,17 @@ import { keys } from '../../../protocol/dist/test/protocol-scene.js'
 import type { Accusation } from '../accused-block.js'
 
 /** A map by hex key. */
-type Entries = Map<string, Uint8Array>
+export type Entries = Map<string, Uint8Array>
 
 /** What a block commits to, without the rest of its header. */
 export interface Committed extends Omit<Accusation, 'header'> {
   readonly after: Trie
+  /** The outputs after it. */
+  readonly left: Entries
   readonly roots: Pick<Header, 'prevUtxosRoot' | 'utxosRoot' | 'transactionsRoot'>
 }
 
-export const accusation = ({ roots: _, ...block }: Committed, header: Header): Accusation => ({
+export const accusation = ({ roots: _, left: _left, ...block }: Committed, header: Header): Accusation => ({
   ...block,
   header,
 })
@@ -51,8 +53,8 @@ const coins = Array.from({ length: 40 }, (_, index) =>
 const ghost = utxoAt({ transactionId: new Uint8Array(32).fill(0xee), index: 0 })
 const secondGhost = utxoAt({ transactionId: new Uint8Array(32).fill(0xee), index: 1 })
 
-/** By reference. */
-const outputsBefore = (): Entries =>
+/** Those before the first block, by reference. */
+export const outputsBefore = (): Entries =>
   new Map(coins.map(({ reference, output }) => [keyOf(reference), output.bytes]))
 
 function trieOf(entries: Entries): Trie {
@@ -61,18 +63,29 @@ function trieOf(entries: Entries): Trie {
   return trie
 }
 
+/** How a block lies, and what it is based on. */
+export interface Lie {
+  /** Changes its map before the root is taken. */
+  readonly entries?: (map: Entries) => unknown
+  /** Changes the outputs after it. */
+  readonly after?: (outputs: Entries) => unknown
+  /** The outputs before it. */
+  readonly outputs?: Entries
+  /** What it takes of bodies that do not decode. */
+  readonly read?: ReadBody
+}
+
 /** The block of transactions, but for what a lie changes before the roots are taken. */
-export function blockOf(
-  transactions: readonly Uint8Array[],
-  lie: { readonly entries?: (map: Entries) => unknown; readonly after?: (outputs: Entries) => unknown } = {},
-): Committed {
-  const outputs = outputsBefore()
+export function blockOf(transactions: readonly Uint8Array[], lie: Lie = {}): Committed {
+  const { outputs = outputsBefore(), read } = lie
   const before = trieOf(outputs)
+  const derivation = createDerivation(read)
+  for (const transaction of transactions) derivation.add(transaction)
+  const { spent, produced } = derivation.diff()
   const map: Entries = new Map(
-    Array.from(deriveBlock(transactions, before.valueHash).entries(), ([key, value]) => [toHex(key), value]),
+    Array.from(derivation.derive(before.valueHash).entries(), ([key, value]) => [toHex(key), value]),
   )
   const left = new Map(outputs)
-  const { spent, produced } = bodyOf(transactions)
   for (const key of spent) left.delete(toHex(key))
   for (const { outref, output } of produced) left.set(toHex(outref), output)
   lie.entries?.(map)
@@ -83,6 +96,7 @@ export function blockOf(
     before,
     outputBefore: (key) => outputs.get(toHex(key)),
     after,
+    left,
     ...(lie.entries && { entries: Array.from(map, ([key, value]) => [fromHex(key), value] as const) }),
     keys: [...outputs.keys(), ...left.keys()].map((key) => fromHex(key)),
     roots: { prevUtxosRoot: before.root, utxosRoot: after.root, transactionsRoot: trieOf(map).root },
@@ -102,6 +116,7 @@ export function lyingSuccessor({ after }: Committed): Committed {
     transactions: [],
     before,
     after: left,
+    left: new Map([[toHex(own), secondGhost.output.bytes]]),
     keys: [own],
     roots: { prevUtxosRoot: before.root, utxosRoot: left.root, transactionsRoot: new Uint8Array(32) },
   }

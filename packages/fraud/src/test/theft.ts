@@ -1,6 +1,7 @@
+import { partsOf } from '@ratatosk/block'
 import { CborWriter, concatBytes, fromHex } from '@ratatosk/cbor'
 import { encodeOutputReference } from '@ratatosk/ledger'
-import { otherKeys } from '../../../protocol/dist/test/protocol-scene.js'
+import { keys, otherKeys } from '../../../protocol/dist/test/protocol-scene.js'
 
 export const addressOfThief = concatBytes(Uint8Array.of(0x60), otherKeys.payment.hash)
 
@@ -16,6 +17,10 @@ export interface Theft {
   readonly lovelace?: bigint
   /** How many outputs of so much. */
   readonly outputs?: number
+  /** CBOR of the only output instead. */
+  readonly output?: Uint8Array
+  /** Entries of the body behind the others. */
+  readonly behind?: readonly Uint8Array[]
   /** What is behind the witness set. */
   readonly rest?: Uint8Array
 }
@@ -27,15 +32,35 @@ export function theft({
   inputs = [30],
   lovelace = 4_500_000n,
   outputs = 1,
+  output,
+  behind = [],
   rest = fromHex('f5f6'),
 }: Theft): Uint8Array {
   const writer = new CborWriter(8192)
     .array(4)
-    .map(3 + before.length)
+    .map(3 + before.length + behind.length)
     .raw(concatBytes(...before))
   writer.uint(0).array(inputs.length)
   for (const index of inputs) writer.raw(coin(index))
-  writer.uint(1).array(outputs)
-  for (let i = 0; i < outputs; i++) writer.map(2).uint(0).bytes(addressOfThief).uint(1).uint(lovelace)
-  return writer.uint(2).uint(500_000n).raw(witnesses).raw(rest).toBytes()
+  const paid = new CborWriter().map(2).uint(0).bytes(addressOfThief).uint(1).uint(lovelace).toBytes()
+  const list = output === undefined ? new Array<Uint8Array>(outputs).fill(paid) : [output]
+  writer
+    .uint(1)
+    .array(list.length)
+    .raw(concatBytes(...list))
+  writer
+    .uint(2)
+    .uint(500_000n)
+    .raw(concatBytes(...behind))
+  return writer.raw(witnesses).raw(rest).toBytes()
+}
+
+/** The same by the owner of the outputs. */
+export function signedTheft(what: Theft): Uint8Array {
+  const { publicKey, sign } = keys.payment
+  const signature = sign(partsOf(theft(what)).id)
+  return theft({
+    ...what,
+    witnesses: concatBytes(fromHex('a10081825820'), publicKey, fromHex('5840'), signature),
+  })
 }

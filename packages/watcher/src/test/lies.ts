@@ -11,7 +11,10 @@ export const largeLie = ({ transactions, large }: Story): Committed => blockOf([
 export const honest = ({ transactions }: Story): Committed => blockOf(transactions)
 
 /** A block as a follower gives it to a watcher. */
-export function invalidBlock({ roots: _, after: _after, ...block }: Committed, header: Header): InvalidBlock {
+export function invalidBlock(
+  { roots: _, after: _after, left: _left, ...block }: Committed,
+  header: Header,
+): InvalidBlock {
   const error = Object.assign(new Error('It breaks a rule'), { code: 'BLOCK_INVALID', position: 0 })
   return {
     ...block,

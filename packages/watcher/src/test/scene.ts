@@ -133,9 +133,11 @@ export function openWatcher(
     readonly name?: string
     /** Those of `blocks` whose bodies no peer serves. */
     readonly withheld?: Withheld
+    /** Follows the queue instead of the stand-in of a follower. */
+    readonly follow?: (watcher: Watcher) => { close(): Promise<void> }
   } = {},
 ): OpenWatcher {
-  const { walletKeys = otherKeys, name = 'watcher', withheld, ...others } = options
+  const { walletKeys = otherKeys, name = 'watcher', withheld, follow, ...others } = options
   const { contracts } = scene
   const layer1 = others.layer1 ?? scene.layer1
   const wallet = openWallet({ layer1, keys: walletKeys, evaluator, withholdMs: 50 })
@@ -164,7 +166,7 @@ export function openWatcher(
     validityMs: 600_000,
     ...others,
   })
-  const following = followQueue(layer1, contracts, watcher, blocks, withheld)
+  const following = follow?.(watcher) ?? followQueue(layer1, contracts, watcher, blocks, withheld)
   let closed: Promise<void> | undefined
   const close = () => {
     closed ??= following.close().then(() => watcher.close())

@@ -14,18 +14,13 @@ const collateral = 'nothing: layer 2 takes no collateral'
 const ownBytes = 'nothing: bytes that no rule reads, within limits that claims prove'
 const outcome = 'the outputs that a Plutus script guards, at the cost of the users who locked them'
 
-const undecoded = 'no money; but nodes refuse a block that nothing removes'
+const undecoded = 'nothing: scripts read what it moves, watchers judge what is beside and behind it'
 
 /**
  * The claims that prove that a block breaks the rule; the rule that it breaks as well, or that has this name
  * in another ledger version; or what its operator gains, as no claim proves it.
  */
-export type Provability =
-  | readonly Claim[]
-  | Predicate
-  | `nothing: ${string}`
-  | typeof outcome
-  | typeof undecoded
+export type Provability = readonly Claim[] | Predicate | `nothing: ${string}` | typeof outcome
 
 /** Every rule that verifiers judge a block by. A rule of `@ratatosk/ledger` needs a row to compile. */
 export const provableRules: { readonly [rule in BlockRule | Predicate]: Provability } = {

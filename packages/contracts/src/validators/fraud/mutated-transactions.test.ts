@@ -6,7 +6,8 @@ import { decodePlutusData } from '@ratatosk/ledger/plutus-data'
 import { expect, it } from 'vitest'
 import { verdictPolicies } from '../../fraud/verdict-policies.js'
 import { blockOf, noteOutputs } from '../../test/fraud/blocks.js'
-import { type Draw, drawing } from '../../test/fraud/draw.js'
+import { drawing } from '../../test/fraud/draw.js'
+import { mutatedBytes } from '../../test/fraud/mutated-bytes.js'
 import { honestTransactionsOf } from '../../test/fraud/transaction/honest-proofs.js'
 import { rules } from '../../test/fraud/transaction/transactions.js'
 import { translatePolicy } from '../../test/fraud/trial.js'
@@ -15,26 +16,6 @@ import { translatePolicy } from '../../test/fraud/trial.js'
 const blocks = Number(process.env.RATATOSK_HONEST_BLOCKS ?? 40)
 const from = Number(process.env.RATATOSK_HONEST_FROM ?? 1)
 const mutationsOfBlock = 30
-
-/** Bytes with one exchanged, removed, inserted or repeated, or a part of them moved. */
-function mutated(bytes: Uint8Array, draw: Draw): Uint8Array {
-  const place = draw(bytes.length)
-  const length = 1 + draw(draw(4) === 0 ? 40 : 2)
-  const [before, after] = [bytes.subarray(0, place), bytes.subarray(place)]
-  const heads = [0x00, 0x18, 0x20, 0x40, 0x58, 0x5f, 0x80, 0x9f, 0xa0, 0xbf, 0xc0, 0xd9, 0xf6, 0xff]
-  switch (draw(5)) {
-    case 0:
-      return bytes.with(place, draw(256))
-    case 1:
-      return bytes.with(place, heads[draw(heads.length)]!)
-    case 2:
-      return Uint8Array.of(...before, ...after.subarray(length))
-    case 3:
-      return Uint8Array.of(...before, heads[draw(heads.length)]!, ...after)
-    default:
-      return Uint8Array.of(...before, ...bytes.subarray(place, place + length), ...after)
-  }
-}
 
 function isDecoded(bytes: Uint8Array): boolean {
   try {
@@ -56,7 +37,7 @@ it('what the ledger does not decode is proven to be a fraud without a claim abou
     const draw = drawing(seed)
     const honest = honestTransactionsOf(draw)
     for (let i = 0; i < mutationsOfBlock; i++) {
-      const bytes = mutated(honest.transactions[draw(honest.transactions.length)]!, draw)
+      const bytes = mutatedBytes(honest.transactions[draw(honest.transactions.length)]!, draw)
       if (isDecoded(bytes)) continue
       const { id, outputs } = partsOf(bytes)
       noteOutputs(id, outputs)

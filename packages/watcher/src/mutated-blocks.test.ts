@@ -1,0 +1,149 @@
+import { blockVersion, genesisHeaderHash, type Header, headerHash, type ReadBody } from '@ratatosk/block'
+import { toHex } from '@ratatosk/cbor'
+import { verdictPolicies } from '@ratatosk/contracts'
+import { createFollower, type InvalidBlock } from '@ratatosk/follower'
+import { accuse, movedParts } from '@ratatosk/fraud'
+import { createEvaluator } from '@ratatosk/ledger/plutus'
+import { decodePlutusData } from '@ratatosk/ledger/plutus-data'
+import { emptyRoot } from '@ratatosk/trie'
+import { afterAll, expect, it } from 'vitest'
+import { type Draw, drawing } from '../../contracts/dist/test/fraud/draw.js'
+import { mutatedBytes } from '../../contracts/dist/test/fraud/mutated-bytes.js'
+import { rules } from '../../contracts/dist/test/fraud/transaction/transactions.js'
+import { translatePolicy } from '../../contracts/dist/test/fraud/trial.js'
+import { fraudsIn } from '../../fraud/dist/find-fraud.js'
+import { blockOf, type Committed } from '../../fraud/dist/test/lying-blocks.js'
+import { type RichPart, richTransaction } from '../../fraud/dist/test/rich.js'
+import { theft } from '../../fraud/dist/test/theft.js'
+import { createMemoryArchive } from './test/memory-archive.js'
+import { genesis, served, silent } from './test/real-follower.js'
+
+/*
+ * A block has a transaction whose bytes are changed at random, and a theft beside it or in the block
+ * behind. Whatever the ledger does not decode: a follower finds a fraud, and the scripts accept its proof.
+ */
+
+/** `RATATOSK_MUTATED_BLOCKS=10000` changes so many blocks, from the seed `RATATOSK_MUTATED_FROM`. */
+const count = Number(process.env.RATATOSK_MUTATED_BLOCKS ?? 60)
+const from = Number(process.env.RATATOSK_MUTATED_FROM ?? 1)
+
+const parts: readonly RichPart[] = [
+  'body',
+  'witness set',
+  'auxiliary data',
+  'datum',
+  'script',
+  'pointer',
+  'rest',
+]
+const evaluator = createEvaluator({ threads: 1 })
+afterAll(() => evaluator.close())
+
+const judges = new Map(
+  Object.entries(verdictPolicies).map(([name, { script }]) => [name, translatePolicy(script(rules))]),
+)
+
+/** The fraud whose proof the scripts accept; undefined if there is none. */
+async function provenIn(block: InvalidBlock): Promise<string | undefined> {
+  const accused = await accuse(block)
+  for (const frauds of fraudsIn(accused, rules))
+    for (const { policy, proof, redeemer } of frauds ?? []) {
+      const ruling = judges.get(policy)?.(decodePlutusData(redeemer), headerHash(block.header))
+      if (ruling === 'accepted') return proof.fraud
+    }
+  return undefined
+}
+
+const headersOf = (blocks: readonly Committed[]): readonly Header[] => {
+  const headers: Header[] = []
+  for (const { roots } of blocks) {
+    const last = headers.at(-1)
+    const startTime = last?.endTime ?? 1_700_000_000_000n
+    headers.push({
+      ...roots,
+      depositsRoot: emptyRoot(),
+      withdrawalsRoot: emptyRoot(),
+      startTime,
+      endTime: startTime + 30_000n,
+      prevHeaderHash: last ? headerHash(last) : genesisHeaderHash(),
+      operatorVkey: new Uint8Array(28).fill(1),
+      blockVersion,
+    })
+  }
+  return headers
+}
+
+/**
+ * What a follower does with a chain: for each of its blocks that is not valid, the fraud that is proven, or
+ * `unprovable`. It ends with the first fraud.
+ */
+async function followed(blocks: readonly Committed[]): Promise<readonly string[]> {
+  const headers = headersOf(blocks)
+  const found: string[] = []
+  let end: (error?: unknown) => void = () => undefined
+  const ended = new Promise<void>((resolve, reject) => {
+    end = (error) => (error === undefined ? resolve() : reject(error))
+  })
+  const follower = await createFollower({
+    chain: { read: async () => ({ confirmed: { headerHash: genesisHeaderHash() }, blocks: headers }) },
+    peers: [],
+    own: served(headers.map((header, at) => ({ header, transactions: blocks[at]!.transactions }))),
+    archive: createMemoryArchive(),
+    genesis: genesis(),
+    rules: { ...rules, evaluator },
+    log: silent,
+    pollMs: 5,
+    backoffMs: 5,
+    async watch(block) {
+      const fraud = await provenIn(block).catch((error: unknown) => {
+        end(error)
+        return undefined
+      })
+      found.push(fraud ?? 'unprovable')
+      if (fraud === undefined) return 'unprovable'
+      end()
+      return undefined
+    },
+  })
+  const timer = setTimeout(() => end(new Error(`It stops: ${follower.status().trouble}`)), 10_000)
+  follower.synced().then(() => end(), end)
+  await ended.finally(() => {
+    clearTimeout(timer)
+    return follower.close()
+  })
+  return found
+}
+
+it('no change of a transaction hides a theft', { timeout: 48 * 3_600_000 }, async () => {
+  const tallies = new Map<string, number>()
+  const gotAway: string[] = []
+  for (let seed = from; seed < from + count; seed++) {
+    const draw: Draw = drawing(seed)
+    const changed = draw(8) === 0 ? undefined : parts[draw(parts.length)]
+    const mutations = 1 + draw(3)
+    const bytes = richTransaction(draw, 2 * draw(5), (part, own) => {
+      let mutant = own
+      for (let i = 0; part === changed && i < mutations && mutant.length > 0; i++)
+        mutant = mutatedBytes(mutant, draw)
+      return mutant
+    })
+    const read: ReadBody = draw(4) === 0 ? () => undefined : movedParts
+    const stolen = theft({ inputs: [30] })
+    const what = `seed ${seed}, ${changed ?? 'nothing'} changed: ${toHex(bytes)}`
+    try {
+      const alone = blockOf([bytes], { read })
+      const beside = await followed([blockOf([bytes, stolen], { read })])
+      const behind = await followed([alone, blockOf([stolen], { outputs: alone.left })])
+      if (behind.length === 1 && changed === undefined) expect(behind).toEqual(['missingSignature'])
+      if (beside.at(-1) === 'unprovable' || behind.at(-1) === 'unprovable' || behind.length === 0)
+        gotAway.push(`${what}: ${beside} and ${behind}`)
+      const result = behind.length > 1 ? 'unprovable' : behind[0]
+      const tally = `${changed ?? 'nothing'}: ${result}`
+      tallies.set(tally, (tallies.get(tally) ?? 0) + 1)
+    } catch (error) {
+      gotAway.push(`${what}: ${error}`)
+    }
+  }
+  process.stdout.write(`mutated blocks: ${JSON.stringify(Object.fromEntries([...tallies].sort()))}\n`)
+  expect(gotAway).toEqual([])
+})
