@@ -1,22 +1,31 @@
-import { blockVersion, genesisHeaderHash, type Header, headerHash, type ReadBody } from '@ratatosk/block'
-import { toHex } from '@ratatosk/cbor'
+import {
+  blockVersion,
+  genesisHeaderHash,
+  type Header,
+  headerHash,
+  partsOf,
+  type ReadBody,
+} from '@ratatosk/block'
+import { concatBytes, fromHex, toHex } from '@ratatosk/cbor'
 import { verdictPolicies } from '@ratatosk/contracts'
 import { createFollower, type InvalidBlock } from '@ratatosk/follower'
 import { accuse, movedParts } from '@ratatosk/fraud'
+import { encodeOutputReference, scriptHash } from '@ratatosk/ledger'
 import { createEvaluator } from '@ratatosk/ledger/plutus'
 import { decodePlutusData } from '@ratatosk/ledger/plutus-data'
 import { emptyRoot } from '@ratatosk/trie'
-import { afterAll, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { type Draw, drawing } from '../../contracts/dist/test/fraud/draw.js'
 import { mutatedBytes } from '../../contracts/dist/test/fraud/mutated-bytes.js'
 import { rules } from '../../contracts/dist/test/fraud/transaction/transactions.js'
 import { translatePolicy } from '../../contracts/dist/test/fraud/trial.js'
 import { fraudsIn } from '../../fraud/dist/find-fraud.js'
-import { blockOf, type Committed } from '../../fraud/dist/test/lying-blocks.js'
+import { blockOf, type Committed, outputsBefore } from '../../fraud/dist/test/lying-blocks.js'
 import { type RichPart, richTransaction } from '../../fraud/dist/test/rich.js'
-import { theft } from '../../fraud/dist/test/theft.js'
+import { coin, signedTheft, type Theft, theft } from '../../fraud/dist/test/theft.js'
+import { holding, undecodedOf } from '../../fraud/dist/test/undecoded.js'
 import { createMemoryArchive } from './test/memory-archive.js'
-import { genesis, served, silent } from './test/real-follower.js'
+import { genesisOf, served, silent } from './test/real-follower.js'
 
 /*
  * A block has a transaction whose bytes are changed at random, and a theft beside it or in the block
@@ -77,7 +86,7 @@ const headersOf = (blocks: readonly Committed[]): readonly Header[] => {
  * What a follower does with a chain: for each of its blocks that is not valid, the fraud that is proven, or
  * `unprovable`. It ends with the first fraud.
  */
-async function followed(blocks: readonly Committed[]): Promise<readonly string[]> {
+async function followed(blocks: readonly Committed[], outputs = outputsBefore()): Promise<readonly string[]> {
   const headers = headersOf(blocks)
   const found: string[] = []
   let end: (error?: unknown) => void = () => undefined
@@ -89,7 +98,7 @@ async function followed(blocks: readonly Committed[]): Promise<readonly string[]
     peers: [],
     own: served(headers.map((header, at) => ({ header, transactions: blocks[at]!.transactions }))),
     archive: createMemoryArchive(),
-    genesis: genesis(),
+    genesis: genesisOf(outputs),
     rules: { ...rules, evaluator },
     log: silent,
     pollMs: 5,
@@ -114,6 +123,10 @@ async function followed(blocks: readonly Committed[]): Promise<readonly string[]
   return found
 }
 
+/** The field of a body that reads the first output of a transaction, which may not decode. */
+const readingOf = (transaction: Uint8Array): Uint8Array =>
+  concatBytes(fromHex('1281'), encodeOutputReference({ transactionId: partsOf(transaction).id, index: 0 }))
+
 it('no change of a transaction hides a theft', { timeout: 48 * 3_600_000 }, async () => {
   const tallies = new Map<string, number>()
   const gotAway: string[] = []
@@ -133,8 +146,9 @@ it('no change of a transaction hides a theft', { timeout: 48 * 3_600_000 }, asyn
     try {
       const alone = blockOf([bytes], { read })
       const beside = await followed([blockOf([bytes, stolen], { read })])
-      const behind = await followed([alone, blockOf([stolen], { outputs: alone.left })])
-      if (behind.length === 1 && changed === undefined) expect(behind).toEqual(['missingSignature'])
+      const next = draw(2) === 0 ? stolen : theft({ inputs: [30], behind: [readingOf(bytes)] })
+      const behind = await followed([alone, blockOf([next], { outputs: alone.left })])
+      if (changed === undefined) expect(behind).toEqual(['missingSignature'])
       if (beside.at(-1) === 'unprovable' || behind.at(-1) === 'unprovable' || behind.length === 0)
         gotAway.push(`${what}: ${beside} and ${behind}`)
       const result = behind.length > 1 ? 'unprovable' : behind[0]
@@ -146,4 +160,30 @@ it('no change of a transaction hides a theft', { timeout: 48 * 3_600_000 }, asyn
   }
   process.stdout.write(`mutated blocks: ${JSON.stringify(Object.fromEntries([...tallies].sort()))}\n`)
   expect(gotAway).toEqual([])
+})
+
+describe.each(Object.keys(undecodedOf(0n)))('%s that does not decode', (what) => {
+  const plutus = fromHex('450101002499')
+  const script = scriptHash('PlutusV3', plutus.subarray(1))
+  /** At the address of the script. */
+  const locked = concatBytes(fromHex('a200581d70'), script, fromHex('011a004c4b40'))
+  const outputs = outputsBefore()
+  for (const index of [50, 51]) outputs.set(toHex(coin(index)), locked)
+  outputs.set(toHex(coin(52)), holding(concatBytes(fromHex('8203'), plutus)))
+  const harmless = undecodedOf(9_500_000n)[what] as Theft
+
+  it.each([
+    ['a witness', { witnesses: concatBytes(fromHex('a10781'), plutus) }],
+    ['an output', { behind: [concatBytes(fromHex('1281'), coin(52)), ...(harmless.behind ?? [])] }],
+  ])('hides not that no redeemer is there for the script of %s', async (_what, own) => {
+    const bytes = theft({ ...harmless, inputs: [50, 51], ...own })
+    const block = blockOf([bytes], { outputs, read: movedParts })
+    expect(await followed([block], outputs)).toEqual(['redeemerMissing'])
+  })
+
+  it('hides no low fee', async () => {
+    const cheap = { ...undecodedOf(9_999_900n)[what], inputs: [20, 21], fee: 100n }
+    const block = blockOf([signedTheft(cheap)], { read: movedParts })
+    expect(await followed([block])).toEqual(['feeTooSmall'])
+  })
 })

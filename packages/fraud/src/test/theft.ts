@@ -19,6 +19,7 @@ export interface Theft {
   readonly outputs?: number
   /** CBOR of the only output instead. */
   readonly output?: Uint8Array
+  readonly fee?: bigint
   /** Entries of the body behind the others. */
   readonly behind?: readonly Uint8Array[]
   /** What is behind the witness set. */
@@ -33,6 +34,7 @@ export function theft({
   lovelace = 4_500_000n,
   outputs = 1,
   output,
+  fee = 500_000n,
   behind = [],
   rest = fromHex('f5f6'),
 }: Theft): Uint8Array {
@@ -50,7 +52,7 @@ export function theft({
     .raw(concatBytes(...list))
   writer
     .uint(2)
-    .uint(500_000n)
+    .uint(fee)
     .raw(concatBytes(...behind))
   return writer.raw(witnesses).raw(rest).toBytes()
 }

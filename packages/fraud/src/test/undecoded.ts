@@ -13,10 +13,7 @@ const auxiliaryData: Theft = {
   rest: concatBytes(Uint8Array.of(0xf5), data),
 }
 
-/** Of two outputs. */
-const lovelace = 9_500_000n
-
-const output = (address: Uint8Array, ...fields: readonly Uint8Array[]): Uint8Array => {
+const outputOf = (lovelace: bigint, address: Uint8Array, ...fields: readonly Uint8Array[]): Uint8Array => {
   const writer = new CborWriter(2048)
     .map(2 + fields.length)
     .uint(0)
@@ -26,8 +23,8 @@ const output = (address: Uint8Array, ...fields: readonly Uint8Array[]): Uint8Arr
   return writer.raw(concatBytes(...fields)).toBytes()
 }
 
-/** A pointer that does not end. */
-const pointer = output(concatBytes(Uint8Array.of(0x40), addressOfThief.subarray(1), fromHex('ffffffff')))
+/** With a pointer that does not end. */
+const pointer = concatBytes(Uint8Array.of(0x40), addressOfThief.subarray(1), fromHex('ffffffff'))
 
 const tagged = (content: Uint8Array): Uint8Array =>
   concatBytes(fromHex('d818'), new CborWriter(2048).bytes(content).toBytes())
@@ -40,9 +37,14 @@ const datum = concatBytes(fromHex('028201'), tagged(list))
 const any = concatBytes(fromHex('8202990191'), fromHex('820180'.repeat(400)), Uint8Array.of(0))
 const script = concatBytes(Uint8Array.of(3), tagged(concatBytes(fromHex('8200'), any)))
 
-export const undecoded: Readonly<Record<string, Theft>> = {
+/** An output that holds a script beside a bad pointer. @param script CBOR of `[language, script]` */
+export const holding = (script: Uint8Array): Uint8Array =>
+  outputOf(5_000_000n, pointer, concatBytes(Uint8Array.of(3), tagged(script)))
+
+/** Transactions that spend two outputs, and pay so much. */
+export const undecodedOf = (lovelace: bigint): Readonly<Record<string, Theft>> => ({
   'auxiliary data': { ...auxiliaryData, lovelace },
-  'a stake pointer': { output: pointer },
-  'an inline datum': { output: output(addressOfThief, datum) },
-  'a reference script': { output: output(addressOfThief, script) },
-}
+  'a stake pointer': { output: outputOf(lovelace, pointer) },
+  'an inline datum': { output: outputOf(lovelace, addressOfThief, datum) },
+  'a reference script': { output: outputOf(lovelace, addressOfThief, script) },
+})

@@ -13,8 +13,8 @@ export interface Published {
 }
 
 /** The outputs before the blocks of tests. */
-export const genesis = () =>
-  Array.from(outputsBefore(), ([key, output]) => ({
+export const genesisOf = (outputs = outputsBefore()) =>
+  Array.from(outputs, ([key, output]) => ({
     reference: decodeOutputReference(fromHex(key)),
     output,
   }))
@@ -33,7 +33,7 @@ export function followReally(
     peers: [],
     own: served(blocks),
     archive: store.archive,
-    genesis: genesis(),
+    genesis: genesisOf(),
     rules: { parameters, networkId: 0, slots },
     log: silent,
     pollMs: 50,
