@@ -8,7 +8,7 @@ import { fraudsIn } from './find-fraud.js'
 import { removeFraudulentBlock } from './remove-fraudulent-block.js'
 import { commitUnderAll } from './test/all-policies.js'
 import { blockOf, type Committed, framesOf } from './test/lying-blocks.js'
-import { addressOfThief, coin, theft } from './test/theft.js'
+import { addressOfThief, coin, eight, theft } from './test/theft.js'
 
 /*
  * Blocks that hide a fraud from the search: behind large proofs, in long transactions, and by frames that
@@ -28,7 +28,6 @@ beforeAll(async () => {
   await devnet.close()
 })
 
-const eight = (number: bigint): Uint8Array => fromHex(number.toString(16).padStart(16, '0'))
 const four = (number: number): Uint8Array => fromHex(number.toString(16).padStart(8, '0'))
 /** A billion ada for the thief. */
 const loot = concatBytes(fromHex('a200581d'), addressOfThief, fromHex('011b00038d7ea4c68000'))

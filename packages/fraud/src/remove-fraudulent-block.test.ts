@@ -28,12 +28,12 @@ import { findLedgerFraud, ledgerFrauds } from './find-ledger-fraud.js'
 import { encodeLedgerFraudProof } from './ledger-proofs.js'
 import { removeFraudulentBlock, requireAccepted } from './remove-fraudulent-block.js'
 import { movedParts } from './shapes/moved-parts.js'
+import { lieOf } from './test/lies/index.js'
 import {
   accusation,
   blockOf,
   type Committed,
   framesOf,
-  lies,
   lyingSuccessor,
   type Story,
   tellStory,
@@ -54,7 +54,14 @@ beforeAll(async () => {
   honest = blockOf(story.transactions)
   await devnet.close()
 })
-const lieOf = (place: number) => lies[place]!.tell(story)
+const lies = [
+  'wrongOutputsAfter',
+  'inputSpentElsewhere',
+  'inventedOutput',
+  'spentThatNeverWas',
+  'wrongFees',
+].map(lieOf)
+const told = (fraud: string) => lieOf(fraud).tell(story)
 
 /** A queue that starts with the outputs before the blocks, and the policy of fraud proofs by reference. */
 async function openBegun() {
@@ -128,7 +135,7 @@ describe('removeFraudulentBlock', () => {
 
   it('drafts nothing that is too long for a wallet, or by a policy that is not listed', async () => {
     const { scene, referenceScripts } = await openBegun()
-    const block = lieOf(0)
+    const block = told('wrongOutputsAfter')
     const { header } = await commit(scene, referenceScripts, block.roots)
     const accused = await accuse(accusation(block, header))
     const [queue, registry] = [await scene.queue(), await scene.registry()]
@@ -148,7 +155,7 @@ describe('removeFraudulentBlock', () => {
 
   it('removes a second lie of an operator who is already slashed', async () => {
     const { scene, referenceScripts } = await openBegun()
-    const block = lieOf(0)
+    const block = told('wrongOutputsAfter')
     const next = lyingSuccessor(block)
     const first = await commit(scene, referenceScripts, block.roots)
     const second = await commit(scene, referenceScripts, next.roots)
@@ -259,10 +266,10 @@ describe('removeFraudulentBlock', () => {
     const block = accusation(honest, header)
     const entries = [...deriveBlock(story.transactions, honest.before.valueHash).entries()]
     const others: readonly (readonly [Partial<Accusation>, string])[] = [
-      [{ transactions: lieOf(1).transactions }, 'transactions map'],
-      [{ entries: lieOf(2).entries! }, 'transactions map'],
+      [{ transactions: told('inputSpentElsewhere').transactions }, 'transactions map'],
+      [{ entries: told('inventedOutput').entries! }, 'transactions map'],
       [{ entries, before: honest.after }, 'outputs before'],
-      [{ after: lieOf(0).after }, 'outputs after'],
+      [{ after: told('wrongOutputsAfter').after }, 'outputs after'],
     ]
     for (const [other, what] of others) {
       await expect(removalOf(scene, { ...block, ...other }, referenceScripts)).rejects.toMatchObject({
@@ -274,7 +281,7 @@ describe('removeFraudulentBlock', () => {
 
   it('needs contracts that name the policy, and a block in the queue', async () => {
     const { scene, referenceScripts } = await openBegun()
-    const block = lieOf(0)
+    const block = told('wrongOutputsAfter')
     const { header } = await commit(scene, referenceScripts, block.roots)
     const wanted = {
       block: await accuse(accusation(block, header)),

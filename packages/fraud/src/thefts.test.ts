@@ -1,13 +1,13 @@
 import { concatBytes, fromHex, toHex } from '@ratatosk/cbor'
 import type { ProvableRules } from '@ratatosk/contracts'
-import { blake2b256, encodeOutputReference } from '@ratatosk/ledger'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { bond, evaluator, openScene } from '../../protocol/dist/test/protocol-scene.js'
 import { removeFraudulentBlock } from './remove-fraudulent-block.js'
 import { movedParts } from './shapes/moved-parts.js'
 import { commitUnderAll } from './test/all-policies.js'
+import { lieOf } from './test/lies/index.js'
 import { blockOf, type Committed, type Story, tellStory } from './test/lying-blocks.js'
-import { addressOfThief, coin, signedTheft, theft } from './test/theft.js'
+import { eight, signedTheft, theft } from './test/theft.js'
 
 /*
  * Blocks that take money, whose bodies and maps are published. No node accepts one of them; each would be
@@ -15,13 +15,6 @@ import { addressOfThief, coin, signedTheft, theft } from './test/theft.js'
  */
 
 afterAll(() => evaluator.close())
-
-const eight = (number: bigint): Uint8Array => fromHex(number.toString(16).padStart(16, '0'))
-/** A billion ada for the thief. */
-const loot = concatBytes(fromHex('a200581d'), addressOfThief, fromHex('011b00038d7ea4c68000'))
-const hashOfDeposit = new Uint8Array(32).fill(0xdd)
-const outputOfDeposit = encodeOutputReference({ transactionId: hashOfDeposit, index: 0 })
-const bystander = coin(35)
 
 /** A key witness whose key lacks a byte. */
 const shortKey = concatBytes(fromHex('a10081'), fromHex(`82581f${'05'.repeat(31)}5840${'06'.repeat(64)}`))
@@ -34,32 +27,11 @@ const thefts: readonly {
   readonly fraud: string
   readonly commit: (story: Story) => Committed
 }[] = [
-  {
-    what: 'the record of a deposit that never was pays a billion ada',
-    fraud: 'strangeEntry',
-    commit: ({ transactions }) =>
-      blockOf(transactions, {
-        entries(map) {
-          const position = BigInt(transactions.length)
-          const kind = Uint8Array.of(0)
-          const rest = [new Uint8Array(32), blake2b256(new Uint8Array()), eight(0n), eight(0n)]
-          map.set(toHex(eight(position)), concatBytes(kind, hashOfDeposit, ...rest))
-          map.set(toHex(outputOfDeposit), concatBytes(eight(position + 1n), eight(0n), blake2b256(loot)))
-        },
-        after: (outputs) => outputs.set(toHex(outputOfDeposit), loot),
-      }),
-  },
-  {
-    what: 'an output of a bystander leaves through a bridge that there is not',
-    fraud: 'spentWithoutInput',
-    commit({ transactions }) {
-      const hash = blockOf(transactions).before.valueHash(bystander)!
-      return blockOf(transactions, {
-        entries: (map) => map.set(toHex(bystander), concatBytes(eight(0n), eight(2n ** 63n), hash)),
-        after: (outputs) => outputs.delete(toHex(bystander)),
-      })
-    },
-  },
+  ...['strangeEntry', 'spentWithoutInput'].map(lieOf).map(({ what, fraud, tell }) => ({
+    what: `an operator says ${what}`,
+    fraud,
+    commit: tell,
+  })),
   {
     what: 'nobody knows what the inputs of a transaction that makes 45 ada stand for',
     fraud: 'wrongResolvedHash',

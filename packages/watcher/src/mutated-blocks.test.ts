@@ -147,7 +147,7 @@ it('no change of a transaction hides a theft', { timeout: 48 * 3_600_000 }, asyn
       const alone = blockOf([bytes], { read })
       const beside = await followed([blockOf([bytes, stolen], { read })])
       const next = draw(2) === 0 ? stolen : theft({ inputs: [30], behind: [readingOf(bytes)] })
-      const behind = await followed([alone, blockOf([next], { outputs: alone.left })])
+      const behind = await followed([alone, blockOf([next], { outputs: alone.outputs.after })])
       if (changed === undefined) expect(behind).toEqual(['missingSignature'])
       if (beside.at(-1) === 'unprovable' || behind.at(-1) === 'unprovable' || behind.length === 0)
         gotAway.push(`${what}: ${beside} and ${behind}`)

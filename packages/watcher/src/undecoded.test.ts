@@ -57,7 +57,7 @@ describe.each(Object.entries(undecodedOf(9_500_000n)))('%s that does not decode'
   test('hides no theft in the block behind', { timeout }, async () => {
     const { queued, store, scene, watcher, errors, hashes } = await watchBlocks((honest) => {
       const first = blockOf([...honest, strange], { read })
-      return [first, blockOf([stolen], { outputs: first.left })]
+      return [first, blockOf([stolen], { outputs: first.outputs.after })]
     })
     await until('the theft is removed', async () => (await queued()).join() === hashes[0])
     const { verdicts } = await store.verdicts.list({ limit: 2 })

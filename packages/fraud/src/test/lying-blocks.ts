@@ -1,17 +1,6 @@
-import {
-  createChunker,
-  createDerivation,
-  decodeTransactionRecord,
-  encodeOutputRecord,
-  encodeTransactionRecord,
-  type Header,
-  partsOf,
-  type ReadBody,
-  transactionKey,
-} from '@ratatosk/block'
+import { createChunker, createDerivation, type Header, partsOf, type ReadBody } from '@ratatosk/block'
 import { concatBytes, fromHex, toHex } from '@ratatosk/cbor'
 import {
-  blake2b256,
   encodeOutputReference,
   type OutputReference,
   type ProtocolParameters,
@@ -30,27 +19,30 @@ export type Entries = Map<string, Uint8Array>
 /** What a block commits to, without the rest of its header. */
 export interface Committed extends Omit<Accusation, 'header'> {
   readonly after: Trie
-  /** The outputs after it. */
-  readonly left: Entries
+  /** Unspent outputs before and after the block, by reference. */
+  readonly outputs: { readonly before: Entries; readonly after: Entries }
   readonly roots: Pick<Header, 'prevUtxosRoot' | 'utxosRoot' | 'transactionsRoot'>
 }
 
-export const accusation = ({ roots: _, left: _left, ...block }: Committed, header: Header): Accusation => ({
+export const accusation = (
+  { roots: _, outputs: _outputs, ...block }: Committed,
+  header: Header,
+): Accusation => ({
   ...block,
   header,
 })
 
 const address = keys.address.bytes
-const payment = (lovelace: bigint) =>
+export const payment = (lovelace: bigint) =>
   toOutput({ address, value: { lovelace, assets: new Map() }, datum: { kind: 'none' } })
 const utxoAt = (reference: OutputReference): Utxo => ({ reference, output: payment(5_000_000n) })
-const keyOf = (reference: OutputReference): string => toHex(encodeOutputReference(reference))
+export const keyOf = (reference: OutputReference): string => toHex(encodeOutputReference(reference))
 
 const coins = Array.from({ length: 40 }, (_, index) =>
   utxoAt({ transactionId: new Uint8Array(32).fill(0xaa), index }),
 )
 /** An output that never was. */
-const ghost = utxoAt({ transactionId: new Uint8Array(32).fill(0xee), index: 0 })
+export const ghost = utxoAt({ transactionId: new Uint8Array(32).fill(0xee), index: 0 })
 const secondGhost = utxoAt({ transactionId: new Uint8Array(32).fill(0xee), index: 1 })
 
 /** Those before the first block, by reference. */
@@ -64,7 +56,7 @@ function trieOf(entries: Entries): Trie {
 }
 
 /** How a block lies, and what it is based on. */
-export interface Lie {
+export interface BlockOptions {
   /** Changes its map before the root is taken. */
   readonly entries?: (map: Entries) => unknown
   /** Changes the outputs after it. */
@@ -76,7 +68,7 @@ export interface Lie {
 }
 
 /** The block of transactions, but for what a lie changes before the roots are taken. */
-export function blockOf(transactions: readonly Uint8Array[], lie: Lie = {}): Committed {
+export function blockOf(transactions: readonly Uint8Array[], lie: BlockOptions = {}): Committed {
   const { outputs = outputsBefore(), read } = lie
   const before = trieOf(outputs)
   const derivation = createDerivation(read)
@@ -96,10 +88,27 @@ export function blockOf(transactions: readonly Uint8Array[], lie: Lie = {}): Com
     before,
     outputBefore: (key) => outputs.get(toHex(key)),
     after,
-    left,
     ...(lie.entries && { entries: Array.from(map, ([key, value]) => [fromHex(key), value] as const) }),
+    outputs: { before: outputs, after: left },
     keys: [...outputs.keys(), ...left.keys()].map((key) => fromHex(key)),
     roots: { prevUtxosRoot: before.root, utxosRoot: after.root, transactionsRoot: trieOf(map).root },
+  }
+}
+
+/** The same lie about a ledger that has other outputs too. @param ledger with all outputs before the block */
+export function blockOn(block: Committed, ledger: ReadonlyMap<string, Uint8Array>): Committed {
+  const left = new Map(ledger)
+  for (const key of block.outputs.before.keys()) left.delete(key)
+  for (const [key, output] of block.outputs.after) left.set(key, output)
+  const [before, after] = [trieOf(new Map(ledger)), trieOf(left)]
+  return {
+    ...block,
+    before,
+    after,
+    outputBefore: (key) => ledger.get(toHex(key)),
+    outputs: { before: new Map(ledger), after: left },
+    keys: [...ledger.keys(), ...left.keys()].map((key) => fromHex(key)),
+    roots: { ...block.roots, prevUtxosRoot: before.root, utxosRoot: after.root },
   }
 }
 
@@ -107,16 +116,17 @@ export function blockOf(transactions: readonly Uint8Array[], lie: Lie = {}): Com
  * A block without transactions that begins where another ends. Nothing is left after it but an output from
  * nowhere.
  */
-export function lyingSuccessor({ after }: Committed): Committed {
-  const before = after
+export function lyingSuccessor(block: Committed): Committed {
+  const before = block.after
   const own = encodeOutputReference(secondGhost.reference)
   const left = createTrie({ store: createMemoryStore(), history: 0 })
   left.update([{ type: 'insert', key: own, value: secondGhost.output.bytes }])
+  const outputs = new Map([[toHex(own), secondGhost.output.bytes]])
   return {
     transactions: [],
     before,
     after: left,
-    left: new Map([[toHex(own), secondGhost.output.bytes]]),
+    outputs: { before: block.outputs.after, after: outputs },
     keys: [own],
     roots: { prevUtxosRoot: before.root, utxosRoot: left.root, transactionsRoot: new Uint8Array(32) },
   }
@@ -136,6 +146,7 @@ export const framesOf = (...transactions: readonly Uint8Array[]): Uint8Array =>
 
 /** Signed transactions over the same outputs. */
 export interface Story {
+  readonly parameters: ProtocolParameters
   /** Of the honest block. */
   readonly transactions: readonly Uint8Array[]
   readonly firstId: Uint8Array
@@ -163,6 +174,7 @@ export async function tellStory(parameters: ProtocolParameters, slots: SlotConfi
   const first = await spend([coin0, coin1], 2_000_000n, 3_000_000n)
   const second = await spend([first.produced[0]!, coin2], 1_500_000n)
   return {
+    parameters,
     transactions: [first.bytes, second.bytes],
     firstId: fromHex(first.id),
     large: (await build([coin0, ...coins.slice(10, 30)], [{ address, datum: { kind: 'inline', data } }]))
@@ -171,54 +183,3 @@ export async function tellStory(parameters: ProtocolParameters, slots: SlotConfi
     conjured: (await spend([ghost], 1_200_000n)).bytes,
   }
 }
-
-/** What the smallest proof shows is `fraud`. */
-export const lies: readonly {
-  readonly what: string
-  readonly fraud: string
-  readonly tell: (story: Story) => Committed
-}[] = [
-  {
-    what: 'that there is an output from nowhere after the block',
-    fraud: 'wrongOutputsAfter',
-    tell: ({ transactions }) =>
-      blockOf(transactions, {
-        after: (outputs) => outputs.set(keyOf(ghost.reference), ghost.output.bytes),
-      }),
-  },
-  {
-    what: 'that an output can be spent twice',
-    fraud: 'inputSpentElsewhere',
-    tell: ({ transactions, again }) => blockOf([...transactions, again]),
-  },
-  {
-    what: 'that a transaction makes an output that it does not make',
-    fraud: 'inventedOutput',
-    tell({ transactions, firstId }) {
-      const { bytes } = payment(9_000_000n)
-      const record = { createdBy: 0, spentBy: undefined, outputHash: blake2b256(bytes) }
-      const key = keyOf({ transactionId: firstId, index: 9 })
-      return blockOf(transactions, {
-        entries: (map) => map.set(key, encodeOutputRecord(record)),
-        after: (outputs) => outputs.set(key, bytes),
-      })
-    },
-  },
-  {
-    what: 'that a transaction spends what never was',
-    fraud: 'spentThatNeverWas',
-    tell: ({ transactions, conjured }) => blockOf([...transactions, conjured]),
-  },
-  {
-    what: 'that the fees are higher',
-    fraud: 'wrongFees',
-    tell: ({ transactions }) =>
-      blockOf(transactions, {
-        entries(map) {
-          const key = toHex(transactionKey(1))
-          const record = decodeTransactionRecord(map.get(key)!)
-          map.set(key, encodeTransactionRecord({ ...record, feesSoFar: record.feesSoFar + 1n }))
-        },
-      }),
-  },
-]

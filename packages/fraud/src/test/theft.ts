@@ -5,6 +5,9 @@ import { keys, otherKeys } from '../../../protocol/dist/test/protocol-scene.js'
 
 export const addressOfThief = concatBytes(Uint8Array.of(0x60), otherKeys.payment.hash)
 
+/** A number in 8 bytes. */
+export const eight = (number: bigint): Uint8Array => fromHex(number.toString(16).padStart(16, '0'))
+
 /** The reference of an output of 5 ada before the blocks. */
 export const coin = (index: number) =>
   encodeOutputReference({ transactionId: new Uint8Array(32).fill(0xaa), index })

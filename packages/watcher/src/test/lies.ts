@@ -1,9 +1,8 @@
 import { type Header, headerHash } from '@ratatosk/block'
 import type { InvalidBlock } from '@ratatosk/follower'
-import { blockOf, type Committed, lies, type Story } from '../../../fraud/dist/test/lying-blocks.js'
+import { blockOf, type Committed, type Story } from '../../../fraud/dist/test/lying-blocks.js'
 
-export const ofLie = (fraud: string, story: Story): Committed =>
-  lies.find((lie) => lie.fraud === fraud)!.tell(story)
+export { ofLie } from '../../../fraud/dist/test/lies/index.js'
 
 /** A block whose proof needs a datum of its own. */
 export const largeLie = ({ transactions, large }: Story): Committed => blockOf([...transactions, large])
@@ -12,7 +11,7 @@ export const honest = ({ transactions }: Story): Committed => blockOf(transactio
 
 /** A block as a follower gives it to a watcher. */
 export function invalidBlock(
-  { roots: _, after: _after, left: _left, ...block }: Committed,
+  { roots: _, after: _after, outputs: _outputs, ...block }: Committed,
   header: Header,
 ): InvalidBlock {
   const error = Object.assign(new Error('It breaks a rule'), { code: 'BLOCK_INVALID', position: 0 })

@@ -1,0 +1,126 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { encodedHeader, type Header } from '@ratatosk/block'
+import { equalBytes, toHex } from '@ratatosk/cbor'
+import { endOfTurn, operatorInTurn } from '@ratatosk/contracts'
+import type { Wallet } from '@ratatosk/layer1'
+import { slotToTime, timeToSlot } from '@ratatosk/ledger'
+import { commitBlock, registerOperator } from '@ratatosk/protocol'
+import { emptyRoot } from '@ratatosk/trie'
+import type { Committed } from '../../../../../packages/fraud/dist/test/lying-blocks.js'
+import type { besideNode } from '../forged-block.js'
+
+/** Milliseconds that a block of a cheat may wait for layer 1. */
+const lifeMs = 2500n
+
+/** A block of a cheat on layer 1. */
+interface CommittedLie {
+  readonly wallet: Wallet
+  readonly header: Header
+  /** Hex. */
+  readonly headerHash: string
+  /** That of the block behind it, hex. */
+  readonly successor: string
+  /** POSIX milliseconds. */
+  readonly committedAt: number
+}
+
+/** Operators who lie. Each is registered again when it is slashed. */
+interface Cheats {
+  /** Registers those who are not. */
+  register(): Promise<void>
+  /**
+   * Commits a block in the turn of one of them, and an empty one behind it.
+   *
+   * @param publish called before the block is sent
+   */
+  commit(block: Committed, publish: (header: Header) => void): Promise<CommittedLie>
+}
+
+export function openCheats(
+  {
+    contracts,
+    port,
+    walletOf,
+    readQueue,
+    readOperators,
+    readScripts,
+  }: Awaited<ReturnType<typeof besideNode>>,
+  accounts: readonly number[],
+): Cheats {
+  const wallets = accounts.map(walletOf)
+  const { turnLength } = contracts.parameters
+
+  /**
+   * Appends a block to the queue.
+   *
+   * @param leastMs that has to be left of the wallet's turn
+   * @returns undefined if it is not the wallet's turn, or not for long enough
+   */
+  async function append(
+    wallet: Wallet,
+    roots: Pick<Header, 'prevUtxosRoot' | 'utxosRoot' | 'transactionsRoot'>,
+    lifeMs: bigint,
+    leastMs: bigint,
+    publish: (header: Header) => void = () => undefined,
+  ): Promise<Header | undefined> {
+    const slots = await port.slots()
+    const [queue, registry] = [await readQueue(), await readOperators()]
+    const slot = await port.currentSlot()
+    const now = slotToTime(slots, slot)
+    const { hash } = wallet.keys.payment
+    const inTurn = operatorInTurn(registry.datum, now, turnLength)
+    if (inTurn === undefined || !equalBytes(inTurn.vkey, hash)) return undefined
+    if (endOfTurn(now, turnLength) - now < leastMs) return undefined
+    const last = queue.blocks.at(-1)?.datum.header
+    const { state } = queue.roots[0]!.datum
+    const startTime = last?.endTime ?? state.endTime
+    const header: Header = {
+      ...roots,
+      depositsRoot: new Uint8Array(32),
+      withdrawalsRoot: new Uint8Array(32),
+      startTime,
+      endTime: slotToTime(slots, timeToSlot(slots, now + lifeMs)),
+      prevHeaderHash: last ? encodedHeader(last).hash : state.headerHash,
+      operatorVkey: hash,
+      blockVersion: state.blockVersion,
+    }
+    const referenceScripts = await readScripts()
+    const draft = commitBlock(contracts, { queue, registry, header, slot, slots, referenceScripts })
+    publish(header)
+    await port.await((await wallet.send(draft)).id)
+    return header
+  }
+
+  return {
+    async register() {
+      for (const wallet of wallets) {
+        const { hash } = wallet.keys.payment
+        const registry = await readOperators()
+        if (registry.datum.operators.some(({ vkey }) => equalBytes(vkey, hash))) continue
+        const slots = await port.slots()
+        const validFrom = await port.currentSlot()
+        const validity = { validFrom, validUntil: validFrom + turnLength / BigInt(slots.slotLength), slots }
+        const draft = registerOperator(contracts, registry, hash, validity, await readScripts())
+        const { id } = await wallet.send(draft, { cosigners: [walletOf(0).keys.payment] })
+        await port.await(id)
+      }
+    },
+
+    async commit({ roots }, publish) {
+      for (;;) {
+        for (const wallet of wallets) {
+          const header = await append(wallet, roots, lifeMs, 3n * lifeMs, publish)
+          if (header === undefined) continue
+          const committedAt = Date.now()
+          const { utxosRoot } = roots
+          const empty = { prevUtxosRoot: utxosRoot, utxosRoot, transactionsRoot: emptyRoot() }
+          const successor = await append(wallet, empty, 2n * lifeMs, 2n * lifeMs)
+          if (successor === undefined) throw new Error('The turn of the cheat is over')
+          const [headerHash, next] = [header, successor].map((each) => toHex(encodedHeader(each).hash))
+          return { wallet, header, headerHash: headerHash!, successor: next!, committedAt }
+        }
+        await delay(100)
+      }
+    },
+  }
+}

@@ -1,0 +1,226 @@
+import { bodyOf, encodedHeader, type Header } from '@ratatosk/block'
+import { equalBytes, fromHex, toHex } from '@ratatosk/cbor'
+import type { SummonsQuestion } from '@ratatosk/contracts'
+import { decodeOutputReference, encodeOutputReference, outputReferenceKey } from '@ratatosk/ledger'
+import { freePort } from '@ratatosk/test-kit'
+import { ask, until } from '@ratatosk/test-kit/http'
+import { createMemoryStore, createTrie } from '@ratatosk/trie'
+import type { Test } from 'tap'
+import { outputsOfLies } from '../../../../../packages/fraud/dist/test/lies/index.js'
+import {
+  blockOn,
+  type Committed,
+  type Story,
+  tellStory,
+} from '../../../../../packages/fraud/dist/test/lying-blocks.js'
+import { openAnswerer } from '../../../../../packages/watcher/dist/test/answerer.js'
+import { loadContext } from '../../context.js'
+import { readSettings } from '../../index.js'
+import { bothBackends } from '../backends.js'
+import { serveBody } from '../body-server.js'
+import { devnetServer } from '../devnet-server.js'
+import { besideNode } from '../forged-block.js'
+import { manyTransfers } from '../many-transfers.js'
+import { initialised, submit } from '../node.js'
+import { spawnNode } from '../node-process.js'
+import { openCheats } from './cheats.js'
+import type { Phases } from './phases.js'
+
+/** How an operator hides what it lies about. */
+export interface Hiding {
+  /** No peer has the transactions. */
+  readonly isWithheld: boolean
+  /** The first question that the operator does not answer, and all after it. */
+  readonly isSilent?: (question: SummonsQuestion) => boolean
+}
+
+/** What came of a lie. */
+export interface Outcome {
+  readonly verdict: {
+    readonly state: string
+    readonly policy: string
+    readonly fraud: string
+    readonly stages: readonly string[]
+  }
+  /** Kinds of the questions that the operator answered. */
+  readonly answered: readonly string[]
+  /** Whether the cheat is an operator. */
+  readonly isRegistered: boolean
+  /** Whether the next honest block follows the last, and has the outputs that follow from it. */
+  readonly isContinued: boolean
+  /** Whether the watcher has archived the same bytes as the honest operator serves. */
+  readonly isArchived: boolean
+  readonly phases: Phases
+}
+
+/** What a watcher lists about a block. */
+interface ListedVerdict extends Pick<Outcome['verdict'], 'state' | 'policy' | 'fraud'> {
+  readonly headerHash: string
+  readonly foundAt: string
+  readonly removedAt?: string
+  readonly transactions: readonly { readonly stage: string; readonly sentAt: string }[]
+}
+
+const json = async (url: string) => JSON.parse((await ask(url)).body)
+const timeoutMs = 180_000
+
+/** An honest operator and a watcher in processes of their own, and operators who lie beside them. */
+export async function openAdversary(t: Test, runs: number) {
+  const backends = await bothBackends()
+  const backend = backends.find(({ name, skip }) => name !== 'embedded' && skip === false) ?? backends[0]
+  const layer1 = await devnetServer(t)
+  const lied = outputsOfLies()
+  const { genesisFile, transfers } = await manyTransfers(
+    t,
+    runs,
+    Array.from(lied, ([key, output]) => ({
+      outref: outputReferenceKey(decodeOutputReference(fromHex(key))),
+      output: toHex(output),
+    })),
+  )
+  const peer = await serveBody(t)
+  const honestPort = await freePort()
+  const common = {
+    ...layer1.settings,
+    ARCHIVIST_PEERS: peer.url,
+    BLOCK_VALIDITY_MS: '2500',
+    GENESIS_FILE: genesisFile,
+    // The version in which an input must not be read too.
+    LEDGER_VERSION: '10',
+    MATURITY_WINDOW_MS: '120000',
+    OPERATOR_BOND: '100000000',
+    OPERATOR_TURN_MS: '10000',
+    TAKEOVER_AFTER_MS: '2500',
+  }
+  const own = { ...(await backend.place(t)), ...common, PORT: String(honestPort) }
+  const honest = await spawnNode(t, own)
+  await initialised(honest.url)
+  const watcher = await spawnNode(t, {
+    ...(await backend.place(t)),
+    ...common,
+    ARCHIVIST_PEERS: `${peer.url},${honest.url}/archivist`,
+    NODE_ROLE: 'watcher',
+    WATCHER_PATIENCE_MS: '500',
+    // Each datum of a proof locks ada for a while.
+    WATCHER_MAX_LOVELACE_PER_HOUR: '0',
+  })
+  const isReady = async () => (await ask(`${watcher.url}/health/ready`)).status === 200
+  await until(isReady, { what: 'the watcher is ready' })
+  const beside = await besideNode(t, layer1.devnet, own)
+  const { contracts, port, readQueue, readOperators, readScripts } = beside
+  const { parameters, network, genesis } = await loadContext(
+    readSettings({ ...own, LOG_LEVEL: 'silent' }),
+    {},
+  )
+  const story = await tellStory(parameters, network.slots)
+  const cheats = openCheats(beside, [5, 6, 7])
+  await cheats.register()
+
+  /** The ledger as it follows from the blocks of the honest operator. */
+  const ledger = new Map(
+    genesis!.outputs.map(
+      ({ reference, output }) => [toHex(encodeOutputReference(reference)), output] as const,
+    ),
+  )
+  let blocks = 0
+
+  /** Has a cheat tell a lie while a user pays, until the payment is in the next honest block. */
+  async function run(tell: (story: Story) => Committed, hiding: Hiding): Promise<Outcome> {
+    const block = blockOn(tell(story), ledger)
+    const tail = await readTail()
+    const lie = await cheats.commit(block, (header) => {
+      const { transactions } = block
+      if (!hiding.isWithheld) peer.know({ header, transactions, height: BigInt(blocks) + 1n })
+    })
+    const { header, headerHash, wallet } = lie
+    const referenceScripts = await readScripts()
+    const { isSilent } = hiding
+    const means = { contracts, layer1: port, wallet, referenceScripts, ...(isSilent && { isSilent }) }
+    const answerer = await openAnswerer(means, block)
+    t.teardown(() => answerer.close())
+    const { cborHex } = transfers[blocks]!
+    await submit(honest.url, cborHex)
+
+    const verdict = await removed(headerHash)
+    apply(ledger, fromHex(cborHex))
+    const next = await blockAfter(tail, [headerHash, lie.successor])
+    const recommitted = Date.now()
+    blocks++
+    await answerer.close()
+    peer.know(undefined)
+    const { state, policy, fraud, transactions } = verdict
+    const proof = transactions.find(({ stage }) => stage !== 'question')
+    const since = (time = '') => Date.parse(time) - lie.committedAt
+    const isCheat = ({ vkey }: { readonly vkey: Uint8Array }) => equalBytes(vkey, header.operatorVkey)
+    const outcome: Outcome = {
+      verdict: { state, policy, fraud, stages: transactions.map(({ stage }) => stage) },
+      answered: answerer.answered.map(({ kind }) => kind),
+      isRegistered: (await readOperators()).datum.operators.some(isCheat),
+      isContinued: equalBytes(next.prevHeaderHash, tail) && equalBytes(next.utxosRoot, rootOf(ledger)),
+      isArchived: await isArchived(toHex(encodedHeader(next).hash)),
+      phases: {
+        detected: since(verdict.foundAt),
+        proven: since(proof?.sentAt),
+        removed: since(verdict.removedAt),
+        recommitted: recommitted - lie.committedAt,
+      },
+    }
+    await cheats.register()
+    return outcome
+  }
+
+  /** The watcher's verdict about a block, once it is removed. */
+  async function removed(headerHash: string): Promise<ListedVerdict> {
+    let found: ListedVerdict | undefined
+    const isRemoved = async () => {
+      const { verdicts } = await json(`${watcher.url}/verdicts`)
+      found = verdicts.find((each: ListedVerdict) => each.headerHash === headerHash)
+      return found?.state === 'removed'
+    }
+    await until(isRemoved, { what: 'the block is removed', timeoutMs }).catch((error: Error) => {
+      throw new Error(`${error.message}: ${JSON.stringify(found)}`)
+    })
+    return found!
+  }
+
+  /** The newest block of the queue, once it is another than the tail before and the others are gone. */
+  async function blockAfter(tail: Uint8Array, gone: readonly string[]): Promise<Header> {
+    let next: Header | undefined
+    const isThere = async () => {
+      const queue = await readQueue()
+      next = queue.blocks.at(-1)?.datum.header
+      if (queue.blocks.some((each) => gone.includes(each.headerHash))) return false
+      return next !== undefined && !equalBytes(encodedHeader(next).hash, tail)
+    }
+    await until(isThere, { what: 'the honest block', timeoutMs })
+    return next!
+  }
+
+  /** Header hash of the newest block of the queue, or of the confirmed state. */
+  async function readTail(): Promise<Uint8Array> {
+    const queue = await readQueue()
+    const last = queue.blocks.at(-1)?.datum.header
+    return last ? encodedHeader(last).hash : queue.roots[0]!.datum.state.headerHash
+  }
+
+  async function isArchived(hash: string): Promise<boolean> {
+    const bodyAt = (url: string) => ask(`${url}/block/${hash}/body`)
+    await until(async () => (await bodyAt(watcher.url)).status === 200, { what: 'it is archived', timeoutMs })
+    const [archived, served] = [await bodyAt(watcher.url), await bodyAt(`${honest.url}/archivist`)]
+    return served.status === 200 && archived.body === served.body
+  }
+
+  return { run }
+}
+
+function apply(ledger: Map<string, Uint8Array>, transaction: Uint8Array): void {
+  const { spent, produced } = bodyOf([transaction])
+  for (const key of spent) ledger.delete(toHex(key))
+  for (const { outref, output } of produced) ledger.set(toHex(outref), output)
+}
+
+function rootOf(ledger: ReadonlyMap<string, Uint8Array>): Uint8Array {
+  const trie = createTrie({ store: createMemoryStore(), history: 0 })
+  trie.update(Array.from(ledger, ([key, value]) => ({ type: 'insert', key: fromHex(key), value })))
+  return trie.root
+}
