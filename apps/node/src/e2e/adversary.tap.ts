@@ -1,5 +1,5 @@
 import t from 'tap'
-import { lies, lostQuestions } from '../../../../packages/fraud/dist/test/lies/index.js'
+import { largeLie, lies, lostQuestions } from '../../../../packages/fraud/dist/test/lies/index.js'
 import type { Committed, Story } from '../../../../packages/fraud/dist/test/lying-blocks.js'
 import { type Phases, tableOf } from '../test/adversary/phases.js'
 import { type Hiding, openAdversary } from '../test/adversary/scene.js'
@@ -16,7 +16,17 @@ interface Case extends Hiding {
   readonly fraud: string
 }
 
+const large: Case = {
+  name: 'inputSpentElsewhere: large',
+  what: 'that an output can be spent twice, with a proof that needs a datum',
+  tell: largeLie,
+  policy: 'ledger',
+  fraud: 'inputSpentElsewhere',
+  isWithheld: false,
+}
+
 const cases: readonly Case[] = [
+  large,
   ...lies.map(
     ({ fraud, provenAs, isHidden, ...lie }): Case => ({
       ...lie,
@@ -38,7 +48,7 @@ const cases: readonly Case[] = [
 ]
 
 /** One for each kind of ending. */
-const some = ['valueNotPreserved', 'tooLong', 'wrongFees', 'unanswered: chunk']
+const some = ['valueNotPreserved', large.name, 'wrongFees', 'unanswered: chunk']
 
 function chosen(wanted = ''): readonly Case[] {
   if (wanted === 'all') return cases
@@ -59,6 +69,7 @@ t.test('an operator who lies loses the block and the bond, and the honest one go
     const outcome = await run(tell, { isWithheld, ...(isSilent && { isSilent }) })
     const { verdict, phases, answered } = outcome
     t.match(verdict, { state: 'removed', policy, fraud }, `${name}: an operator says ${what}`)
+    if (name === large.name) t.same(verdict.stages.slice(0, 2), ['datum', 'removal'])
     t.equal(outcome.isRegistered, false, 'the cheat is slashed')
     t.equal(outcome.isContinued, true, 'the honest block follows from the honest blocks alone')
     t.equal(outcome.isArchived, true, 'the watcher has the same bytes')

@@ -2,10 +2,7 @@ import { type Header, headerHash } from '@ratatosk/block'
 import type { InvalidBlock } from '@ratatosk/follower'
 import { blockOf, type Committed, type Story } from '../../../fraud/dist/test/lying-blocks.js'
 
-export { ofLie } from '../../../fraud/dist/test/lies/index.js'
-
-/** A block whose proof needs a datum of its own. */
-export const largeLie = ({ transactions, large }: Story): Committed => blockOf([...transactions, large])
+export { largeLie, ofLie } from '../../../fraud/dist/test/lies/index.js'
 
 export const honest = ({ transactions }: Story): Committed => blockOf(transactions)
 

@@ -1,4 +1,4 @@
-import type { Committed, Story } from '../lying-blocks.js'
+import { blockOf, type Committed, type Story } from '../lying-blocks.js'
 import { chunkLies } from './chunk-lies.js'
 import { ledgerLies } from './ledger-lies.js'
 import type { Lie } from './lie.js'
@@ -19,3 +19,6 @@ export function lieOf(fraud: string): Lie {
 }
 
 export const ofLie = (fraud: string, story: Story): Committed => lieOf(fraud).tell(story)
+
+/** A block whose proof needs a datum of its own. */
+export const largeLie = ({ transactions, large }: Story): Committed => blockOf([...transactions, large])
