@@ -1,6 +1,7 @@
 import { partsOf } from '@ratatosk/block'
 import { concatBytes, fromHex } from '@ratatosk/cbor'
 import { keys } from '../../../../protocol/dist/test/protocol-scene.js'
+import { movedParts } from '../../shapes/moved-parts.js'
 import { blockOf } from '../lying-blocks.js'
 import { coin } from '../theft.js'
 import type { Lie } from './lie.js'
@@ -11,7 +12,7 @@ const lie = (what: string, fraud: string, transaction: Uint8Array): Lie => ({
   policy: 'transaction',
   fraud,
   isHidden: false,
-  tell: ({ transactions }) => blockOf([...transactions, transaction]),
+  tell: ({ transactions }) => blockOf([...transactions, transaction], { read: movedParts }),
 })
 
 const planned = (what: string, fraud: string, plan: Plan): Lie => lie(what, fraud, signed(plan))
