@@ -42,8 +42,8 @@ async function adoptionFrom(
 export async function openStores(context: TestContext, count: number) {
   const opened = []
   for (let n = 0; n < count; n++) {
-    const { store, name } = await openers['PostgreSQL and Redis'](context)
-    opened.push({ store, name, url: await serveBlocks(context, store) })
+    const services = await openers['PostgreSQL and Redis'](context)
+    opened.push({ ...services, url: await serveBlocks(context, services.store) })
   }
   return opened
 }
