@@ -1,11 +1,13 @@
 import { toHex } from '@ratatosk/cbor'
-import { outputsOf, type SignedTransaction, signed } from '@ratatosk/test-kit'
+import { ScriptsNotRunError } from '@ratatosk/ledger'
+import { freeOfCharge, outputsOf, type SignedTransaction, signed } from '@ratatosk/test-kit'
 import { expect, type TestContext, test } from 'vitest'
 import { acceptingAll } from './test/accept.js'
 import { everythingMerged, expectAgreement, until } from './test/agreement.js'
 import { commitJunk, registerAttacker } from './test/attacker.js'
 import { openLyingRoots } from './test/lying-roots.js'
 import {
+  adoptionFrom,
   expectSameLedgers,
   idsInBlocks,
   openOperator,
@@ -193,4 +195,41 @@ test('a block that no peer serves, and one that breaks a rule, are not built on;
   await give(one, sent.slice(4, 6))
   await expectStandstill()
   await expectRecovery(sent.slice(0, 6))
+})
+
+test('a block that cannot be judged now stops no merge, and is adopted as soon as it can be', {
+  timeout: 240_000,
+}, async (context) => {
+  const chain = await openChain(context)
+  const { layer1 } = chain
+  context.onTestFinished(chain.keepMining())
+  const stores = await openStores(context, 2)
+  const one = await openOperator(context, layer1, stores, 0, { autoMerge: false })
+  await one.sequencer.run('init')
+  const operator = await registerAttacker(chain)
+  const slots = await layer1.slots()
+  let runs = true
+  const { peers } = await adoptionFrom(context, layer1, [one.url])
+  const rules = {
+    networkId: 0,
+    slots,
+    get parameters() {
+      if (!runs) throw new ScriptsNotRunError()
+      return freeOfCharge
+    },
+  }
+  const two = await openOperator(context, layer1, stores, 1, { operator, adoption: { peers, rules } })
+  const sent = transfers(4)
+  await give(one, sent.slice(0, 2))
+  const newest = async () => (await two.store.blocks.newest())!
+  await until(async () => (await two.store.blocks.newest()) !== undefined)
+  runs = false
+  await give(one, sent.slice(2))
+  await until(async () => two.sequencer.snapshot().fault?.message.includes('could not be judged') === true)
+  // The first operator merges nothing.
+  await until(async () => (await newest()).state === 'merged')
+  expect(await idsInBlocks(two.store)).toHaveLength(2)
+  runs = true
+  await until(bothMerged(one, two, sent.length), 200_000)
+  await expectBoth(chain, one, two, sent)
 })

@@ -61,6 +61,14 @@ export const invalidBlock = (block: string, reason: string): SequencerError =>
       'Nothing is built on it: wait until a watcher has removed it',
   )
 
+/** @param block hex of its header hash @param reason why this node's scripts do not run */
+export const unjudgedBlock = (block: string, reason: string): SequencerError =>
+  new SequencerError(
+    'SEQUENCER_FOREIGN_QUEUE',
+    `The state queue holds block ${block} of another operator, which could not be judged: ${reason}. ` +
+      'Nothing is built on it until it is, or until it is removed',
+  )
+
 /** How an operation ends that failed for an expected reason; undefined for an unexpected error. */
 export function resultOf(error: unknown): OperationResult | undefined {
   const refused = refusalOf(error)

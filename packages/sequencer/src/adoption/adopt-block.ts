@@ -1,8 +1,10 @@
 import { decodeHeader, type Header, isInvalidBlock, judgeBlock } from '@ratatosk/block'
 import { equalBytes, toHex } from '@ratatosk/cbor'
+import { isScriptsNotRunError } from '@ratatosk/ledger'
+import { isEvaluatorError } from '@ratatosk/ledger/plutus'
 import { alignRoots, blockLine, freeRoots, realignRoots } from '../blocks/ledger-state.js'
 import type { SequencerContext } from '../context.js'
-import { foreignQueue, invalidBlock, type SequencerError, unservedBlock } from '../errors.js'
+import { foreignQueue, invalidBlock, type SequencerError, unjudgedBlock, unservedBlock } from '../errors.js'
 import type { AdoptionMeans } from '../types.js'
 import { type FetchedBody, type ForeignHeader, fetchBody } from './fetch.js'
 import { examine, examineAll } from './outputs-before.js'
@@ -12,7 +14,8 @@ import { examine, examineAll } from './outputs-before.js'
  * appends it to the store. Until then nothing changes but the output trie, which follows the store again
  * after a crash.
  *
- * @returns why it cannot be adopted: it breaks a rule, or no peer has its body now
+ * @returns why it cannot be adopted: it breaks a rule, its scripts cannot be run now, or no peer has its body
+ *   now
  * @throws {SequencerError} `SEQUENCER_FOREIGN_QUEUE` if the queue began with another genesis
  */
 export async function adoptBlock(
@@ -32,8 +35,8 @@ export async function adoptBlock(
   }
   const fetched = await fetchBody(context, means, block)
   if (fetched === undefined) return unservedBlock(hash)
-  const fault = await faultOf(means, header, fetched)
-  if (fault !== undefined) return invalidBlock(hash, fault)
+  const fault = await judge(means, header, fetched, hash)
+  if (fault !== undefined) return fault
 
   const { transactions } = fetched.body
   const examined = await examineAll(transactions)
@@ -65,18 +68,24 @@ export async function adoptBlock(
   return undefined
 }
 
-/** The rule that a block breaks; undefined if it keeps all. */
-async function faultOf(
+/**
+ * Why a block is not known to be valid: it breaks a rule, or its scripts could not be run, which is no
+ * verdict.
+ */
+async function judge(
   { rules }: AdoptionMeans,
   header: Header,
   { body, before, error }: FetchedBody,
-): Promise<string | undefined> {
-  if (error !== undefined) return error.message
+  hash: string,
+): Promise<SequencerError | undefined> {
+  if (error !== undefined) return invalidBlock(hash, error.message)
   try {
     await judgeBlock(body.transactions, header, before.utxos, rules)
     return undefined
   } catch (failure) {
-    if (isInvalidBlock(failure)) return failure.message
+    if (isInvalidBlock(failure)) return invalidBlock(hash, failure.message)
+    if (isScriptsNotRunError(failure) || isEvaluatorError(failure))
+      return unjudgedBlock(hash, failure.message)
     throw failure
   }
 }

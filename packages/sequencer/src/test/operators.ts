@@ -27,7 +27,7 @@ export async function serveBlocks(context: TestContext, store: Store): Promise<s
 }
 
 /** What it takes to adopt the blocks of these peers. */
-async function adoptionFrom(
+export async function adoptionFrom(
   context: TestContext,
   layer1: Layer1,
   urls: readonly string[],
