@@ -15,7 +15,7 @@ import {
   validateProfileOfInputs,
   validateScripts,
 } from '@ratatosk/ledger'
-import { decodeTransactionAt, pause } from './decode-transactions.js'
+import { decodeTransactionAt, longestRunMs, pause } from './decode-transactions.js'
 import { BlockError, isBlockError } from './errors.js'
 import type { Header } from './header.js'
 import { type BlockInterval, intervalOf } from './interval.js'
@@ -33,9 +33,6 @@ export interface BlockRules {
   /** Runs Plutus scripts. Without it, a block with Plutus scripts cannot be judged. */
   readonly evaluator?: PhaseTwo['evaluator']
 }
-
-/** Milliseconds of judging between two pauses for the event loop. */
-const longestRunMs = 10
 
 /** Lovelace that the fees of a block stay below: a transaction record holds their sum in eight bytes. */
 const feesLimit = 2n ** 64n

@@ -1,15 +1,12 @@
 import { equalBytes } from '@ratatosk/cbor'
 import { emptyRoot } from '@ratatosk/trie'
 import type { BlockBody, BlockDiff } from './body.js'
-import { pause } from './decode-transactions.js'
+import { longestRunMs, pause } from './decode-transactions.js'
 import { createDerivation, type ReadBody } from './derivation/derive.js'
 import { transactionsRoot } from './derivation/transactions-map.js'
 import type { Derivation, OutputHashes } from './derivation/types.js'
 import { BlockError } from './errors.js'
 import { blockVersion, type Header } from './header.js'
-
-/** Transactions taken apart between two pauses. 500 transfers take about 10 ms. */
-const pauseEvery = 500
 
 /**
  * Verifies a body against its header: the transactions have the header's transactions root, `spent` and
@@ -43,8 +40,12 @@ export async function deriveBody(body: BlockBody): Promise<Derivation> {
 /** Adds transactions to a derivation; other work runs meanwhile. @param read see {@link createDerivation} */
 export async function derive(transactions: readonly Uint8Array[], read?: ReadBody): Promise<Derivation> {
   const derivation = createDerivation(read)
-  for (const [position, cbor] of transactions.entries()) {
-    if (position % pauseEvery === pauseEvery - 1) await pause()
+  let pausedAt = performance.now()
+  for (const cbor of transactions) {
+    if (performance.now() - pausedAt > longestRunMs) {
+      await pause()
+      pausedAt = performance.now()
+    }
     derivation.add(cbor)
   }
   return derivation

@@ -1,15 +1,20 @@
-import { toHex } from '@ratatosk/cbor'
+import { partsOf } from '@ratatosk/block'
+import { equalBytes, toHex } from '@ratatosk/cbor'
 import type { InvalidBlock } from '@ratatosk/follower'
+import { movedParts } from '@ratatosk/fraud'
 import { outputReferenceKey } from '@ratatosk/ledger'
 import { readQuestions } from '@ratatosk/protocol'
 import { openStore } from '@ratatosk/store'
 import { openTestStore } from '@ratatosk/test-kit/vitest'
 import { afterAll, expect, test } from 'vitest'
 import { blockOf } from '../../fraud/dist/test/lying-blocks.js'
+import { signedTheft } from '../../fraud/dist/test/theft.js'
+import { undecodedOf } from '../../fraud/dist/test/undecoded.js'
 import { summonsContracts as contracts } from '../../protocol/dist/test/protocol-scene.js'
 import type { Withheld } from './test/follow-queue.js'
 import { honest, ofLie } from './test/lies.js'
 import { openOperator } from './test/operator.js'
+import { followReally } from './test/real-follower.js'
 import { bond, evaluator, keys, openWatched, openWatcher, until, type Watched } from './test/scene.js'
 
 afterAll(() => evaluator.close())
@@ -150,6 +155,31 @@ test.each(['inventedOutput', 'wrongFees'])(
     expect(errors).toEqual([])
   },
 )
+
+test('finds by questions the fraud in a map that reads one bad transaction, and not another', {
+  timeout,
+}, async () => {
+  const watched = await openWatched({ contracts })
+  const strange = undecodedOf(9_500_000n)['a stake pointer']!
+  const bad = [20, 22].map((first) => signedTheft({ ...strange, inputs: [first, first + 1] }))
+  const isFirst = (body: Uint8Array) => equalBytes(body, partsOf(bad[0]!).body)
+  const committed = blockOf([...watched.story.transactions, ...bad], {
+    read: (body) => (isFirst(body) ? movedParts(body) : undefined),
+    // The operator answers with this map.
+    entries: () => undefined,
+  })
+  const { header } = await watched.commit(committed)
+  const { answered } = await openOperator(watched, committed)
+  const { transactions } = committed
+  const { errors } = openWatcher(watched, [], {
+    patienceMs,
+    follow: (watcher) => followReally(watched, watcher, [{ header, transactions }]),
+  })
+  await until('it is removed', () => isRemoved(watched))
+  expect(await newest(watched)).toMatchObject({ policy: 'ledger', fraud: 'outputNotNoted' })
+  expect(answered.length).toBeGreaterThan(1)
+  expect(errors).toEqual([])
+})
 
 test('a root that no one can answer for is a verdict', { timeout }, async () => {
   const watched = await openWatched({ contracts })

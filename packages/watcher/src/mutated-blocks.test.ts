@@ -187,3 +187,26 @@ describe.each(Object.keys(undecodedOf(0n)))('%s that does not decode', (what) =>
     expect(await followed([block])).toEqual(['feeTooSmall'])
   })
 })
+
+describe('outputs that are shorter than any', () => {
+  const to = (header: string) => concatBytes(fromHex(`8254${header}`), new Uint8Array(20))
+  const short = {
+    'a number': Uint8Array.of(0),
+    'without an address': fromHex('824000'),
+    'to half a key': to('60'),
+    'to half a pointer': to('40'),
+    'to half an address of the Byron era': to('82'),
+    'in a map': fromHex('a20041600100'),
+  }
+
+  it.each(Object.entries(short))(
+    'are read as far as they fit, and are a fraud: %s',
+    async (_what, output) => {
+      const [few, many] = [1, 45].map((outputs) => theft({ inputs: [20, 21], output, outputs }))
+      expect(movedParts(partsOf(few!).body)?.outputs).toEqual([output])
+      expect(movedParts(partsOf(many!).body)).toBeUndefined()
+      const block = blockOf([many!], { read: movedParts })
+      expect(await followed([block])).toEqual([expect.not.stringContaining('unprovable')])
+    },
+  )
+})

@@ -18,9 +18,9 @@ export interface Theft {
   readonly before?: readonly Uint8Array[]
   readonly inputs?: readonly number[]
   readonly lovelace?: bigint
-  /** How many outputs of so much. */
+  /** How many outputs, of so much. */
   readonly outputs?: number
-  /** CBOR of the only output instead. */
+  /** CBOR of each instead. */
   readonly output?: Uint8Array
   readonly fee?: bigint
   /** Entries of the body behind the others. */
@@ -29,6 +29,9 @@ export interface Theft {
   readonly rest?: Uint8Array
 }
 
+const paid = (lovelace: bigint): Uint8Array =>
+  new CborWriter().map(2).uint(0).bytes(addressOfThief).uint(1).uint(lovelace).toBytes()
+
 /** Spends outputs of 5 ada of another owner, and pays the thief. */
 export function theft({
   witnesses = fromHex('a0'),
@@ -36,7 +39,7 @@ export function theft({
   inputs = [30],
   lovelace = 4_500_000n,
   outputs = 1,
-  output,
+  output = paid(lovelace),
   fee = 500_000n,
   behind = [],
   rest = fromHex('f5f6'),
@@ -47,12 +50,10 @@ export function theft({
     .raw(concatBytes(...before))
   writer.uint(0).array(inputs.length)
   for (const index of inputs) writer.raw(coin(index))
-  const paid = new CborWriter().map(2).uint(0).bytes(addressOfThief).uint(1).uint(lovelace).toBytes()
-  const list = output === undefined ? new Array<Uint8Array>(outputs).fill(paid) : [output]
   writer
     .uint(1)
-    .array(list.length)
-    .raw(concatBytes(...list))
+    .array(outputs)
+    .raw(concatBytes(...new Array<Uint8Array>(outputs).fill(output)))
   writer
     .uint(2)
     .uint(fee)
