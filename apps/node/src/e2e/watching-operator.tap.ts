@@ -26,7 +26,7 @@ t.test('an operator’s node removes the invalid block of another, once, also wh
     AUTO_COMMIT: 'false',
     BLOCK_VALIDITY_MS: '10000',
     MATURITY_WINDOW_MS: '600000',
-    SEQUENCER_LEASE_MS: '2000',
+    SEQUENCER_LEASE_MS: '5000',
     WATCHER_SEED_PHRASE: watcherPhrase,
   }
   const first = await spawnNode(t, environment)
@@ -109,7 +109,6 @@ t.test('one process of a store watches at a time', { skip: services.skip }, asyn
     ...layer1.settings,
     BLOCK_VALIDITY_MS: '10000',
     MATURITY_WINDOW_MS: '600000',
-    SEQUENCER_LEASE_MS: '2000',
     WATCHER_SEED_PHRASE: watcherPhrase,
   }
   const first = await runNode(t, environment)

@@ -14,7 +14,7 @@ const collateral = 'nothing: layer 2 takes no collateral'
 const ownBytes = 'nothing: bytes that no rule reads, within limits that claims prove'
 const outcome = 'the outputs that a Plutus script guards, at the cost of the users who locked them'
 
-const undecoded = 'no money; but operators stop at a block that only the administrator removes'
+const undecoded = 'nothing: but operators stop at a block that only the administrator removes'
 
 /**
  * The claims that prove that a block breaks the rule; the rule that it breaks as well, or that has this name
