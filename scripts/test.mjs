@@ -176,21 +176,20 @@ runs.push(await tapRun)
 for (const line of runs[1].lines) console.log(line)
 
 const failing = ({ files }) => [...files].filter(([, { failures }]) => failures.length > 0)
-const listed = (run) =>
-  failing(run).flatMap(([file, { failures }]) => failures.map((why) => `${file} > ${why}`))
+const lines = (files) => files.flatMap(([file, { failures }]) => failures.map((why) => `${file} > ${why}`))
 
 // A busy machine fails a few tests of clocks and processes. They run once more, one after another.
 const maxRetried = 4
 const flaky = []
 if (runs.flatMap(failing).length <= maxRetried)
   for (const [place, run] of runs.entries()) {
-    const names = failing(run).map(([file]) => file)
+    const failed = failing(run)
+    const names = failed.map(([name]) => name)
     if (names.length === 0 || names.some((name) => !existsSync(join(root, name)))) continue
-    const before = listed(run)
     const again = await runners[place]('again', ...names)
     for (const line of again.lines ?? []) console.log(line)
     runs[place] = { status: again.status, files: new Map([...run.files, ...again.files]) }
-    flaky.push(...before.filter((line) => failing(again).every(([file]) => !line.startsWith(`${file} > `))))
+    flaky.push(...failed.filter(([name]) => again.files.get(name)?.failures.length === 0))
   }
 
 const counts = runs.flatMap(({ files }) => [...files.values()])
@@ -198,8 +197,8 @@ const sum = (key) => counts.reduce((total, count) => total + count[key], 0)
 const failures = failedChecks.length + counts.flatMap((count) => count.failures).length
 const failed = Math.max(failures, runs.some(({ status }) => status !== 0) ? 1 : 0)
 for (const name of failedChecks) console.log(`failed: ${name}`)
-for (const line of flaky) console.log(`flaky, passed when it ran again: ${line}`)
-for (const line of runs.flatMap(listed)) console.log(`failed: ${line}`)
+for (const line of lines(flaky)) console.log(`flaky, passed when it ran again: ${line}`)
+for (const line of lines(runs.flatMap(failing))) console.log(`failed: ${line}`)
 summarised = true
 console.log(`${sum('passed')} passed, ${failed} failed, ${sum('skipped')} skipped`)
 process.exitCode = failed > 0 ? 1 : 0
