@@ -23,7 +23,7 @@ export async function runCli(argv: readonly string[], shell: Shell): Promise<0 |
     const outcome = await outcomeOf(argv, shell)
     if (outcome === undefined) return 0
     const { value, text, ok = true } = outcome
-    shell.write(`${isJson ? JSON.stringify(value, undefined, 2) : plain(text.trimEnd())}\n`)
+    shell.write(isJson ? `${JSON.stringify(value, undefined, 2)}\n` : plain(text).replace(/\n*$/, '\n'))
     return ok ? 0 : 1
   } catch (error) {
     const { code, message, status } = failureOf(error)
