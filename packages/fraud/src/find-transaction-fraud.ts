@@ -33,7 +33,7 @@ import {
  * Looks for the first transaction of a block that breaks a rule of its own, and returns the smallest of
  * its first proofs; undefined if there is none.
  *
- * A transaction that does not decode is read as the script reads it, but for its minimum fee where the
+ * A transaction that does not decode is read as the script reads it, except its minimum fee where the
  * witness set does not decode. What inputs stand for is known only from the block's own transactions and
  * `outputBefore`; without it, values are not compared and reference scripts cost nothing. The proof is not
  * evaluated: do that before it is sent.

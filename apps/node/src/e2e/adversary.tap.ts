@@ -6,7 +6,7 @@ import { type Hiding, openAdversary } from '../test/adversary/scene.js'
 
 t.setTimeout(7_200_000)
 
-/** A lie that an operator commits, and what is to come of it. */
+/** A lie that an operator commits, and its expected end. */
 interface Case extends Hiding {
   readonly name: string
   readonly what: string

@@ -108,7 +108,7 @@ t.test(
       await node.start()
     }
 
-    /** Whether all nodes have the newest block of an operator, which no one else serves then. */
+    /** Whether all nodes have the newest block of an operator, which only that operator serves until then. */
     async function isServed(vkey: string, { store }: OperatorNode): Promise<boolean> {
       const newest = (await store.blocks.newest())?.height ?? 0n
       const own = (await store.blocks.range(1n, newest)).findLast(

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { bodyOf, deriveBlock, type Header, partsOf } from '@ratatosk/block'
+import { bodyOf, deriveBlock, type Header, headerHash, partsOf } from '@ratatosk/block'
 import { concatBytes, fromHex, toHex } from '@ratatosk/cbor'
 import { endOfTurn } from '@ratatosk/contracts'
 import type { Devnet } from '@ratatosk/devnet'
@@ -12,6 +12,7 @@ import {
   readRegistry,
   readStateQueue,
   referenceScriptsOf,
+  type StateQueue,
 } from '@ratatosk/protocol'
 import { until } from '@ratatosk/test-kit/http'
 import type { TransactionDraft } from '@ratatosk/transaction'
@@ -34,8 +35,18 @@ export async function besideNode(t: Test, devnet: Devnet, environment: Readonly<
   const readScripts = async () =>
     referenceScriptsOf(contracts, await port.utxosAt(administratorAddress(contracts)))
 
+  /** Unspent outputs before the first block: output reference CBOR in hex → output CBOR. */
+  const genesisOutputs = () =>
+    new Map(
+      context.genesis!.outputs.map(
+        ({ reference, output }) => [toHex(encodeOutputReference(reference)), output] as const,
+      ),
+    )
+
   return {
+    context,
     contracts,
+    genesisOutputs,
     port,
     walletOf,
     readQueue,
@@ -53,16 +64,11 @@ export async function besideNode(t: Test, devnet: Devnet, environment: Readonly<
       transactions: readonly Uint8Array[],
     ): Promise<AccusedBlock> {
       const operator = walletOf(1)
-      const outputs = new Map(
-        context.genesis!.outputs.map(({ reference, output }) => [
-          toHex(encodeOutputReference(reference)),
-          output,
-        ]),
-      )
-      change(outputs, merged)
-      const before = trieOf(entriesOf(outputs))
+      const outputs = genesisOutputs()
+      applyTransactions(outputs, merged)
+      const before = trieOf(outputs)
       const outputsBefore = new Map(outputs)
-      change(outputs, transactions)
+      applyTransactions(outputs, transactions)
       const queue = await readQueue()
       const { state } = queue.roots[0]!.datum
       if (toHex(before.root) !== toHex(state.utxoRoot)) throw new Error('other blocks are confirmed')
@@ -75,18 +81,13 @@ export async function besideNode(t: Test, devnet: Devnet, environment: Readonly<
       const left = async () => endOfTurn(await now(), turnLength) - (await now())
       await until(async () => (await left()) >= life, { what: 'enough of the turn is left' })
       const slot = await port.currentSlot()
-      const header: Header = {
+      const header = headerAfter(queue, {
         prevUtxosRoot: before.root,
-        utxosRoot: trieOf(entriesOf(outputs)).root,
-        transactionsRoot: trieOf(deriveBlock(transactions, before.valueHash).entries()).root,
-        depositsRoot: new Uint8Array(32),
-        withdrawalsRoot: new Uint8Array(32),
-        startTime: state.endTime,
+        utxosRoot: trieOf(outputs).root,
+        transactionsRoot: trieOfEntries(deriveBlock(transactions, before.valueHash).entries()).root,
         endTime: slotToTime(slots, timeToSlot(slots, slotToTime(slots, slot) + life)),
-        prevHeaderHash: state.headerHash,
         operatorVkey: operator.keys.payment.hash,
-        blockVersion: state.blockVersion,
-      }
+      })
       const [registry, referenceScripts] = [await readOperators(), await readScripts()]
       const draft = commitBlock(contracts, { queue, registry, header, slot, slots, referenceScripts })
       const forged = await sendBesideNode(operator, draft)
@@ -114,17 +115,44 @@ export async function besideNode(t: Test, devnet: Devnet, environment: Readonly<
 export const withoutWitnesses = (cbor: Uint8Array): Uint8Array =>
   concatBytes(Uint8Array.of(0x84), partsOf(cbor).body, Uint8Array.of(0xa0, 0xf5, 0xf6))
 
+/** The header of a block behind the newest one of a queue. */
+export function headerAfter(
+  { blocks, roots }: StateQueue,
+  own: Omit<Header, 'depositsRoot' | 'withdrawalsRoot' | 'startTime' | 'prevHeaderHash' | 'blockVersion'>,
+): Header {
+  const last = blocks.at(-1)?.datum.header
+  const { state } = roots[0]!.datum
+  return {
+    ...own,
+    depositsRoot: new Uint8Array(32),
+    withdrawalsRoot: new Uint8Array(32),
+    startTime: last?.endTime ?? state.endTime,
+    prevHeaderHash: tailHash({ blocks, roots }),
+    blockVersion: state.blockVersion,
+  }
+}
+
+/** Header hash of the newest block of a queue, or of the confirmed state. */
+export function tailHash({ blocks, roots }: Pick<StateQueue, 'blocks' | 'roots'>): Uint8Array {
+  const last = blocks.at(-1)?.datum.header
+  return last ? headerHash(last) : roots[0]!.datum.state.headerHash
+}
+
 /** Applies transactions to outputs: output reference CBOR in hex → output CBOR. */
-function change(outputs: Map<string, Uint8Array>, transactions: readonly Uint8Array[]): void {
+export function applyTransactions(
+  outputs: Map<string, Uint8Array>,
+  transactions: readonly Uint8Array[],
+): void {
   const { spent, produced } = bodyOf([...transactions])
   for (const key of spent) outputs.delete(toHex(key))
   for (const { outref, output } of produced) outputs.set(toHex(outref), output)
 }
 
-const entriesOf = (outputs: ReadonlyMap<string, Uint8Array>): readonly TrieEntry[] =>
-  Array.from(outputs, ([key, output]) => [fromHex(key), output] as const)
+/** A trie of outputs by hex key. */
+export const trieOf = (outputs: ReadonlyMap<string, Uint8Array>) =>
+  trieOfEntries(Array.from(outputs, ([key, output]) => [fromHex(key), output] as const))
 
-function trieOf(entries: Iterable<TrieEntry>) {
+function trieOfEntries(entries: Iterable<TrieEntry>) {
   const trie = createTrie({ store: createMemoryStore(), history: 0 })
   trie.update(Array.from(entries, ([key, value]) => ({ type: 'insert', key, value })))
   return trie

@@ -98,7 +98,7 @@ export async function race(scene: RaceScene, seed: number, submit: () => Promise
   const { devnet } = chain
   const random = generator(seed)
   const keys = pick(random, [operatorKeys, attackerKeys, thirdKeys])
-  // After 15 s, those who are not in turn take over.
+  // After 15 s, operators that are not in turn take over.
   await toTurnOf(scene, keys.payment.hash, Math.floor(random() * 40))
   for (const [place, { layer1 }] of racers.entries()) layer1.begin(2 * seed + place)
   const submitted = submit()

@@ -7,7 +7,7 @@ import { slotToTime, timeToSlot } from '@ratatosk/ledger'
 import { commitBlock, registerOperator } from '@ratatosk/protocol'
 import { emptyRoot } from '@ratatosk/trie'
 import type { Committed } from '../../../../../packages/fraud/dist/test/lying-blocks.js'
-import type { besideNode } from '../forged-block.js'
+import { type besideNode, headerAfter } from '../forged-block.js'
 
 /** Milliseconds that a block of a cheat may wait for layer 1. */
 const lifeMs = 2500n
@@ -26,7 +26,7 @@ interface CommittedLie {
 
 /** Operators who lie. Each is registered again when it is slashed. */
 interface Cheats {
-  /** Registers those who are not. */
+  /** Registers the wallets that are no operators. */
   register(): Promise<void>
   /**
    * Commits a block in the turn of one of them, and an empty one behind it.
@@ -71,19 +71,8 @@ export function openCheats(
     const inTurn = operatorInTurn(registry.datum, now, turnLength)
     if (inTurn === undefined || !equalBytes(inTurn.vkey, hash)) return undefined
     if (endOfTurn(now, turnLength) - now < leastMs) return undefined
-    const last = queue.blocks.at(-1)?.datum.header
-    const { state } = queue.roots[0]!.datum
-    const startTime = last?.endTime ?? state.endTime
-    const header: Header = {
-      ...roots,
-      depositsRoot: new Uint8Array(32),
-      withdrawalsRoot: new Uint8Array(32),
-      startTime,
-      endTime: slotToTime(slots, timeToSlot(slots, now + lifeMs)),
-      prevHeaderHash: last ? encodedHeader(last).hash : state.headerHash,
-      operatorVkey: hash,
-      blockVersion: state.blockVersion,
-    }
+    const endTime = slotToTime(slots, timeToSlot(slots, now + lifeMs))
+    const header = headerAfter(queue, { ...roots, endTime, operatorVkey: hash })
     const referenceScripts = await readScripts()
     const draft = commitBlock(contracts, { queue, registry, header, slot, slots, referenceScripts })
     publish(header)

@@ -1,10 +1,9 @@
-import { bodyOf, encodedHeader, type Header } from '@ratatosk/block'
+import { encodedHeader, type Header } from '@ratatosk/block'
 import { equalBytes, fromHex, toHex } from '@ratatosk/cbor'
 import type { SummonsQuestion } from '@ratatosk/contracts'
-import { decodeOutputReference, encodeOutputReference, outputReferenceKey } from '@ratatosk/ledger'
+import { decodeOutputReference, outputReferenceKey } from '@ratatosk/ledger'
 import { freePort } from '@ratatosk/test-kit'
 import { ask, until } from '@ratatosk/test-kit/http'
-import { createMemoryStore, createTrie } from '@ratatosk/trie'
 import type { Test } from 'tap'
 import { outputsOfLies } from '../../../../../packages/fraud/dist/test/lies/index.js'
 import {
@@ -14,12 +13,10 @@ import {
   tellStory,
 } from '../../../../../packages/fraud/dist/test/lying-blocks.js'
 import { openAnswerer } from '../../../../../packages/watcher/dist/test/answerer.js'
-import { loadContext } from '../../context.js'
-import { readSettings } from '../../index.js'
-import { bothBackends } from '../backends.js'
+import { anyPlacement } from '../backends.js'
 import { serveBody } from '../body-server.js'
 import { devnetServer } from '../devnet-server.js'
-import { besideNode } from '../forged-block.js'
+import { applyTransactions, besideNode, tailHash, trieOf } from '../forged-block.js'
 import { manyTransfers } from '../many-transfers.js'
 import { initialised, submit } from '../node.js'
 import { spawnNode } from '../node-process.js'
@@ -66,8 +63,6 @@ const timeoutMs = 180_000
 
 /** An honest operator and a watcher in processes of their own, and operators who lie beside them. */
 export async function openAdversary(t: Test, runs: number) {
-  const backends = await bothBackends()
-  const backend = backends.find(({ name, skip }) => name !== 'embedded' && skip === false) ?? backends[0]
   const layer1 = await devnetServer(t)
   const lied = outputsOfLies()
   const { genesisFile, transfers } = await manyTransfers(
@@ -92,11 +87,11 @@ export async function openAdversary(t: Test, runs: number) {
     OPERATOR_TURN_MS: '10000',
     TAKEOVER_AFTER_MS: '2500',
   }
-  const own = { ...(await backend.place(t)), ...common, PORT: String(honestPort) }
+  const own = { ...(await anyPlacement(t)), ...common, PORT: String(honestPort) }
   const honest = await spawnNode(t, own)
   await initialised(honest.url)
   const watcher = await spawnNode(t, {
-    ...(await backend.place(t)),
+    ...(await anyPlacement(t)),
     ...common,
     ARCHIVIST_PEERS: `${peer.url},${honest.url}/archivist`,
     NODE_ROLE: 'watcher',
@@ -107,27 +102,19 @@ export async function openAdversary(t: Test, runs: number) {
   const isReady = async () => (await ask(`${watcher.url}/health/ready`)).status === 200
   await until(isReady, { what: 'the watcher is ready' })
   const beside = await besideNode(t, layer1.devnet, own)
-  const { contracts, port, readQueue, readOperators, readScripts } = beside
-  const { parameters, network, genesis } = await loadContext(
-    readSettings({ ...own, LOG_LEVEL: 'silent' }),
-    {},
-  )
-  const story = await tellStory(parameters, network.slots)
+  const { context, contracts, port, readQueue, readOperators, readScripts } = beside
+  const story = await tellStory(context.parameters, context.network.slots)
   const cheats = openCheats(beside, [5, 6, 7])
   await cheats.register()
 
   /** The ledger as it follows from the blocks of the honest operator. */
-  const ledger = new Map(
-    genesis!.outputs.map(
-      ({ reference, output }) => [toHex(encodeOutputReference(reference)), output] as const,
-    ),
-  )
+  const ledger = beside.genesisOutputs()
   let blocks = 0
 
   /** Has a cheat tell a lie while a user pays, until the payment is in the next honest block. */
   async function run(tell: (story: Story) => Committed, hiding: Hiding): Promise<Outcome> {
     const block = blockOn(tell(story), ledger)
-    const tail = await readTail()
+    const tail = tailHash(await readQueue())
     const lie = await cheats.commit(block, (header) => {
       const { transactions } = block
       if (!hiding.isWithheld) peer.know({ header, transactions, height: BigInt(blocks) + 1n })
@@ -142,7 +129,7 @@ export async function openAdversary(t: Test, runs: number) {
     await submit(honest.url, cborHex)
 
     const verdict = await removed(headerHash)
-    apply(ledger, fromHex(cborHex))
+    applyTransactions(ledger, [fromHex(cborHex)])
     const next = await blockAfter(tail, [headerHash, lie.successor])
     const recommitted = Date.now()
     blocks++
@@ -156,7 +143,7 @@ export async function openAdversary(t: Test, runs: number) {
       verdict: { state, policy, fraud, stages: transactions.map(({ stage }) => stage) },
       answered: answerer.answered.map(({ kind }) => kind),
       isRegistered: (await readOperators()).datum.operators.some(isCheat),
-      isContinued: equalBytes(next.prevHeaderHash, tail) && equalBytes(next.utxosRoot, rootOf(ledger)),
+      isContinued: equalBytes(next.prevHeaderHash, tail) && equalBytes(next.utxosRoot, trieOf(ledger).root),
       isArchived: await isArchived(toHex(encodedHeader(next).hash)),
       phases: {
         detected: since(verdict.foundAt),
@@ -196,13 +183,6 @@ export async function openAdversary(t: Test, runs: number) {
     return next!
   }
 
-  /** Header hash of the newest block of the queue, or of the confirmed state. */
-  async function readTail(): Promise<Uint8Array> {
-    const queue = await readQueue()
-    const last = queue.blocks.at(-1)?.datum.header
-    return last ? encodedHeader(last).hash : queue.roots[0]!.datum.state.headerHash
-  }
-
   async function isArchived(hash: string): Promise<boolean> {
     const bodyAt = (url: string) => ask(`${url}/block/${hash}/body`)
     await until(async () => (await bodyAt(watcher.url)).status === 200, { what: 'it is archived', timeoutMs })
@@ -211,16 +191,4 @@ export async function openAdversary(t: Test, runs: number) {
   }
 
   return { run }
-}
-
-function apply(ledger: Map<string, Uint8Array>, transaction: Uint8Array): void {
-  const { spent, produced } = bodyOf([transaction])
-  for (const key of spent) ledger.delete(toHex(key))
-  for (const { outref, output } of produced) ledger.set(toHex(outref), output)
-}
-
-function rootOf(ledger: ReadonlyMap<string, Uint8Array>): Uint8Array {
-  const trie = createTrie({ store: createMemoryStore(), history: 0 })
-  trie.update(Array.from(ledger, ([key, value]) => ({ type: 'insert', key: fromHex(key), value })))
-  return trie.root
 }

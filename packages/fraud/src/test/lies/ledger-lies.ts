@@ -132,7 +132,7 @@ const told: readonly Told[] = [
     }),
   },
   {
-    what: 'that nobody knows what the inputs stand for',
+    what: 'that the outputs behind the inputs are unknown',
     fraud: 'wrongResolvedHash',
     isHidden: true,
     tell: lieIn((map) => patch(map, 1, resolved, new Uint8Array(32).fill(9))),

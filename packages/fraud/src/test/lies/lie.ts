@@ -7,7 +7,7 @@ export interface Lie {
   readonly policy: VerdictPolicyName
   /** The fraud; of the chunks, with the flaw: `wrongChunk: missing`. */
   readonly fraud: string
-  /** Whether the transactions do not show it: the operator has to be asked. */
+  /** Whether the transactions do not show it, so that a watcher must ask the operator. */
   readonly isHidden: boolean
   /** The fraud by which it is proven, if that is another. */
   readonly provenAs?: { readonly fraud: string; readonly because: string }

@@ -50,7 +50,7 @@ export interface Plan {
 
 const mapOf = (fields: Fields) => map(...fields.map(([key, item]) => [uint(key), item] as const))
 
-/** A transaction that moves the lovelace of two outputs, but for what is planned. */
+/** A transaction that moves the lovelace of two outputs, with the changes of a plan. */
 export function signed(plan: Plan = {}): Uint8Array {
   const { inputs = [30, 31], outputs = [output(paid)], fee = 200_000n, witnesses = [] } = plan
   const { keyWitnesses = (id) => [keyWitness(id)], bodyOf = mapOf } = plan
