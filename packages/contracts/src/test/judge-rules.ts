@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { ValidatorTitle } from '../script/blueprint.js'
 import type { Breach } from './breach.js'
-import { engines, refusalsOf } from './evaluate.js'
+import { casesOf, engines } from './evaluate.js'
 import { type Instrumented, instrument } from './instrumented.js'
 import type { TestTransaction } from './transaction.js'
 import { createWorld, type World } from './world.js'
@@ -23,7 +23,7 @@ export function judgeRules(
       expect(evaluate(scenario(world))).toMatchObject({ ok: true })
     })
 
-    it.each(refusalsOf(engine, breaches))('refuses $rule: $what', ({ transaction, options }) => {
+    it.each(casesOf(engine, breaches))('refuses $rule: $what', ({ transaction, options }) => {
       expect(evaluate(transaction(options ? createWorld(options) : world))).toMatchObject({ ok: false })
     })
   })

@@ -24,27 +24,39 @@ import { mutated } from './mutations.js'
 export type Ruling = 'accepted' | 'refused' | 'deep'
 
 /** A minting policy as a function of JavaScript, without costs: whether it mints a token of this name. */
-export function translatePolicy(script: PlutusScript): (redeemer: PlutusData, name: Uint8Array) => Ruling {
-  const run = translate(script)
+export type TranslatedPolicy = (redeemer: PlutusData, name: Uint8Array) => Ruling
+
+export const translatePolicy = (script: PlutusScript): TranslatedPolicy => translatePolicies(script)([])
+
+/** A policy that takes parameters, translated once: the policy for each list of parameters. */
+export function translatePolicies(
+  script: PlutusScript,
+): (parameters: readonly PlutusData[]) => TranslatedPolicy {
+  const unapplied = translate(script)
   const policy = new BytesData(script.hash)
   const nothing = new ListData(null)
-  return (redeemer, name) => {
-    const minted = new MapData(listOf([new Pair(new BytesData(name), new IntData(1))]))
-    const mint = new MapData(listOf([new Pair(policy, minted)]))
-    // What the policies read of a transaction: its reference inputs, of which it has none here, and what it
-    // mints.
-    const transaction = new ConstrData(0, listOf<Data>([nothing, nothing, nothing, new IntData(0), mint]))
-    const purpose = new ConstrData(0, listOf<Data>([policy]))
-    try {
-      const value = run(new ConstrData(0, listOf<Data>([transaction, dataOf(redeemer), purpose])))
-      return value === unit ? 'accepted' : 'refused'
-    } catch (error) {
-      if (error instanceof Failure) return 'refused'
-      if (error instanceof RangeError && /call stack/.test(error.message)) return 'deep'
-      throw error
+  return (parameters) => {
+    const run = parameters.reduce((applied, parameter) => applied(dataOf(parameter)) as Script, unapplied)
+    return (redeemer, name) => {
+      const minted = new MapData(listOf([new Pair(new BytesData(name), new IntData(1))]))
+      const mint = new MapData(listOf([new Pair(policy, minted)]))
+      // What the policies read of a transaction: its reference inputs, of which it has none here, and what it
+      // mints.
+      const transaction = new ConstrData(0, listOf<Data>([nothing, nothing, nothing, new IntData(0), mint]))
+      const purpose = new ConstrData(0, listOf<Data>([policy]))
+      try {
+        const value = run(new ConstrData(0, listOf<Data>([transaction, dataOf(redeemer), purpose])))
+        return value === unit ? 'accepted' : 'refused'
+      } catch (error) {
+        if (error instanceof Failure) return 'refused'
+        if (error instanceof RangeError && /call stack/.test(error.message)) return 'deep'
+        throw error
+      }
     }
   }
 }
+
+type Script = ReturnType<typeof translate>
 
 /** How many redeemers were tried, and how many of them by the machine. */
 interface Tally {

@@ -8,7 +8,7 @@ import {
 import { encodePlutusData } from '@ratatosk/ledger/plutus-data'
 import { describe, expect, it } from 'vitest'
 import { ledgerFraudScript } from '../../../fraud/scripts.js'
-import { refusalsOf } from '../../../test/evaluate.js'
+import { casesOf } from '../../../test/evaluate.js'
 import { honestBlock } from '../../../test/fraud/blocks.js'
 import { mintingOf, openEngines } from '../../../test/fraud/engines.js'
 import { ledgerBreaches } from '../../../test/fraud/ledger/breaches.js'
@@ -27,12 +27,12 @@ describe('the ledger policy', () => {
   })
 
   describe.each(Object.entries(judges))('run by %s', (engine, judge) => {
-    it.each(ledgerLies)('accepts the proof that $what', async ({ block, prove }) => {
+    it.each(casesOf(engine, ledgerLies))('accepts the proof that $what', async ({ block, prove }) => {
       expect(await judge(verdict(block, prove(block)))).toMatchObject({ ok: true })
     })
 
     it.each(
-      refusalsOf(
+      casesOf(
         engine,
         ledgerLies.filter(({ hasTwin }) => hasTwin),
       ),
@@ -99,7 +99,6 @@ describe('the ledger policy', () => {
     title: 'ledger_fraud',
     parameters: [],
     breaches: ledgerBreaches,
-    verdict,
-    judge: judges.cek!,
+    encode: encodeLedgerFraudProof,
   })
 })

@@ -2,7 +2,7 @@ import { headerHash } from '@ratatosk/block'
 import { encodeTransactionFraudProof, findTransactionFraud } from '@ratatosk/fraud'
 import { describe, expect, it } from 'vitest'
 import { rulesData, transactionFraudScript } from '../../../fraud/scripts.js'
-import { refusalsOf } from '../../../test/evaluate.js'
+import { casesOf } from '../../../test/evaluate.js'
 import { mintingOf, openEngines } from '../../../test/fraud/engines.js'
 import { transactionBreaches } from '../../../test/fraud/transaction/breaches.js'
 import { transactionLies } from '../../../test/fraud/transaction/lies.js'
@@ -27,11 +27,11 @@ describe('the transaction policy', () => {
   })
 
   describe.each(Object.entries(judges))('run by %s', (engine, judge) => {
-    it.each(transactionLies)('accepts the proof that $what', async ({ block, prove }) => {
+    it.each(casesOf(engine, transactionLies))('accepts the proof that $what', async ({ block, prove }) => {
       expect(await judge(verdict(block, prove(block)))).toMatchObject({ ok: true })
     })
 
-    it.each(refusalsOf(engine, transactionLies))(
+    it.each(casesOf(engine, transactionLies))(
       'refuses, of the honest block, the proof that $what',
       async ({ twin, prove }) => {
         expect(await judge(verdict(twin, prove(twin)))).toMatchObject({ ok: false })
@@ -71,7 +71,6 @@ describe('the transaction policy', () => {
     title: 'transaction_fraud',
     parameters: rulesData(rules),
     breaches: transactionBreaches,
-    verdict,
-    judge: judges.cek!,
+    encode: encodeTransactionFraudProof,
   })
 })

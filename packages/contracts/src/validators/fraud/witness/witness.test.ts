@@ -1,7 +1,7 @@
 import { encodeWitnessFraudProof, findWitnessFraud } from '@ratatosk/fraud'
 import { describe, expect, it } from 'vitest'
 import { languageParameters, witnessFraudScript } from '../../../fraud/scripts.js'
-import { parameters, refusalsOf } from '../../../test/evaluate.js'
+import { casesOf, parameters } from '../../../test/evaluate.js'
 import { blockOf } from '../../../test/fraud/blocks.js'
 import { openEngines } from '../../../test/fraud/engines.js'
 import { judgeWithoutRules, verdictsOf } from '../../../test/fraud/without-rules.js'
@@ -37,11 +37,11 @@ describe('the witness policy', () => {
   })
 
   describe.each(Object.entries(judges))('run by %s', (engine, judge) => {
-    it.each(witnessLies)('accepts the proof that $what', async ({ block, prove }) => {
+    it.each(casesOf(engine, witnessLies))('accepts the proof that $what', async ({ block, prove }) => {
       expect(await judge(verdict(block, prove(block)))).toMatchObject({ ok: true })
     })
 
-    it.each(refusalsOf(engine, witnessLies))(
+    it.each(casesOf(engine, witnessLies))(
       'refuses, of the honest block, the proof that $what',
       async ({ prove }) => {
         expect(await judge(verdict(honestStory, prove(honestStory)))).toMatchObject({ ok: false })
@@ -80,7 +80,6 @@ describe('the witness policy', () => {
     title: 'witness_fraud',
     parameters: languageParameters(parameters),
     breaches: witnessBreaches,
-    verdict,
-    judge: judges.cek!,
+    encode: encodeWitnessFraudProof,
   })
 })
