@@ -2,7 +2,8 @@
 //
 // npm test runs the short form: it lays out the files that npm would pack, without packing and without a
 // registry. RATATOSK_TARBALLS=npm, pnpm or yarn packs with pnpm and installs each tarball with that package
-// manager into an empty project; `all` does so with each of them. This needs a registry.
+// manager into an empty project; `all` does so with each of them. This needs a registry. Names of packages as
+// arguments, such as `cli`, install these alone.
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -27,6 +28,12 @@ if (full && managers.length === 0) {
   process.exit(2)
 }
 const packages = await publishedPackages()
+const wanted = process.argv.slice(2).map((name) => `@ratatosk/${name}`)
+const unknown = wanted.filter((name) => !packages.some((each) => each.name === name))
+if (unknown.length > 0) {
+  console.error(`There is no published package ${unknown.join(', ')}.`)
+  process.exit(2)
+}
 const folder = mkdtempSync(join(tmpdir(), 'ratatosk-tarballs-'))
 const faults = []
 try {
@@ -124,7 +131,8 @@ async function installTarballs() {
   }
   const tarballOf = ({ name, manifest }) =>
     join(tarballs, `${name.slice(1).replace('/', '-')}-${manifest.version}.tgz`)
-  for (const subject of packages) {
+  const installed = wanted.length > 0 ? packages.filter(({ name }) => wanted.includes(name)) : packages
+  for (const subject of installed) {
     const { name, files } = subject
     const listed = spawnSync('tar', ['tzf', tarballOf(subject)], { encoding: 'utf8' }).stdout
     const packed = listed
