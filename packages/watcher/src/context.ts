@@ -1,5 +1,6 @@
 import type { InvalidBlock, UnavailableBlock } from '@ratatosk/follower'
 import type { AccusedBlock, DerivedMap, FraudRemoval } from '@ratatosk/fraud'
+import type { VerdictStage } from '@ratatosk/store'
 import type { QuestionBook } from './question-book.js'
 import type { WatcherOptions, WatcherStep } from './types.js'
 
@@ -17,6 +18,22 @@ export interface Lack {
   readonly reason: string
 }
 
+/** A transaction of the watcher. One that sweeps bonds is not recorded: the next process sweeps again. */
+export interface OwnTransaction {
+  readonly id: Uint8Array
+  readonly cbor: Uint8Array
+  readonly stage: VerdictStage | 'sweep'
+}
+
+/** What this process knows of a transaction that it has built or adopted. */
+export interface Sending {
+  readonly transaction: OwnTransaction
+  /** When it may be sent again, on the clock of `performance.now()`. */
+  dueAt: number
+  /** Whether layer 1 has taken it once. */
+  isAccepted: boolean
+}
+
 /** What everything in a watcher shares. */
 export interface WatcherContext
   extends Omit<WatcherOptions, 'pollMs' | 'patienceMs' | 'validityMs' | 'observer'> {
@@ -27,8 +44,10 @@ export interface WatcherContext
   readonly resendMs: number
   /** Aborts when the watcher closes. */
   readonly signal: AbortSignal
-  /** When transactions were sent last, by id, in milliseconds of a monotonic clock. */
-  readonly sentAt: Map<string, number>
+  /** Milliseconds after which a transaction is looked up again that layer 1 has refused. */
+  readonly refusedMs: number
+  /** By transaction id; all that the wallet has in flight are here. */
+  readonly sendings: Map<string, Sending>
   /** Reports why the wallet cannot pay, once; undefined: it can. */
   lacks(lack: Lack | undefined): void
   /** Lets an attempt at a removal wait for a few polls. */

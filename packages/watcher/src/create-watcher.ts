@@ -30,7 +30,7 @@ const wantedForMs = 120_000
 /** Share of the maturity window in which peers may be without a body. */
 const shareOfWindow = 10n
 /** Polls after which a transaction is sent again, and how often in its validity at least. */
-const [resendPolls, sendings] = [20, 20]
+const [resendPolls, leastSendings] = [20, 20]
 
 /**
  * Removes the invalid blocks that a follower finds: records each finding, searches a fraud proof, and sends
@@ -73,9 +73,10 @@ export function createWatcher(options: WatcherOptions): Watcher {
     ...options,
     validityMs,
     patience: options.patienceMs === undefined ? maturityWindow / shareOfWindow : BigInt(options.patienceMs),
-    resendMs: Math.min(resendPolls * pollMs, validityMs / sendings),
+    resendMs: Math.min(resendPolls * pollMs, validityMs / leastSendings),
     signal,
-    sentAt: new Map(),
+    refusedMs: attemptPolls * pollMs,
+    sendings: new Map(),
     lacks(found) {
       if (found === undefined) {
         if (lack !== undefined) log.info({ was: lack.reason }, 'The watcher can pay again')
@@ -85,7 +86,7 @@ export function createWatcher(options: WatcherOptions): Watcher {
       lack = found
     },
     retryLater() {
-      retryAt = performance.now() + attemptPolls * pollMs
+      retryAt = performance.now() + context.refusedMs
     },
     step(name) {
       // The bond of a question has come back.
@@ -97,15 +98,15 @@ export function createWatcher(options: WatcherOptions): Watcher {
   }
 
   /** Reads the balance now and then, so that a lack is known before ada is needed. */
-  async function checkBalance(): Promise<void> {
+  async function checkBalance(slot: bigint): Promise<void> {
     if (performance.now() < balanceAt) return
     const { lovelace } = await wallet.balance({ signal })
     if (lovelace < leastLovelace) {
       const reason = `The wallet has less than ${leastLovelace} lovelace: send ada to ${wallet.address}`
       context.lacks({ code: 'WATCHER_LACKS_FUNDS', reason })
     } else if (job === undefined && missing.size === 0) context.lacks(undefined)
-    if (contracts.summons !== undefined) await sweepBonds(context)
-    balanceAt = performance.now() + (lack === undefined ? balanceEveryMs : delayMs)
+    const isSweeping = contracts.summons !== undefined && (await sweepBonds(context, slot))
+    balanceAt = performance.now() + (lack === undefined && !isSweeping ? balanceEveryMs : delayMs)
   }
 
   /** Does something for each. What fails for one of them delays no other. */
@@ -167,7 +168,7 @@ export function createWatcher(options: WatcherOptions): Watcher {
     }
     const gone = open.filter((verdict) => !isShown(verdict))
     await forEach(gone, (verdict) => conclude(context, verdict, queue))
-    await checkBalance()
+    await checkBalance(slot)
     if (lack !== undefined && lack !== before) retryAt = performance.now() + delayMs
   }
 

@@ -1,9 +1,9 @@
 import { fromHex, toHex } from '@ratatosk/cbor'
 import { isLayer1Error, lacksInput } from '@ratatosk/layer1'
-import { decodeTransaction } from '@ratatosk/ledger'
+import { decodeTransaction, type Transaction } from '@ratatosk/ledger'
 import type { RecordedTransaction, VerdictRecord, VerdictStage } from '@ratatosk/store'
 import { type BuiltTransaction, isWalletError, type TransactionDraft } from '@ratatosk/transaction'
-import type { WatcherContext } from './context.js'
+import type { OwnTransaction, Sending, WatcherContext } from './context.js'
 
 const hourMs = 3_600_000
 
@@ -11,21 +11,27 @@ const hourMs = 3_600_000
 type SentState = 'included' | 'pending' | 'dead'
 
 /**
- * Looks up what was recorded, in the order in which it was built. Sends again what layer 1 does not know, and
+ * Looks up transactions, in the order in which they were built. Sends again what layer 1 does not know, and
  * forgets what it cannot include.
  *
  * @param slot of layer 1's tip
  */
-export async function follow(
+export async function follow<Each extends OwnTransaction>(
   context: WatcherContext,
-  journal: readonly RecordedTransaction[],
+  journal: readonly Each[],
   slot: bigint,
-): Promise<readonly { readonly state: SentState; readonly recorded: RecordedTransaction }[]> {
-  const followed: { readonly state: SentState; readonly recorded: RecordedTransaction }[] = []
+): Promise<readonly { readonly state: SentState; readonly recorded: Each }[]> {
+  const followed: { readonly state: SentState; readonly recorded: Each }[] = []
   for (const recorded of journal) {
     const state = await followOne(context, recorded, slot)
     followed.push({ state, recorded })
-    if (state === 'dead') await forget(context, recorded)
+    if (state !== 'dead') continue
+    const { id, stage } = recorded
+    context.log.warn(
+      { transaction: toHex(id), stage },
+      'Layer 1 cannot include a transaction: it is forgotten',
+    )
+    await forget(context, recorded)
   }
   return followed
 }
@@ -36,50 +42,69 @@ export const removalsOf = ({ journal }: VerdictRecord): readonly RecordedTransac
 
 /** Forgets a transaction, so that others may spend its inputs. */
 export async function forget(
-  { wallet, verdicts, sentAt }: WatcherContext,
-  { id }: RecordedTransaction,
+  { wallet, verdicts, sendings }: WatcherContext,
+  { id, stage }: OwnTransaction,
 ): Promise<void> {
   wallet.release(toHex(id))
-  sentAt.delete(toHex(id))
-  await verdicts.drop(id)
+  sendings.delete(toHex(id))
+  if (stage !== 'sweep') await verdicts.drop(id)
 }
 
-async function followOne(
-  context: WatcherContext,
-  recorded: RecordedTransaction,
-  slot: bigint,
-): Promise<SentState> {
-  const { layer1, wallet, signal, sentAt, resendMs } = context
-  const id = toHex(recorded.id)
+async function followOne(context: WatcherContext, own: OwnTransaction, slot: bigint): Promise<SentState> {
+  const { layer1, wallet, signal } = context
+  const id = toHex(own.id)
   const { kind } = await layer1.status(id, { signal })
   if (kind === 'confirmed') return 'included'
-  const transaction = decodeTransaction(recorded.cbor)
+  const transaction = decodeTransaction(own.cbor)
   const { invalidHereafter } = transaction.body.validityInterval
   if (kind === 'unknown' && invalidHereafter !== undefined && slot >= invalidHereafter) return 'dead'
   // Sent by an earlier process, or rolled back: other transactions must not spend its inputs.
-  if (!wallet.inFlight().includes(id)) await wallet.adopt(recorded.cbor, { signal })
-  if (kind === 'pending') return 'pending'
-  if (performance.now() - (sentAt.get(id) ?? -Infinity) < resendMs) return 'pending'
+  if (!wallet.inFlight().includes(id)) await wallet.adopt(own.cbor, { signal })
+  const { dueAt } = sendingOf(context, own)
+  if (kind === 'pending' || performance.now() < dueAt) return 'pending'
+  // They may be about blocks that are no longer worked on, and never be included.
+  for (const parent of parentsOf(context, transaction)) await follow(context, [parent.transaction], slot)
   if (await lacksInput(layer1, wallet, transaction, { signal })) return 'dead'
-  return (await send(context, recorded)) ? 'pending' : 'dead'
+  return (await send(context, own)) ? 'pending' : 'dead'
 }
 
-/** Sends a recorded transaction. @returns false if layer 1 refuses it for good */
-async function send(
-  { wallet, signal, sentAt, step, log }: WatcherContext,
-  { id, cbor, stage }: RecordedTransaction,
-): Promise<boolean> {
+function sendingOf({ sendings }: WatcherContext, transaction: OwnTransaction): Sending {
+  const id = toHex(transaction.id)
+  const known = sendings.get(id) ?? { transaction, dueAt: 0, isAccepted: false }
+  sendings.set(id, known)
+  return known
+}
+
+/** Those in flight that make what a transaction spends, or gives as collateral. */
+function parentsOf(
+  { wallet, sendings }: WatcherContext,
+  { body: { inputs, collateralInputs } }: Transaction,
+): readonly Sending[] {
+  const ids = new Set([...inputs, ...collateralInputs].map(({ transactionId }) => toHex(transactionId)))
+  return wallet.inFlight().flatMap((id) => (ids.has(id) && sendings.get(id)) || [])
+}
+
+/** Sends a transaction. @returns false if layer 1 refuses it for good */
+export async function send(context: WatcherContext, own: OwnTransaction): Promise<boolean> {
+  const { wallet, signal, step, log, resendMs, refusedMs } = context
+  const { id, cbor, stage } = own
   const transaction = toHex(id)
+  const sending = sendingOf(context, own)
   try {
     await wallet.submit({ id: transaction, bytes: cbor }, { signal })
+    sending.isAccepted = true
   } catch (error) {
     if (!isLayer1Error(error) || error.code !== 'LAYER1_REJECTED') throw error
     log.warn({ transaction, stage, reason: error.reason }, `Layer 1 refused a transaction: ${error.message}`)
     // If it may have an effect, the next lookup decides.
     if (!error.mayHaveEffect) return false
   }
-  sentAt.set(transaction, performance.now())
-  step(`${stage}-sent`)
+  const now = performance.now()
+  sending.dueAt = now + (sending.isAccepted ? resendMs : refusedMs)
+  if (!sending.isAccepted)
+    for (const parent of parentsOf(context, decodeTransaction(cbor)))
+      parent.dueAt = Math.min(parent.dueAt, sending.dueAt)
+  if (stage !== 'sweep') step(`${stage}-sent`)
   return true
 }
 
@@ -146,11 +171,14 @@ async function build(
   { draft }: Wanted,
   slot: bigint,
 ): Promise<BuiltTransaction | undefined> {
-  const { wallet, layer1, signal, validityMs } = context
+  const { wallet, layer1, signal, validityMs, sendings } = context
   const slots = await layer1.slots({ signal })
   const validUntil = slot + BigInt(Math.ceil(validityMs / slots.slotLength))
   try {
-    return await wallet.build({ validUntil, ...draft }, { signal })
+    const built = await wallet.build({ validUntil, ...draft }, { signal })
+    const inFlight = new Set(wallet.inFlight())
+    for (const id of sendings.keys()) if (!inFlight.has(id)) sendings.delete(id)
+    return built
   } catch (error) {
     if (!isWalletError(error) || error.code !== 'WALLET_INSUFFICIENT_FUNDS') throw error
     context.lacks({ code: 'WATCHER_LACKS_FUNDS', reason: `${error.message}: send ada to ${wallet.address}` })

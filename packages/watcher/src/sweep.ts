@@ -1,6 +1,8 @@
+import { fromHex } from '@ratatosk/cbor'
 import { encodeBech32Address, keyAddress } from '@ratatosk/ledger'
 import { isWalletError } from '@ratatosk/transaction'
 import type { WatcherContext } from './context.js'
+import { follow, forget, send } from './send.js'
 
 /** Returned bonds that one transaction takes. */
 const mostAtOnce = 30
@@ -10,11 +12,22 @@ const datumLength = 34
 /**
  * Takes the bonds of answered questions back into the wallet: the summons returns them to the wallet's key,
  * at an address without a stake part.
+ *
+ * @param slot of layer 1's tip
+ * @returns whether layer 1 has not yet included it
  */
-export async function sweepBonds({ wallet, layer1, signal, log }: WatcherContext): Promise<void> {
+export async function sweepBonds(context: WatcherContext, slot: bigint): Promise<boolean> {
+  const { wallet, layer1, signal, log, sendings } = context
   const { payment } = wallet.keys
   const address = encodeBech32Address(keyAddress(payment.hash, layer1.networkId))
-  if (address === wallet.address) return
+  if (address === wallet.address) return false
+  const sweeps = [...sendings.values()].map(({ transaction }) => transaction)
+  const earlier = await follow(
+    context,
+    sweeps.filter(({ stage }) => stage === 'sweep'),
+    slot,
+  )
+  if (earlier.some(({ state }) => state === 'pending')) return true
   const bonds = (await layer1.utxosAt(address, { signal })).filter(
     ({ output: { datum, value, referenceScript } }) =>
       datum.kind === 'inline' &&
@@ -22,13 +35,16 @@ export async function sweepBonds({ wallet, layer1, signal, log }: WatcherContext
       value.assets.size === 0 &&
       referenceScript === undefined,
   )
-  if (bonds.length === 0) return
+  if (bonds.length === 0) return false
   try {
     const inputs = bonds.slice(0, mostAtOnce).map((utxo) => ({ utxo }))
-    const { id } = await wallet.send({ inputs }, { signal })
-    log.info({ transaction: id, bonds: inputs.length }, 'Took bonds of questions back')
+    const { id, bytes } = await wallet.build({ inputs }, { signal })
+    const sweep = { id: fromHex(id), cbor: bytes, stage: 'sweep' } as const
+    if (!(await send(context, sweep))) await forget(context, sweep)
+    else log.info({ transaction: id, bonds: inputs.length }, 'Took bonds of questions back')
   } catch (error) {
     // They are taken already, by a transaction in flight.
     if (!isWalletError(error) || error.code !== 'WALLET_INVALID_DRAFT') throw error
   }
+  return true
 }

@@ -1,0 +1,92 @@
+import { toHex } from '@ratatosk/cbor'
+import type { Layer1 } from '@ratatosk/layer1'
+import { decodeTransaction } from '@ratatosk/ledger'
+import { pruneBlocks, registerOperator } from '@ratatosk/protocol'
+import { keysFromSigningKey } from '@ratatosk/transaction'
+import { afterAll, expect, test } from 'vitest'
+import { operator, summonsContracts } from '../../protocol/dist/test/protocol-scene.js'
+import { honest, ofLie } from './test/lies.js'
+import { openOperator } from './test/operator.js'
+import { evaluator, openWatched, openWatcher, until, type Watched } from './test/scene.js'
+
+afterAll(() => evaluator.close())
+
+const timeout = 120_000
+
+/** What a watcher has recorded to be sent. */
+async function stageOf({ store }: Watched, id: string): Promise<string | undefined> {
+  const { verdicts } = await store.verdicts.list({ limit: 10 })
+  return verdicts.flatMap(({ transactions }) => transactions).find((each) => toHex(each.id) === id)?.stage
+}
+
+test('builds a removal again that spends the change of a pruning that another was faster with', {
+  timeout,
+}, async () => {
+  const watched = await openWatched()
+  const { scene, story, store, referenceScripts, commit, commitNext } = watched
+  const { contracts, layer1, wallet, validity } = scene
+  // A wallet with one output: each transaction needs what the one before makes.
+  const walletKeys = keysFromSigningKey('07'.repeat(32), { networkId: 0 })
+  await scene.run({ outputs: [{ address: walletKeys.address.bytes, lovelace: 900_000_000n }] })
+  const blocks = [await commit(ofLie('inputSpentElsewhere', story))]
+  await commitNext()
+
+  const refused: unknown[] = []
+  const rivalled: Layer1 = {
+    ...layer1,
+    async submit(cbor, options) {
+      const id = toHex(decodeTransaction(cbor).id)
+      if (refused.length > 0 || (await stageOf(watched, id)) !== 'prune') return layer1.submit(cbor, options)
+      await wallet.send(pruneBlocks(contracts, await scene.queue(), referenceScripts))
+      await until('it is pruned', async () => (await watched.queued()).length === 0)
+      const resume = await watched.stopMining()
+      const registry = await scene.registry()
+      await scene.run(registerOperator(contracts, registry, operator, validity(), referenceScripts))
+      resume()
+      await watched.pass(3n * contracts.parameters.turnLength)
+      blocks.push(await commit(ofLie('inputSpentElsewhere', story)))
+      // Until it is given to the watcher.
+      await new Promise((resolve) => setTimeout(resolve, 300))
+      return layer1.submit(cbor, options).catch((error: unknown) => {
+        refused.push(error)
+        throw error
+      })
+    },
+  }
+  const { errors } = openWatcher(watched, blocks, { layer1: rivalled, walletKeys, validityMs: 6_000_000 })
+  await until('the pruning is refused', () => refused.length > 0)
+  expect(refused[0]).toMatchObject({ code: 'LAYER1_REJECTED', mayHaveEffect: true })
+  const removed = async () => (await store.verdicts.counts()).get('removed')
+  await until('both blocks are removed', async () => (await removed()) === 2)
+  expect(errors).toEqual([])
+})
+
+test('sends again what takes bonds back, where layer 1 loses it', { timeout }, async () => {
+  const watched = await openWatched({ contracts: summonsContracts })
+  const { scene, story, commit } = watched
+  const { layer1 } = scene
+  const committed = ofLie('wrongOutputsAfter', story)
+  const block = { ...(await commit(committed)), afterTransactions: honest(story).after }
+  await openOperator(watched, committed)
+  const lost: string[] = []
+  const sentAgain: string[] = []
+  const losing: Layer1 = {
+    ...layer1,
+    async submit(cbor, options) {
+      const id = toHex(decodeTransaction(cbor).id)
+      // What takes bonds back is not recorded.
+      if ((await stageOf(watched, id)) !== undefined) return layer1.submit(cbor, options)
+      if (lost.length > 0) return layer1.submit(cbor, options).finally(() => sentAgain.push(id))
+      lost.push(id)
+      return id
+    },
+  }
+  const { errors } = openWatcher(watched, [block], { layer1: losing })
+  const isRemoved = async () => (await watched.store.verdicts.counts()).get('removed') === 1
+  await until('the block is removed', isRemoved)
+  await until('it is included', async () => {
+    const [id] = lost
+    return id !== undefined && sentAgain[0] === id && (await layer1.status(id)).kind === 'confirmed'
+  })
+  expect(errors).toEqual([])
+})
