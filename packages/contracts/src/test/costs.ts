@@ -26,6 +26,7 @@ import * as queue from './queue/scenarios.js'
 import * as registry from './registry/scenarios.js'
 import { summonsTransactions } from './summons/costs.js'
 import { encodeOutput, type TestTransaction } from './transaction.js'
+import { priceOf, referenceFee, removalByProof, verdictRows } from './verdict-costs.js'
 import { createWorld, wallet } from './world.js'
 
 const { scalus } = engines
@@ -54,12 +55,7 @@ function removalsByProof(proofs: readonly ProvenLie[]) {
     .concat('`strangeField`', '`strangeWitness`')
   return proofs
     .filter(({ what }) => shown.includes(what))
-    .map((proof) => {
-      const { script } = proof
-      const provable = createWorld({ verdictPolicies: [script.hash] })
-      const transaction = removals.removeByProof(provable, { ...proof, policy: { script } })
-      return [`remove and slash by proof of ${proof.what}`, transaction] as const
-    })
+    .map((proof) => [`remove and slash by proof of ${proof.what}`, removalByProof(proof)] as const)
 }
 
 const transactions: readonly (readonly [string, TestTransaction])[] = [
@@ -91,25 +87,14 @@ const share = (part: bigint, whole: bigint) => `${(Number((part * 10_000n) / who
 const grouped = (value: bigint | number) => value.toLocaleString('en-US')
 const ada = (lovelace: bigint) => (Number(lovelace) / 1e6).toFixed(6)
 
-/** The price of execution units in lovelace, rounded up once. */
-function priceOf({ memory, steps }: { memory: bigint; steps: bigint }): bigint {
-  const { memory: perMemory, steps: perStep } = parameters.executionPrices
-  const numerator =
-    memory * perMemory.numerator * perStep.denominator + steps * perStep.numerator * perMemory.denominator
-  const denominator = perMemory.denominator * perStep.denominator
-  return (numerator + denominator - 1n) / denominator
-}
-
 const row = (...cells: readonly (string | number)[]) => `| ${cells.join(' | ')} |`
 
 function scriptRow(title: string, script: PlutusScript): string {
   const output = decodeTransactionOutput(encodeOutput({ ...wallet(1_000_000n), script }))
-  const size = script.bytes.length
-  const { numerator, denominator } = parameters.referenceScriptCostPerByte
   return row(
     title,
-    grouped(size),
-    ada((BigInt(size) * numerator) / denominator),
+    grouped(script.bytes.length),
+    ada(referenceFee([script])),
     ada(minimumLovelace(output, parameters)),
   )
 }
@@ -207,6 +192,8 @@ export function costTables(): string {
       ({ what, memory, maps, condition, rest }) =>
         row(what, ...[memory, maps, condition, rest].map((part) => share(part, limits.memory))),
     ),
+    '',
+    ...verdictRows(world, proofs, row, ada),
   ].join('\n')
 }
 
