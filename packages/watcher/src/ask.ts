@@ -1,12 +1,13 @@
 import type { Header } from '@ratatosk/block'
+import { equalBytes } from '@ratatosk/cbor'
 import type { SummonsQuestion } from '@ratatosk/contracts'
 import { encodeAsk, encodeExpiry } from '@ratatosk/fraud'
-import { slotToTime } from '@ratatosk/ledger'
+import { encodeOutputReference, outputReferenceKey, slotToTime } from '@ratatosk/ledger'
 import { askQuestion, endQuestion, type OpenQuestion } from '@ratatosk/protocol'
 import type { RecordedTransaction } from '@ratatosk/store'
 import type { Proof } from '@ratatosk/trie'
 import type { WatcherContext } from './context.js'
-import { isAbout, type Subject } from './question-book.js'
+import { isAbout, type QuestionBook, type Subject } from './question-book.js'
 import type { Waiting } from './questions.js'
 import { readScripts } from './read-layer1.js'
 import { buildAndSend } from './send.js'
@@ -63,6 +64,30 @@ export async function termOf(
 export const isAsked = ({ open, pending }: Waiting, wanted: WantedQuestion, { deadline }: Term): boolean =>
   pending.some(isAbout(wanted)) ||
   open.some(({ question }) => question.deadline <= deadline && isAbout(wanted)(question))
+
+/**
+ * Whether a question waits for its answer already. Another's is kept: after a restart, its answer is read
+ * although layer 1 does not show the question any more.
+ */
+export async function reliesOnAsked(
+  { verdicts, wallet }: WatcherContext,
+  { kept }: QuestionBook,
+  waiting: Waiting,
+  wanted: WantedQuestion,
+  term: Term,
+): Promise<boolean> {
+  if (!isAsked(waiting, wanted, term)) return false
+  const isOthers = ({ question }: OpenQuestion): boolean =>
+    isAbout(wanted)(question) && !equalBytes(question.refund, wallet.keys.payment.hash)
+  const asked = waiting.open.find(isOthers)
+  const key = asked && outputReferenceKey(asked.utxo.reference)
+  if (asked === undefined || key === undefined || kept === undefined || kept.has(key)) return true
+  const { question, utxo } = asked
+  const reference = encodeOutputReference(utxo.reference)
+  await verdicts.keepQuestion(question.headerHash, { reference, output: utxo.output.bytes })
+  kept.add(key)
+  return true
+}
 
 /** The first question whose deadline is over; others may be about what is known by now. */
 export const overdueOf = (

@@ -220,6 +220,28 @@ test('of two watchers, the second uses the question of the first', { timeout }, 
   for (const { errors } of [first, second]) expect(errors).toEqual([])
 })
 
+test('a restarted watcher reads the answer to the question of another', { timeout }, async () => {
+  const watched = await openWatched({ contracts })
+  const other = { ...watched, store: await openTestStore(openStore) }
+  const committed = honest(watched.story)
+  const block = await watched.commit(committed)
+  const first = openWatcher(watched, [block], { withheld: never, patienceMs })
+  await until('it is asked for', async () => (await questions(watched)).length === 1)
+  const options = { patienceMs, walletKeys: keys }
+  const second = openWatcher(other, [block], { ...options, withheld: never })
+  const kept = () => other.store.verdicts.keptQuestions(block.headerHash)
+  await until('the second relies on it', async () => (await kept()).length === 1)
+  for (const each of [first, second]) await each.close()
+  await openOperator(watched, committed)
+  await until('it is answered', async () => (await questions(watched)).length === 0)
+  const { shown, withheld } = judging(other, true)
+  const { errors } = openWatcher(other, [block], { ...options, withheld })
+  await until('it is valid', async () => (await newest(other))?.state === 'valid')
+  expect(shown).toHaveLength(1)
+  expect(await stagesOf(other)).toEqual([])
+  expect(errors).toEqual([])
+})
+
 test('reports what would be asked too late', { timeout }, async () => {
   const watched = await openWatched({ contracts })
   const block = await watched.commit(honest(watched.story))

@@ -18,7 +18,7 @@ import {
 import type { OpenQuestion } from '@ratatosk/protocol'
 import type { VerdictRecord } from '@ratatosk/store'
 import type { TrieView } from '@ratatosk/trie'
-import { ask, expire, isAsked, overdueOf, termOf } from './ask.js'
+import { ask, expire, overdueOf, reliesOnAsked, termOf } from './ask.js'
 import type { Job, WatcherContext } from './context.js'
 import { type QuestionBook, subjectOf } from './question-book.js'
 import { followQuestions } from './questions.js'
@@ -140,7 +140,7 @@ async function searching<Found>(
   const { block, book } = job
   const { header, headerHash } = block
   const term = await termOf(context, header, slot)
-  const waiting = await followQuestions(context, book, verdict.journal, open, slot)
+  const waiting = await followQuestions(context, book, verdict, open, slot)
   const isKnown = (question: OpenQuestion['question']) =>
     question.kind === 'chunk' || book.nodes.has(subjectOf(question))
   const overdue = overdueOf(waiting, term, isKnown)
@@ -156,7 +156,8 @@ async function searching<Found>(
       if (answer === 'unreadable')
         throw new Stopped({ kind: 'none', why: 'an answer of the summons cannot be read' })
       if (answer !== undefined) given.push(answer)
-      if (answer !== undefined || isAsked(waiting, wanted, term)) continue
+      if (answer !== undefined) continue
+      if (await reliesOnAsked(context, book, waiting, wanted, term)) continue
       if (!term.isInTime)
         throw new Stopped({ kind: 'none', why: 'a question would end too late for a removal' })
       if (!(await ask(context, { headerHash, header }, wanted, term, slot))) break

@@ -19,6 +19,8 @@ export interface QuestionBook {
   readonly seen: Map<string, OpenQuestion>
   /** Outputs of questions that are spent. */
   readonly spent: Set<string>
+  /** Outputs of questions of others that are kept in the store; undefined until they are read from there. */
+  kept?: Set<string>
 }
 
 export const createQuestionBook = (): QuestionBook => ({

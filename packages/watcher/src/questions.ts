@@ -3,10 +3,16 @@ import { toHex } from '@ratatosk/cbor'
 import { SummonsAction, type SummonsQuestion } from '@ratatosk/contracts'
 import { chunkAnswerFromData, nodeAnswerFromData, nodeOfKey, type ShownChunkAnswer } from '@ratatosk/fraud'
 import type { Spending } from '@ratatosk/layer1'
-import { decodeTransaction, effects, outputReferenceKey } from '@ratatosk/ledger'
+import {
+  decodeOutputReference,
+  decodeTransaction,
+  decodeTransactionOutput,
+  effects,
+  outputReferenceKey,
+} from '@ratatosk/ledger'
 import { constrOf, decodePlutusData, PlutusDataError } from '@ratatosk/ledger/plutus-data'
 import { type OpenQuestion, readQuestions } from '@ratatosk/protocol'
-import type { RecordedTransaction } from '@ratatosk/store'
+import type { VerdictRecord } from '@ratatosk/store'
 import { isTrieError } from '@ratatosk/trie'
 import type { WatcherContext } from './context.js'
 import { chunkNumberOf, type QuestionBook, subjectOf } from './question-book.js'
@@ -49,20 +55,21 @@ export async function readOpenQuestions({
  * Follows the questions about a block: those that are recorded, and those of others. Sends again what layer 1
  * does not know, forgets what it cannot include, and reads the answers to those that are spent.
  *
- * @param journal what was recorded for the block
+ * @param verdict about the block, if it is recorded
  * @param open the questions about it that layer 1 shows
  * @param slot of layer 1's tip
  */
 export async function followQuestions(
   context: WatcherContext,
   book: QuestionBook,
-  journal: readonly RecordedTransaction[],
+  verdict: Pick<VerdictRecord, 'headerHash' | 'journal'> | undefined,
   open: readonly OpenQuestion[],
   slot: bigint,
 ): Promise<Waiting> {
+  if (verdict !== undefined && book.kept === undefined) await readKept(context, book, verdict)
   const shown = new Map(open.map((asked) => [keyOf(asked), asked]))
   const pending = new Map<string, SummonsQuestion>()
-  for (const recorded of journal) {
+  for (const recorded of verdict?.journal ?? []) {
     if (recorded.stage !== 'question') continue
     const [asked] = readQuestions(context.contracts, effects(decodeTransaction(recorded.cbor)).produced)
     if (asked === undefined) continue
@@ -84,6 +91,22 @@ export async function followQuestions(
     if (readAnswer(context, book, asked, spending)) context.step('answered')
   }
   return { open, pending: [...pending.values()] }
+}
+
+/** Reads the questions of others that an earlier process relied on. */
+async function readKept(
+  { contracts, verdicts }: WatcherContext,
+  book: QuestionBook,
+  { headerHash }: Pick<VerdictRecord, 'headerHash'>,
+): Promise<void> {
+  const kept = await verdicts.keptQuestions(headerHash)
+  const utxos = kept.map(({ reference, output }) => ({
+    reference: decodeOutputReference(reference),
+    output: decodeTransactionOutput(output),
+  }))
+  const asked = readQuestions(contracts, utxos)
+  for (const each of asked) book.seen.set(keyOf(each), each)
+  book.kept = new Set(asked.map(keyOf))
 }
 
 const keyOf = ({ utxo }: OpenQuestion): string => outputReferenceKey(utxo.reference)

@@ -76,7 +76,7 @@ export async function summonChunk(
   const term = await termOf(context, block.header, slot)
   const wanted = chunkQuestion(block.header.transactionsRoot, chunk)
   const open = await questions(missing)
-  const waiting = await followQuestions(context, book, known?.journal ?? [], open, slot)
+  const waiting = await followQuestions(context, book, known, open, slot)
   if (book.chunks.has(chunk) || isAsked(waiting, wanted, term)) return refused('Already asked')
   if (!term.isInTime) return refused('Too late: a question would end too late for a removal')
   if (waiting.open.length + waiting.pending.length >= mostAtOnce)

@@ -4,7 +4,7 @@ import { chunkCountOf, transactionsInChunk } from '@ratatosk/fraud'
 import type { Utxo } from '@ratatosk/ledger'
 import type { OpenQuestion, StateQueue } from '@ratatosk/protocol'
 import type { VerdictRecord } from '@ratatosk/store'
-import { ask, expire, isAsked, overdueOf, type Term, termOf, type WantedQuestion } from './ask.js'
+import { ask, expire, overdueOf, reliesOnAsked, type Term, termOf, type WantedQuestion } from './ask.js'
 import type { Missing, WatcherContext } from './context.js'
 import { chunkNumberOf, type QuestionBook, subjectOf } from './question-book.js'
 import { followQuestions } from './questions.js'
@@ -82,13 +82,13 @@ export async function recordUnavailable(
 async function question(
   context: WatcherContext,
   missing: Missing,
-  { journal }: VerdictRecord,
+  verdict: VerdictRecord,
   open: readonly OpenQuestion[],
   term: Term,
   slot: bigint,
 ): Promise<void> {
   const { block, book } = missing
-  const waiting = await followQuestions(context, book, journal, open, slot)
+  const waiting = await followQuestions(context, book, verdict, open, slot)
   const overdue = overdueOf(waiting, term, (asked) => isKnown(book, asked))
   if (overdue !== undefined) return expire(context, overdue, slot)
   const body = assemble(book)
@@ -100,7 +100,7 @@ async function question(
   let count = waiting.open.length + waiting.pending.length
   for (const number of body.numbers) {
     const wanted = chunkQuestion(block.header.transactionsRoot, number)
-    if (isAsked(waiting, wanted, term)) continue
+    if (await reliesOnAsked(context, book, waiting, wanted, term)) continue
     if (count >= mostAtOnce) return
     if (!term.isInTime)
       return giveUp(context, missing, 'WATCHER_TOO_LATE', 'a question would end too late for a removal')

@@ -87,3 +87,18 @@ export const verdictTransactions = ratatosk.table(
     check('verdict_transactions_id_size', sql`octet_length(${table.transactionId}) = 32`),
   ],
 )
+
+/** Questions of others, on whose answers a watcher relies. */
+export const verdictQuestions = ratatosk.table(
+  'verdict_questions',
+  {
+    /** CBOR of the reference of the question's output. */
+    reference: bytea('reference').primaryKey(),
+    headerHash: bytea('header_hash')
+      .notNull()
+      .references(() => verdicts.headerHash, { onDelete: 'cascade' }),
+    /** CBOR of the output. */
+    output: bytea('output').notNull(),
+  },
+  (table) => [index('verdict_questions_header_hash').on(table.headerHash)],
+)

@@ -70,6 +70,14 @@ export interface RecordedTransaction extends Layer1Transaction, Omit<VerdictTran
   readonly locked: bigint
 }
 
+/** An output that holds another's question about a disputed block. */
+export interface KeptQuestion {
+  /** CBOR of its reference. */
+  readonly reference: Uint8Array
+  /** CBOR. */
+  readonly output: Uint8Array
+}
+
 /** A verdict as the watcher works on it. */
 export interface VerdictRecord
   extends Pick<Verdict, 'headerHash' | 'height' | 'state' | 'reason' | 'fraud' | 'policy'> {
@@ -112,6 +120,10 @@ export interface Verdicts {
     transaction: RecordedTransaction,
     proof?: { readonly policy: string; readonly fraud: string },
   ): Promise<void>
+  /** Keeps another's question about a block with a verdict, whose answer is needed. Repeating it is safe. */
+  keepQuestion(headerHash: Uint8Array, question: KeptQuestion): Promise<void>
+  /** The questions about a block that were kept, in no particular order. */
+  keptQuestions(headerHash: Uint8Array): Promise<KeptQuestion[]>
   /** Deletes a transaction that layer 1 cannot include any more. */
   drop(id: Uint8Array): Promise<void>
   /** Sets why no proof removes a block. */

@@ -91,6 +91,10 @@ describeBackends('the verdicts', (backend) => {
       await verdicts.record(headerHash, question)
       expect(await verdicts.open()).toMatchObject([{ state: 'unavailable', journal: [question] }])
       expect(await verdicts.spentSince(begun)).toBe(3_400_000n)
+      const asked = { reference: Uint8Array.of(1), output: Uint8Array.of(2) }
+      for (let n = 0; n < 2; n++) await verdicts.keepQuestion(headerHash, asked)
+      expect(await verdicts.keptQuestions(headerHash)).toEqual([asked])
+      expect(await verdicts.keptQuestions(verdictOf(8).headerHash)).toEqual([])
       await verdicts.valid(headerHash)
       expect(await verdicts.open()).toEqual([])
       const { verdicts: listed } = await verdicts.list({ limit: 1, state: 'valid' })

@@ -14,7 +14,7 @@ import {
   statement,
 } from '@ratatosk/database'
 import { StoreError } from '../errors.js'
-import { verdicts, verdictTransactions } from '../schema/verdict-tables.js'
+import { verdictQuestions, verdicts, verdictTransactions } from '../schema/verdict-tables.js'
 import type { RecordedTransaction, Verdict, VerdictRecord, Verdicts, VerdictTransaction } from './types.js'
 
 /** Verdicts that are kept. */
@@ -77,6 +77,14 @@ const record = sql`
   VALUES ($1, $2, $3::${schema}.verdict_stage, $4, $5, $6)`
 const prove = sql`UPDATE ${schema}.verdicts SET state = 'removing', policy = $2, fraud = $3
   WHERE header_hash = $1`
+const keptQuestion = { reference: verdictQuestions.reference, output: verdictQuestions.output }
+const keptQuestions = statement(
+  keptQuestion,
+  sql`SELECT ${selectList(keptQuestion)} FROM ${schema}.verdict_questions WHERE header_hash = $1`,
+)
+const keepQuestion = sql`
+  INSERT INTO ${schema}.verdict_questions (header_hash, reference, output) VALUES ($1, $2, $3)
+  ON CONFLICT (reference) DO NOTHING`
 const drop = sql`DELETE FROM ${schema}.verdict_transactions WHERE transaction_id = $1`
 const unprovable = sql`UPDATE ${schema}.verdicts SET state = 'unprovable', reason = $2 WHERE header_hash = $1`
 const valid = sql`UPDATE ${schema}.verdicts SET state = 'valid' WHERE header_hash = $1`
@@ -162,6 +170,12 @@ export function openVerdicts(database: Database): Verdicts {
         if (proof !== undefined) await connection.execute(prove, [headerHash, proof.policy, proof.fraud])
         await connection.execute(record, [id, headerHash, stage, cbor, fee, locked])
       }),
+
+    async keepQuestion(headerHash, { reference, output }) {
+      await database.execute(keepQuestion, [headerHash, reference, output])
+    },
+
+    keptQuestions: (headerHash) => database.query(keptQuestions, [headerHash]),
 
     async drop(id) {
       await database.execute(drop, [id])
