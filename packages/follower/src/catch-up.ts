@@ -8,7 +8,6 @@ import {
   isInvalidBlock,
   type NewArchivedBlock,
   verifyHeader,
-  verifyRoot,
   type WritableArchive,
 } from '@ratatosk/block'
 import { equalBytes } from '@ratatosk/cbor'
@@ -19,7 +18,7 @@ import type { HeaderPath, MissingBlock } from './header-path.js'
 import type { LedgerState } from './ledger-state.js'
 import { readBody } from './own-blocks.js'
 import type { Peers } from './peers.js'
-import { readingsOf } from './readings.js'
+import { readingsOf, verifyReadings } from './readings.js'
 import type { FollowerOptions } from './types.js'
 
 /** Blocks per archived batch; fewer than the ledger state can revert, because a crash may lose a batch. */
@@ -206,18 +205,8 @@ async function verifiedBody(
     } catch (error) {
       return verifiedWith(readings[0].body, error)
     }
-    let mismatch: unknown
-    for (const { derivation, body } of readings) {
-      try {
-        await verifyRoot(derivation, header, state.outputHash)
-        return verifiedWith(body)
-      } catch (error) {
-        // The operator committed these transactions: the peer that serves them is not at fault.
-        if (isInvalidBlock(error)) return verifiedWith(body, error)
-        mismatch ??= error
-      }
-    }
-    throw mismatch
+    const { body, error } = await verifyReadings(readings, header, state.outputHash)
+    return verifiedWith(body, error)
   }
 
   /** The body of transactions that the operator has shown. */

@@ -6,6 +6,7 @@ export type { PeerHeader } from './peer-answers.js'
 export { callPeer, type PeerCall } from './peer-request.js'
 export { createPeers, type Peer, type PeerSettings, type Peers, peerAddress } from './peers.js'
 export { layer1Chain } from './read-layer1.js'
+export { type Reading, type RightBody, readingsOf, verifyReadings } from './readings.js'
 export { type RebuildOptions, rebuildUtxos } from './rebuild-utxos.js'
 export type {
   ChainState,

@@ -1,10 +1,27 @@
-import { type BlockBody, type Derivation, derive, requireDiff } from '@ratatosk/block'
+import {
+  type BlockBody,
+  type BlockError,
+  type Derivation,
+  derive,
+  type Header,
+  isInvalidBlock,
+  type OutputHashes,
+  requireDiff,
+  verifyRoot,
+} from '@ratatosk/block'
 import { movedParts } from '@ratatosk/fraud'
 
 /** A body, and the map that its header commits to if it is read so. */
-interface Reading {
+export interface Reading {
   readonly body: BlockBody
   readonly derivation: Derivation
+}
+
+/** A body that belongs to its header. */
+export interface RightBody {
+  readonly body: BlockBody
+  /** Why no block with this body is valid. Whoever serves it is not at fault. */
+  readonly error?: BlockError
 }
 
 /**
@@ -30,4 +47,28 @@ export async function readingsOf(body: BlockBody): Promise<readonly [Reading, ..
     derivation: own,
   })
   return [reading(derivation), reading(await derive(transactions))]
+}
+
+/**
+ * Finds the reading that a header commits to.
+ *
+ * @param before the outputs before the block
+ * @throws {BlockError} (rejects) `BLOCK_BODY_MISMATCH` when the body belongs to another header
+ */
+export async function verifyReadings(
+  readings: readonly Reading[],
+  header: Pick<Header, 'transactionsRoot'>,
+  before: OutputHashes,
+): Promise<RightBody> {
+  let mismatch: unknown
+  for (const { derivation, body } of readings) {
+    try {
+      await verifyRoot(derivation, header, before)
+      return { body }
+    } catch (error) {
+      if (isInvalidBlock(error)) return { body, error }
+      mismatch ??= error
+    }
+  }
+  throw mismatch
 }

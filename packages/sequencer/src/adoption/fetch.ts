@@ -1,15 +1,6 @@
-import {
-  type BlockBody,
-  type BlockError,
-  bodyOf,
-  decodeHeader,
-  deriveBody,
-  isInvalidBlock,
-  verifyHeader,
-  verifyRoot,
-} from '@ratatosk/block'
+import { type BlockBody, bodyOf, decodeHeader, isInvalidBlock, verifyHeader } from '@ratatosk/block'
 import { equalBytes } from '@ratatosk/cbor'
-import type { Peer } from '@ratatosk/follower'
+import { type Peer, type RightBody, readingsOf, verifyReadings } from '@ratatosk/follower'
 import type { SequencerContext } from '../context.js'
 import { notActive } from '../errors.js'
 import type { AdoptionMeans } from '../types.js'
@@ -24,11 +15,8 @@ export interface ForeignHeader {
 }
 
 /** A body that belongs to its header, with the outputs before the block that its transactions name. */
-export interface FetchedBody {
-  readonly body: BlockBody
+export interface FetchedBody extends RightBody {
   readonly before: OutputsBefore
-  /** Why no block with this body is valid. */
-  readonly error?: BlockError
 }
 
 /** An error that is not the peer's. */
@@ -88,20 +76,19 @@ export async function fetchBody(
 
   /** @throws if it does not belong to the header */
   async function examined(body: BlockBody): Promise<FetchedBody | Failure> {
-    const derivation = await deriveBody(body)
-    const named = [...body.spent, ...derivation.read()]
+    const readings = await readingsOf(body)
+    const named = readings.flatMap((reading) => [...reading.body.spent, ...reading.derivation.read()])
     const read = readOutputsBefore(store, body.transactions, named)
     // A failing store is not the peer's fault.
     const before = await read.catch((failure: unknown): Failure => ({ failure }))
     if ('failure' in before) return before
     try {
       verifyHeader(header)
-      await verifyRoot(derivation, header, before.hashOf)
-      return { body, before }
     } catch (error) {
-      // The operator committed these transactions: the peer that serves them is not at fault.
+      // Nor is what the operator committed.
       if (isInvalidBlock(error)) return { body, before, error }
       throw error
     }
+    return { ...(await verifyReadings(readings, header, before.hashOf)), before }
   }
 }
