@@ -17,7 +17,7 @@ import { acceptedTransaction, ledgerEntries } from './entries.mjs'
 import { processorMicros } from './figures.mjs'
 import { databaseUrl, removeTraces } from './services.mjs'
 
-const [administratorKeys, operatorKeys] = [0, 1].map((account) =>
+const [administratorKeys, operatorKeys, otherKeys] = [0, 1, 2].map((account) =>
   keysFromSeedPhrase(testWallets.mnemonic, { networkId: 0, account }),
 )
 
@@ -25,7 +25,7 @@ const [administratorKeys, operatorKeys] = [0, 1].map((account) =>
 const hour = 3_600_000n
 const longTurn = 1_000_000n * hour
 const [transactionId, index] = testGenesis().utxos[0].outref.split('#')
-const contracts = openContracts(
+export const contracts = openContracts(
   {
     protocol: 'RATATOSK',
     administrator: { kind: 'key', hash: administratorKeys.payment.hash },
@@ -39,6 +39,15 @@ const contracts = openContracts(
   },
   0,
 )
+
+/** Takes transactions into a mempool, as validation does. */
+export async function acceptAll(store, transactions) {
+  const batch = 1000
+  for (let start = 0; start < transactions.length; start += batch) {
+    const accepted = transactions.slice(start, start + batch).map(acceptedTransaction)
+    await store.withLedger((ledger) => ledger.apply({ transactions: accepted }))
+  }
+}
 
 /** Opens the store and what the sequencer is made of; {@link cleanUp} closes and removes them. */
 export async function openRollup(name, genesis) {
@@ -55,6 +64,7 @@ export async function openRollup(name, genesis) {
   defer(() => roots.close())
   const layer1 = createDevnetLayer1(devnet)
   const operator = openWallet({ layer1, keys: operatorKeys, evaluator })
+  const otherOperator = openWallet({ layer1, keys: otherKeys, evaluator })
   const administrator = {
     wallet: openWallet({ layer1, keys: administratorKeys, evaluator }),
     authority: keyAuthority(administratorKeys.payment),
@@ -63,17 +73,14 @@ export async function openRollup(name, genesis) {
 
   return {
     store,
+    layer1,
+    /** A wallet of another operator. */
+    otherOperator,
+    /** The genesis of the ledger. */
+    entries,
     /** Of the outputs' trie. */
     folder,
-
-    /** Takes transactions into the mempool, as validation does. */
-    async accept(transactions) {
-      const batch = 1000
-      for (let start = 0; start < transactions.length; start += batch) {
-        const accepted = transactions.slice(start, start + batch).map(acceptedTransaction)
-        await store.withLedger((ledger) => ledger.apply({ transactions: accepted }))
-      }
-    },
+    accept: (transactions) => acceptAll(store, transactions),
 
     /**
      * Starts a sequencer of its own, which must be closed.

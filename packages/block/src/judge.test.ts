@@ -11,15 +11,17 @@ import {
   transfer,
 } from '@ratatosk/fixtures'
 import {
+  appliedTransaction,
+  decodeTransaction,
   decodeTransactionOutput,
   type OutputReference,
   outputReferenceKey,
   type ProtocolParameters,
 } from '@ratatosk/ledger'
 import fc from 'fast-check'
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { fitOf, intervalOf } from './interval.js'
-import { judgeBlock } from './judge.js'
+import { judgeBlock, type KnownTransaction } from './judge.js'
 
 const rate = { numerator: 0n, denominator: 1n }
 const parameters: ProtocolParameters = {
@@ -205,4 +207,55 @@ it('refuses a transaction that does not decode, and one that names an output tha
     code: 'BLOCK_INVALID',
     reference: outputReferenceKey(first),
   })
+})
+
+describe('of a transaction that is known to be valid', () => {
+  const knownOf = ({ cbor }: SignedTransaction): KnownTransaction => {
+    const transaction = decodeTransaction(cbor)
+    const { fee, validityInterval, inputs, referenceInputs } = transaction.body
+    return {
+      ...appliedTransaction(transaction),
+      named: [...inputs, ...referenceInputs],
+      fee,
+      validityInterval,
+    }
+  }
+  const judgeKnown = (known: SignedTransaction, ...others: readonly SignedTransaction[]) => {
+    const transactions = [...others, known].map(({ cbor }) => cbor)
+    const options = { known: (place: number) => (place === others.length ? knownOf(known) : undefined) }
+    return judgeBlock(transactions, header, before, rules, options)
+  }
+  const unsigned = { ...key, sign: () => new Uint8Array(64) }
+
+  it('judges no signature again, but that of a transaction that follows from it', async () => {
+    const parent = transfer(unsigned, [first], [5n])
+    await judgeKnown(parent)
+    const child = transfer(unsigned, [{ transactionId: parent.id, index: 0 }], [5n])
+    const options = { known: (place: number) => (place === 0 ? knownOf(parent) : undefined) }
+    await expect(judgeBlock([parent.cbor, child.cbor], header, before, rules, options)).rejects.toMatchObject(
+      {
+        position: 1,
+        failures: [expect.objectContaining({ predicate: 'InvalidWitnessesUTXOW' })],
+      },
+    )
+  })
+
+  it.each([
+    ['its interval', [3, slot(100)], 'OutsideValidityIntervalUTxO'],
+    ['what it reads', [18, reading(first)], 'BadInputsUTxO'],
+  ] as const)('judges %s again', async (_what, field, predicate) => {
+    const known = special([second], [[...field]])
+    const spender = transfer(key, [first], [5n])
+    await expect(judgeKnown(known, spender)).rejects.toMatchObject({
+      code: 'BLOCK_INVALID',
+      position: 1,
+      failures: expect.arrayContaining([expect.objectContaining({ predicate })]),
+    })
+  })
+})
+
+it('ends once it is aborted', async () => {
+  const signal = AbortSignal.abort(new Error('enough'))
+  const { cbor } = special([first], [])
+  await expect(judgeBlock([cbor], header, before, rules, { signal })).rejects.toThrow('enough')
 })

@@ -1,7 +1,10 @@
 import { isDecodeError } from '@ratatosk/cbor'
 import {
+  decodeTransactionOutput,
+  type Effects,
   effects,
   type Failures,
+  type OutputReference,
   outputReferenceKey,
   type PhaseTwo,
   type ProtocolParameters,
@@ -18,7 +21,7 @@ import {
 import { decodeTransactionAt, longestRunMs, pause } from './decode-transactions.js'
 import { BlockError, isBlockError } from './errors.js'
 import type { Header } from './header.js'
-import { type BlockInterval, intervalOf } from './interval.js'
+import { type BlockInterval, fitOf, intervalOf } from './interval.js'
 
 /**
  * The rules that the transactions of a block must keep. Validation workers and verifiers of blocks must use
@@ -32,6 +35,30 @@ export interface BlockRules {
   readonly slots: SlotConfig
   /** Runs Plutus scripts. Without it, a block with Plutus scripts cannot be judged. */
   readonly evaluator?: PhaseTwo['evaluator']
+}
+
+/** A transaction that was found valid by the same rules before. */
+export interface KnownTransaction {
+  /** Every output that it names: spends, reads, or offers as collateral. */
+  readonly named: readonly OutputReference[]
+  readonly spent: readonly OutputReference[]
+  /** `output`: CBOR. */
+  readonly produced: readonly { readonly reference: OutputReference; readonly output: Uint8Array }[]
+  /** In lovelace. */
+  readonly fee: bigint
+  readonly validityInterval: ValidityInterval
+}
+
+/** What {@link judgeBlock} may leave out. */
+export interface JudgingOptions {
+  /**
+   * The transaction at a position, if it is known: only what may have changed since is judged, which is its
+   * interval, and whether what it reads is there. What it spends is not looked up, because the trie of the
+   * outputs refuses a block that spends what is not there. @defaultValue none is
+   */
+  readonly known?: (position: number) => KnownTransaction | undefined
+  /** Aborts when the result is no longer needed. */
+  readonly signal?: AbortSignal
 }
 
 /** Lovelace that the fees of a block stay below: a transaction record holds their sum in eight bytes. */
@@ -52,28 +79,54 @@ const maxScripts = 32
  * @throws {BlockError} `BLOCK_INVALID` with `position` and, for a rule of the ledger, `failures` of the first
  *   transaction that breaks a rule, does not decode, or names an output that does not
  * @throws {ScriptsNotRunError} when scripts could not be run, which says nothing about the block
+ * @throws the reason of `signal`, once it is aborted
  */
 export async function judgeBlock(
   transactions: readonly Uint8Array[],
   header: Pick<Header, 'startTime' | 'endTime'>,
   before: UtxoView,
   rules: BlockRules,
+  { known = () => undefined, signal }: JudgingOptions = {},
 ): Promise<void> {
   const interval = intervalOf(header, rules.slots)
-  /** Outputs that the block has produced; undefined once they are spent. */
-  const changes = new Map<string, TransactionOutput | undefined>()
+  /** Outputs that the block has produced, or their CBOR; undefined once they are spent. */
+  const changes = new Map<string, TransactionOutput | Uint8Array | undefined>()
   let position = 0
   const utxos: UtxoView = {
-    get: (key) => (changes.has(key) ? changes.get(key) : outputBefore(before, key, position)),
+    get(key) {
+      if (!changes.has(key)) return outputBefore(before, key, position)
+      const output = changes.get(key)
+      return output instanceof Uint8Array ? decodeTransactionOutput(output) : output
+    },
+  }
+  const isStillValid = ({ named, spent, validityInterval }: KnownTransaction): boolean => {
+    if (fitOf(validityInterval, interval) !== 'within') return false
+    const keys = new Set(spent.map(outputReferenceKey))
+    return named.map(outputReferenceKey).every((key) => keys.has(key) || utxos.get(key) !== undefined)
+  }
+  const apply = ({ spent, produced }: Effects | KnownTransaction): void => {
+    for (const reference of spent) changes.set(outputReferenceKey(reference), undefined)
+    for (const { reference, output } of produced) changes.set(outputReferenceKey(reference), output)
+  }
+  const pay = (fee: bigint): void => {
+    fees += fee
+    if (fees >= feesLimit) throw new BlockError('BLOCK_INVALID', feesOverflow(position), { position })
   }
   let scripts: Promise<void>[] = []
   let fees = 0n
   let pausedAt = performance.now()
   for (const [place, cbor] of transactions.entries()) {
     position = place
+    signal?.throwIfAborted()
     if (performance.now() - pausedAt > longestRunMs) {
       await pause()
       pausedAt = performance.now()
+    }
+    const judged = known(position)
+    if (judged && isStillValid(judged)) {
+      pay(judged.fee)
+      apply(judged)
+      continue
     }
     const transaction = decoded(cbor, position)
     const context = { ...rules, slot: slotFor(transaction.body.validityInterval, interval) }
@@ -82,21 +135,18 @@ export async function judgeBlock(
       ...validateProfileOfInputs(transaction, utxos),
       ...validatePhaseOne(transaction, utxos, context),
     ])
-    fees += transaction.body.fee
-    if (fees >= feesLimit) throw new BlockError('BLOCK_INVALID', feesOverflow(position), { position })
+    pay(transaction.body.fee)
     if (transaction.witnesses.redeemers.length > 0) {
       const { evaluator, slots } = rules
       const phaseTwo = evaluator && { evaluator, slots }
       // The outputs are looked up before this returns: later transactions do not change what the scripts see.
-      const judged = validateScripts(transaction, utxos, context, phaseTwo).then((failures) =>
+      const run = validateScripts(transaction, utxos, context, phaseTwo).then((failures) =>
         refuse(place, failures),
       )
-      judged.catch(() => undefined)
-      scripts.push(judged)
+      run.catch(() => undefined)
+      scripts.push(run)
     }
-    const { spent, produced } = effects(transaction)
-    for (const reference of spent) changes.set(outputReferenceKey(reference), undefined)
-    for (const { reference, output } of produced) changes.set(outputReferenceKey(reference), output)
+    apply(effects(transaction))
     if (scripts.length < maxScripts) continue
     await Promise.all(scripts)
     scripts = []

@@ -1,13 +1,13 @@
-import { decodeHeader, type Header, isInvalidBlock, judgeBlock } from '@ratatosk/block'
+import { decodeHeader, type Header, isInvalidBlock, verifyHeader } from '@ratatosk/block'
 import { equalBytes, toHex } from '@ratatosk/cbor'
-import { isScriptsNotRunError } from '@ratatosk/ledger'
-import { isEvaluatorError } from '@ratatosk/ledger/plutus'
+import type { ExaminedTransaction } from '@ratatosk/store'
 import { alignRoots, blockLine, freeRoots, realignRoots } from '../blocks/ledger-state.js'
 import type { SequencerContext } from '../context.js'
-import { foreignQueue, invalidBlock, type SequencerError, unjudgedBlock, unservedBlock } from '../errors.js'
+import { foreignQueue, invalidBlock, type SequencerError, unservedBlock } from '../errors.js'
 import type { AdoptionMeans } from '../types.js'
-import { type FetchedBody, type ForeignHeader, fetchBody } from './fetch.js'
-import { examine, examineAll } from './outputs-before.js'
+import { checkBody } from './check-body.js'
+import { type ForeignHeader, fetchBody } from './fetch.js'
+import { examine } from './outputs-before.js'
 
 /**
  * Adopts the block of another operator that follows the store's newest one: fetches its body, judges it, and
@@ -23,7 +23,7 @@ export async function adoptBlock(
   means: AdoptionMeans,
   block: ForeignHeader,
 ): Promise<SequencerError | undefined> {
-  const { store, roots, log } = context
+  const { store, roots } = context
   const hash = toHex(block.headerHash)
   const header = decodeHeader(block.header)
   const newest = await store.blocks.newest()
@@ -33,31 +33,24 @@ export async function adoptBlock(
       throw foreignQueue('The state queue began with other genesis outputs than this ledger')
     return invalidBlock(hash, 'it does not begin with the state after the block before it.')
   }
-  const fetched = await fetchBody(context, means, block)
-  if (fetched === undefined) return unservedBlock(hash)
-  const fault = await judge(means, header, fetched, hash)
-  if (fault !== undefined) return fault
-
-  const { transactions } = fetched.body
-  const examined = await examineAll(transactions)
   try {
-    const { utxosRoot } = await roots.apply(transactions)
-    context.step('roots-applied')
-    if (!equalBytes(utxosRoot, header.utxosRoot)) {
+    verifyHeader(header)
+  } catch (error) {
+    if (isInvalidBlock(error)) return invalidBlock(hash, error.message)
+    throw error
+  }
+  try {
+    const checked = await fetchBody(context, means, block.headerHash, (body) =>
+      checkBody(context, means, block, body),
+    )
+    if (checked === undefined) return unservedBlock(hash)
+    if (checked.fault !== undefined) {
       await realignRoots(context)
-      return invalidBlock(hash, 'its transactions do not lead to its utxos_root.')
+      return checked.fault
     }
     context.step('block-judged')
-    const adopted = await store.blocks.adopt(foreignBlock(block, header, examined), examine, context.lease)
-    context.step('block-adopted')
-    freeRoots(context)
-    const { known, dropped } = adopted
-    const isOwn = adopted.block.commitTransaction !== undefined
-    const [fields, line] = blockLine(adopted.block, `of ${isOwn ? 'this' : 'another'} operator adopted`)
-    const operator = toHex(header.operatorVkey)
-    log.info({ ...fields, known, dropped, operator }, `${line}: ${known} of its transactions were known`)
-    if (dropped > 0)
-      log.warn({ headerHash: hash, dropped }, `${dropped} transactions conflict with it and are dead letters`)
+    await append(context, block, header, checked.transactions)
+    return undefined
   } catch (error) {
     await realignRoots(context)
     throw error
@@ -65,35 +58,34 @@ export async function adoptBlock(
     // What was prepared for the next block may no longer be the oldest.
     context.cache.prepared([])
   }
-  return undefined
 }
 
-/**
- * Why a block is not known to be valid: it breaks a rule, or its scripts could not be run, which is no
- * verdict.
- */
-async function judge(
-  { rules }: AdoptionMeans,
+/** Appends a valid block to the store. */
+async function append(
+  context: SequencerContext,
+  block: ForeignHeader,
   header: Header,
-  { body, before, error }: FetchedBody,
-  hash: string,
-): Promise<SequencerError | undefined> {
-  if (error !== undefined) return invalidBlock(hash, error.message)
-  try {
-    await judgeBlock(body.transactions, header, before.utxos, rules)
-    return undefined
-  } catch (failure) {
-    if (isInvalidBlock(failure)) return invalidBlock(hash, failure.message)
-    if (isScriptsNotRunError(failure) || isEvaluatorError(failure))
-      return unjudgedBlock(hash, failure.message)
-    throw failure
+  transactions: readonly ExaminedTransaction[],
+): Promise<void> {
+  const { store, log } = context
+  const adopted = await store.blocks.adopt(foreignBlock(block, header, transactions), examine, context.lease)
+  context.step('block-adopted')
+  freeRoots(context)
+  const { known, dropped } = adopted
+  const isOwn = adopted.block.commitTransaction !== undefined
+  const [fields, line] = blockLine(adopted.block, `of ${isOwn ? 'this' : 'another'} operator adopted`)
+  const operator = toHex(header.operatorVkey)
+  log.info({ ...fields, known, dropped, operator }, `${line}: ${known} of its transactions were known`)
+  if (dropped > 0) {
+    const headerHash = toHex(block.headerHash)
+    log.warn({ headerHash, dropped }, `${dropped} transactions conflict with it and are dead letters`)
   }
 }
 
 const foreignBlock = (
   { headerHash, header: encoded }: ForeignHeader,
   { prevHeaderHash, utxosRoot, startTime, endTime }: Header,
-  transactions: Awaited<ReturnType<typeof examineAll>>,
+  transactions: readonly ExaminedTransaction[],
 ) => ({
   headerHash,
   header: encoded,

@@ -6,20 +6,24 @@ import {
   encodeHeader,
   genesisHeaderHash,
   headerHash,
-  judgeBlock,
 } from '@ratatosk/block'
 import { fromHex } from '@ratatosk/cbor'
 import { createPeers } from '@ratatosk/follower'
 import { movedParts } from '@ratatosk/fraud'
 import { decodeOutputReference, decodeTransactionOutput } from '@ratatosk/ledger'
+import { openRoots } from '@ratatosk/roots'
 import { freeOfCharge, slots } from '@ratatosk/test-kit'
 import { emptyRoot } from '@ratatosk/trie'
 import fastify from 'fastify'
 import { expect, type TestContext, test } from 'vitest'
 import { blockOf, type Committed, outputsBefore } from '../../../fraud/dist/test/lying-blocks.js'
-import { signedTheft } from '../../../fraud/dist/test/theft.js'
+import { signedTheft, theft } from '../../../fraud/dist/test/theft.js'
 import { undecodedOf } from '../../../fraud/dist/test/undecoded.js'
+import { alignRoots } from '../blocks/ledger-state.js'
+import { Cache } from '../cache.js'
+import { accept } from '../test/accept.js'
 import { openers } from '../test/services.js'
+import { checkBody } from './check-body.js'
 import { fetchBody } from './fetch.js'
 
 const rules = { parameters: freeOfCharge, networkId: 0, slots }
@@ -46,9 +50,13 @@ async function openPeer(context: TestContext) {
   const peers = createPeers([url], {}, log)
   context.onTestFinished(() => peers.close())
   const { signal: ends } = new AbortController()
+  const roots = await openRoots()
+  context.onTestFinished(() => roots.close())
+  const place = { store, ends, roots, cache: new Cache(), log, step: () => undefined }
   let height = 0n
   return {
     blamed,
+    store,
     async fetch({ roots, transactions }: Committed, read: typeof movedParts | undefined) {
       const header = {
         ...roots,
@@ -65,7 +73,9 @@ async function openPeer(context: TestContext) {
       for (const transaction of transactions) derivation.add(transaction)
       const body = encodeBlockBody({ transactions, ...derivation.diff() })
       await store.archive.put([{ ...block, height, merged: false, body }])
-      return fetchBody({ store, ends }, { peers, rules }, block)
+      const means = { peers, rules }
+      await alignRoots(place, undefined)
+      return fetchBody(place, means, block.headerHash, (body) => checkBody(place, means, block, body))
     },
   }
 }
@@ -78,14 +88,10 @@ test.for(Object.entries(undecodedOf(9_500_000n)))(
     for (const committed of readings) {
       const block = blockOf(transactions, committed && { read: committed })
       for (const served of readings) {
-        const { error, body, before } = (await fetch(block, served))!
+        const checked = await fetch(block, served)
         expect(blamed).toEqual([])
-        const times = { startTime: 1n, endTime: 60_000n }
-        const judged = error
-          ? Promise.reject(error)
-          : judgeBlock(body.transactions, times, before.utxos, rules)
-        await expect(judged).rejects.toMatchObject({
-          code: 'BLOCK_INVALID',
+        expect(checked?.fault).toMatchObject({
+          code: 'SEQUENCER_INVALID_BLOCK',
           message: expect.stringMatching(/does not decode/),
         })
       }
@@ -98,4 +104,15 @@ test('a body of another header has its peer blamed', async (context) => {
   const { transactions } = blockOf([signedTheft({ inputs: [22] })])
   expect(await fetch({ ...blockOf([]), transactions }, undefined)).toBeUndefined()
   expect(blamed).toMatchObject([{ reason: expect.stringMatching(/transactions_root/) }])
+})
+
+test('of what the mempool holds byte for byte, no signature is verified again', async (context) => {
+  const { fetch, store } = await openPeer(context)
+  const [other, held] = [theft({ inputs: [22] }), theft({ inputs: [23] })]
+  await accept(store, [{ cbor: signedTheft({ inputs: [22] }) }, { cbor: held }])
+  expect((await fetch(blockOf([other]), undefined))?.fault).toMatchObject({
+    code: 'SEQUENCER_INVALID_BLOCK',
+    message: expect.stringMatching(/Transaction 0 breaks MissingVKeyWitnessesUTXOW/),
+  })
+  expect(await fetch(blockOf([held]), undefined)).toMatchObject({ transactions: [{ cbor: held }] })
 })

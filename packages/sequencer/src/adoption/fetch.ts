@@ -1,10 +1,9 @@
-import { type BlockBody, bodyOf, decodeHeader, isInvalidBlock, verifyHeader } from '@ratatosk/block'
+import { type BlockBody, bodyOf, isBlockError } from '@ratatosk/block'
 import { equalBytes } from '@ratatosk/cbor'
-import { type Peer, type RightBody, readingsOf, verifyReadings } from '@ratatosk/follower'
+import type { Peer } from '@ratatosk/follower'
 import type { SequencerContext } from '../context.js'
 import { notActive } from '../errors.js'
 import type { AdoptionMeans } from '../types.js'
-import { type OutputsBefore, readOutputsBefore } from './outputs-before.js'
 
 /** A block that layer 1 has and the store lacks. */
 export interface ForeignHeader {
@@ -12,11 +11,6 @@ export interface ForeignHeader {
   readonly headerHash: Uint8Array
   /** Plutus data CBOR. */
   readonly header: Uint8Array
-}
-
-/** A body that belongs to its header, with the outputs before the block that its transactions name. */
-export interface FetchedBody extends RightBody {
-  readonly before: OutputsBefore
 }
 
 /** An error that is not the peer's. */
@@ -55,40 +49,35 @@ async function ask<Result>(
  * Gets the body of the block after the store's newest one: from the bodies that were kept when blocks left,
  * or from a peer. A peer that sends a body of another header backs off, and the next one is asked.
  *
- * @returns undefined if no peer has it now
+ * @param check rejects with a {@link BlockError} if a body belongs to another header; all other errors are
+ *   passed on
+ * @returns the result of `check`; undefined if no peer has the body now
  */
-export async function fetchBody(
+export async function fetchBody<Result>(
   { store, ends }: Pick<SequencerContext, 'store' | 'ends'>,
   means: AdoptionMeans,
-  { headerHash, header: encoded }: ForeignHeader,
-): Promise<FetchedBody | undefined> {
-  const header = decodeHeader(encoded)
+  headerHash: Uint8Array,
+  check: (body: BlockBody) => Promise<Result>,
+): Promise<Result | undefined> {
   const kept = await store.bodies.of(headerHash)
-  const own = kept && (await examined(bodyOf(kept)).catch(() => undefined))
+  const own = kept && (await checked(bodyOf(kept)).catch(() => undefined))
   const found =
     own ??
     (await ask(means, ends, async (peer) => {
       const body = await peer.body(headerHash, ends)
-      return body && examined(body)
+      return body && checked(body)
     }))
-  if (found !== undefined && 'failure' in found) throw found.failure
-  return found
+  if (found === undefined) return undefined
+  if ('failure' in found) throw found.failure
+  return found.result
 
-  /** @throws if it does not belong to the header */
-  async function examined(body: BlockBody): Promise<FetchedBody | Failure> {
-    const readings = await readingsOf(body)
-    const named = readings.flatMap((reading) => [...reading.body.spent, ...reading.derivation.read()])
-    const read = readOutputsBefore(store, body.transactions, named)
-    // A failing store is not the peer's fault.
-    const before = await read.catch((failure: unknown): Failure => ({ failure }))
-    if ('failure' in before) return before
+  /** Rejects only if the body belongs to another header. */
+  async function checked(body: BlockBody): Promise<Failure | { readonly result: Result }> {
     try {
-      verifyHeader(header)
-    } catch (error) {
-      // Nor is what the operator committed.
-      if (isInvalidBlock(error)) return { body, before, error }
-      throw error
+      return { result: await check(body) }
+    } catch (failure) {
+      if (isBlockError(failure)) throw failure
+      return { failure }
     }
-    return { ...(await verifyReadings(readings, header, before.hashOf)), before }
   }
 }

@@ -1,5 +1,6 @@
 import { setImmediate as pause } from 'node:timers/promises'
-import type { OutputHashes } from '@ratatosk/block'
+import type { KnownTransaction, OutputHashes } from '@ratatosk/block'
+import { isDecodeError } from '@ratatosk/cbor'
 import {
   appliedTransaction,
   blake2b256,
@@ -13,10 +14,10 @@ import {
 import type { ExaminedTransaction } from '@ratatosk/store'
 import type { SequencerStore } from '../types.js'
 
-/** Transactions taken apart between two pauses. */
-const pauseEvery = 500
+/** Milliseconds of work between two pauses for other work. */
+const longestRunMs = 10
 /** Outputs that one query asks for. */
-const step = 2_000
+const step = 1_000
 
 /** The outputs that are unspent after the store's newest block, of those that were asked for. */
 export interface OutputsBefore {
@@ -26,25 +27,11 @@ export interface OutputsBefore {
   readonly utxos: UtxoView
 }
 
-/**
- * Reads the outputs before a block.
- *
- * @param transactions of the block: the outputs that these name
- * @param more references of further ones, as CBOR
- */
+/** Reads those of the outputs before a block that it names. */
 export async function readOutputsBefore(
   { blocks }: Pick<SequencerStore, 'blocks'>,
-  transactions: readonly Uint8Array[],
-  more: readonly Uint8Array[],
+  references: readonly OutputReference[],
 ): Promise<OutputsBefore> {
-  const named = new Map<string, OutputReference>()
-  const add = (reference: OutputReference) => named.set(outputReferenceKey(reference), reference)
-  for (const outref of more) add(decodeOutputReference(outref))
-  for (const [position, cbor] of transactions.entries()) {
-    if (position % pauseEvery === pauseEvery - 1) await pause()
-    for (const reference of namedBy(cbor)) add(reference)
-  }
-  const references = [...named.values()]
   const outputs = new Map<string, Uint8Array>()
   for (let start = 0; start < references.length; start += step)
     for (const { reference, output } of await blocks.outputsAfterNewest(
@@ -65,32 +52,44 @@ export async function readOutputsBefore(
   }
 }
 
-/** What a transaction names; nothing if it does not decode, which the block's verification finds. */
-function namedBy(cbor: Uint8Array): readonly OutputReference[] {
-  try {
-    const { inputs, collateralInputs, referenceInputs } = decodeTransaction(cbor).body
-    return [...inputs, ...collateralInputs, ...referenceInputs]
-  } catch {
-    return []
-  }
+/** A transaction as the store adopts it and, once it is known to be valid, as a block is judged by it. */
+export interface Examined extends ExaminedTransaction, KnownTransaction {
+  readonly produced: ExaminedTransaction['produced']
 }
 
-/** A transaction that was accepted, or is in a valid block. */
-export function examine(cbor: Uint8Array): ExaminedTransaction {
+/** Takes a transaction apart. */
+export function examine(cbor: Uint8Array): Examined {
   const transaction = decodeTransaction(cbor)
-  const { inputs, collateralInputs, referenceInputs } = transaction.body
+  const { inputs, collateralInputs, referenceInputs, fee, validityInterval } = transaction.body
   return {
     ...appliedTransaction(transaction),
     named: [...inputs, ...collateralInputs, ...referenceInputs],
+    fee,
+    validityInterval,
   }
 }
 
-/** The same for the transactions of a block. */
-export async function examineAll(transactions: readonly Uint8Array[]): Promise<ExaminedTransaction[]> {
-  const examined: ExaminedTransaction[] = []
-  for (const [position, cbor] of transactions.entries()) {
-    if (position % pauseEvery === pauseEvery - 1) await pause()
-    examined.push(examine(cbor))
+/** The same for the transactions of a block; undefined for those that do not decode. */
+export async function examineAll(
+  transactions: readonly Uint8Array[],
+): Promise<readonly (Examined | undefined)[]> {
+  const examined: (Examined | undefined)[] = []
+  let pausedAt = performance.now()
+  for (const cbor of transactions) {
+    if (performance.now() - pausedAt > longestRunMs) {
+      await pause()
+      pausedAt = performance.now()
+    }
+    examined.push(tryExamine(cbor))
   }
   return examined
+}
+
+function tryExamine(cbor: Uint8Array): Examined | undefined {
+  try {
+    return examine(cbor)
+  } catch (error) {
+    if (!isDecodeError(error)) throw error
+    return undefined
+  }
 }

@@ -10,6 +10,9 @@ const resubmittedAtOnce = 100
 /** Outputs between two progress lines in the log. */
 const progressEvery = 200_000
 
+/** What it takes to align the output trie with the store. */
+export type RootsContext = Pick<SequencerContext, 'store' | 'roots' | 'cache' | 'log' | 'step'>
+
 /**
  * Brings the output trie to the state after the store's newest block: leaves it, reverts it, or rebuilds it
  * from the ledger. The store is the record and the trie follows from it, so this repairs the trie after any
@@ -18,7 +21,7 @@ const progressEvery = 200_000
  * @param newest the store's newest block; undefined when it has none
  * @throws Error when the ledger's outputs do not have the block's root: the database was changed from outside
  */
-export async function alignRoots(context: SequencerContext, newest: Block | undefined): Promise<void> {
+export async function alignRoots(context: RootsContext, newest: Block | undefined): Promise<void> {
   const { roots, cache, log } = context
   const wanted = newest?.utxosRoot ?? cache.genesisRoot
   const present = await roots.root()
@@ -43,7 +46,7 @@ export async function alignRoots(context: SequencerContext, newest: Block | unde
 }
 
 /** Returns the output trie to the store's newest block after one could not be stored. Never rejects. */
-export async function realignRoots(context: SequencerContext): Promise<void> {
+export async function realignRoots(context: RootsContext): Promise<void> {
   // Read again, because genesis may have been applied since. The next block aligns the trie if this fails.
   context.cache.setGenesisRoot(undefined)
   await context.store.blocks
@@ -141,7 +144,7 @@ function forgetBlocks(
   for (const block of removed) log.warn(...blockLine(block, `removed: ${reason}`))
 }
 
-async function* ledgerWithProgress({ store, log }: SequencerContext): AsyncIterable<readonly LedgerOutput[]> {
+async function* ledgerWithProgress({ store, log }: RootsContext): AsyncIterable<readonly LedgerOutput[]> {
   let read = 0
   for await (const piece of store.blocks.utxosAfterNewest()) {
     yield piece

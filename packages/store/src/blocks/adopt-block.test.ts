@@ -49,6 +49,16 @@ describeEveryBackend('adopting a block', (backend) => {
     return [rows, await collect(store.utxoPages(bob.address))]
   }
 
+  it('finds what the mempool holds byte for byte', async () => {
+    const [one, two, three] = [make('1', ['genesis', 0]), make('2', ['1', 0]), make('3', ['genesis', 1])]
+    await apply(one, two)
+    const other = { ...two, cbor: Uint8Array.of(1) }
+    expect([...(await store.blocks.inMempool([three, two, other, one]))].sort()).toEqual([1, 3])
+    await adopt('theirs', one)
+    expect([...(await store.blocks.inMempool([one, two]))]).toEqual([1])
+    expect((await store.blocks.inMempool([])).size).toBe(0)
+  })
+
   it('moves what the mempool begins with, and touches nothing else', async () => {
     const [one, two, three] = [make('1', ['genesis', 0]), make('2', ['1', 0]), make('3', ['genesis', 1])]
     await apply(one, two, three)

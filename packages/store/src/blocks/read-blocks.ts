@@ -133,6 +133,16 @@ const waiting = statement(
   ) AS counted`,
 )
 
+const inMempool = statement(
+  { position: int4 },
+  sql`SELECT given.position
+  FROM ${parameterRows({ transaction_id: 'bytea', cbor: 'bytea' })} AS given
+  JOIN ${schema}.mempool_transactions AS mempool
+    ON mempool.transaction_id = given.transaction_id AND mempool.cbor = given.cbor`,
+)
+/** Transactions that one query compares. */
+const comparedAtOnce = 2_000
+
 const newestIn = select(
   `WHERE state <> 'removed' AND state::text = ANY ($1::text[]) ORDER BY height DESC LIMIT 1`,
 )
@@ -168,6 +178,7 @@ type BlockReads = Pick<
   Blocks,
   | 'oldest'
   | 'waiting'
+  | 'inMempool'
   | 'newest'
   | 'confirmed'
   | 'unmerged'
@@ -194,6 +205,16 @@ export function readBlocks(connection: Connection): BlockReads {
       return maxBytes === undefined
         ? connection.query(oldest, [count, after])
         : connection.query(oldestWithin, [count, checkedCount(maxBytes), after])
+    },
+
+    async inMempool(transactions) {
+      const held = new Set<number>()
+      for (let start = 0; start < transactions.length; start += comparedAtOnce) {
+        const part = transactions.slice(start, start + comparedAtOnce)
+        const columns = [bytesColumn(part.map(({ id }) => id)), bytesColumn(part.map(({ cbor }) => cbor))]
+        for (const { position } of await connection.query(inMempool, columns)) held.add(start + position - 1)
+      }
+      return held
     },
 
     async waiting(limit, after = 0n) {

@@ -138,6 +138,9 @@ export interface Blocks {
    */
   waiting(limit: number, after?: bigint): Promise<number>
 
+  /** The positions, from 0, of those transactions that the mempool holds, byte for byte. */
+  inMempool(transactions: readonly Layer1Transaction[]): Promise<ReadonlySet<number>>
+
   /** The newest block that is not removed; with `states`, the newest one in any of them. */
   newest(states?: readonly Exclude<BlockState, 'removed'>[]): Promise<Block | undefined>
   /** The newest merged block. */

@@ -1,0 +1,141 @@
+import {
+  type BlockBody,
+  decodeHeader,
+  isBlockError,
+  isInvalidBlock,
+  type JudgingOptions,
+  judgeBlock,
+} from '@ratatosk/block'
+import { equalBytes, toHex } from '@ratatosk/cbor'
+import { readingsOf, verifyReadings } from '@ratatosk/follower'
+import {
+  decodeOutputReference,
+  isScriptsNotRunError,
+  type OutputReference,
+  outputReferenceKey,
+  type UtxoView,
+} from '@ratatosk/ledger'
+import { isEvaluatorError } from '@ratatosk/ledger/plutus'
+import type { BlockRoots } from '@ratatosk/roots'
+import type { ExaminedTransaction } from '@ratatosk/store'
+import { type RootsContext, realignRoots } from '../blocks/ledger-state.js'
+import { invalidBlock, type SequencerError, unjudgedBlock } from '../errors.js'
+import type { AdoptionMeans } from '../types.js'
+import type { ForeignHeader } from './fetch.js'
+import { type Examined, examineAll, readOutputsBefore } from './outputs-before.js'
+
+/** What the body of a block is worth that belongs to its header. */
+export type CheckedBody =
+  /** Why the block is not known to be valid: it breaks a rule, or its scripts cannot be run now. */
+  | { readonly fault: SequencerError }
+  /** It is valid, and the output trie is after it. */
+  | { readonly fault?: undefined; readonly transactions: readonly ExaminedTransaction[] }
+
+/**
+ * Finds out whether a body belongs to a header, and whether that block is valid. The roots are computed on
+ * their thread while the transactions are judged here; of those that the mempool holds, which were judged
+ * when it accepted them, only what may have changed since.
+ *
+ * @throws {BlockError} (rejects) when it belongs to another header
+ */
+export async function checkBody(
+  context: RootsContext,
+  { rules }: Pick<AdoptionMeans, 'rules'>,
+  { headerHash, header: encoded }: ForeignHeader,
+  body: BlockBody,
+): Promise<CheckedBody> {
+  const { store } = context
+  const { transactions } = body
+  const hash = toHex(headerHash)
+  const header = decodeHeader(encoded)
+  const invalid = (message: string): CheckedBody => ({ fault: invalidBlock(hash, message) })
+  const judge = (before: UtxoView, options?: JudgingOptions) =>
+    faultOf(judgeBlock(transactions, header, before, rules, options), hash)
+
+  const over = new AbortController()
+  const applying = applied(context, transactions)
+  // It may not be awaited.
+  applying.catch(() => undefined)
+  const examined = await examineAll(transactions)
+  try {
+    if (isComplete(examined)) {
+      const held = await store.blocks.inMempool(examined)
+      const known = (place: number) => (held.has(place) ? examined[place] : undefined)
+      const before = await readOutputsBefore(store, namedBy(examined, held))
+      const judged = judge(before.utxos, { known, signal: over.signal })
+      judged.catch(() => undefined)
+      const roots = await applying
+      if (roots !== undefined && equalBytes(roots.transactionsRoot, header.transactionsRoot)) {
+        const fault = await judged
+        if (fault !== undefined) return { fault }
+        if (!equalBytes(roots.utxosRoot, header.utxosRoot))
+          return invalid('its transactions do not lead to its utxos_root.')
+        return { transactions: examined }
+      }
+    }
+  } finally {
+    over.abort()
+  }
+  await realignRoots(context)
+  const readings = await readingsOf(body)
+  const outrefs = readings.flatMap((reading) => [...reading.body.spent, ...reading.derivation.read()])
+  const named = [...namedBy(examined), ...outrefs.map((outref) => decodeOutputReference(outref))]
+  const before = await readOutputsBefore(store, named)
+  const { error } = await verifyReadings(readings, header, before.hashOf)
+  if (error !== undefined) return invalid(error.message)
+  const fault = await judge(before.utxos)
+  if (fault !== undefined) return { fault }
+  throw new Error(`The outputs of this ledger do not allow block ${hash}, which is valid`)
+}
+
+/**
+ * The outputs that transactions of a block name, each once.
+ *
+ * @param known positions of those of which only what they read is asked for
+ */
+function namedBy(
+  examined: readonly (Examined | undefined)[],
+  known: ReadonlySet<number> = new Set(),
+): OutputReference[] {
+  const named = new Map<string, OutputReference>()
+  for (const [place, each] of examined.entries()) {
+    if (each === undefined) continue
+    const spent = new Set(known.has(place) ? each.spent.map(outputReferenceKey) : [])
+    for (const reference of each.named) {
+      const key = outputReferenceKey(reference)
+      if (!spent.has(key)) named.set(key, reference)
+    }
+  }
+  return [...named.values()]
+}
+
+const isComplete = (examined: readonly (Examined | undefined)[]): examined is readonly Examined[] =>
+  !examined.includes(undefined)
+
+/** The roots of a block that the trie has applied; undefined if it cannot. */
+async function applied(
+  { roots, step }: RootsContext,
+  transactions: readonly Uint8Array[],
+): Promise<BlockRoots | undefined> {
+  try {
+    const found = await roots.apply(transactions)
+    step('roots-applied')
+    return found
+  } catch (error) {
+    if (!isBlockError(error)) throw error
+    return undefined
+  }
+}
+
+/** What judging has found; undefined if it has found nothing. */
+async function faultOf(judging: Promise<void>, hash: string): Promise<SequencerError | undefined> {
+  try {
+    await judging
+    return undefined
+  } catch (failure) {
+    if (isInvalidBlock(failure)) return invalidBlock(hash, failure.message)
+    if (isScriptsNotRunError(failure) || isEvaluatorError(failure))
+      return unjudgedBlock(hash, failure.message)
+    throw failure
+  }
+}
