@@ -1,4 +1,5 @@
 // A node that adopts the blocks of an operator, and says how long each step of an adoption takes.
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -9,9 +10,10 @@ import { createPeers } from '@ratatosk/follower'
 import { openRoots } from '@ratatosk/roots'
 import { createSequencer } from '@ratatosk/sequencer'
 import { openStore } from '@ratatosk/store'
+import { expectKind } from '../blocks/full-blocks.mjs'
 import { defer } from '../clean-up.mjs'
 import { parameters } from '../parameters.mjs'
-import { contracts } from '../rollup.mjs'
+import { contracts, openRollup } from '../rollup.mjs'
 import { databaseUrl, removeTraces } from '../services.mjs'
 
 const log = {
@@ -43,7 +45,7 @@ async function serve(schema) {
  *   until its transactions are judged too, of the store's transaction, of all, and of the longest turn of the
  *   event loop; `from` and `to` as `performance.now()` says them
  */
-export async function openAdopter({ layer1, entries, otherOperator }, schema) {
+async function openAdopter({ layer1, entries, otherOperator }, schema) {
   const name = `${schema}_adopter`
   defer(() => removeTraces(name))
   const store = await openStore({ url: databaseUrl, schema: name })
@@ -120,5 +122,28 @@ export async function openAdopter({ layer1, entries, otherOperator }, schema) {
       new Promise((resolve) => {
         adopted = resolve
       }),
+  }
+}
+
+/** Opens an operator, and a node that adopts its blocks. */
+export async function openPair(genesis, blockSize) {
+  const schema = `bench_${randomBytes(4).toString('hex')}`
+  const rollup = await openRollup(schema, genesis)
+  const options = { autoCommit: false, maxBlockTransactions: blockSize }
+  const operator = await rollup.startSequencer(() => undefined, options)
+  await expectKind(operator.run('init'), 'initiated')
+  const adopter = await openAdopter(rollup, schema)
+  await adopter.store.applyGenesis(rollup.entries)
+  return {
+    adopter,
+    entries: rollup.entries,
+
+    /** Has the operator commit a block. @returns {Promise<Adoption>} */
+    async commit(block) {
+      await rollup.accept(block)
+      const adoption = adopter.nextAdoption()
+      await expectKind(operator.run('commit'), 'committed')
+      return adoption
+    },
   }
 }
