@@ -144,6 +144,27 @@ test('layer 1 is rolled back behind adoptions: the blocks come back, and both le
   expect(steps).not.toContain('blocks-undone')
 })
 
+test('a merged block that layer 1 loses with its commit is undone, and its transactions are committed again', {
+  timeout: 240_000,
+}, async (context) => {
+  const { chain, one, two, stop } = await openTwo(context)
+  await chain.mine(9)
+  const { height } = chain.devnet.tip()
+  const sent = transfers(2)
+  await give(two, sent)
+  await until(bothMerged(one, two, sent.length))
+  expect((await one.store.blocks.newest())!.commitTransaction).toBeUndefined()
+  await two.sequencer.close()
+  await stop()
+  await chain.devnet.rollBack(chain.devnet.tip().height - height, { resubmit: false })
+  expect((await queueOf(chain.layer1)).blocks).toEqual([])
+  context.onTestFinished(chain.keepMining())
+  const newest = () => one.store.blocks.newest()
+  await until(async () => (await newest())?.commitTransaction !== undefined)
+  await until(() => everythingMerged(one.store))
+  await expectAgreement(one.store, chain.layer1, one.roots, sent)
+})
+
 test('a block that no peer serves, and one that breaks a rule, are not built on; removed, they do no harm', {
   timeout: 240_000,
 }, async (context) => {

@@ -1,6 +1,7 @@
 import { isLayer1Error } from '@ratatosk/layer1'
 import { decodeTransaction, slotToTime } from '@ratatosk/ledger'
 import { isStoreError } from '@ratatosk/store'
+import { finalAfterMs } from './adoption/lost-blocks.js'
 import { countWaiting, prepareBlock } from './blocks/fill-block.js'
 import { resubmit } from './blocks/ledger-state.js'
 import type { QueueView } from './blocks/reconcile.js'
@@ -13,8 +14,6 @@ import { findInitialised, initialise } from './operations/init.js'
 import { fillAnswerWallet } from './summons/answer-wallet.js'
 
 const maxBackoffMs = 15_000
-/** Age from which a merged block is final: layer 1 is never rolled back that far. */
-const finalAfterMs = 36 * 3_600_000
 const cleanUpEveryMs = 600_000
 /**
  * How long the status of a transaction says that it was removed with its block, and how long answers to

@@ -1,20 +1,27 @@
 import { slotToTime } from '@ratatosk/ledger'
 import type { SequencerContext } from '../context.js'
 
+/**
+ * Age from which a merged block is final: layer 1 is never rolled back that far, and what undoes the block is
+ * forgotten.
+ */
+export const finalAfterMs = 36 * 3_600_000
+
 /** Blocks that one query reads. */
 const pageSize = 256n
 
 /**
- * Whether an adopted block that layer 1 lacks can come back as it was: it is merged, or its commit, which
- * must be included by the end of the block, still can be.
+ * Whether an adopted block that layer 1 lacks can come back as it was: its commit, which must be included by
+ * the end of the block, still can be. No older state of layer 1 is later than that, whether the block is
+ * merged by now or not. One that is final must come back.
  */
 export async function canReturn(
   { store: { blocks }, slots }: SequencerContext,
   height: bigint,
   slot: bigint,
 ): Promise<boolean> {
-  if (height <= ((await blocks.confirmed())?.height ?? 0n)) return true
   const block = await blocks.byHeight(height)
+  if (block?.mergedAt !== undefined && block.mergedAt.getTime() < Date.now() - finalAfterMs) return true
   return block !== undefined && slotToTime(slots, slot) < block.endTime
 }
 
