@@ -1,6 +1,6 @@
-// How many transactions a second one process accepts while it adopts blocks that it has never seen, at half of
-// the highest rate of the same run: from the beginning of each adoption to its end, and in the seconds from
-// the beginning on.
+// How many transactions a second one process accepts while it adopts blocks that it has never seen, at half
+// of the highest rate of the same run: from the beginning of each adoption to its end, and in the seconds
+// from the beginning on.
 import { createSubmissionQueue, openQueueBackend } from '@ratatosk/queue'
 import { createValidationWorker } from '@ratatosk/workers'
 import { defer } from '../clean-up.mjs'

@@ -20,7 +20,7 @@ export interface Reading {
 /** A body that belongs to its header. */
 export interface RightBody {
   readonly body: BlockBody
-  /** Why no block with this body is valid. Whoever serves it is not at fault. */
+  /** Why no block with this body is valid. Its sender is not at fault. */
   readonly error?: BlockError
 }
 

@@ -144,7 +144,7 @@ test('layer 1 is rolled back behind adoptions: the blocks come back, and both le
   expect(steps).not.toContain('blocks-undone')
 })
 
-test('a merged block that layer 1 loses with its commit is undone, and its transactions are committed again', {
+test('a merged block that layer 1 loses with its commit is undone, and its transactions are committed anew', {
   timeout: 240_000,
 }, async (context) => {
   const { chain, one, two, stop } = await openTwo(context)

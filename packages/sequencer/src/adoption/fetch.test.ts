@@ -31,7 +31,7 @@ const rules = { parameters: freeOfCharge, networkId: 0, slots }
 /** As the scripts read what does not decode, or as if it moved nothing. */
 const readings = [movedParts, undefined]
 
-/** A store with the outputs before the blocks, and an honest peer, which serves the blocks that it is given. */
+/** A store with the outputs before the blocks, and an honest peer, which serves what it is given. */
 async function openPeer(context: TestContext) {
   const { store } = await openers['PostgreSQL and Redis'](context)
   await store.applyGenesis(
