@@ -1,6 +1,6 @@
 export { backUp, type Manifest, restore } from './backup/index.js'
 export { type CheckOptions, checkEnvironment } from './check/check-environment.js'
-export type { Finding } from './check/finding.js'
+export type { NodeFinding } from './check/finding.js'
 export {
   BackupError,
   isBackupError,

@@ -13,15 +13,15 @@ export const headerOnly: PartOfBlock = { header: true, body: false }
 export const bodyOnly: PartOfBlock = { header: false, body: true }
 
 /** Reads a block's body in chunks of canonical CBOR. */
-export type ReadBody = (headerHash: Uint8Array) => AsyncIterable<Uint8Array>
+export type ReadBodyChunks = (headerHash: Uint8Array) => AsyncIterable<Uint8Array>
 
 /** A response format. It yields a response in chunks, so that no body is in memory whole. */
 interface AnswerFormat {
   readonly contentType: string
   /** Suffix of the entity tag, because the formats differ in their bytes (RFC 9110, section 8.8.3). */
   readonly tagSuffix: string
-  block(block: ArchivedBlock, part: PartOfBlock, body: ReadBody): AsyncIterable<Uint8Array | string>
-  blocks(blocks: readonly ArchivedBlock[], body: ReadBody): AsyncIterable<Uint8Array | string>
+  block(block: ArchivedBlock, part: PartOfBlock, body: ReadBodyChunks): AsyncIterable<Uint8Array | string>
+  blocks(blocks: readonly ArchivedBlock[], body: ReadBodyChunks): AsyncIterable<Uint8Array | string>
 }
 
 const json: AnswerFormat = {
@@ -70,7 +70,7 @@ export function formatFor(accept: string | undefined): AnswerFormat {
 async function* blockJson(
   block: ArchivedBlock,
   part: PartOfBlock,
-  body: ReadBody,
+  body: ReadBodyChunks,
 ): AsyncGenerator<string, void> {
   yield `{"hash":"${toHex(block.headerHash)}","height":${block.height}`
   if (part.header) yield `,"header":${JSON.stringify(headerFields(block.header))}`
@@ -135,7 +135,7 @@ function partJson(part: BodyPart): string {
 async function* blockCbor(
   { headerHash, height, header }: ArchivedBlock,
   part: PartOfBlock,
-  body: ReadBody,
+  body: ReadBodyChunks,
 ): AsyncGenerator<Uint8Array, void> {
   const opening = new CborWriter().map(2 + Number(part.header) + Number(part.body))
   if (part.body) {

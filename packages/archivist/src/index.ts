@@ -14,7 +14,7 @@ import { Type } from '@sinclair/typebox'
 import type { FastifyReply, FastifyRequest, RegisterOptions } from 'fastify'
 import { fastifyPlugin as fp } from 'fastify-plugin'
 import { BlockNotFoundError } from './errors.js'
-import { bodyOnly, formatFor, headerOnly, type PartOfBlock, type ReadBody, whole } from './formats.js'
+import { bodyOnly, formatFor, headerOnly, type PartOfBlock, type ReadBodyChunks, whole } from './formats.js'
 import { type BlockId, readBlockParams, readHashParams, readRange } from './parameters.js'
 import {
   archivedBlockSchema,
@@ -88,7 +88,7 @@ const plugin: FastifyPluginAsyncTypebox<ArchivistOptions> = async (fastify, opti
     id.kind === 'hash' ? archive.byHash(id.headerHash) : archive.byHeight(id.height)
 
   const answer =
-    (part: PartOfBlock, find: Find = archived, read: ReadBody = body) =>
+    (part: PartOfBlock, find: Find = archived, read: ReadBodyChunks = body) =>
     async (request: FastifyRequest & { params: { id: BlockId } }, reply: FastifyReply) => {
       const { id } = request.params
       const block = await find(id)
@@ -130,7 +130,7 @@ const plugin: FastifyPluginAsyncTypebox<ArchivistOptions> = async (fastify, opti
   })
   const invalid: Find = (id) => (id.kind === 'hash' ? evidence.byHash(id.headerHash) : undefined)
   const byHash = readBy(readHashParams)
-  const readInvalid: ReadBody = (headerHash) => evidence.body(headerHash)
+  const readInvalid: ReadBodyChunks = (headerHash) => evidence.body(headerHash)
   fastify.get(
     '/invalid-blocks/:id',
     { schema: invalidBlockSchema, validatorCompiler: byHash },

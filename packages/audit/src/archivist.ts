@@ -2,7 +2,7 @@ import { CborReader, isDecodeError, toHex } from '@ratatosk/cbor'
 import type { BlockSource } from './types.js'
 
 /** Options of {@link openArchivist}. */
-export interface ArchivistOptions {
+export interface OpenArchivistOptions {
   /** Limit of a body in bytes. @defaultValue 134217728 */
   readonly maxBodyBytes?: number
   /** Milliseconds in which a request must bring more bytes. @defaultValue 10000 */
@@ -24,7 +24,7 @@ const pauseMs = 250
  * @param url base of its API, such as `http://127.0.0.1:3000/archivist`
  * @throws TypeError for a URL that is not http or https, or contains a password
  */
-export function openArchivist(url: string, options: ArchivistOptions = {}): BlockSource {
+export function openArchivist(url: string, options: OpenArchivistOptions = {}): BlockSource {
   const { maxBodyBytes = 128 * 1024 * 1024, attempts = 4 } = options
   const { stallMs = 10_000, timeoutMs = 300_000 } = options
   const base = baseOf(url)
@@ -69,7 +69,7 @@ function baseOf(text: string): string {
   return url.origin + url.pathname.replace(/\/+$/, '')
 }
 
-interface Limits extends Required<Pick<ArchivistOptions, 'stallMs' | 'timeoutMs'>> {
+interface Limits extends Required<Pick<OpenArchivistOptions, 'stallMs' | 'timeoutMs'>> {
   readonly maxBytes: number
   readonly signal: AbortSignal
 }

@@ -11,7 +11,7 @@ import type { Finding, FindingKind } from './types.js'
 import { ada, outputValue, Sum, textOf } from './value.js'
 
 /** What a body is audited against. */
-export interface BodyContext {
+interface BodyContext {
   readonly ledger: AuditedLedger
   /** Of the blocks before this one. */
   readonly table: TransactionTable
@@ -21,7 +21,7 @@ export interface BodyContext {
 }
 
 /** A body that was audited. Nothing is applied yet. */
-export interface AuditedBody {
+interface AuditedBody {
   readonly transactionIds: readonly Uint8Array[]
   readonly change: Change
 }

@@ -1,12 +1,12 @@
 import { fromHex, toHex } from '@ratatosk/cbor'
-import type { Chain } from './chain.js'
+import type { AuditedChain } from './chain.js'
 import { type Sources, Unavailable } from './sources.js'
 import type { AuditOptions, Finding, NodePlace, QueueReading } from './types.js'
 
 type Node = NonNullable<Sources['node']>
 
 /** Compares what a node shows with what is derived. What moves meanwhile is compared again later. */
-export interface NodeAudit {
+interface NodeAudit {
   /** Compares the transactions of a block that was audited. */
   compareBlock(height: number, transactionIds: readonly Uint8Array[]): Promise<void>
   /** Where accepted transactions are. @returns how many are in no block */
@@ -32,10 +32,10 @@ const concurrency = 8
 const mostSuspects = 10_000
 
 /** Height of the block of a transaction; 0 if it is in none. */
-export const blockOf = (chain: Chain, id: string): number =>
+export const blockOf = (chain: AuditedChain, id: string): number =>
   /^[0-9a-f]{64}$/.test(id) ? chain.blockOf(fromHex(id)) : 0
 
-export function createNodeAudit(node: Node, chain: Chain, pause: () => Promise<void>): NodeAudit {
+export function createNodeAudit(node: Node, chain: AuditedChain, pause: () => Promise<void>): NodeAudit {
   /** Ids of blocks that the node shows with others, by height. */
   const blocks = new Map<number, readonly string[]>()
   const suspects = new Set<string>()

@@ -1,8 +1,8 @@
 import { equalBytes, toHex } from '@ratatosk/cbor'
 import { blockOf, createNodeAudit } from './audit-node.js'
-import { type Chain, createChain, undoableBlocks } from './chain.js'
+import { type AuditedChain, createChain, undoableBlocks } from './chain.js'
 import { compareQueue, endOfNewest, type RootedQueue, timesOf } from './compare-queue.js'
-import { createFindings, type Findings } from './findings.js'
+import { createFindings, type FindingList } from './findings.js'
 import { type AuditedLedger, createLedger } from './ledger.js'
 import { createPause } from './pause.js'
 import { type Sources, sourcesOf, Unavailable } from './sources.js'
@@ -81,7 +81,7 @@ const isSettled = ({ findings, unchecked }: Outcome): boolean =>
 interface RunContext {
   readonly sources: Sources
   readonly ledger: AuditedLedger
-  readonly chain: Chain
+  readonly chain: AuditedChain
   readonly pause: () => Promise<void>
   readonly signal: AbortSignal
 }
@@ -209,7 +209,7 @@ function createRun(
 
 const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
-async function recount(ledger: AuditedLedger, findings: Findings, pause: () => Promise<void>) {
+async function recount(ledger: AuditedLedger, findings: FindingList, pause: () => Promise<void>) {
   const { found, expected, root } = await ledger.recount(pause)
   const { lovelace } = found
   if (!found.add(expected, -1n).isZero)
@@ -229,7 +229,7 @@ async function recount(ledger: AuditedLedger, findings: Findings, pause: () => P
   return { lovelace, root }
 }
 
-function uncheckedOf(chain: Chain): readonly Unchecked[] {
+function uncheckedOf(chain: AuditedChain): readonly Unchecked[] {
   const unchecked: Unchecked[] = []
   if (!chain.isSound)
     unchecked.push({ what: `Blocks after ${chain.height}`, why: 'the header of that block is not sound' })

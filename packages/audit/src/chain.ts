@@ -1,7 +1,7 @@
 import { equalBytes, toHex } from '@ratatosk/cbor'
 import { emptyRoot } from '@ratatosk/trie'
 import { auditBody } from './audit-block.js'
-import type { Findings } from './findings.js'
+import type { FindingList } from './findings.js'
 import { blake2b224 } from './hash.js'
 import { type AuditedHeader, knownVersion, readHeader } from './header.js'
 import type { AuditedLedger, Change } from './ledger.js'
@@ -23,7 +23,7 @@ interface AuditedBlock {
 }
 
 /** The chain of blocks from genesis that an archive has, audited one by one. */
-export interface Chain {
+export interface AuditedChain {
   readonly height: number
   /** 28 bytes; zeros before the first block. */
   readonly headerHash: Uint8Array
@@ -82,7 +82,11 @@ function createHashes() {
   }
 }
 
-export function createChain(ledger: AuditedLedger, findings: Findings, pause: () => Promise<void>): Chain {
+export function createChain(
+  ledger: AuditedLedger,
+  findings: FindingList,
+  pause: () => Promise<void>,
+): AuditedChain {
   const hashes = createHashes()
   const table = new TransactionTable()
   const kept: AuditedBlock[] = []

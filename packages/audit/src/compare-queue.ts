@@ -1,5 +1,5 @@
 import { equalBytes, isDecodeError, toHex } from '@ratatosk/cbor'
-import type { Chain } from './chain.js'
+import type { AuditedChain } from './chain.js'
 import { blake2b224 } from './hash.js'
 import { readHeader } from './header.js'
 import type { Sources } from './sources.js'
@@ -33,7 +33,7 @@ export function timesOf({ header }: NamedHeader) {
  */
 export async function compareQueue(
   queue: RootedQueue,
-  chain: Chain,
+  chain: AuditedChain,
   { header }: Pick<Sources, 'header'>,
   genesisRoot: Uint8Array,
   extra: NamedHeader | undefined,

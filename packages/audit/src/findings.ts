@@ -1,7 +1,7 @@
 import type { Finding } from './types.js'
 
 /** Collects findings, a limited number of them. */
-export interface Findings {
+export interface FindingList {
   add(finding: Finding): void
   /** Forgets those about blocks from this height on. */
   forgetFrom(height: number): void
@@ -10,7 +10,7 @@ export interface Findings {
   readonly omitted: number
 }
 
-export function createFindings(limit: number): Findings {
+export function createFindings(limit: number): FindingList {
   let list: Finding[] = []
   let omitted = 0
   return {

@@ -1,4 +1,4 @@
-export { type ArchivistOptions, openArchivist } from './archivist.js'
+export { type OpenArchivistOptions, openArchivist } from './archivist.js'
 export { audit } from './audit.js'
 export type {
   AuditOptions,

@@ -2,7 +2,7 @@ import { CborReader, toHex } from '@ratatosk/cbor'
 import { createMemoryStore, createTrie, rootOf, type TrieOperation } from '@ratatosk/trie'
 import { outref, reasonOf } from './transaction.js'
 import type { GenesisOutput } from './types.js'
-import { outputValue, Sum, type Value } from './value.js'
+import { type OutputValue, outputValue, Sum } from './value.js'
 
 /** An unspent output. */
 interface Unspent {
@@ -18,7 +18,7 @@ export interface Change {
   readonly added: readonly (readonly [key: string, unspent: Unspent])[]
   /** Lovelace. */
   readonly fees: bigint
-  readonly minted: Value
+  readonly minted: OutputValue
 }
 
 /** The unspent outputs, rebuilt from nothing, and what they must hold together. */
@@ -58,7 +58,7 @@ export function createLedger(genesis: Iterable<GenesisOutput>): AuditedLedger {
   function change(
     { removed, added }: Pick<Change, 'removed' | 'added'>,
     feesAdded: bigint,
-    mint: Value,
+    mint: OutputValue,
     times: bigint,
   ): void {
     for (const [key] of removed) unspent.delete(key)
@@ -109,7 +109,7 @@ function insertion({ outref: key, output: value }: Unspent): TrieOperation {
   return { type: 'insert', key, value }
 }
 
-function valueOrThrow(key: string, output: Uint8Array): Value {
+function valueOrThrow(key: string, output: Uint8Array): OutputValue {
   try {
     return outputValue(new CborReader(output))
   } catch (error) {

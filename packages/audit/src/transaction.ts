@@ -8,10 +8,10 @@ import {
   toHex,
 } from '@ratatosk/cbor'
 import { blake2b256 } from './hash.js'
-import { outputValue, readAssets, type Value } from './value.js'
+import { type OutputValue, outputValue, readAssets } from './value.js'
 
 /** An output reference. */
-export interface Outref {
+interface Outref {
   /** CBOR in its shortest form: the key of the maps that headers commit to. */
   readonly cbor: Uint8Array
   /** 64 hex digits, `#`, the index. */
@@ -35,7 +35,7 @@ export interface AuditedTransaction {
   /** Lovelace. */
   readonly fee: bigint
   /** Minted, or burned if negative. */
-  readonly mint: Value
+  readonly mint: OutputValue
   /** Why it is not a transaction whose bytes follow from body and witness set; absent if it is one. */
   readonly fault?: string
 }

@@ -16,7 +16,7 @@ export interface MapOutput {
 }
 
 /** What a block did, from which its transactions map follows. See docs/block-body.md. */
-export interface BlockEffects {
+interface BlockEffects {
   readonly transactions: readonly AuditedTransaction[]
   readonly chunks: readonly Chunk[]
   /** By the key of the reference. */

@@ -1,7 +1,7 @@
 import { type CborReader, readMapOf, toHex } from '@ratatosk/cbor'
 
 /** Lovelace, and quantities by policy and asset name in hex, joined. */
-export interface Value {
+export interface OutputValue {
   readonly lovelace: bigint
   readonly assets: ReadonlyMap<string, bigint>
 }
@@ -12,7 +12,7 @@ export class Sum {
   readonly assets = new Map<string, bigint>()
 
   /** Adds a value a number of times, which may be -1. */
-  add({ lovelace, assets }: Value, times = 1n): this {
+  add({ lovelace, assets }: OutputValue, times = 1n): this {
     this.lovelace += times * lovelace
     for (const [asset, quantity] of assets) {
       const sum = (this.assets.get(asset) ?? 0n) + times * quantity
@@ -30,10 +30,10 @@ export class Sum {
 const noAssets: ReadonlyMap<string, bigint> = new Map()
 
 /** Lovelace alone. */
-export const ada = (lovelace: bigint): Value => ({ lovelace, assets: noAssets })
+export const ada = (lovelace: bigint): OutputValue => ({ lovelace, assets: noAssets })
 
 /** Reads the value of an output: lovelace, or lovelace and assets. */
-function readValue(reader: CborReader): Value {
+function readValue(reader: CborReader): OutputValue {
   if (reader.peek() >> 5 === 0) return ada(reader.readUint64())
   const start = reader.position
   const count = reader.readArray()
@@ -57,7 +57,7 @@ export function readAssets(reader: CborReader): ReadonlyMap<string, bigint> {
 }
 
 /** The value of an output. @param output CBOR: a map, or an array as before Babbage @throws DecodeError */
-export function outputValue(reader: CborReader): Value {
+export function outputValue(reader: CborReader): OutputValue {
   if (reader.peek() >> 5 === 4) {
     const count = reader.readArray()
     reader.skip()
@@ -66,7 +66,7 @@ export function outputValue(reader: CborReader): Value {
     for (; reader.hasNext(count, index); index++) reader.skip()
     return value
   }
-  let value: Value | undefined
+  let value: OutputValue | undefined
   readMapOf(
     reader,
     (key) => key.readUint(),
@@ -80,7 +80,7 @@ export function outputValue(reader: CborReader): Value {
 }
 
 /** What differs between two values, for people: `-5 lovelace, +1 ab…`. Names at most four assets. */
-export function textOf({ lovelace, assets }: Value): string {
+export function textOf({ lovelace, assets }: OutputValue): string {
   const parts = [`${lovelace} lovelace`]
   for (const [asset, quantity] of [...assets].slice(0, 4)) parts.push(`${quantity} ${asset}`)
   if (assets.size > 4) parts.push(`${assets.size - 4} further assets`)

@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify'
 
 /** Who reads an answer. */
-export interface Client {
+export interface ConnectedClient {
   /** Aborted when the client has left, or will read nothing more of the answer. */
   readonly signal: AbortSignal
   /** Closes the connection at once, so that what was sent is no whole answer. */
@@ -9,7 +9,7 @@ export interface Client {
 }
 
 /** The client of an answer by HTTP. */
-export function clientOf(reply: FastifyReply): Client {
+export function clientOf(reply: FastifyReply): ConnectedClient {
   return { signal: clientSignal(reply), disconnect: () => reply.raw.destroy() }
 }
 

@@ -20,7 +20,7 @@ export function encodeJson(value: unknown): string {
 }
 
 /** A part of JSON text: text, encoded text, or text that is read while it is sent. */
-export type JsonPart = string | Buffer | AsyncIterable<string>
+type JsonPart = string | Buffer | AsyncIterable<string>
 
 /** Characters of a part of JSON, and of a string that is encoded at a time. */
 const partLength = 64 * 1024

@@ -1,5 +1,5 @@
 import { Semaphore } from 'async-mutex'
-import type { Client } from './client-signal.js'
+import type { ConnectedClient } from './client-signal.js'
 import { ChainUnavailableError } from './errors.js'
 import { encodeJson } from './json.js'
 import { createPause } from './pause.js'
@@ -26,7 +26,7 @@ const mostIdleMs = 10_000
 
 /** A list of several pages that is being read. */
 interface OpenList {
-  readonly client: Client
+  readonly client: ConnectedClient
   /** Since when a page waits for the client; undefined while a page is made. */
   waitingSince: number | undefined
 }
@@ -58,7 +58,7 @@ export class LongLists {
   async read<Entry>(
     pages: Pages<Entry>,
     itemsOf: ItemsOf<Entry>,
-    client: Client,
+    client: ConnectedClient,
   ): Promise<AsyncIterable<string>> {
     if (this.#waiting >= mostWaiting) throw tooMany()
     // A connection has one signal for all of its lists.
@@ -72,7 +72,7 @@ export class LongLists {
   async *#partsOf<Entry>(
     pages: Pages<Entry>,
     itemsOf: ItemsOf<Entry>,
-    client: Client,
+    client: ConnectedClient,
     onEnd: () => void,
   ): AsyncGenerator<string, void> {
     const reader = pages[Symbol.asyncIterator]()

@@ -16,7 +16,7 @@ import { awaitTransaction } from './await-tx.js'
 import { ClientError, NotFoundError } from './errors.js'
 import { follow, type NodeEvent } from './events.js'
 import type { AwaitTxOptions, ClientOptions, NodeRequestOptions } from './options.js'
-import { type Parameters, Transport } from './transport.js'
+import { type RequestParameters, Transport } from './transport.js'
 
 /** A proof that the key is absent. It has no `value`. */
 export type AbsenceProof = ProofOfAbsence &
@@ -93,7 +93,7 @@ export function createClient(url: string | URL, options: ClientOptions = {}): Cl
         operation,
         isRepeatable: operation.isRead === true || idempotent.includes(id),
         ...(operation.body === undefined
-          ? { parameters: input as Parameters | undefined }
+          ? { parameters: input as RequestParameters | undefined }
           : { body: typeof input === 'string' ? input : JSON.stringify(input) }),
       },
       requestOptions,

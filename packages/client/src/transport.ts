@@ -16,12 +16,12 @@ const firstBackoffMs = 200
 const maxBackoffMs = 5_000
 
 /** Parameters of a request, by name. */
-export type Parameters = Readonly<Record<string, string | number | undefined>>
+export type RequestParameters = Readonly<Record<string, string | number | undefined>>
 
 /** One request, as it is sent at each attempt. */
 export interface NodeRequest {
   readonly operation: Operation
-  readonly parameters?: Parameters | undefined
+  readonly parameters?: RequestParameters | undefined
   readonly body?: string | undefined
   readonly headers?: Readonly<Record<string, string>>
   /** Whether sending it twice does what sending it once does. */
@@ -148,7 +148,7 @@ function nameOf({ operation: { method, path } }: NodeRequest): string {
 }
 
 /** Path and query of a request: what is not in the path goes into the query. */
-function locate(template: string, parameters: Parameters): string {
+function locate(template: string, parameters: RequestParameters): string {
   const query = new URLSearchParams()
   let path = template
   for (const [name, value] of Object.entries(parameters)) {

@@ -52,7 +52,6 @@ export {
 } from './fraud/layout.js'
 export type { ProvableRules } from './fraud/rules.js'
 export {
-  type CostModels,
   ledgerFraudScript,
   transactionFraudScript,
   witnessFraudScript,

@@ -5,11 +5,11 @@ import { decodeTransaction, effects } from '@ratatosk/ledger'
 import type { TimedBlock } from '@ratatosk/ports'
 import { LRUCache } from 'lru-cache'
 import pLimit from 'p-limit'
-import { NotHereError, TooManyReadsError } from './errors.js'
+import { ExplorerBusyError, NotHereError } from './errors.js'
 import { feeOf } from './fields.js'
 import type { ExplorerLedger, ExplorerOptions } from './options.js'
-import type { BlockId, BlocksPart, TransactionsPart } from './parameters.js'
-import type { BlockAnswer, BlocksAnswer, ExplorerBlock } from './schemas/block.js'
+import type { BlocksPart, RequestedBlock, TransactionsPart } from './parameters.js'
+import type { BlocksAnswer, ExplorerBlock, ExplorerBlockAnswer } from './schemas/block.js'
 
 /** Transactions that are read at a time to sum a block. */
 const step = 500
@@ -30,11 +30,11 @@ interface Sums {
 }
 
 /** Blocks as answers show them. */
-export interface BlockAnswers {
-  /** @throws TooManyReadsError */
+export interface ShownBlocks {
+  /** @throws ExplorerBusyError */
   list(part: BlocksPart): Promise<BlocksAnswer>
-  /** @throws NotHereError, TooManyReadsError */
-  details(block: BlockId, part: TransactionsPart): Promise<BlockAnswer>
+  /** @throws NotHereError, ExplorerBusyError */
+  details(block: RequestedBlock, part: TransactionsPart): Promise<ExplorerBlockAnswer>
   /** Without sums. */
   shown(block: TimedBlock): ExplorerBlock
 }
@@ -44,7 +44,7 @@ export function blockAnswers({
   reads,
   ledger,
   maturityWindowMs,
-}: Pick<ExplorerOptions, 'reads' | 'ledger' | 'maturityWindowMs'>): BlockAnswers {
+}: Pick<ExplorerOptions, 'reads' | 'ledger' | 'maturityWindowMs'>): ShownBlocks {
   const summing = turns(maxSumming)
   const sums = new LRUCache<string, Sums, TimedBlock>({
     max: maxSums,
@@ -95,7 +95,10 @@ export function blockAnswers({
     return { blocks, ...(found.length > limit && last && { next: last.height }) }
   }
 
-  async function details({ id, text }: BlockId, { offset, limit }: TransactionsPart): Promise<BlockAnswer> {
+  async function details(
+    { id, text }: RequestedBlock,
+    { offset, limit }: TransactionsPart,
+  ): Promise<ExplorerBlockAnswer> {
     const found = await reading.take(() => reads.block(id))
     if (found === undefined)
       throw new NotHereError(text, 'Heights start at 1; /explorer/blocks lists what there is')
@@ -108,8 +111,8 @@ export function blockAnswers({
   async function transactionsOf(
     headerHash: Uint8Array,
     part: TransactionsPart,
-  ): Promise<BlockAnswer['transactions']> {
-    const transactions: BlockAnswer['transactions'] = []
+  ): Promise<ExplorerBlockAnswer['transactions']> {
+    const transactions: ExplorerBlockAnswer['transactions'] = []
     const pause = createPause()
     for (const { cbor } of await ledger.transactionsOf(headerHash, part)) {
       transactions.push(transactionJson(cbor))
@@ -127,9 +130,9 @@ function turns(atOnce: number) {
   return {
     /** Whether the next task would wait. */
     isBusy: () => limit.activeCount + limit.pendingCount >= atOnce,
-    /** @throws TooManyReadsError */
+    /** @throws ExplorerBusyError */
     async take<T>(task: () => Promise<T>): Promise<T> {
-      if (limit.pendingCount >= maxWaiting) throw new TooManyReadsError()
+      if (limit.pendingCount >= maxWaiting) throw new ExplorerBusyError()
       return limit(task)
     },
   }
@@ -177,7 +180,7 @@ function blockJson(block: TimedBlock, maturityWindowMs: number | undefined): Exp
   }
 }
 
-function transactionJson(cbor: Uint8Array): BlockAnswer['transactions'][number] {
+function transactionJson(cbor: Uint8Array): ExplorerBlockAnswer['transactions'][number] {
   const transaction = decodeTransaction(cbor)
   const { id, body, witnesses, isValid } = transaction
   const { spent, produced } = effects(transaction)
@@ -192,7 +195,7 @@ function transactionJson(cbor: Uint8Array): BlockAnswer['transactions'][number] 
   }
 }
 
-function headerJson(header: Header): BlockAnswer['header'] {
+function headerJson(header: Header): ExplorerBlockAnswer['header'] {
   return {
     utxosRootBefore: toHex(header.prevUtxosRoot),
     utxosRootAfter: toHex(header.utxosRoot),

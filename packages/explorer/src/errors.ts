@@ -12,7 +12,7 @@ export class NotHereError extends HttpError {
 }
 
 /** 503: as many reads of blocks as allowed wait for others. The response has a `Retry-After` header. */
-export class TooManyReadsError extends BusyError {
+export class ExplorerBusyError extends BusyError {
   constructor() {
     super('EXPLORER_TOO_MANY_READS', 'Too many blocks are being read: retry later')
   }

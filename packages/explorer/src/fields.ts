@@ -1,7 +1,7 @@
 import { CborReader, isCborError, isDecodeError } from '@ratatosk/cbor'
 
 /** A field of a transaction in its CBOR, in bytes. */
-export interface Field {
+interface TransactionField {
   readonly name: string
   readonly offset: number
   readonly length: number
@@ -49,7 +49,7 @@ const feeKey = 2
  *
  * @param transaction CBOR that the ledger decodes
  */
-export function fieldsOf(transaction: Uint8Array): Field[] {
+export function fieldsOf(transaction: Uint8Array): TransactionField[] {
   const reader = new CborReader(transaction)
   reader.readArray()
   const fields = [...membersOf(reader, 'body', bodyNames), ...membersOf(reader, 'witnesses', witnessNames)]
@@ -76,8 +76,12 @@ export function feeOf(transaction: Uint8Array): bigint | undefined {
   return undefined
 }
 
-function membersOf(reader: CborReader, part: string, names: Readonly<Record<number, string>>): Field[] {
-  const fields: Field[] = []
+function membersOf(
+  reader: CborReader,
+  part: string,
+  names: Readonly<Record<number, string>>,
+): TransactionField[] {
+  const fields: TransactionField[] = []
   const count = reader.readMap()
   for (let i = 0; reader.hasNext(count, i); i++) {
     const key = reader.readUint()
@@ -86,7 +90,7 @@ function membersOf(reader: CborReader, part: string, names: Readonly<Record<numb
   return fields
 }
 
-function skipped(reader: CborReader, name: string): Field {
+function skipped(reader: CborReader, name: string): TransactionField {
   const offset = reader.position
   reader.skip()
   return { name, offset, length: reader.position - offset }

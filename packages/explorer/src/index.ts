@@ -15,16 +15,16 @@ import { blockAnswers } from './blocks.js'
 import type { ExplorerOptions } from './options.js'
 import { overviewAnswer } from './overview.js'
 import {
-  readBlockId,
   readBlocksPart,
   readOutputId,
   readRates,
+  readRequestedBlock,
   readSearch,
   readTransactionId,
   readTransactionsPart,
 } from './parameters.js'
 import { createRates } from './rates.js'
-import type { BlockAnswer } from './schemas/block.js'
+import type { ExplorerBlockAnswer } from './schemas/block.js'
 import {
   blockSchema,
   blocksSchema,
@@ -35,12 +35,12 @@ import {
   transactionSchema,
   trustSchema,
 } from './schemas/routes.js'
-import type { OutputAnswer, SearchAnswer, TransactionAnswer } from './schemas/transaction.js'
+import type { ExplorerTransactionAnswer, OutputAnswer, SearchAnswer } from './schemas/transaction.js'
 import { search } from './search.js'
 import { outputAnswer, transactionAnswers } from './transactions.js'
 
 export type { ExplorerReads } from '@ratatosk/ports'
-export { type ExplorerErrorCode, isExplorerError, NotHereError, TooManyReadsError } from './errors.js'
+export { ExplorerBusyError, type ExplorerErrorCode, isExplorerError, NotHereError } from './errors.js'
 export type {
   ExplorerIndex,
   ExplorerLayer1,
@@ -49,7 +49,7 @@ export type {
   ExplorerOutput,
   ExplorerQueue,
 } from './options.js'
-export { BlockAnswer, BlocksAnswer, ExplorerBlock } from './schemas/block.js'
+export { BlocksAnswer, ExplorerBlock, ExplorerBlockAnswer } from './schemas/block.js'
 export { OverviewAnswer, RatesAnswer, TrustAnswer, TrustAnswers } from './schemas/overview.js'
 export {
   blockSchema,
@@ -61,7 +61,12 @@ export {
   transactionSchema,
   trustSchema,
 } from './schemas/routes.js'
-export { ExplorerOutputAnswer, OutputAnswer, SearchAnswer, TransactionAnswer } from './schemas/transaction.js'
+export {
+  ExplorerOutputAnswer,
+  ExplorerTransactionAnswer,
+  OutputAnswer,
+  SearchAnswer,
+} from './schemas/transaction.js'
 
 const name = '@ratatosk/explorer'
 const rules = {
@@ -90,8 +95,8 @@ const plugin: FastifyPluginAsyncTypebox<ExplorerOptions> = async (fastify, optio
 
   const share = {
     json: shareAnswers<string>(freshMs),
-    block: shareAnswers<BlockAnswer>(freshMs),
-    transaction: shareAnswers<TransactionAnswer>(freshMs),
+    block: shareAnswers<ExplorerBlockAnswer>(freshMs),
+    transaction: shareAnswers<ExplorerTransactionAnswer>(freshMs),
     output: shareAnswers<OutputAnswer>(freshMs),
     search: shareAnswers<SearchAnswer>(freshMs),
   }
@@ -131,7 +136,7 @@ const plugin: FastifyPluginAsyncTypebox<ExplorerOptions> = async (fastify, optio
 
   fastify.get(
     '/explorer/block/:id',
-    { schema: blockSchema, validatorCompiler: byPart(readBlockId, readTransactionsPart) },
+    { schema: blockSchema, validatorCompiler: byPart(readRequestedBlock, readTransactionsPart) },
     ({ params, query }) =>
       share.block(`${params.text} ${query.offset} ${query.limit}`, () => blocks.details(params, query)),
   )

@@ -16,7 +16,7 @@ export const maxMinutes = 60
 export const maxSearch = 200
 
 /** A block of a request; `text` names it in a 404. */
-export interface BlockId {
+export interface RequestedBlock {
   /** Header hash of 28 bytes, or height. */
   readonly id: Uint8Array | bigint
   readonly text: string
@@ -70,7 +70,7 @@ export const readTransactionsPart = ({ offset, limit }: Query): TransactionsPart
 })
 
 /** 56 hex digits are a header hash, even if all are decimal; fewer decimal digits are a height. */
-export function readBlockId({ id }: Query): BlockId {
+export function readRequestedBlock({ id }: Query): RequestedBlock {
   const headerHash = hexParameter(id, 28)
   if (headerHash !== undefined) return { id: headerHash, text: `Block ${toHex(headerHash)}` }
   const height = decimalParameter(id)

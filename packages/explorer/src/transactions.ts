@@ -11,12 +11,12 @@ import {
   type Script,
   type TransactionOutput,
 } from '@ratatosk/ledger'
-import type { BlockAnswers } from './blocks.js'
+import type { ShownBlocks } from './blocks.js'
 import { NotHereError } from './errors.js'
 import { fieldsOf } from './fields.js'
 import type { ExplorerIndex, ExplorerOptions, ExplorerOutput } from './options.js'
 import type { OutputId } from './parameters.js'
-import type { ExplorerOutputAnswer, OutputAnswer, TransactionAnswer } from './schemas/transaction.js'
+import type { ExplorerOutputAnswer, ExplorerTransactionAnswer, OutputAnswer } from './schemas/transaction.js'
 
 /** Inputs that are resolved. */
 const maxInputs = 100
@@ -43,11 +43,11 @@ class Budget {
 /** Answers about transactions and outputs. */
 export function transactionAnswers(
   { reads, ledger, index }: Pick<ExplorerOptions, 'reads' | 'ledger' | 'index'>,
-  { shown }: Pick<BlockAnswers, 'shown'>,
+  { shown }: Pick<ShownBlocks, 'shown'>,
 ) {
   return {
     /** @throws NotHereError */
-    async transaction(id: Uint8Array): Promise<TransactionAnswer> {
+    async transaction(id: Uint8Array): Promise<ExplorerTransactionAnswer> {
       const [place, cbor] = await Promise.all([ledger.placeOf(id), ledger.transaction(id)])
       if (place === undefined || cbor === undefined)
         throw new NotHereError(
@@ -85,7 +85,7 @@ function makerJson({ sequence, transactionId }: ExplorerOutput) {
   return sequence > 0n && { madeBy: toHex(transactionId) }
 }
 
-type Decoded = Omit<TransactionAnswer, 'acceptedAt' | 'block' | 'position'>
+type Decoded = Omit<ExplorerTransactionAnswer, 'acceptedAt' | 'block' | 'position'>
 
 async function decode(cbor: Uint8Array, index: ExplorerIndex | undefined): Promise<Decoded> {
   const transaction = decodeTransaction(cbor)

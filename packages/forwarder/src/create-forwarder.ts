@@ -1,8 +1,8 @@
 import { setMaxListeners } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openPages } from './pages.js'
-import { openPeer, type Peer } from './peer.js'
-import type { Forwarder, ForwarderOptions, Outcome } from './types.js'
+import { openPeer, type PeerNode } from './peer.js'
+import type { Forwarder, ForwarderOptions, ForwardOutcome } from './types.js'
 
 /**
  * Gives the mempool to other nodes, to each at its own pace, and again until a block has it. Keeps nothing
@@ -18,10 +18,10 @@ export function createForwarder(options: ForwarderOptions): Forwarder {
   const closing = new AbortController()
   // One listener for each running request.
   setMaxListeners(0, closing.signal)
-  const counts: Record<Outcome, number> = { delivered: 0, known: 0, refused: 0, failed: 0 }
+  const counts: Record<ForwardOutcome, number> = { delivered: 0, known: 0, refused: 0, failed: 0 }
   const peers = [...new Set(options.peers)].map((address) => openPeer(address, timeoutMs, concurrency))
 
-  async function serve(peer: Peer): Promise<void> {
+  async function serve(peer: PeerNode): Promise<void> {
     const givePage = openPages(peer, options, counts, closing.signal)
     let reported = ''
     while (!closing.signal.aborted) {

@@ -1,2 +1,2 @@
 export { createForwarder } from './create-forwarder.js'
-export type { Forwarder, ForwarderOptions, Mempool, MempoolTransaction, Outcome } from './types.js'
+export type { Forwarder, ForwarderOptions, ForwardOutcome, Mempool, MempoolTransaction } from './types.js'

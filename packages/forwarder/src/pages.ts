@@ -1,7 +1,7 @@
 import { toHex } from '@ratatosk/cbor'
-import type { Answer, Peer } from './peer.js'
+import type { Answer, PeerNode } from './peer.js'
 import { createSchedule } from './schedule.js'
-import type { ForwarderOptions, MempoolTransaction, Outcome } from './types.js'
+import type { ForwarderOptions, ForwardOutcome, MempoolTransaction } from './types.js'
 
 /** Limits of what is read of the mempool at a time. */
 const maxPage = 256
@@ -11,9 +11,9 @@ const maxBackoffMs = 30_000
 
 /** @returns gives a peer the next page of the mempool; resolves to the milliseconds until the next one */
 export function openPages(
-  peer: Peer,
+  peer: PeerNode,
   { mempool, isNeeded, log, ...options }: ForwarderOptions,
-  counts: Record<Outcome, number>,
+  counts: Record<ForwardOutcome, number>,
   signal: AbortSignal,
 ): () => Promise<number> {
   const { pollMs = 200, repeatMs = 10_000, backoffMs = 1000, concurrency = 32 } = options

@@ -19,7 +19,7 @@ export type Answer =
   | { readonly kind: 'busy'; readonly reason: string; readonly retryAfterMs: number }
 
 /** A node of another operator. */
-export interface Peer {
+export interface PeerNode {
   /** Base URL, for logs. */
   readonly name: string
   /**
@@ -33,7 +33,7 @@ export interface Peer {
 }
 
 /** @throws TypeError for an invalid URL */
-export function openPeer(address: string, timeoutMs: number, concurrency: number): Peer {
+export function openPeer(address: string, timeoutMs: number, concurrency: number): PeerNode {
   const base = peerAddress(address)
   const options = { keepAlive: true, maxSockets: concurrency }
   const agent = new (base.startsWith('https:') ? HttpsAgent : Agent)(options)

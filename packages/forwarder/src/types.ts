@@ -46,11 +46,11 @@ export interface ForwarderOptions {
  * How offering a transaction to a peer ended: `delivered`: it is in the peer's queue; `known`: the peer had
  * accepted it; `refused`: the peer answered that it is no transaction for it; `failed`: no such answer.
  */
-export type Outcome = 'delivered' | 'known' | 'refused' | 'failed'
+export type ForwardOutcome = 'delivered' | 'known' | 'refused' | 'failed'
 
 export interface Forwarder {
   /** Outcomes so far, of all peers. */
-  counts(): Readonly<Record<Outcome, number>>
+  counts(): Readonly<Record<ForwardOutcome, number>>
   /** Ends running requests. Safe to call twice. */
   close(): Promise<void>
 }

@@ -11,7 +11,7 @@ import { blake2b256, decodeTransactionBody } from '@ratatosk/ledger'
 import type { AccusedBlock } from './accused-block.js'
 import { type ChunkFlawProof, openChunk, type ShownChunk } from './chunk-proofs.js'
 import {
-  type Chunk,
+  type EncodedChunk,
   type Frames,
   isChunkEntry,
   readChunk,
@@ -28,7 +28,7 @@ const maxSearches = 64
 
 /** What the map notes of chunks. */
 interface Noted {
-  readonly chunks: ReadonlyMap<number, Chunk>
+  readonly chunks: ReadonlyMap<number, EncodedChunk>
   /** The greatest position of a transaction; undefined if there is none. */
   readonly last: bigint | undefined
 }
@@ -48,7 +48,7 @@ export function* chunkFlaws(block: AccusedBlock): ChunkFlaws {
 }
 
 function* notedIn(block: AccusedBlock): Stepping<Noted> {
-  const chunks = new Map<number, Chunk>()
+  const chunks = new Map<number, EncodedChunk>()
   let last: bigint | undefined
   for (const [key, value] of block.entriesOfMap()) {
     yield step
@@ -90,8 +90,8 @@ function* flawsOfNumbers(block: AccusedBlock, { chunks, last }: Noted): ChunkFla
  */
 function* knownBytes(
   block: AccusedBlock,
-  chunks: ReadonlyMap<number, Chunk>,
-): Stepping<(chunk: Chunk) => Stepping<Uint8Array | undefined>> {
+  chunks: ReadonlyMap<number, EncodedChunk>,
+): Stepping<(chunk: EncodedChunk) => Stepping<Uint8Array | undefined>> {
   const { bytes: known } = yield* readKnownChunks(block)
   const spans = yield* spansOf(block)
   let searches = 0
@@ -165,7 +165,7 @@ function lengthOf({ length }: Uint8Array): Uint8Array {
 function* flawsOfBytes(
   block: AccusedBlock,
   { chunks, last }: Noted,
-  { number, first, count }: Chunk,
+  { number, first, count }: EncodedChunk,
   bytes: Uint8Array,
 ): ChunkFlaws {
   const chunk: ShownChunk = { ...openChunk(block, number), parts: inParts(bytes) }

@@ -77,6 +77,6 @@ export {
   type ScriptNeed,
   type SignatureNeed,
   type SpentOpening,
-  type Witnessed,
+  type TransactionWithWitnesses,
   type WitnessFraudProof,
 } from './witness-proofs.js'

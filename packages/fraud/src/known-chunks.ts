@@ -11,7 +11,7 @@ import type { AccusedBlock } from './accused-block.js'
 import { type Stepping, step } from './smallest-proof.js'
 
 /** A chunk's record, with the numbers as they are encoded: any 64 bits. */
-export interface Chunk {
+export interface EncodedChunk {
   readonly number: number
   readonly first: bigint
   readonly count: bigint
@@ -25,7 +25,7 @@ export type Frames = Pick<TransactionParts, 'body' | 'witnessSet' | 'rest'>
 export const isChunkEntry = (key: Uint8Array, value: Uint8Array): boolean =>
   key.length === 4 && value.length === chunkRecordLength && value[0] === chunkKind
 
-export function readChunk(key: Uint8Array, value: Uint8Array): Chunk {
+export function readChunk(key: Uint8Array, value: Uint8Array): EncodedChunk {
   const { first, chunks: count, chunkHash: hash } = decodeChunkRecord(value)
   return { number: new DataView(key.buffer, key.byteOffset).getUint32(0), first, count, hash }
 }

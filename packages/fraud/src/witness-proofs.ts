@@ -35,7 +35,7 @@ export type ScriptNeed =
 export type SignatureNeed = SpentOpening | { readonly kind: 'required'; readonly keyHash: Uint8Array }
 
 /** A transaction with its witness set. */
-export interface Witnessed {
+export interface TransactionWithWitnesses {
   readonly transaction: TransactionOpening
   /** CBOR of the witness set. */
   readonly witnesses: SuppliedBytes
@@ -55,13 +55,13 @@ export type WitnessFraudProof =
       readonly index: number
     }
   /** A key that had to sign did not. */
-  | ({ readonly fraud: 'missingSignature'; readonly need: SignatureNeed } & Witnessed)
+  | ({ readonly fraud: 'missingSignature'; readonly need: SignatureNeed } & TransactionWithWitnesses)
   /** A native script that is needed is not satisfied, or more than layer 1 can read. `script` is its CBOR. */
   | ({
       readonly fraud: 'nativeScriptFails' | 'unreadableScript'
       readonly need: ScriptNeed
       readonly script: SuppliedBytes
-    } & Witnessed)
+    } & TransactionWithWitnesses)
   /**
    * A script that is needed is nowhere. `outputs` are all that inputs and, behind them, reference inputs
    * stand for.
@@ -70,20 +70,20 @@ export type WitnessFraudProof =
       readonly fraud: 'scriptMissing'
       readonly need: ScriptNeed
       readonly outputs: readonly SuppliedBytes[]
-    } & Witnessed)
+    } & TransactionWithWitnesses)
   /** A Plutus script that is needed has no redeemer. `script` is the content of its byte string. */
   | ({
       readonly fraud: 'redeemerMissing'
       readonly need: ScriptNeed
       readonly language: Exclude<Script['language'], 'native'>
       readonly script: SuppliedBytes
-    } & Witnessed)
+    } & TransactionWithWitnesses)
   /**
    * An input with a redeemer stands for an output with the hash of a datum that is not in the witness set.
    */
-  | ({ readonly fraud: 'datumMissing'; readonly spent: SpentOpening } & Witnessed)
+  | ({ readonly fraud: 'datumMissing'; readonly spent: SpentOpening } & TransactionWithWitnesses)
   /** The script data hash is not that of redeemers, datums and cost models. */
-  | ({ readonly fraud: 'wrongScriptDataHash' } & Witnessed)
+  | ({ readonly fraud: 'wrongScriptDataHash' } & TransactionWithWitnesses)
 
 /**
  * The redeemer of the witness policy that proves a fraud.

@@ -11,7 +11,7 @@ export {
 } from './providers/blockfrost/create-blockfrost-layer1.js'
 export { createDevnetLayer1 } from './providers/devnet/create-devnet-layer1.js'
 export type * from './providers/devnet/devnet-port.js'
-export type { Block, DevnetSubmission, PortEvaluation } from './providers/devnet/devnet-port.js'
+export type { ChainPoint, DevnetSubmission, PortEvaluation } from './providers/devnet/devnet-port.js'
 export { createKupmiosLayer1, type KupmiosOptions } from './providers/kupmios/create-kupmios-layer1.js'
 export { type Layer1Reads, type SharedReads, type SharedReadsOptions, shareReads } from './shared-reads.js'
 export type * from './types.js'

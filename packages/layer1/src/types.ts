@@ -13,7 +13,7 @@ export interface CallOptions {
   readonly signal?: AbortSignal
 }
 
-export interface AddressOptions extends CallOptions {
+interface AddressOptions extends CallOptions {
   /**
    * Only outputs that hold an asset of this policy: 56 hex digits. Unlike `utxosByPolicy`, the read takes
    * longer the more outputs the address has, but it misses no asset however often it is burned and minted.

@@ -21,12 +21,6 @@ const contentSecurityPolicy = {
   'frame-ancestors': ["'none'"],
 }
 
-/** How clients authenticate: a bearer token. */
-export interface TokenScheme {
-  /** What the token is for and where it comes from. */
-  readonly description: string
-}
-
 /** Options of {@link docs}. */
 export interface DocsOptions {
   readonly title: string
@@ -38,8 +32,11 @@ export interface DocsOptions {
   readonly contact?: { readonly name: string; readonly url: string }
   /** Groups of operations, in the order of the reference. Tags that no operation has are left out. */
   readonly tags: readonly { readonly name: string; readonly description: string }[]
-  /** By the names that routes use in `config.security`. Those that no operation uses are left out. */
-  readonly tokens?: Readonly<Record<string, TokenScheme>>
+  /**
+   * Bearer tokens by the names that routes use in `config.security`; `description` says what the token is for
+   * and where it comes from. Those that no operation uses are left out.
+   */
+  readonly tokens?: Readonly<Record<string, { readonly description: string }>>
 }
 
 /** Where a route says how its clients authenticate; `operatorRoute` of `@ratatosk/http` does. */

@@ -1,6 +1,6 @@
 import { toHex } from '@ratatosk/cbor'
 import type { ListedQuestion, ListedVerdict, OperatorsView, SummonOutcome } from './ports.js'
-import type { OpenQuestion, OperatorsAnswer, Summoned, VerdictAnswer } from './schemas.js'
+import type { OperatorsAnswer, Summoned, SummonsAnswer, VerdictAnswer } from './schemas.js'
 
 /** 9999-12-31T23:59:59.999Z, the last time of ISO 8601 with a year of four digits. */
 const lastTime = 253_402_300_799_999n
@@ -25,7 +25,7 @@ export function operatorsAnswer(view: OperatorsView): OperatorsAnswer {
   }
 }
 
-export function questionAnswer(question: ListedQuestion): OpenQuestion {
+export function questionAnswer(question: ListedQuestion): SummonsAnswer['questions'][number] {
   const { outRef, headerHash, kind, root, key, deadline, bond } = question
   return {
     question: outRef,

@@ -16,7 +16,7 @@ import type { RegisterOptions } from 'fastify'
 import { fastifyPlugin as fp } from 'fastify-plugin'
 import { operatorsAnswer, questionAnswer, summonedAnswer, verdictAnswer } from './answers.js'
 import { NotAskedError, tooManyQuestions, UnknownBlockError } from './errors.js'
-import { readQuestionsPart, readVerdictsPart, readWantedQuestion } from './parameters.js'
+import { readQuestionsPart, readRequestedQuestion, readVerdictsPart } from './parameters.js'
 import type { ListedQuestion, OpenQuestions, OperatorRegistry, Summoner, VerdictList } from './ports.js'
 import { collectQuestions, partOf } from './questions.js'
 import { operatorsSchema, summonSchema, summonsSchema, verdictsSchema } from './schemas.js'
@@ -30,11 +30,11 @@ export type {
   OpenQuestions,
   OperatorRegistry,
   OperatorsView,
+  RequestedQuestion,
   Summoner,
   SummonOutcome,
   VerdictList,
   VerdictsPart,
-  WantedQuestion,
 } from './ports.js'
 export {
   OperatorsAnswer,
@@ -129,7 +129,7 @@ const plugin: FastifyPluginAsyncTypebox<OperatorsOptions> = async (fastify, opti
       {
         ...operatorRoute(options),
         schema: summonSchema,
-        validatorCompiler: readBy(readWantedQuestion),
+        validatorCompiler: readBy(readRequestedQuestion),
         bodyLimit,
       },
       async ({ body }, reply) => {

@@ -5,7 +5,7 @@ import {
   type Query,
   type QueryValue,
 } from '@ratatosk/http'
-import type { ListedVerdict, VerdictsPart, WantedQuestion } from './ports.js'
+import type { ListedVerdict, RequestedQuestion, VerdictsPart } from './ports.js'
 
 export const defaultLimit = 100
 export const maxLimit = 500
@@ -73,7 +73,7 @@ function within(name: string, value: QueryValue, low: number, high: number, byDe
 export const maxChunk = 2 ** 32 - 1
 
 /** Reads the body of `POST /summon`; other fields are ignored. @throws InvalidParameterError */
-export function readWantedQuestion(body: unknown): WantedQuestion {
+export function readRequestedQuestion(body: unknown): RequestedQuestion {
   if (typeof body !== 'object' || body === null || Array.isArray(body))
     throw new InvalidParameterError('OPERATORS', 'body', typeof body, 'Send a JSON object')
   const { headerHash, kind, chunk } = body as Readonly<Record<string, unknown>>

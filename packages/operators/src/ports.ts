@@ -66,14 +66,14 @@ export interface OpenQuestions {
 }
 
 /** A question that the operator of this node wants to be asked. */
-export interface WantedQuestion {
+export interface RequestedQuestion {
   /** Of a block in the state queue, 28 bytes. */
   readonly headerHash: Uint8Array
   /** Number of the chunk, from 0, 4 bytes. */
   readonly chunk: number
 }
 
-/** What has become of a {@link WantedQuestion}. */
+/** What has become of a {@link RequestedQuestion}. */
 export type SummonOutcome =
   | {
       readonly kind: 'asked'
@@ -94,7 +94,7 @@ export type SummonOutcome =
 /** Asks for what the operator of a block hides. */
 export interface Summoner {
   /** @param signal aborts when the client disconnects */
-  summon(wanted: WantedQuestion, signal?: AbortSignal): Promise<SummonOutcome>
+  summon(wanted: RequestedQuestion, signal?: AbortSignal): Promise<SummonOutcome>
 }
 
 /** A layer-1 transaction on the way to a removal. */

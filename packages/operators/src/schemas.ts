@@ -22,8 +22,8 @@ import type {
   ListedQuestion,
   ListedTransaction,
   ListedVerdict,
+  RequestedQuestion,
   VerdictsPart,
-  WantedQuestion,
 } from './ports.js'
 
 const headerHash = Type.String({ pattern: '^[0-9a-f]{56}$', description: 'Header hash of the block' })
@@ -99,7 +99,6 @@ const OpenQuestion = Type.Object(
   },
   { title: 'OpenQuestion', description: 'A question on layer 1 that has no answer yet' },
 )
-export type OpenQuestion = Static<typeof OpenQuestion>
 
 /** Body of `GET /summons`. */
 export const SummonsAnswer = Type.Object(
@@ -243,7 +242,7 @@ export const summonSchema = {
     'For blocks whose body no peer serves: the watcher of this process asks for a chunk of it now, within ' +
     'its hourly budget, and then goes on as if its patience were over. It locks 3 ada until the answer.',
   tags,
-  body: Type.Unsafe<WantedQuestion>(
+  body: Type.Unsafe<RequestedQuestion>(
     Type.Object({
       headerHash,
       kind: Type.Literal('chunk', { description: 'A chunk of the transactions' }),

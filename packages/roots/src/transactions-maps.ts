@@ -33,7 +33,7 @@ export interface OutputSource {
 }
 
 /** Where a block's map comes from. */
-export interface MapSource {
+interface MapSource {
   /** CBOR of the block's transactions, in order. */
   transactions(): Promise<readonly Uint8Array[]>
   /** CBOR of each of these transactions that the node has. */

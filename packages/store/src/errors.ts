@@ -33,7 +33,7 @@ const retryable: ReadonlySet<StoreErrorCode> = new Set([
 ])
 
 /** What a {@link StoreError} carries besides code and message. */
-export interface StoreErrorOptions {
+interface StoreErrorOptions {
   /** The driver's error. It may contain connection details: log it, never send it to clients. */
   readonly cause?: unknown
   /** PostgreSQL's error code, five characters, where the server reported the error. */

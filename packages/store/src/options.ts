@@ -1,7 +1,7 @@
 import type { PGliteLike, PostgresOptions } from '@ratatosk/database'
 
 /** A PGlite in this process. */
-export interface EmbeddedOptions {
+interface EmbeddedOptions {
   /** A PGlite (0.5 or later) that its owner opened and closes. Others may use it too. */
   readonly pglite: PGliteLike
   /** Schemas besides the store's whose tables are vacuumed too: PGlite does not vacuum on its own. */
@@ -9,7 +9,7 @@ export interface EmbeddedOptions {
 }
 
 /** Where in the database the tables are. */
-export interface SchemaOptions {
+interface SchemaOptions {
   /**
    * The schema that holds the tables. Nodes that share a database need different schemas. Default `ratatosk`.
    */

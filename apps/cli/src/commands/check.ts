@@ -1,4 +1,4 @@
-import type { Environment, Finding } from '@ratatosk/node'
+import type { Environment, NodeFinding } from '@ratatosk/node'
 import { command } from '../frame/command.js'
 import { configArgument, withConfigFile } from '../settings/config-file.js'
 
@@ -14,11 +14,11 @@ export const checkCommand = command(
   },
 )
 
-async function findingsOf(environment: Environment): Promise<readonly Finding[]> {
+async function findingsOf(environment: Environment): Promise<readonly NodeFinding[]> {
   const { checkEnvironment, isSettingsError, readSettings } = await import('@ratatosk/node')
   const subject = 'settings'
   // An older Node does not come here.
-  const findings: Finding[] = [{ subject: 'Node.js', status: 'ok', message: process.versions.node }]
+  const findings: NodeFinding[] = [{ subject: 'Node.js', status: 'ok', message: process.versions.node }]
   const onWarning = (message: string) => void findings.push({ subject, status: 'warning', message })
   try {
     const settings = readSettings(environment, onWarning)
@@ -34,6 +34,6 @@ async function findingsOf(environment: Environment): Promise<readonly Finding[]>
   }
 }
 
-function lineOf({ subject, status, message }: Finding): string {
+function lineOf({ subject, status, message }: NodeFinding): string {
   return `${status.toUpperCase().padEnd(7)}  ${subject}: ${message}`
 }

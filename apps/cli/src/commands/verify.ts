@@ -1,5 +1,5 @@
 import { deploymentArguments, readDeployment } from '../deployment/read-deployment.js'
-import type { Verdict } from '../deployment/verify-block.js'
+import type { Verification } from '../deployment/verify-block.js'
 import { command } from '../frame/command.js'
 import { createProgress } from '../frame/progress.js'
 
@@ -46,7 +46,7 @@ export const verify = command(
   },
 )
 
-interface VerifiedBlock extends Verdict {
+interface VerifiedBlock extends Verification {
   readonly height: number
   readonly headerHash: string
   readonly isMerged: boolean

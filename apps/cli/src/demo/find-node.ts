@@ -1,12 +1,12 @@
 import { type Client, NetworkError, TimeoutError } from '@ratatosk/client'
 import type { Shell } from '../frame/command.js'
 import { CommandError } from '../frame/errors.js'
-import { connect, type NodeOptions } from '../frame/node-connection.js'
+import { type ConnectionOptions, connect } from '../frame/node-connection.js'
 import type { Story } from './story.js'
 import { openTemporaryFolder } from './temporary-folder.js'
 
 /** The node of a demo. */
-export interface DemoNode {
+interface DemoNode {
   readonly client: Client
   /** Whether the demo started it. */
   readonly isOwn: boolean
@@ -19,7 +19,7 @@ export interface DemoNode {
  *
  * @throws UsageError or CommandError; ClientError if what answers is not a live node
  */
-export async function findNode(options: NodeOptions, shell: Shell, { say }: Story): Promise<DemoNode> {
+export async function findNode(options: ConnectionOptions, shell: Shell, { say }: Story): Promise<DemoNode> {
   const client = await connect(options, shell)
   if (await isAlive(client)) {
     say('A node runs already.')
@@ -41,7 +41,7 @@ async function isAlive(client: Client): Promise<boolean> {
   }
 }
 
-async function startOwn(options: NodeOptions, shell: Shell, say: Story['say']): Promise<DemoNode> {
+async function startOwn(options: ConnectionOptions, shell: Shell, say: Story['say']): Promise<DemoNode> {
   const folder = await openTemporaryFolder()
   try {
     // Most demos have a node.

@@ -3,7 +3,7 @@ import { type Client, NotFoundError, RejectedError } from '@ratatosk/client'
 import { keysFromSigningKey } from '@ratatosk/transaction'
 import { ada } from '../frame/ada.js'
 import { CommandError } from '../frame/errors.js'
-import { devnetFunds, lovelaceIn, openBuilder, outputsOf, type Payment } from '../layer2/layer2.js'
+import { devnetFunds, lovelaceIn, openBuilder, outputsOf, type SignedPayment } from '../layer2/layer2.js'
 import { showBlockLife } from './block-life.js'
 import type { Story } from './story.js'
 
@@ -112,13 +112,13 @@ export async function runDemo(client: Client, story: Story): Promise<DemoReport>
     return lovelaceIn(await outputsOf(client, addressText))
   }
 
-  function sayPayment({ txHash, fee, transaction }: Payment, lovelace: bigint, to: string): void {
+  function sayPayment({ txHash, fee, transaction }: SignedPayment, lovelace: bigint, to: string): void {
     say(`${ada(lovelace)} to ${to}, a fee of ${ada(fee)}, ${transaction.length / 2} bytes`)
     say(`hash ${txHash}`)
   }
 
   /** @returns the milliseconds until the node had accepted it */
-  async function submitAndFollow({ transaction, txHash }: Payment): Promise<number> {
+  async function submitAndFollow({ transaction, txHash }: SignedPayment): Promise<number> {
     const begun = performance.now()
     const { id } = await client.submit(transaction)
     say(`200: in the queue, as entry ${id}`)
@@ -130,7 +130,7 @@ export async function runDemo(client: Client, story: Story): Promise<DemoReport>
   }
 
   /** @returns the code of the rejection */
-  async function submitDoubleSpend({ transaction, txHash }: Payment): Promise<string> {
+  async function submitDoubleSpend({ transaction, txHash }: SignedPayment): Promise<string> {
     const { id } = await client.submit(transaction)
     say(`200: in the queue, as entry ${id}; validation follows`)
     const options = { submissionId: id, timeoutMs }

@@ -1,12 +1,12 @@
 import type { Shell } from '../frame/command.js'
-import { connect, type NodeOptions } from '../frame/node-connection.js'
+import { type ConnectionOptions, connect } from '../frame/node-connection.js'
 import { findNode } from './find-node.js'
 import { runDemo } from './run-demo.js'
 import type { Story } from './story.js'
 import { openTemporaryFolder } from './temporary-folder.js'
 
 /** Follows payments on a running node, or on one that it starts. @returns what happened */
-export async function tellPayment(options: NodeOptions, shell: Shell, story: Story): Promise<object> {
+export async function tellPayment(options: ConnectionOptions, shell: Shell, story: Story): Promise<object> {
   story.title('Ratatosk: a payment on layer 2, from submission to merge')
   const { client, isOwn, close } = await findNode(options, shell, story)
   try {
@@ -19,7 +19,7 @@ export async function tellPayment(options: NodeOptions, shell: Shell, story: Sto
 }
 
 /** Follows a fraud on nodes of its own. @returns what happened */
-export async function tellFraud(options: NodeOptions, shell: Shell, story: Story): Promise<object> {
+export async function tellFraud(options: ConnectionOptions, shell: Shell, story: Story): Promise<object> {
   story.title('Ratatosk: a fraud on layer 2, from the lie to the slashed bond')
   const folder = await openTemporaryFolder()
   try {

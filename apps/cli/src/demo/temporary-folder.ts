@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 /** The folder of what a demo starts. */
-export interface TemporaryFolder {
+interface TemporaryFolder {
   readonly path: string
   /** Removes it. */
   remove(): void

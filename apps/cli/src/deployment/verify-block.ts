@@ -31,7 +31,7 @@ export const judged = [
 ] as const
 
 /** The verdict on a block. `another body`: what the archivist serves does not belong to the header. */
-export interface Verdict {
+export interface Verification {
   readonly verdict: 'valid' | 'invalid' | 'another body'
   readonly transactions: number
   /** Why it is not valid. */
@@ -53,7 +53,7 @@ export async function verifyBlock(
   { archivist, genesis }: Pick<Deployment, 'genesis'> & { readonly archivist: BlockSource },
   rules: BlockRules,
   onBody: (height: number) => void,
-): Promise<Verdict> {
+): Promise<Verification> {
   const height = BigInt(block.height - 1)
   const utxos = await rebuildUtxos({ archive: archiveOf(archivist, onBody), genesis, height })
   const trie = createOutputTrie({ store: createMemoryStore(), history: 1 })

@@ -30,14 +30,14 @@ export const operatorArguments = {
 } as const
 
 /** The values of these options. */
-export interface NodeOptions {
+export interface ConnectionOptions {
   readonly url?: string | undefined
   readonly timeout: string
   readonly 'token-file'?: string | undefined
 }
 
 /** A client of the node that the options name. @throws UsageError or CommandError */
-export async function connect(options: NodeOptions, { environment }: Shell): Promise<Client> {
+export async function connect(options: ConnectionOptions, { environment }: Shell): Promise<Client> {
   const { url = defaultUrl(environment) } = options
   const timeoutMs = wholeNumber('timeout', options.timeout, mostSeconds) * 1000
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))

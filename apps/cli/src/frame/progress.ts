@@ -4,14 +4,14 @@ import type { Shell } from './command.js'
 const everyMs = 100
 
 /** A line on standard error that says how far a command is, if that is a terminal. */
-export interface Progress {
+interface ProgressLine {
   show(text: string): void
   /** Removes the line. */
   clear(): void
 }
 
 /** The line of a command that takes long. */
-export function createProgress({ isTerminal, writeError }: Shell): Progress {
+export function createProgress({ isTerminal, writeError }: Shell): ProgressLine {
   let shownAt: number | undefined
   return {
     show(text) {

@@ -12,7 +12,7 @@ import {
 import { buildTransaction, keysFromSeedPhrase, type WalletKeys } from '@ratatosk/transaction'
 
 /** A signed transaction. */
-export interface Payment {
+export interface SignedPayment {
   /** CBOR in hex. */
   readonly transaction: string
   readonly txHash: string
@@ -32,7 +32,7 @@ interface PaymentDraft {
 interface PaymentBuilder {
   readonly network: string
   /** Spends one output; the change goes back to its owner. */
-  pay(draft: PaymentDraft): Promise<Payment>
+  pay(draft: PaymentDraft): Promise<SignedPayment>
 }
 
 /** The unspent outputs of an address. */

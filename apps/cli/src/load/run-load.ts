@@ -3,7 +3,7 @@ import type { Client } from '@ratatosk/client'
 import { decodeTransaction, effects, type Utxo } from '@ratatosk/ledger'
 import type { WalletKeys } from '@ratatosk/transaction'
 import { CommandError } from '../frame/errors.js'
-import { devnetFunds, openBuilder, type Payment } from '../layer2/layer2.js'
+import { devnetFunds, openBuilder, type SignedPayment } from '../layer2/layer2.js'
 import { type Quantiles, quantilesOf } from './quantiles.js'
 import { Results } from './results.js'
 
@@ -72,7 +72,7 @@ export async function runLoad(client: Client, { rate, seconds }: LoadOptions): P
   /** Answers whether the chain can pay again. */
   async function payFrom(chain: Chain): Promise<boolean> {
     const { from, next: utxo } = chain
-    let payment: Payment
+    let payment: SignedPayment
     try {
       payment = await builder.pay({ from, utxo, to: from.addressText, lovelace: paid })
     } catch (error) {

@@ -18,7 +18,7 @@ import { fastify } from 'fastify'
 import { expect, onTestFinished, test } from 'vitest'
 import { readSettings } from '../settings/read.js'
 import { checkEnvironment } from './check-environment.js'
-import type { Finding } from './finding.js'
+import type { NodeFinding } from './finding.js'
 import { serverFindings } from './postgres.js'
 
 const phrase = `${'abandon '.repeat(23)}art`
@@ -33,7 +33,7 @@ async function temporaryDirectory(): Promise<string> {
 async function check(
   environment: Readonly<Record<string, string>>,
   clock: () => number = Date.now,
-): Promise<readonly Finding[]> {
+): Promise<readonly NodeFinding[]> {
   const directory = await temporaryDirectory()
   const settings = readSettings({ PORT: '0', DATA_DIR: join(directory, 'data'), ...environment })
   const findings = await checkEnvironment(settings, { clock })
@@ -42,7 +42,7 @@ async function check(
 }
 
 /** A failure, or a warning, by its subject. */
-function faultsOf(findings: readonly Finding[]): Readonly<Record<string, string>> {
+function faultsOf(findings: readonly NodeFinding[]): Readonly<Record<string, string>> {
   const faults = findings.filter(({ status }) => status !== 'ok')
   return Object.fromEntries(faults.map(({ subject, message }) => [subject, message]))
 }

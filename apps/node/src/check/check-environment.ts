@@ -6,7 +6,7 @@ import { checkAddress } from '../server/listen.js'
 import type { Settings } from '../settings/schema.js'
 import { clockFinding } from './clock.js'
 import { checkDataDirectory } from './data-directory.js'
-import { about, type Finding, type Inspection } from './finding.js'
+import { about, type Inspection, type NodeFinding } from './finding.js'
 import { inspectLayer1 } from './layer1.js'
 import { inspectPostgres } from './postgres.js'
 import { checkRedis } from './redis.js'
@@ -28,7 +28,7 @@ export interface CheckOptions {
 export async function checkEnvironment(
   settings: Settings,
   { clock = Date.now }: CheckOptions = {},
-): Promise<readonly Finding[]> {
+): Promise<readonly NodeFinding[]> {
   const port = await checkPort(settings)
   let context: NodeContext | undefined
   try {
@@ -43,7 +43,7 @@ export async function checkEnvironment(
   }
 }
 
-async function checkPort(settings: Settings): Promise<Finding> {
+async function checkPort(settings: Settings): Promise<NodeFinding> {
   const { HOST, PORT } = settings
   const { ok, failed } = about('port')
   try {
@@ -55,7 +55,7 @@ async function checkPort(settings: Settings): Promise<Finding> {
   }
 }
 
-async function checkParts(context: NodeContext): Promise<readonly Finding[]> {
+async function checkParts(context: NodeContext): Promise<readonly NodeFinding[]> {
   const { settings, duties } = context
   const none: Inspection = { findings: [] }
   const [directory, postgres, redis, layer1] = await Promise.all([

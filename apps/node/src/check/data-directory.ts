@@ -1,14 +1,14 @@
 import { access, constants, stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import type { Settings } from '../settings/schema.js'
-import { about, type Finding } from './finding.js'
+import { about, type NodeFinding } from './finding.js'
 
 const { ok, failed } = about('data directory')
 
 /** Whether DATA_DIR can be written to, or created. Creates nothing. */
 export async function checkDataDirectory({
   DATA_DIR,
-}: Pick<Settings, 'DATA_DIR'>): Promise<readonly Finding[]> {
+}: Pick<Settings, 'DATA_DIR'>): Promise<readonly NodeFinding[]> {
   const path = resolve(DATA_DIR)
   const existing = await nearestExisting(path)
   const mend = 'Correct its owner and mode, or set another DATA_DIR.'

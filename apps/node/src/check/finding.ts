@@ -1,5 +1,5 @@
 /** The result of one check of what a node needs. */
-export interface Finding {
+export interface NodeFinding {
   /** What was checked, such as `PostgreSQL`. */
   readonly subject: string
   /** A node starts with a `warning`, but not or not correctly with a failure. */
@@ -11,15 +11,15 @@ export interface Finding {
 /** Makes findings about one subject. */
 export function about(subject: string) {
   return {
-    ok: (message: string): Finding => ({ subject, status: 'ok', message }),
-    warning: (message: string): Finding => ({ subject, status: 'warning', message }),
-    failed: (message: string): Finding => ({ subject, status: 'failed', message }),
+    ok: (message: string): NodeFinding => ({ subject, status: 'ok', message }),
+    warning: (message: string): NodeFinding => ({ subject, status: 'warning', message }),
+    failed: (message: string): NodeFinding => ({ subject, status: 'failed', message }),
   }
 }
 
 /** A part's findings, and what its server's clock said. */
 export interface Inspection {
-  readonly findings: readonly Finding[]
+  readonly findings: readonly NodeFinding[]
   readonly time?: ForeignTime
 }
 

@@ -4,7 +4,7 @@ import type { NodeContext } from '../context.js'
 import { connectProvider, type OpenedLayer1 } from '../layer1/open-layer1.js'
 import type { Settings } from '../settings/schema.js'
 import { timeOf } from './clock.js'
-import { about, type Finding, type ForeignTime, type Inspection } from './finding.js'
+import { about, type ForeignTime, type Inspection, type NodeFinding } from './finding.js'
 
 const { ok, failed } = about('layer 1')
 const timeoutMs = 5000
@@ -35,7 +35,7 @@ async function checkTip(
   { clock }: NodeContext,
   { layer1, place }: OpenedLayer1,
   time: ForeignTime | undefined,
-): Promise<Finding> {
+): Promise<NodeFinding> {
   const [tip, slots] = await Promise.all([layer1.tip(), layer1.slots()])
   const ageMs = clock() - (time?.aheadMs ?? 0) - Number(slotToTime(slots, tip.slot))
   if (ageMs <= oldestTipMs) return ok(`${place}, block ${tip.height}`)
@@ -49,7 +49,7 @@ async function checkTip(
 async function checkWallet(
   { keys: { operator }, settings }: NodeContext,
   { layer1 }: { readonly layer1: Layer1 },
-): Promise<readonly Finding[]> {
+): Promise<readonly NodeFinding[]> {
   if (operator === undefined) return []
   const wallet = about('wallet')
   const utxos = await layer1.utxosAt(operator.addressText)

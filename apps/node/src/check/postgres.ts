@@ -3,7 +3,7 @@ import { StartError } from '../errors.js'
 import { maskedUrl } from '../settings/read.js'
 import type { Settings } from '../settings/schema.js'
 import { indexSchema, queueSchema } from '../storage/open-storage.js'
-import { about, type Finding, type Inspection } from './finding.js'
+import { about, type Inspection, type NodeFinding } from './finding.js'
 
 const { ok, warning, failed } = about('PostgreSQL')
 const oldestMajor = 13
@@ -62,7 +62,7 @@ export async function requirePostgres(
 export function serverFindings(
   place: string,
   { version, isReadOnly, mayCreate, warnings }: ServerInspection,
-): readonly Finding[] {
+): readonly NodeFinding[] {
   const major = Math.floor(version / 10_000)
   const faults = [
     major < oldestMajor && `PostgreSQL ${major} is too old: update the server to ${oldestMajor} or later.`,

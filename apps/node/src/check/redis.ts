@@ -2,12 +2,12 @@ import { isQueueError } from '@ratatosk/queue'
 import { maskedUrl } from '../settings/read.js'
 import type { Settings } from '../settings/schema.js'
 import { openRedisQueue } from '../storage/open-storage.js'
-import { about, type Finding } from './finding.js'
+import { about, type NodeFinding } from './finding.js'
 
 const { ok, warning, failed } = about('Redis')
 
 /** Asks Redis whether it can hold the queue. Creates nothing. */
-export async function checkRedis(settings: Settings, url: string): Promise<readonly Finding[]> {
+export async function checkRedis(settings: Settings, url: string): Promise<readonly NodeFinding[]> {
   const place = maskedUrl(url)
   try {
     const queue = await openRedisQueue(settings, url)

@@ -23,7 +23,7 @@ export interface Storage {
 }
 
 /** Whether a node may open a store. */
-export interface StoreCheck {
+interface StoreCheck {
   /** Names what the check depends on. */
   readonly deployment: string
   /** Rejects if it may not. */

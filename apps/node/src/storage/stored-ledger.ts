@@ -72,7 +72,7 @@ async function sizeOf(folder: string): Promise<number> {
  * Which deployment a store was last opened for. Without this record, each start would copy the store to learn
  * it.
  */
-export interface DeploymentRecord {
+interface DeploymentRecord {
   /** Empty for a database that is only created; undefined if there is no record. */
   read(): Promise<string | undefined>
   write(deployment: string): Promise<void>

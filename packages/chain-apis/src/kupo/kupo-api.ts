@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { type Client, clientOf } from '../client-signal.js'
+import { type ConnectedClient, clientOf } from '../client-signal.js'
 import { isChainUnavailable, isForClients } from '../errors.js'
 import { type ApiOptions, addFaultHook } from '../faults/fault-hook.js'
 import { encodeJson } from '../json.js'
@@ -71,7 +71,7 @@ export async function kupoApi(
   }
 
   /** The matching outputs as JSON, in parts. */
-  function matchesOf({ query, order, resolveHashes, matches }: Selection, client: Client) {
+  function matchesOf({ query, order, resolveHashes, matches }: Selection, client: ConnectedClient) {
     const itemsOf = (page: readonly ChainOutput[]) => matchesJson(chain, page.filter(matches), resolveHashes)
     return lists.read(chain.outputPages(query, order), itemsOf, client)
   }

@@ -1,7 +1,7 @@
 import { isDecodeError, toHex } from '@ratatosk/cbor'
 import { type Credential, slotToTime } from '@ratatosk/ledger'
 import { readBlockHash } from '../block-hash.js'
-import type { Client } from '../client-signal.js'
+import type { ConnectedClient } from '../client-signal.js'
 import { EncodedJson, isObject, lazyList } from '../json.js'
 import { maxAddresses, maxCredentials, maxReferences } from '../limits.js'
 import type { LongLists } from '../long-lists.js'
@@ -70,7 +70,7 @@ export async function unspentOutputs(
   chain: ChainView,
   lists: LongLists,
   params: RpcRequest['params'],
-  client: Client,
+  client: ConnectedClient,
 ): Promise<EncodedJson> {
   const pages = pagesOf(chain, utxoQueries(params))
   return new EncodedJson(await lists.read(pages, (page) => lazyList(page, utxoJson), client))

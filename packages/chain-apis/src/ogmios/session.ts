@@ -1,4 +1,4 @@
-import type { Client } from '../client-signal.js'
+import type { ConnectedClient } from '../client-signal.js'
 import { isChainUnavailable } from '../errors.js'
 import type { FaultOperation } from '../faults/faults.js'
 import type { LongLists } from '../long-lists.js'
@@ -47,7 +47,7 @@ interface SessionContext {
 export function createSession(
   { chain, lists, blocks, mempool, version }: SessionContext,
   onError: (error: unknown) => void,
-  client: Client,
+  client: ConnectedClient,
 ): Session {
   const chainSync = createChainSync(chain, blocks)
   const monitor = createMempoolMonitor(chain, mempool, version)

@@ -7,7 +7,7 @@ import { serves } from './routes.js'
 export const layer2 = 'l2/blockfrost/api/v0'
 
 /** A quantity of ada or of another asset. */
-export interface Amount {
+export interface UnitAmount {
   readonly unit: string
   readonly quantity: string
 }
@@ -19,7 +19,7 @@ const most = 50
 export async function lovelaceOf(address: string): Promise<string | undefined> {
   if (!serves('GET /l2/blockfrost/api/v0/addresses/*')) return undefined
   try {
-    const { amount } = await read<{ amount: readonly Amount[] }>(
+    const { amount } = await read<{ amount: readonly UnitAmount[] }>(
       `${layer2}/addresses/${encodeURIComponent(address)}`,
     )
     return amount.find(({ unit }) => unit === 'lovelace')?.quantity ?? '0'
@@ -30,14 +30,20 @@ export async function lovelaceOf(address: string): Promise<string | undefined> {
 }
 
 /** A quantity with its sign, if it is a change. */
-export function quantityText({ unit, quantity }: Amount): string {
+function quantityText({ unit, quantity }: UnitAmount): string {
   const digits = quantity.replace('-', '')
   const sign = quantity.startsWith('-') ? '−' : ''
   return sign + (unit === 'lovelace' ? `${ada(digits)} ₳` : grouped(digits))
 }
 
 /** Amounts, one in a line, at most 50. */
-export function Amounts({ amounts, isChange = false }: { amounts: readonly Amount[]; isChange?: boolean }) {
+export function Amounts({
+  amounts,
+  isChange = false,
+}: {
+  amounts: readonly UnitAmount[]
+  isChange?: boolean
+}) {
   return (
     <>
       {amounts.slice(0, most).map((amount) => (

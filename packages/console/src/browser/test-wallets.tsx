@@ -6,7 +6,7 @@ import { operate, token } from './operate.js'
 import { Load, Name } from './parts.js'
 
 /** A wallet of the devnet, whose keys are public. */
-export interface TestWallet {
+export interface ShownWallet {
   readonly account: number
   readonly address: string
   /** On layer 1. */
@@ -15,25 +15,25 @@ export interface TestWallet {
   readonly layer2: string | undefined
 }
 
-type ByOperator = readonly Omit<TestWallet, 'layer2'>[]
+type ByOperator = readonly Omit<ShownWallet, 'layer2'>[]
 
-async function readWallets(path: string, by = operate<ByOperator>): Promise<readonly TestWallet[]> {
+async function readWallets(path: string, by = operate<ByOperator>): Promise<readonly ShownWallet[]> {
   const wallets = await by(path)
   return Promise.all(wallets.map(async (each) => ({ ...each, layer2: await lovelaceOf(each.address) })))
 }
 
 interface Shown {
-  readonly show: (wallets: readonly TestWallet[]) => ComponentChildren
-  readonly by?: (path: string) => Promise<readonly TestWallet[]>
+  readonly show: (wallets: readonly ShownWallet[]) => ComponentChildren
+  readonly by?: (path: string) => Promise<readonly ShownWallet[]>
 }
 
 /** Reads the test wallets and what they have on both layers, at most every 5 s. */
 export function TestWallets({ show, by = (path) => readWallets(path) }: Shown) {
-  return <Load<readonly TestWallet[]> path="devnet/wallets" by={by} isSlow show={show} />
+  return <Load<readonly ShownWallet[]> path="devnet/wallets" by={by} isSlow show={show} />
 }
 
 /** The same for a page that asks for no token: none, as long as the node wants one. */
-async function readIfOpen(path: string): Promise<readonly TestWallet[]> {
+async function readIfOpen(path: string): Promise<readonly ShownWallet[]> {
   if (token.value !== '') return readWallets(path)
   try {
     return await readWallets(path, read<ByOperator>)

@@ -1,4 +1,4 @@
-import { languageViews, type ProtocolParameters, scriptHash } from '@ratatosk/ledger'
+import { type CostModels, languageViews, scriptHash } from '@ratatosk/ledger'
 import { ContractsError } from '../errors.js'
 import { applyParameters, type PlutusScript } from '../script/apply.js'
 import { compiledCode, type ValidatorTitle } from '../script/blueprint.js'
@@ -72,8 +72,6 @@ export function rulesData({ parameters, networkId, slots }: ProvableRules): bigi
  */
 export const witnessFraudScript = (parameters: CostModels): PlutusScript =>
   applyParameters(compiledCode('witness_fraud'), languageParameters(parameters))
-
-export type CostModels = Pick<ProtocolParameters, 'costModels'>
 
 /**
  * The cost models of Plutus V1, V2 and V3: key and value of an entry in the map that a script data hash

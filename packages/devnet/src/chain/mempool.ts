@@ -4,7 +4,7 @@ import type { LedgerView } from './rules.js'
 import type { DevnetTransaction } from './types.js'
 
 /** The pending transactions in order of acceptance, and the ledger after applying them. */
-export interface Mempool extends LedgerView {
+interface DevnetMempool extends LedgerView {
   has(hash: string): boolean
   transaction(hash: string): DevnetTransaction | undefined
   transactions(): DevnetTransaction[]
@@ -14,7 +14,7 @@ export interface Mempool extends LedgerView {
 }
 
 /** @param confirmed the ledger of the confirmed chain */
-export function createMempool(confirmed: LedgerView, keyDeposit: bigint): Mempool {
+export function createMempool(confirmed: LedgerView, keyDeposit: bigint): DevnetMempool {
   const pending = new Map<string, DevnetTransaction>()
   const spent = new Set<string>()
   const produced = new Map<string, TransactionOutput>()

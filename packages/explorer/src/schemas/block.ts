@@ -66,7 +66,7 @@ const BlockTransaction = Type.Object(
 )
 
 /** Body of `GET /explorer/block/{id}`. */
-export const BlockAnswer = Type.Object(
+export const ExplorerBlockAnswer = Type.Object(
   {
     block: ExplorerBlock,
     header: Type.Object(
@@ -94,4 +94,4 @@ export const BlockAnswer = Type.Object(
   },
   { title: 'ExplorerBlockDetails', description: 'A block with its header and a part of its transactions' },
 )
-export type BlockAnswer = Static<typeof BlockAnswer>
+export type ExplorerBlockAnswer = Static<typeof ExplorerBlockAnswer>

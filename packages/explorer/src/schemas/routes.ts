@@ -1,10 +1,10 @@
 import { Type } from '@sinclair/typebox'
-import type { BlockId, BlocksPart, OutputId, TransactionsPart } from '../parameters.js'
+import type { BlocksPart, OutputId, RequestedBlock, TransactionsPart } from '../parameters.js'
 import { maxBlocks, maxMinutes, maxSearch, maxTransactions } from '../parameters.js'
-import { BlockAnswer, BlocksAnswer } from './block.js'
+import { BlocksAnswer, ExplorerBlockAnswer } from './block.js'
 import { parameterRefusals, pathRefusals, refusals } from './common.js'
 import { OverviewAnswer, RatesAnswer, TrustAnswers } from './overview.js'
-import { OutputAnswer, SearchAnswer, TransactionAnswer } from './transaction.js'
+import { ExplorerTransactionAnswer, OutputAnswer, SearchAnswer } from './transaction.js'
 
 // `Type.Unsafe` describes parameters as sent and types them as the handler sees them, after `readBy`.
 
@@ -62,7 +62,7 @@ export const blockSchema = {
     'By its header hash in any state, by its height unless it is removed. A removed block has no ' +
     'transactions.',
   tags,
-  params: Type.Unsafe<BlockId>(
+  params: Type.Unsafe<RequestedBlock>(
     Type.Object({
       id: Type.String({ description: 'Header hash of 56 hex digits, or height', examples: ['1'] }),
     }),
@@ -73,7 +73,7 @@ export const blockSchema = {
       limit: number(1, maxTransactions, 100, 'The most transactions to answer'),
     }),
   ),
-  response: { 200: BlockAnswer, ...pathRefusals },
+  response: { 200: ExplorerBlockAnswer, ...pathRefusals },
 }
 
 /** Route schema of `GET /explorer/tx/{hash}`. */
@@ -89,7 +89,7 @@ export const transactionSchema = {
       hash: Type.String({ description: 'Transaction hash, 64 hex digits', pattern: '^[0-9a-fA-F]{64}$' }),
     }),
   ),
-  response: { 200: TransactionAnswer, ...pathRefusals },
+  response: { 200: ExplorerTransactionAnswer, ...pathRefusals },
 }
 
 /** Route schema of `GET /explorer/output/{ref}`. */

@@ -54,7 +54,7 @@ const Input = Type.Object(
 )
 
 /** Body of `GET /explorer/tx/{hash}`. */
-export const TransactionAnswer = Type.Object(
+export const ExplorerTransactionAnswer = Type.Object(
   {
     hash: hash('Transaction hash'),
     acceptedAt: time('When validation accepted it'),
@@ -117,7 +117,7 @@ export const TransactionAnswer = Type.Object(
   },
   { title: 'ExplorerTransaction', description: 'An accepted transaction' },
 )
-export type TransactionAnswer = Static<typeof TransactionAnswer>
+export type ExplorerTransactionAnswer = Static<typeof ExplorerTransactionAnswer>
 
 /** Body of `GET /explorer/output/{ref}`. */
 export const OutputAnswer = Type.Object(

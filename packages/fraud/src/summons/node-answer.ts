@@ -69,7 +69,7 @@ const branchFields = ({ path, fork, children }: MapBranch, depth: number): reado
 ]
 
 /** What a {@link SummonsQuestion} says about where the node is. */
-export interface AskedNode {
+interface AskedNode {
   readonly path: Uint8Array
   readonly depth: number
   /** Index of the header's field that commits to the map. */

@@ -8,10 +8,10 @@ import operators, {
   type ListedVerdict,
   type OperatorsOptions,
   type OperatorsView,
+  type RequestedQuestion,
   type Summoner,
   type SummonOutcome,
   type VerdictList,
-  type WantedQuestion,
 } from '../index.js'
 
 /** Operators, questions and verdicts in memory; records the calls. */
@@ -26,7 +26,7 @@ export class Ports extends CannedPorts {
   /** In pieces, as the port returns them. */
   open: readonly (readonly ListedQuestion[])[] = []
   outcome: SummonOutcome = { kind: 'absent' }
-  readonly wanted: WantedQuestion[] = []
+  readonly wanted: RequestedQuestion[] = []
   /** Whether the signal of each was aborted. */
   readonly aborted: boolean[] = []
   /** Oldest first. */

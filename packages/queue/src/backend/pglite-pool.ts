@@ -2,14 +2,14 @@ import { EventEmitter } from 'node:events'
 import type { Mutex } from 'async-mutex'
 import type { PgNotification, PgPool, PgPoolClient, PgQueryResult } from 'bullmq'
 
-export interface Rows<T> {
+export interface StatementResult<T> {
   rows: T[]
   affectedRows?: number
 }
 
 export interface Statements {
-  query<T>(sql: string, parameters?: unknown[]): Promise<Rows<T>>
-  exec(sql: string): Promise<Rows<Record<string, unknown>>[]>
+  query<T>(sql: string, parameters?: unknown[]): Promise<StatementResult<T>>
+  exec(sql: string): Promise<StatementResult<Record<string, unknown>>[]>
 }
 
 /** The methods of `PGlite` that the queue uses; `new PGlite(…)` satisfies it. */

@@ -4,7 +4,7 @@ import { droppedTransactions } from '../schema/tables.js'
 import { acceptedAscending } from './chain.js'
 
 /** An accepted transaction that the ledger has undone, or everything. */
-export interface DroppedTransaction {
+interface DroppedTransaction {
   /** Orders the drops. Gaps have no meaning. */
   readonly number: bigint
   /**

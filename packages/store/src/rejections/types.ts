@@ -101,7 +101,7 @@ export interface Pruned {
 }
 
 /** The bytes that dead letters take, without the database's own overhead. */
-export interface RejectionUsage {
+interface RejectionUsage {
   readonly cborBytes: number
   /** Everything except CBOR. */
   readonly reasonBytes: number

@@ -1,7 +1,7 @@
 import type { OrderedTransaction } from '../blocks/types.js'
 
 /** A transaction that is in the queue again. */
-export interface Requeued {
+interface Requeued {
   readonly sequence: bigint
   /** The id of its new submission. */
   readonly submissionId: string

@@ -5,7 +5,7 @@ import type { Layer1Transaction } from '../blocks/types.js'
  * and nothing is sent yet. `unprovable`: no fraud proof removes it. `removing`: transactions are recorded.
  * `removed`: the state queue no longer has it.
  */
-export type VerdictState = 'unavailable' | 'valid' | 'invalid' | 'unprovable' | 'removing' | 'removed'
+type VerdictState = 'unavailable' | 'valid' | 'invalid' | 'unprovable' | 'removing' | 'removed'
 
 /**
  * What a transaction is for: it asks a question of the summons, pays outputs whose datums are parts of a
@@ -24,7 +24,7 @@ export interface VerdictTransaction {
 }
 
 /** A block that a watcher disputes in the state queue. */
-export interface Verdict {
+export interface StoredVerdict {
   /** 28 bytes. */
   readonly headerHash: Uint8Array
   readonly height: bigint
@@ -45,7 +45,7 @@ export interface Verdict {
 }
 
 /** A part of the list of verdicts. */
-export interface VerdictsQuery {
+interface VerdictsQuery {
   /** The most verdicts to return, from 1. */
   readonly limit: number
   /** Only those in this state. */
@@ -55,7 +55,7 @@ export interface VerdictsQuery {
 }
 
 /** A block that is unavailable or invalid. */
-export interface NewVerdict extends Pick<Verdict, 'headerHash' | 'height' | 'reason' | 'position'> {
+export interface NewVerdict extends Pick<StoredVerdict, 'headerHash' | 'height' | 'reason' | 'position'> {
   /** Plutus data CBOR. */
   readonly header: Uint8Array
   /** Id of the transaction that committed the block. */
@@ -80,7 +80,7 @@ export interface KeptQuestion {
 
 /** A verdict as the watcher works on it. */
 export interface VerdictRecord
-  extends Pick<Verdict, 'headerHash' | 'height' | 'state' | 'reason' | 'fraud' | 'policy'> {
+  extends Pick<StoredVerdict, 'headerHash' | 'height' | 'state' | 'reason' | 'fraud' | 'policy'> {
   /** Plutus data CBOR. */
   readonly header: Uint8Array
   readonly commitId?: Uint8Array
@@ -99,7 +99,7 @@ export interface Verdicts {
   list(
     query: VerdictsQuery,
     signal?: AbortSignal,
-  ): Promise<{ readonly verdicts: Verdict[]; readonly hasMore: boolean }>
+  ): Promise<{ readonly verdicts: StoredVerdict[]; readonly hasMore: boolean }>
   /**
    * Adds a verdict, and deletes the oldest beyond 10,000. One that is known becomes `removing` if it has
    * transactions besides questions: layer 1 shows its block, perhaps again.

@@ -15,7 +15,13 @@ import {
 } from '@ratatosk/database'
 import { StoreError } from '../errors.js'
 import { verdictQuestions, verdicts, verdictTransactions } from '../schema/verdict-tables.js'
-import type { RecordedTransaction, Verdict, VerdictRecord, Verdicts, VerdictTransaction } from './types.js'
+import type {
+  RecordedTransaction,
+  StoredVerdict,
+  VerdictRecord,
+  Verdicts,
+  VerdictTransaction,
+} from './types.js'
 
 /** Verdicts that are kept. */
 const mostKept = 10_000
@@ -130,7 +136,7 @@ export function openVerdicts(database: Database): Verdicts {
       signal?.throwIfAborted()
       const all = await database.query(shownOf, [bytesColumn(some.map((row) => row.headerHash))])
       const transactions = groupByBlock(all)
-      const listed = some.map((row): Verdict => {
+      const listed = some.map((row): StoredVerdict => {
         const own = transactions.get(keyOf(row.headerHash)) ?? []
         return {
           ...present(row),

@@ -9,7 +9,7 @@ import type { NewVersion, TrieStore, WriteNode } from './store.js'
 export { openUndamaged } from './lmdb-file.js'
 
 /** Options of {@link openLmdbStore}. */
-export interface LmdbStoreOptions {
+interface LmdbStoreOptions {
   /** A folder for this trie only; created if it does not exist. */
   path: string
   /**

@@ -14,7 +14,7 @@ interface Member {
 }
 
 /** The nodes of a story about fraud, in this process, on a layer 1 of their own. */
-export interface Network {
+export interface DemoNetwork {
   /** The operator from the beginning. */
   readonly cheat: Member
   /** Becomes the second operator. */
@@ -44,7 +44,7 @@ const [outputs, lovelace] = [5, 1_000_000_000n]
 export async function startNetwork(
   folder: string,
   connect: (url: string) => Promise<Client>,
-): Promise<Network> {
+): Promise<DemoNetwork> {
   const closing: (() => Promise<unknown>)[] = []
   const close = async () => {
     for (const end of closing.splice(0).reverse()) await end()

@@ -1,7 +1,7 @@
 import { ada } from '../../frame/ada.js'
 import { CommandError } from '../../frame/errors.js'
 import type { Story } from '../story.js'
-import type { Network } from './network.js'
+import type { DemoNetwork } from './network.js'
 
 /** What is at stake before the lie. */
 export interface Stake {
@@ -15,7 +15,7 @@ export interface Stake {
 
 /** Initialises the rollup with the cheat as its operator, and registers the honest operator. */
 export async function admitOperators(
-  { cheat, honest, watcher, lovelaceOn1 }: Network,
+  { cheat, honest, watcher, lovelaceOn1 }: DemoNetwork,
   { say, step }: Story,
 ): Promise<Stake> {
   step('Three nodes on one devnet, each with a ledger of its own')

@@ -3,7 +3,7 @@ import type { BlockVerdict } from '@ratatosk/client'
 import { ada } from '../../frame/ada.js'
 import { CommandError } from '../../frame/errors.js'
 import type { Story } from '../story.js'
-import type { Network } from './network.js'
+import type { DemoNetwork } from './network.js'
 import type { Stake } from './operators.js'
 
 /** Generous, because a loaded machine is slow. */
@@ -23,7 +23,7 @@ interface Removal {
  * @throws CommandError if it does not, or takes too long
  */
 export async function showRemoval(
-  { honest, watcher, lovelaceOn1 }: Network,
+  { honest, watcher, lovelaceOn1 }: DemoNetwork,
   { cheatKey, bond, watcherHas }: Stake,
   headerHash: string,
   { say, step }: Story,

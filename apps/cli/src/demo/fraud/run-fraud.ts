@@ -4,9 +4,9 @@ import { outputReferenceKey, type Utxo } from '@ratatosk/ledger'
 import { keysFromSigningKey } from '@ratatosk/transaction'
 import { ada } from '../../frame/ada.js'
 import { CommandError } from '../../frame/errors.js'
-import { devnetFunds, lovelaceIn, openBuilder, outputsOf, type Payment } from '../../layer2/layer2.js'
+import { devnetFunds, lovelaceIn, openBuilder, outputsOf, type SignedPayment } from '../../layer2/layer2.js'
 import type { Story } from '../story.js'
-import type { Network } from './network.js'
+import type { DemoNetwork } from './network.js'
 import { admitOperators } from './operators.js'
 import { showRemoval } from './removal.js'
 import { acceptUnchecked, withoutSignatures } from './theft.js'
@@ -41,7 +41,7 @@ interface FraudReport {
  *
  * @throws CommandError if an answer is not as expected
  */
-export async function runFraud(network: Network, story: Story): Promise<FraudReport> {
+export async function runFraud(network: DemoNetwork, story: Story): Promise<FraudReport> {
   const { cheat, honest } = network
   const { say, step } = story
 
@@ -109,7 +109,7 @@ export async function runFraud(network: Network, story: Story): Promise<FraudRep
   }
 
   /** @returns the header hash of the block */
-  async function payAndCommit({ transaction, txHash }: Payment): Promise<string> {
+  async function payAndCommit({ transaction, txHash }: SignedPayment): Promise<string> {
     const { id: submissionId } = await honest.client.submit(transaction)
     await honest.client.awaitTx(txHash, { submissionId, timeoutMs })
     say(`GET /tx/status: the payment of ${ada(payment)} is accepted`)

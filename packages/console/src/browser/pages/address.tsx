@@ -1,10 +1,10 @@
 import type { ExplorerTransaction } from '@ratatosk/client'
-import { type Amount, Amounts, layer2 } from '../ledger.js'
+import { Amounts, layer2, type UnitAmount } from '../ledger.js'
 import { Paged } from '../paged.js'
 import { Ago, Empty, Load, Name, State } from '../parts.js'
 
 interface Holder {
-  readonly amount: readonly Amount[]
+  readonly amount: readonly UnitAmount[]
   readonly stake_address: string | null
   readonly script: boolean
 }
@@ -94,7 +94,7 @@ function Change({ address, transaction }: ChangeProps) {
 function changeOf(
   address: string,
   { valid, inputs, collateralInputs, outputs }: ExplorerTransaction,
-): readonly Amount[] | undefined {
+): readonly UnitAmount[] | undefined {
   const spent = valid ? inputs : collateralInputs
   if (spent.some(({ output }) => output === undefined)) return undefined
   const sums = new Map<string, bigint>()

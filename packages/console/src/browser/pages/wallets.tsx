@@ -11,7 +11,7 @@ import { go } from '../router.js'
 import { serves } from '../routes.js'
 import { firstFreeAccount, openWallet, pay } from '../send.js'
 import { readAgain } from '../store.js'
-import { type TestWallet, TestWallets } from '../test-wallets.js'
+import { type ShownWallet, TestWallets } from '../test-wallets.js'
 
 const topUpAda = 100
 
@@ -30,7 +30,7 @@ export function Wallets() {
   )
 }
 
-function Table({ wallets }: { readonly wallets: readonly TestWallet[] }) {
+function Table({ wallets }: { readonly wallets: readonly ShownWallet[] }) {
   const said = useSignal('')
   const accounts = wallets.map(({ account }) => String(account))
   const { runs, problem, run } = useAction()

@@ -6,7 +6,7 @@ import type {
   TransactionOutput,
 } from '@ratatosk/ledger'
 
-export interface Block {
+export interface ChainPoint {
   readonly slot: bigint
   readonly hash: string
 }
@@ -19,7 +19,7 @@ export interface DevnetPort {
   readonly parameters: ProtocolParameters
   readonly slots: SlotConfig
   currentSlot(): bigint
-  tip(): Block & { readonly height: number }
+  tip(): ChainPoint & { readonly height: number }
   utxos(query: {
     readonly address?: string
     readonly unit?: string
@@ -40,7 +40,7 @@ export interface DevnetPort {
     | { readonly status: 'unknown' | 'pending' }
     | {
         readonly status: 'confirmed'
-        readonly place: { readonly block: Block }
+        readonly place: { readonly block: ChainPoint }
         readonly confirmations: number
       }
   submit(cbor: Uint8Array): Promise<DevnetSubmission>

@@ -60,14 +60,14 @@ const isUint = (first: Int): Bool => lessThanInteger(first, integer(0x20))
  * @param key the first byte of the field's key
  * @param asset that is read of a mint
  */
-export const isStrangeBody = (cbor: Bytes, key: Int, asset: AssetPlace): Bool =>
+export const isStrangeBody = (cbor: Bytes, key: Int, asset: AssetTerms): Bool =>
   isStrange(cbor, key, asset, body, neededFields)
 
 /** The same of a witness set, which needs no fields. */
 export const isStrangeWitnessSet = (cbor: Bytes, key: Int): Bool =>
   isStrange(cbor, key, { policy: integer(0), name: integer(0) }, witnessSet, 0)
 
-const isStrange = (cbor: Bytes, key: Int, asset: AssetPlace, types: Uint8Array, needed: number): Bool =>
+const isStrange = (cbor: Bytes, key: Int, asset: AssetTerms, types: Uint8Array, needed: number): Bool =>
   isStrangeAmong(cbor, key, asset.policy, asset.name, constant(types), integer(types.length), integer(needed))
 
 const isStrangeAmong = defineOf<[PByteString, PInt, PInt, PInt, PByteString, PInt, PInt], PBool>(
@@ -96,7 +96,7 @@ const isStrangeAmong = defineOf<[PByteString, PInt, PInt, PInt, PByteString, PIn
     ),
 )
 
-const isOfOtherType = (cbor: Bytes, key: Int, asset: AssetPlace, types: Bytes): Bool =>
+const isOfOtherType = (cbor: Bytes, key: Int, asset: AssetTerms, types: Bytes): Bool =>
   scope(function* () {
     const place = yield* bind(fieldUnder(cbor, integer(0), key))
     const first = yield* bind(indexByteString(cbor, place))
@@ -124,11 +124,11 @@ const policyLength = 30
  * @param asset of which policy by index, and which of its names
  * @param bound above the first bytes of quantities: 0x20 if they are positive, 0x40 otherwise
  */
-const areAssets = (cbor: Bytes, assets: Int, asset: AssetPlace, bound: number): Bool =>
+const areAssets = (cbor: Bytes, assets: Int, asset: AssetTerms, bound: number): Bool =>
   hasAsset(cbor, assets, asset.policy, asset.name, integer(bound))
 
 /** The place of an asset in a value or a mint. */
-export interface AssetPlace {
+export interface AssetTerms {
   readonly policy: Int
   readonly name: Int
 }
@@ -177,7 +177,7 @@ const isNameWithQuantity = (cbor: Bytes, name: Int, bound: Int): Bool =>
   })
 
 /** Whether the item at a place is lovelace, or lovelace and assets. */
-const isValue = (cbor: Bytes, value: Int, asset: AssetPlace): Bool =>
+const isValue = (cbor: Bytes, value: Int, asset: AssetTerms): Bool =>
   scope(function* () {
     const first = yield* bind(indexByteString(cbor, value))
     return choose(
@@ -199,7 +199,7 @@ const isValue = (cbor: Bytes, value: Int, asset: AssetPlace): Bool =>
  * Whether the item at a place is an output: an array of address and value, or a map that has both under 0
  * and 1 and no key from 4 on. Of the value, one asset is read.
  */
-export const isOutput = (cbor: Bytes, place: Int, asset: AssetPlace): Bool =>
+export const isOutput = (cbor: Bytes, place: Int, asset: AssetTerms): Bool =>
   scope(function* () {
     const output = yield* bind(place)
     const first = yield* bind(indexByteString(cbor, output))

@@ -28,7 +28,7 @@ import { withFields } from '../cbor/fields.js'
 import { isStrangeItem } from '../cbor/items.js'
 import { countIn, elementAt } from '../cbor/read.js'
 import { BodyField, isReference, referenceAt, referencesIn } from '../cbor/references.js'
-import { type AssetPlace, isOutput, isStrangeBody, isStrangeWitnessSet } from '../cbor/shapes.js'
+import { type AssetTerms, isOutput, isStrangeBody, isStrangeWitnessSet } from '../cbor/shapes.js'
 import { itemBytes } from '../cbor/skip.js'
 import { isMalformed } from '../cbor/well-formed.js'
 import { isGiven } from '../openings.js'
@@ -54,7 +54,7 @@ const partIn = (block: Opened, shown: Data): Bytes =>
     )
   })
 
-const assetAt = (fields: List, place: number): AssetPlace => ({
+const assetAt = (fields: List, place: number): AssetTerms => ({
   policy: unIData(at(fields, place)),
   name: unIData(at(fields, place + 1)),
 })

@@ -1,10 +1,10 @@
 import { CborReader } from '@ratatosk/cbor'
 import type { Certificate } from '../../../transaction/types.js'
 import { bytesData, constructorData, type DataValue, integerData } from '../values/data.js'
-import { bytesOf, type Item, integerOf, itemsIn, readItem } from './item.js'
+import { bytesOf, type CborItem, integerOf, itemsIn, readItem } from './item.js'
 import { maybe, nothing, UntranslatableError } from './parts.js'
 
-type Fields = readonly Item[]
+type Fields = readonly CborItem[]
 
 function fieldsOf({ bytes }: Certificate): { readonly number: number; readonly fields: Fields } {
   const [number, ...fields] = itemsIn(readItem(new CborReader(bytes)))
@@ -12,20 +12,20 @@ function fieldsOf({ bytes }: Certificate): { readonly number: number; readonly f
 }
 
 /** `[0, key hash]` or `[1, script hash]`. */
-function credential(item: Item | undefined): DataValue {
+function credential(item: CborItem | undefined): DataValue {
   const [kind, hash] = itemsIn(item)
   return constructorData(Number(integerOf(kind)), [bytesData(bytesOf(hash))])
 }
 
-function staking(item: Item | undefined): DataValue {
+function staking(item: CborItem | undefined): DataValue {
   return constructorData(0, [credential(item)])
 }
 
-function hash(item: Item | undefined): DataValue {
+function hash(item: CborItem | undefined): DataValue {
   return bytesData(bytesOf(item))
 }
 
-function integer(item: Item | undefined): DataValue {
+function integer(item: CborItem | undefined): DataValue {
   return integerData(integerOf(item))
 }
 
@@ -54,21 +54,21 @@ export function certificateDataV1(certificate: Certificate): DataValue {
 }
 
 /** `[0 | 1, hash]`, or 2 for abstain, 3 for no confidence. */
-function representative(item: Item | undefined): DataValue {
+function representative(item: CborItem | undefined): DataValue {
   const [kind] = itemsIn(item)
   const number = Number(integerOf(kind))
   return number < 2 ? constructorData(0, [credential(item)]) : constructorData(number - 1)
 }
 
-function delegationOfStake(pool: Item | undefined): DataValue {
+function delegationOfStake(pool: CborItem | undefined): DataValue {
   return constructorData(0, [hash(pool)])
 }
 
-function delegationOfVote(drep: Item | undefined): DataValue {
+function delegationOfVote(drep: CborItem | undefined): DataValue {
   return constructorData(1, [representative(drep)])
 }
 
-function delegationOfBoth(pool: Item | undefined, drep: Item | undefined): DataValue {
+function delegationOfBoth(pool: CborItem | undefined, drep: CborItem | undefined): DataValue {
   return constructorData(2, [hash(pool), representative(drep)])
 }
 
@@ -76,7 +76,8 @@ function delegationOfBoth(pool: Item | undefined, drep: Item | undefined): DataV
 export function certificateDataV3(certificate: Certificate, protocolMajor: number): DataValue {
   const { number, fields } = fieldsOf(certificate)
   const [first, second, third, fourth] = fields
-  const deposit = (item: Item | undefined): DataValue => maybe(protocolMajor > 9 ? integer(item) : undefined)
+  const deposit = (item: CborItem | undefined): DataValue =>
+    maybe(protocolMajor > 9 ? integer(item) : undefined)
   switch (number) {
     case 0:
       return constructorData(0, [credential(first), nothing])

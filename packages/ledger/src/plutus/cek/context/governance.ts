@@ -3,7 +3,7 @@ import { readAddress } from '../../../address/decode.js'
 import type { Credential, RewardAddress } from '../../../address/types.js'
 import type { ProposalProcedure, VotingProcedure } from '../../../transaction/types.js'
 import { bytesData, constructorData, type DataValue, integerData, listData, mapData } from '../values/data.js'
-import { bytesOf, entriesIn, type Item, integerOf, isList, isTagged, itemsIn, readItem } from './item.js'
+import { bytesOf, type CborItem, entriesIn, integerOf, isList, isTagged, itemsIn, readItem } from './item.js'
 import { compareLedgerCredentials, credentialData, maybe, UntranslatableError } from './parts.js'
 
 export function voterData({ role, credential }: VotingProcedure['voter']): DataValue {
@@ -36,7 +36,7 @@ export function proposalData({ bytes }: ProposalProcedure): DataValue {
   ])
 }
 
-function actionData([number, ...fields]: readonly Item[]): DataValue {
+function actionData([number, ...fields]: readonly CborItem[]): DataValue {
   const [first, second, third, fourth] = fields
   switch (Number(integerOf(number))) {
     case 0:
@@ -64,23 +64,23 @@ function actionData([number, ...fields]: readonly Item[]): DataValue {
   }
 }
 
-function accountOf(item: Item | undefined): RewardAddress {
+function accountOf(item: CborItem | undefined): RewardAddress {
   const address = readAddress(bytesOf(item), 0)
   if (address.kind !== 'reward') throw new UntranslatableError('An account is not a reward address')
   return address
 }
 
-function actionId(item: Item | undefined): DataValue {
+function actionId(item: CborItem | undefined): DataValue {
   if (item === null) return maybe(undefined)
   const [transactionId, index] = itemsIn(item)
   return maybe(constructorData(0, [bytesData(bytesOf(transactionId)), integerData(integerOf(index))]))
 }
 
-function policy(item: Item | undefined): DataValue {
+function policy(item: CborItem | undefined): DataValue {
   return maybe(item === null || item === undefined ? undefined : bytesData(bytesOf(item)))
 }
 
-function treasuryWithdrawals(item: Item | undefined): DataValue {
+function treasuryWithdrawals(item: CborItem | undefined): DataValue {
   const withdrawals = entriesIn(item).map(([account, lovelace]) => {
     return { account: accountOf(account), lovelace: integerOf(lovelace) }
   })
@@ -95,16 +95,16 @@ export function compareAccounts(a: RewardAddress, b: RewardAddress): number {
   return a.networkId - b.networkId || compareLedgerCredentials(a.stake, b.stake)
 }
 
-function credentialOf(item: Item): Credential {
+function credentialOf(item: CborItem): Credential {
   const [kind, hash] = itemsIn(item)
   return { kind: integerOf(kind) === 0n ? 'key' : 'script', hash: bytesOf(hash) }
 }
 
-function leaving(item: Item | undefined): DataValue {
+function leaving(item: CborItem | undefined): DataValue {
   return listData(itemsIn(item).map(credentialOf).sort(compareLedgerCredentials).map(credentialData))
 }
 
-function coming(item: Item | undefined): DataValue {
+function coming(item: CborItem | undefined): DataValue {
   const members = entriesIn(item).map(([member, epoch]) => ({
     member: credentialOf(member),
     epoch: integerOf(epoch),
@@ -113,12 +113,12 @@ function coming(item: Item | undefined): DataValue {
   return mapData(members.map(({ member, epoch }) => [credentialData(member), integerData(epoch)]))
 }
 
-function ratio(item: Item | undefined): DataValue {
+function ratio(item: CborItem | undefined): DataValue {
   return constructorData(0, fraction(item).map(integerData))
 }
 
 /** A fraction in lowest terms, as in the ledger. */
-function fraction(item: Item | undefined): readonly [bigint, bigint] {
+function fraction(item: CborItem | undefined): readonly [bigint, bigint] {
   const [first, second] = itemsIn(item)
   const [numerator, denominator] = [integerOf(first), integerOf(second)]
   let [greater, lesser] = [denominator, numerator]
@@ -129,7 +129,7 @@ function fraction(item: Item | undefined): readonly [bigint, bigint] {
 const costModels = 18n
 
 /** Changed parameters by number: integers, fractions and units as lists, cost models by language. */
-function parametersData(item: Item | undefined): DataValue {
+function parametersData(item: CborItem | undefined): DataValue {
   const parameters = [...entriesIn(item)].sort(([a], [b]) => Number(integerOf(a) - integerOf(b)))
   return mapData(
     parameters.map(([key, value]) => {
@@ -139,13 +139,13 @@ function parametersData(item: Item | undefined): DataValue {
   )
 }
 
-function parameterData(item: Item): DataValue {
+function parameterData(item: CborItem): DataValue {
   if (isList(item)) return listData(item.map(parameterData))
   if (isTagged(item)) return listData(fraction(item).map(integerData))
   return integerData(integerOf(item))
 }
 
-function costModelsData(item: Item): DataValue {
+function costModelsData(item: CborItem): DataValue {
   const models = [...entriesIn(item)].sort(([a], [b]) => Number(integerOf(a) - integerOf(b)))
   return mapData(models.map(([language, costs]) => [integerData(integerOf(language)), parameterData(costs)]))
 }

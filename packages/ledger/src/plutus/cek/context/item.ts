@@ -1,18 +1,26 @@
 import { type CborReader, Major } from '@ratatosk/cbor'
 
 /** The CBOR of a part that was validated before. Only its structure is needed here. */
-export type Item = bigint | Uint8Array | string | null | boolean | readonly Item[] | MapItem | TaggedItem
+export type CborItem =
+  | bigint
+  | Uint8Array
+  | string
+  | null
+  | boolean
+  | readonly CborItem[]
+  | MapItem
+  | TaggedItem
 
 interface MapItem {
-  readonly entries: readonly (readonly [key: Item, value: Item])[]
+  readonly entries: readonly (readonly [key: CborItem, value: CborItem])[]
 }
 
 interface TaggedItem {
   readonly tag: number
-  readonly content: Item
+  readonly content: CborItem
 }
 
-export function readItem(reader: CborReader): Item {
+export function readItem(reader: CborReader): CborItem {
   switch (reader.peekMajor()) {
     case Major.unsigned:
     case Major.negative:
@@ -23,13 +31,13 @@ export function readItem(reader: CborReader): Item {
       return reader.readText()
     case Major.array: {
       const count = reader.readArray()
-      const items: Item[] = []
+      const items: CborItem[] = []
       while (reader.hasNext(count, items.length)) items.push(readItem(reader))
       return items
     }
     case Major.map: {
       const count = reader.readMap()
-      const entries: [Item, Item][] = []
+      const entries: [CborItem, CborItem][] = []
       while (reader.hasNext(count, entries.length)) entries.push([readItem(reader), readItem(reader)])
       return { entries }
     }
@@ -51,22 +59,22 @@ function unexpected(wanted: string): never {
   throw new TypeError(`A decoded part is not ${wanted}`)
 }
 
-export function integerOf(item: Item | undefined): bigint {
+export function integerOf(item: CborItem | undefined): bigint {
   return typeof item === 'bigint' ? item : unexpected('an integer')
 }
 
-export function bytesOf(item: Item | undefined): Uint8Array {
+export function bytesOf(item: CborItem | undefined): Uint8Array {
   return item instanceof Uint8Array ? item : unexpected('a byte string')
 }
 
 /** A list, or a set with its tag. */
-export function itemsIn(item: Item | undefined): readonly Item[] {
+export function itemsIn(item: CborItem | undefined): readonly CborItem[] {
   if (isList(item)) return item
   if (isTagged(item)) return itemsIn(item.content)
   return unexpected('a list')
 }
 
-export function entriesIn(item: Item | undefined): MapItem['entries'] {
+export function entriesIn(item: CborItem | undefined): MapItem['entries'] {
   return item !== null &&
     typeof item === 'object' &&
     'entries' in item &&
@@ -76,10 +84,10 @@ export function entriesIn(item: Item | undefined): MapItem['entries'] {
     : unexpected('a map')
 }
 
-export function isList(item: Item | undefined): item is readonly Item[] {
+export function isList(item: CborItem | undefined): item is readonly CborItem[] {
   return Array.isArray(item)
 }
 
-export function isTagged(item: Item | undefined): item is TaggedItem {
+export function isTagged(item: CborItem | undefined): item is TaggedItem {
   return item !== null && typeof item === 'object' && 'tag' in item
 }
