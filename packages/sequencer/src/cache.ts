@@ -15,7 +15,7 @@ const comparisonMsPerBlock = 100
 const readsPerTry = 3
 
 /** A block of another operator that this store cannot adopt, or not yet. */
-export interface Obstacle {
+interface Obstacle {
   /** 56 hex digits. */
   readonly headerHash: string
   readonly reason: SequencerError

@@ -10,7 +10,7 @@ import { createOperationRunner } from './run-operation.js'
 import { createScheduler } from './scheduler.js'
 import { snapshotOf } from './snapshot.js'
 import { createAnswerer } from './summons/answerer.js'
-import { openQuestionBook, type QuestionBook } from './summons/questions.js'
+import { type OwnQuestionBook, openQuestionBook } from './summons/questions.js'
 import { canAnswer } from './summons/send-answer.js'
 import type { Sequencer, SequencerOptions, Step } from './types.js'
 
@@ -143,7 +143,7 @@ export function createSequencer(given: SequencerOptions): Sequencer {
 interface SessionOptions {
   readonly resources: Resources
   readonly options: SequencerSettings
-  readonly book: QuestionBook
+  readonly book: OwnQuestionBook
   readonly held: HeldLease
   readonly slots: SlotConfig
   /** Aborts when the sequencer closes. */

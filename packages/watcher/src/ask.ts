@@ -25,7 +25,7 @@ export interface WantedQuestion extends Subject {
 }
 
 /** When questions of now end, by layer 1's clock. */
-export interface Term {
+export interface QuestionTerm {
   readonly now: bigint
   /** Slot until which a question may be included. */
   readonly validUntil: bigint
@@ -45,7 +45,7 @@ export async function termOf(
   { layer1, contracts, signal, validityMs }: WatcherContext,
   { endTime }: Pick<Header, 'endTime'>,
   slot: bigint,
-): Promise<Term> {
+): Promise<QuestionTerm> {
   const { summons, maturityWindow } = contracts.parameters
   if (summons === undefined) throw new TypeError('These contracts have no summons')
   const { period } = summons
@@ -61,7 +61,11 @@ export async function termOf(
  * Whether a question waits for its answer already, that of another included. One whose deadline is later than
  * that of a new one counts for nothing: an operator could ask it to gain time.
  */
-export const isAsked = ({ open, pending }: Waiting, wanted: WantedQuestion, { deadline }: Term): boolean =>
+export const isAsked = (
+  { open, pending }: Waiting,
+  wanted: WantedQuestion,
+  { deadline }: QuestionTerm,
+): boolean =>
   pending.some(isAbout(wanted)) ||
   open.some(({ question }) => question.deadline <= deadline && isAbout(wanted)(question))
 
@@ -74,7 +78,7 @@ export async function reliesOnAsked(
   { kept }: QuestionBook,
   waiting: Waiting,
   wanted: WantedQuestion,
-  term: Term,
+  term: QuestionTerm,
 ): Promise<boolean> {
   if (!isAsked(waiting, wanted, term)) return false
   const isOthers = ({ question }: OpenQuestion): boolean =>
@@ -92,7 +96,7 @@ export async function reliesOnAsked(
 /** The first question whose deadline is over; others may be about what is known by now. */
 export const overdueOf = (
   { open }: Waiting,
-  { now }: Term,
+  { now }: QuestionTerm,
   isKnown: (question: SummonsQuestion) => boolean,
 ): OpenQuestion | undefined => open.find(({ question }) => question.deadline <= now && !isKnown(question))
 
@@ -101,7 +105,7 @@ export async function ask(
   context: WatcherContext,
   { headerHash, header }: { readonly headerHash: Uint8Array; readonly header: Header },
   { steps, ...wanted }: WantedQuestion,
-  { validUntil }: Term,
+  { validUntil }: QuestionTerm,
   slot: bigint,
 ): Promise<RecordedTransaction | undefined> {
   const { contracts, wallet, layer1, signal } = context

@@ -4,7 +4,15 @@ import { chunkCountOf, transactionsInChunk } from '@ratatosk/fraud'
 import type { Utxo } from '@ratatosk/ledger'
 import type { OpenQuestion, StateQueue } from '@ratatosk/protocol'
 import type { VerdictRecord } from '@ratatosk/store'
-import { ask, expire, overdueOf, reliesOnAsked, type Term, termOf, type WantedQuestion } from './ask.js'
+import {
+  ask,
+  expire,
+  overdueOf,
+  type QuestionTerm,
+  reliesOnAsked,
+  termOf,
+  type WantedQuestion,
+} from './ask.js'
 import type { Missing, WatcherContext } from './context.js'
 import { chunkNumberOf, type QuestionBook, subjectOf } from './question-book.js'
 import { followQuestions } from './questions.js'
@@ -84,7 +92,7 @@ async function question(
   missing: Missing,
   verdict: VerdictRecord,
   open: readonly OpenQuestion[],
-  term: Term,
+  term: QuestionTerm,
   slot: bigint,
 ): Promise<void> {
   const { block, book } = missing

@@ -8,7 +8,7 @@ import { isWalletError } from '@ratatosk/transaction'
 import { readElement } from '../blocks/queue-elements.js'
 import { refusalOf } from '../errors.js'
 import { buildAnswer } from './build-answer.js'
-import { inOrder, keyOf, type OwnQuestion, type QuestionBook } from './questions.js'
+import { inOrder, keyOf, type OwnQuestion, type OwnQuestionBook } from './questions.js'
 import { type AnswerContext, type AnswerState, followAnswers } from './send-answer.js'
 
 /** The longest time between two reads of the questions, in milliseconds. */
@@ -36,7 +36,7 @@ interface Answerer {
  *
  * @param ends aborts when no further answer is to be made
  */
-export function createAnswerer(context: AnswerContext, book: QuestionBook, ends: AbortSignal): Answerer {
+export function createAnswerer(context: AnswerContext, book: OwnQuestionBook, ends: AbortSignal): Answerer {
   const { contracts, log, options, layer1, store, operator, signal, cache, answers } = context
   const { period = 1n } = contracts.parameters.summons ?? {}
   const pauseMs = Math.max(options.pollMs, Math.min(longestPauseMs, Number(period) / readsPerPeriod))

@@ -51,7 +51,7 @@ export interface Questions {
 }
 
 /** The state of {@link Questions}, which the sessions of a sequencer share. */
-export interface QuestionBook extends Questions {
+export interface OwnQuestionBook extends Questions {
   /** Takes note of what layer 1 shows. */
   see(questions: readonly OwnQuestion[]): void
   /** Forgets why it could not be answered. */
@@ -63,7 +63,7 @@ export interface QuestionBook extends Questions {
   knows(question: OpenQuestion): boolean
 }
 
-export function openQuestionBook(): QuestionBook {
+export function openQuestionBook(): OwnQuestionBook {
   let seen = new Map<string, OwnQuestion>()
   const failures = new Map<string, UnansweredQuestion>()
   let sent = 0
