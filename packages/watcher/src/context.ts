@@ -26,7 +26,7 @@ export interface OwnTransaction {
 }
 
 /** What this process knows of a transaction that it has built or adopted. */
-export interface Sending {
+export interface InFlight {
   readonly transaction: OwnTransaction
   /** When it may be sent again, on the clock of `performance.now()`. */
   dueAt: number
@@ -47,7 +47,7 @@ export interface WatcherContext
   /** Milliseconds after which a transaction is looked up again that layer 1 has refused. */
   readonly refusedMs: number
   /** By transaction id; all that the wallet has in flight are here. */
-  readonly sendings: Map<string, Sending>
+  readonly sendings: Map<string, InFlight>
   /** Reports why the wallet cannot pay, once; undefined: it can. */
   lacks(lack: Lack | undefined): void
   /** Lets an attempt at a removal wait for a few polls. */

@@ -3,7 +3,7 @@ import { isLayer1Error, lacksInput } from '@ratatosk/layer1'
 import { decodeTransaction, type Transaction } from '@ratatosk/ledger'
 import type { RecordedTransaction, VerdictRecord, VerdictStage } from '@ratatosk/store'
 import { type BuiltTransaction, isWalletError, type TransactionDraft } from '@ratatosk/transaction'
-import type { OwnTransaction, Sending, WatcherContext } from './context.js'
+import type { InFlight, OwnTransaction, WatcherContext } from './context.js'
 
 const hourMs = 3_600_000
 
@@ -68,7 +68,7 @@ async function followOne(context: WatcherContext, own: OwnTransaction, slot: big
   return (await send(context, own)) ? 'pending' : 'dead'
 }
 
-function sendingOf({ sendings }: WatcherContext, transaction: OwnTransaction): Sending {
+function sendingOf({ sendings }: WatcherContext, transaction: OwnTransaction): InFlight {
   const id = toHex(transaction.id)
   const known = sendings.get(id) ?? { transaction, dueAt: 0, isAccepted: false }
   sendings.set(id, known)
@@ -79,7 +79,7 @@ function sendingOf({ sendings }: WatcherContext, transaction: OwnTransaction): S
 function parentsOf(
   { wallet, sendings }: WatcherContext,
   { body: { inputs, collateralInputs } }: Transaction,
-): readonly Sending[] {
+): readonly InFlight[] {
   const ids = new Set([...inputs, ...collateralInputs].map(({ transactionId }) => toHex(transactionId)))
   return wallet.inFlight().flatMap((id) => (ids.has(id) && sendings.get(id)) || [])
 }

@@ -25,7 +25,7 @@ import type { ForeignHeader } from './fetch.js'
 import { type Examined, examineAll, readOutputsBefore } from './outputs-before.js'
 
 /** What the body of a block is worth that belongs to its header. */
-export type CheckedBody =
+type CheckedBody =
   /** Why the block is not known to be valid: it breaks a rule, or its scripts cannot be run now. */
   | { readonly fault: SequencerError }
   /** It is valid, and the output trie is after it. */

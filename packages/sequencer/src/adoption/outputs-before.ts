@@ -20,7 +20,7 @@ const longestRunMs = 10
 const step = 1_000
 
 /** The outputs that are unspent after the store's newest block, of those that were asked for. */
-export interface OutputsBefore {
+interface OutputsBefore {
   /** For the transactions map; see `OutputHashes`. */
   readonly hashOf: OutputHashes
   /** For the rules of the ledger. */

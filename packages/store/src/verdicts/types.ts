@@ -71,7 +71,7 @@ export interface RecordedTransaction extends Layer1Transaction, Omit<VerdictTran
 }
 
 /** An output that holds another's question about a disputed block. */
-export interface KeptQuestion {
+interface KeptQuestion {
   /** CBOR of its reference. */
   readonly reference: Uint8Array
   /** CBOR. */
