@@ -12,6 +12,8 @@ export default defineConfig({
     // of their own.
     testTimeout: 120_000,
     hookTimeout: 120_000,
+    // By default, V8 optimises PGlite for a second and more, which no test lives long enough to gain from.
+    execArgv: ['--wasm-tiering-budget=60000000'],
     // By default, vitest leaves one processor free, which is half of two; many tests only wait for databases.
     maxWorkers: Math.max(2, availableParallelism()),
   },
