@@ -254,6 +254,22 @@ describe('of a transaction that is known to be valid', () => {
   })
 })
 
+it('refuses a transaction that is too large before it looks anything up', async () => {
+  const many = Array.from({ length: 31 }, (_, index) => ({ ...first, index }))
+  const unsigned = { ...key, sign: () => new Uint8Array(64) }
+  const before = {
+    get() {
+      throw new Error('It was looked up')
+    },
+  }
+  await expect(
+    judgeBlock([transfer(unsigned, many, [5n]).cbor], header, before, rules),
+  ).rejects.toMatchObject({
+    code: 'BLOCK_INVALID',
+    failures: [expect.objectContaining({ predicate: 'TooManyInputs' })],
+  })
+})
+
 it('ends once it is aborted', async () => {
   const signal = AbortSignal.abort(new Error('enough'))
   const { cbor } = special([first], [])

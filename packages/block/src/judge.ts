@@ -130,8 +130,9 @@ export async function judgeBlock(
     }
     const transaction = decoded(cbor, position)
     const context = { ...rules, slot: slotFor(transaction.body.validityInterval, interval) }
+    // First, because it bounds the work of the others, which do not pause.
+    refuse(position, validateProfile(transaction))
     refuse(position, [
-      ...validateProfile(transaction),
       ...validateProfileOfInputs(transaction, utxos),
       ...validatePhaseOne(transaction, utxos, context),
     ])
