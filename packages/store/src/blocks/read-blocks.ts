@@ -134,11 +134,10 @@ const waiting = statement(
 )
 
 const inMempool = statement(
-  { position: int4 },
-  sql`SELECT given.position
-  FROM ${parameterRows({ transaction_id: 'bytea', cbor: 'bytea' })} AS given
-  JOIN ${schema}.mempool_transactions AS mempool
-    ON mempool.transaction_id = given.transaction_id AND mempool.cbor = given.cbor`,
+  { position: int4, cbor: mempoolTransactions.cbor },
+  sql`SELECT given.position, mempool.cbor
+  FROM ${parameterRows({ transaction_id: 'bytea' })} AS given
+  JOIN ${schema}.mempool_transactions AS mempool USING (transaction_id)`,
 )
 /** Transactions that one query compares. */
 const comparedAtOnce = 2_000
@@ -211,8 +210,13 @@ export function readBlocks(connection: Connection): BlockReads {
       const held = new Set<number>()
       for (let start = 0; start < transactions.length; start += comparedAtOnce) {
         const part = transactions.slice(start, start + comparedAtOnce)
-        const columns = [bytesColumn(part.map(({ id }) => id)), bytesColumn(part.map(({ cbor }) => cbor))]
-        for (const { position } of await connection.query(inMempool, columns)) held.add(start + position - 1)
+        // Not their bytes: those of another operator's block may be too many for one query.
+        for (const { position, cbor } of await connection.query(inMempool, [
+          bytesColumn(part.map(({ id }) => id)),
+        ])) {
+          const given = part[position - 1]
+          if (given !== undefined && Buffer.compare(given.cbor, cbor) === 0) held.add(start + position - 1)
+        }
       }
       return held
     },
