@@ -1,3 +1,4 @@
+import { setImmediate as pause } from 'node:timers/promises'
 import {
   type BlockBody,
   decodeHeader,
@@ -22,7 +23,7 @@ import { type RootsContext, realignRoots } from '../blocks/ledger-state.js'
 import { invalidBlock, type SequencerError, unjudgedBlock } from '../errors.js'
 import type { AdoptionMeans } from '../types.js'
 import type { ForeignHeader } from './fetch.js'
-import { type Examined, examineAll, readOutputsBefore } from './outputs-before.js'
+import { type Examined, examineAll, longestRunMs, readOutputsBefore } from './outputs-before.js'
 
 /** What the body of a block is worth that belongs to its header. */
 type CheckedBody =
@@ -61,7 +62,7 @@ export async function checkBody(
     if (isComplete(examined)) {
       const held = await store.blocks.inMempool(examined)
       const known = (place: number) => (held.has(place) ? examined[place] : undefined)
-      const before = await readOutputsBefore(store, namedBy(examined, held))
+      const before = await readOutputsBefore(store, await namedBy(examined, held))
       const judged = judge(before.utxos, { known, signal: over.signal })
       judged.catch(() => undefined)
       const roots = await applying
@@ -79,7 +80,7 @@ export async function checkBody(
   await realignRoots(context)
   const readings = await readingsOf(body)
   const outrefs = readings.flatMap((reading) => [...reading.body.spent, ...reading.derivation.read()])
-  const named = [...namedBy(examined), ...outrefs.map((outref) => decodeOutputReference(outref))]
+  const named = [...(await namedBy(examined)), ...outrefs.map((outref) => decodeOutputReference(outref))]
   const before = await readOutputsBefore(store, named)
   const { error } = await verifyReadings(readings, header, before.hashOf)
   if (error !== undefined) return invalid(error.message)
@@ -93,15 +94,21 @@ export async function checkBody(
  *
  * @param known positions of those of which only what they read is asked for
  */
-function namedBy(
+async function namedBy(
   examined: readonly (Examined | undefined)[],
   known: ReadonlySet<number> = new Set(),
-): OutputReference[] {
+): Promise<OutputReference[]> {
   const named = new Map<string, OutputReference>()
+  let pausedAt = performance.now()
   for (const [place, each] of examined.entries()) {
     if (each === undefined) continue
     const spent = new Set(known.has(place) ? each.spent.map(outputReferenceKey) : [])
     for (const reference of each.named) {
+      // One transaction of another operator may name hundreds of thousands.
+      if (performance.now() - pausedAt > longestRunMs) {
+        await pause()
+        pausedAt = performance.now()
+      }
       const key = outputReferenceKey(reference)
       if (!spent.has(key)) named.set(key, reference)
     }

@@ -15,7 +15,7 @@ import type { ExaminedTransaction } from '@ratatosk/store'
 import type { SequencerStore } from '../types.js'
 
 /** Milliseconds of work between two pauses for other work. */
-const longestRunMs = 10
+export const longestRunMs = 10
 /** Outputs that one query asks for. */
 const step = 1_000
 
