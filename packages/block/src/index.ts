@@ -74,6 +74,6 @@ export {
   rootLength,
 } from './header.js'
 export { type BlockInterval, fitOf, type IntervalFit, intervalOf } from './interval.js'
-export { type BlockRules, type JudgingOptions, judgeBlock, type KnownTransaction } from './judge.js'
+export { type BlockRules, judgeBlock, type KnownAt, type KnownTransaction } from './judge.js'
 export { createOutputTrie, type OutputTrie, type OutputTrieOptions, operationsOfDiff } from './output-trie.js'
 export { derive, deriveBody, requireDiff, verifyBody, verifyHeader, verifyRoot } from './verify.js'

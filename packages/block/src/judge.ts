@@ -49,17 +49,12 @@ export interface KnownTransaction {
   readonly validityInterval: ValidityInterval
 }
 
-/** What {@link judgeBlock} may leave out. */
-export interface JudgingOptions {
-  /**
-   * The transaction at a position, if it is known: only what may have changed since is judged, which is its
-   * interval, and whether what it reads is there. What it spends is not looked up, because the trie of the
-   * outputs refuses a block that spends what is not there. @defaultValue none is
-   */
-  readonly known?: (position: number) => KnownTransaction | undefined
-  /** Aborts when the result is no longer needed. */
-  readonly signal?: AbortSignal
-}
+/**
+ * The transaction at a position, if it is known: only what may have changed since is judged, which is its
+ * interval, and whether what it reads is there. What it spends is not looked up, because the trie of the
+ * outputs refuses a block that spends what is not there.
+ */
+export type KnownAt = (position: number) => KnownTransaction | undefined
 
 /** Lovelace that the fees of a block stay below: a transaction record holds their sum in eight bytes. */
 const feesLimit = 2n ** 64n
@@ -79,14 +74,13 @@ const maxScripts = 32
  * @throws {BlockError} `BLOCK_INVALID` with `position` and, for a rule of the ledger, `failures` of the first
  *   transaction that breaks a rule, does not decode, or names an output that does not
  * @throws {ScriptsNotRunError} when scripts could not be run, which says nothing about the block
- * @throws the reason of `signal`, once it is aborted
  */
 export async function judgeBlock(
   transactions: readonly Uint8Array[],
   header: Pick<Header, 'startTime' | 'endTime'>,
   before: UtxoView,
   rules: BlockRules,
-  { known = () => undefined, signal }: JudgingOptions = {},
+  known: KnownAt = () => undefined,
 ): Promise<void> {
   const interval = intervalOf(header, rules.slots)
   /** Outputs that the block has produced, or their CBOR; undefined once they are spent. */
@@ -117,7 +111,6 @@ export async function judgeBlock(
   let pausedAt = performance.now()
   for (const [place, cbor] of transactions.entries()) {
     position = place
-    signal?.throwIfAborted()
     if (performance.now() - pausedAt > longestRunMs) {
       await pause()
       pausedAt = performance.now()

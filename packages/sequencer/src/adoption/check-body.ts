@@ -4,8 +4,8 @@ import {
   decodeHeader,
   isBlockError,
   isInvalidBlock,
-  type JudgingOptions,
   judgeBlock,
+  type KnownAt,
 } from '@ratatosk/block'
 import { equalBytes, toHex } from '@ratatosk/cbor'
 import { readingsOf, verifyReadings } from '@ratatosk/follower'
@@ -34,8 +34,8 @@ type CheckedBody =
 
 /**
  * Finds out whether a body belongs to a header, and whether that block is valid. The roots are computed on
- * their thread while the transactions are judged here; of those that the mempool holds, which were judged
- * when it accepted them, only what may have changed since.
+ * their thread while the outputs that it names are read. Of the transactions that the mempool holds, which
+ * were judged when it accepted them, only what may have changed since is judged.
  *
  * @throws {BlockError} (rejects) when it belongs to another header
  */
@@ -50,32 +50,26 @@ export async function checkBody(
   const hash = toHex(headerHash)
   const header = decodeHeader(encoded)
   const invalid = (message: string): CheckedBody => ({ fault: invalidBlock(hash, message) })
-  const judge = (before: UtxoView, options?: JudgingOptions) =>
-    faultOf(judgeBlock(transactions, header, before, rules, options), hash)
+  const judge = (before: UtxoView, known?: KnownAt) =>
+    faultOf(judgeBlock(transactions, header, before, rules, known), hash)
 
-  const over = new AbortController()
   const applying = applied(context, transactions)
   // It may not be awaited.
   applying.catch(() => undefined)
   const examined = await examineAll(transactions)
-  try {
-    if (isComplete(examined)) {
-      const held = await store.blocks.inMempool(examined)
-      const known = (place: number) => (held.has(place) ? examined[place] : undefined)
-      const before = await readOutputsBefore(store, await namedBy(examined, held))
-      const judged = judge(before.utxos, { known, signal: over.signal })
-      judged.catch(() => undefined)
-      const roots = await applying
-      if (roots !== undefined && equalBytes(roots.transactionsRoot, header.transactionsRoot)) {
-        const fault = await judged
-        if (fault !== undefined) return { fault }
-        if (!equalBytes(roots.utxosRoot, header.utxosRoot))
-          return invalid('its transactions do not lead to its utxos_root.')
-        return { transactions: examined }
-      }
+  if (isComplete(examined)) {
+    const held = await store.blocks.inMempool(examined)
+    const known = (place: number) => (held.has(place) ? examined[place] : undefined)
+    const before = await readOutputsBefore(store, await namedBy(examined, held))
+    const roots = await applying
+    // Only then: the body that a lying peer sends could take long to judge.
+    if (roots !== undefined && equalBytes(roots.transactionsRoot, header.transactionsRoot)) {
+      const fault = await judge(before.utxos, known)
+      if (fault !== undefined) return { fault }
+      if (!equalBytes(roots.utxosRoot, header.utxosRoot))
+        return invalid('its transactions do not lead to its utxos_root.')
+      return { transactions: examined }
     }
-  } finally {
-    over.abort()
   }
   await realignRoots(context)
   const readings = await readingsOf(body)
