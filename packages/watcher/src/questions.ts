@@ -24,6 +24,8 @@ export interface Waiting {
   readonly open: readonly OpenQuestion[]
   /** What is recorded, and not yet on layer 1. */
   readonly pending: readonly SummonsQuestion[]
+  /** How many of both are recorded: others can ask as much as they pay for. */
+  readonly own: number
 }
 
 /** Questions that are decoded without a pause: anyone can ask thousands. */
@@ -69,11 +71,13 @@ export async function followQuestions(
   if (verdict !== undefined && book.kept === undefined) await readKept(context, book, verdict)
   const shown = new Map(open.map((asked) => [keyOf(asked), asked]))
   const pending = new Map<string, SummonsQuestion>()
+  let own = 0
   for (const recorded of verdict?.journal ?? []) {
     if (recorded.stage !== 'question') continue
     const [asked] = readQuestions(context.contracts, effects(decodeTransaction(recorded.cbor)).produced)
     if (asked === undefined) continue
     const key = keyOf(asked)
+    if (shown.has(key)) own++
     if (shown.has(key) || book.spent.has(key)) continue
     const [sent] = await follow(context, [recorded], slot)
     if (sent?.state === 'pending') pending.set(key, asked.question)
@@ -90,7 +94,7 @@ export async function followQuestions(
     book.spent.add(key)
     if (readAnswer(context, book, asked, spending)) context.step('answered')
   }
-  return { open, pending: [...pending.values()] }
+  return { open, pending: [...pending.values()], own: own + pending.size }
 }
 
 /** Reads the questions of others that an earlier process relied on. */

@@ -79,7 +79,7 @@ export async function summonChunk(
   const waiting = await followQuestions(context, book, known, open, slot)
   if (book.chunks.has(chunk) || isAsked(waiting, wanted, term)) return refused('Already asked')
   if (!term.isInTime) return refused('Too late: a question would end too late for a removal')
-  if (waiting.open.length + waiting.pending.length >= mostAtOnce)
+  if (waiting.own >= mostAtOnce)
     return refused(`Too many: ${mostAtOnce} questions about the block wait for their answers`)
   if (known === undefined || !missing.isRecorded) await recordUnavailable(context, missing, elements.before)
   const sent = await ask(context, block, wanted, term, slot).catch((error: unknown) => {

@@ -20,7 +20,7 @@ import { elementsOf, readHeld } from './read-layer1.js'
 import { removeByVerdict } from './remove-by-verdict.js'
 import { follow, removalsOf } from './send.js'
 
-/** Questions about a block that wait for answers at once. */
+/** Own questions about a block that wait for answers at once. */
 export const mostAtOnce = 20
 /** Share of the patience in which this process has missed the body too: a peer may just have started. */
 const ownShare = 10n
@@ -105,7 +105,7 @@ async function question(
     missing.transactions = body.transactions
     return
   }
-  let count = waiting.open.length + waiting.pending.length
+  let count = waiting.own
   for (const number of body.numbers) {
     const wanted = chunkQuestion(block.header.transactionsRoot, number)
     if (await reliesOnAsked(context, book, waiting, wanted, term)) continue
@@ -145,8 +145,9 @@ function assemble({ chunks }: QuestionBook): Assembled {
       return { kind: 'unreadable', reason: `the provider of layer 1 does not show its chunk ${number}` }
     if (chunk.kind === 'shown') shown.push(chunk.bytes)
   }
-  const isFalse = [...chunks.values()].some(({ kind }) => kind === 'absent')
-  const count = first.kind === 'shown' ? (chunkCountOf(first.record) ?? 1n) : 0n
+  const count = first.kind === 'shown' ? (chunkCountOf(first.record) ?? 1n) : 1n
+  // A true map has no more: others may have asked for such chunks.
+  const isFalse = [...chunks].some(([number, { kind }]) => kind === 'absent' && number < count)
   const numbers: number[] = []
   for (let number = 1; !isFalse && number < count && numbers.length < mostAtOnce; number++)
     if (!chunks.has(number)) numbers.push(number)

@@ -1,0 +1,73 @@
+import { toHex } from '@ratatosk/cbor'
+import type { InvalidBlock } from '@ratatosk/follower'
+import { encodeAsk } from '@ratatosk/fraud'
+import { askQuestion, readQuestions } from '@ratatosk/protocol'
+import { afterAll, expect, test } from 'vitest'
+import { blockOf } from '../../fraud/dist/test/lying-blocks.js'
+import { summonsContracts as contracts } from '../../protocol/dist/test/protocol-scene.js'
+import { chunkNumberOf } from './question-book.js'
+import { honest } from './test/lies.js'
+import { openOperator } from './test/operator.js'
+import { evaluator, openWatched, openWatcher, until, type Watched } from './test/scene.js'
+import { chunkQuestion } from './unavailable.js'
+
+afterAll(() => evaluator.close())
+
+const timeout = 120_000
+const patienceMs = 20_000
+
+const nobody = { judge: async () => Promise.reject(new Error('There is no body')) }
+
+/** Someone else asks for chunks of a block, long before the answers are due. */
+async function othersAsk(watched: Watched, { header, headerHash }: InvalidBlock, numbers: readonly number[]) {
+  const { scene, referenceScripts, stopMining } = watched
+  const { devnet, slots } = scene
+  const resume = await stopMining()
+  for (const number of numbers) {
+    const { steps, ...wanted } = chunkQuestion(header.transactionsRoot, number)
+    const question = { ...wanted, headerHash, refund: new Uint8Array(28) }
+    const validUntil = devnet.currentSlot() + 2000n
+    const asking = { question, redeemer: encodeAsk(header, steps), validUntil, slots }
+    await scene.run(askQuestion(contracts, asking, referenceScripts))
+  }
+  resume()
+}
+
+async function askedChunks({ scene }: Watched): Promise<readonly number[]> {
+  const utxos = await scene.layer1.utxosByPolicy(contracts.summons!.policy)
+  return readQuestions(contracts, utxos).map(({ question }) => chunkNumberOf(question.key))
+}
+
+test('asks for a body although others ask much about it', { timeout }, async () => {
+  const watched = await openWatched({ contracts })
+  const block = await watched.commit(honest(watched.story))
+  await othersAsk(
+    watched,
+    block,
+    Array.from({ length: 20 }, (_, place) => 100 + place),
+  )
+  const { errors } = openWatcher(watched, [block], { withheld: nobody, patienceMs })
+  await until('it is asked for', async () => (await askedChunks(watched)).includes(0), 10_000)
+  expect(errors).toEqual([])
+})
+
+test('assembles the whole body although others ask for what it does not have', { timeout }, async () => {
+  const watched = await openWatched({ contracts })
+  const { story, commit } = watched
+  const committed = blockOf([...story.transactions, story.large])
+  const block = await commit(committed)
+  await othersAsk(watched, block, [100])
+  const shown: (readonly Uint8Array[])[] = []
+  const withheld = {
+    async judge(_: InvalidBlock, transactions: readonly Uint8Array[]) {
+      shown.push(transactions)
+      return true
+    },
+  }
+  openWatcher(watched, [block], { withheld, patienceMs })
+  await until('it is asked for', async () => (await askedChunks(watched)).includes(0))
+  await openOperator(watched, committed)
+  await until('it is shown', () => shown.length > 0)
+  expect(shown[0]).toHaveLength(committed.transactions.length)
+  expect(shown[0]!.map(toHex)).toEqual(committed.transactions.map(toHex))
+})
