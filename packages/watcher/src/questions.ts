@@ -93,6 +93,7 @@ export async function followQuestions(
     book.seen.delete(key)
     book.spent.add(key)
     if (readAnswer(context, book, asked, spending)) context.step('answered')
+    else book.hasExpired = true
   }
   return { open, pending: [...pending.values()], own: own + pending.size }
 }

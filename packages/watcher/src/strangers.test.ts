@@ -16,6 +16,7 @@ afterAll(() => evaluator.close())
 const timeout = 120_000
 const patienceMs = 20_000
 
+const { period } = contracts.parameters.summons!
 const nobody = { judge: async () => Promise.reject(new Error('There is no body')) }
 
 /** Someone else asks for chunks of a block, long before the answers are due. */
@@ -70,4 +71,29 @@ test('assembles the whole body although others ask for what it does not have', {
   await until('it is shown', () => shown.length > 0)
   expect(shown[0]).toHaveLength(committed.transactions.length)
   expect(shown[0]!.map(toHex)).toEqual(committed.transactions.map(toHex))
+})
+
+test('removes a block by a verdict that is not recorded', { timeout }, async () => {
+  const watched = await openWatched({ contracts })
+  const { scene, store, stopMining } = watched
+  const block = await watched.commit(honest(watched.story))
+  const first = openWatcher(watched, [block], { withheld: nobody, patienceMs })
+  await until('it is asked for', async () => (await askedChunks(watched)).length === 1)
+  const resume = await stopMining()
+  scene.clock.time += 2 * Number(period)
+  await scene.devnet.produceBlock()
+  const newest = async () => (await store.verdicts.list({ limit: 1 })).verdicts[0]!
+  const verdict = async () => (await newest()).transactions.find(({ stage }) => stage === 'verdict')
+  await until('the verdict is sent', async () => (await verdict()) !== undefined)
+  await until('it waits', () => scene.devnet.mempool().length === 1)
+  await first.close()
+  // As if a provider had shown a state without it after its validity.
+  const { id } = (await verdict())!
+  await store.verdicts.drop(id)
+  resume()
+  await until('it is included', async () => (await scene.layer1.status(toHex(id))).kind === 'confirmed')
+  const { errors } = openWatcher(watched, [block], { withheld: nobody, patienceMs })
+  await until('it is removed', async () => (await newest()).state === 'removed')
+  expect((await newest()).transactions.map(({ stage }) => stage)).toEqual(['question', 'removal'])
+  expect(errors).toEqual([])
 })

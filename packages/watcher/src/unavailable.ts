@@ -60,7 +60,7 @@ export async function advanceUnavailable(
   const sent = await follow(context, removalsOf(verdict), slot)
   if (sent.some(({ state, recorded }) => state === 'pending' || recorded.stage === 'removal')) return
   const included = sent.flatMap(({ state, recorded }) => (state === 'included' ? recorded : []))
-  if (included.length > 0) {
+  if (included.length > 0 || missing.book.hasExpired) {
     const held = await readHeld(context, toHex(headerHash), included)
     if (await removeByVerdict(context, headerHash, queue, held, slot)) return
   }
@@ -96,7 +96,10 @@ async function question(
   slot: bigint,
 ): Promise<void> {
   const { block, book } = missing
+  const { hasExpired } = book
   const waiting = await followQuestions(context, book, verdict, open, slot)
+  // The next poll looks for the verdict first.
+  if (book.hasExpired !== hasExpired) return
   const overdue = overdueOf(waiting, term, (asked) => isKnown(book, asked))
   if (overdue !== undefined) return expire(context, overdue, slot)
   const body = assemble(book)
