@@ -65,9 +65,12 @@ export const isAsked = (
   { open, pending }: Waiting,
   wanted: WantedQuestion,
   { deadline }: QuestionTerm,
-): boolean =>
-  pending.some(isAbout(wanted)) ||
-  open.some(({ question }) => question.deadline <= deadline && isAbout(wanted)(question))
+): boolean => pending.some(isAbout(wanted)) || open.some(counts(wanted, deadline))
+
+const counts =
+  (wanted: WantedQuestion, latest: bigint) =>
+  ({ question }: OpenQuestion): boolean =>
+    question.deadline <= latest && isAbout(wanted)(question)
 
 /**
  * Whether a question waits for its answer already. Another's is kept: after a restart, its answer is read
@@ -81,17 +84,20 @@ export async function reliesOnAsked(
   term: QuestionTerm,
 ): Promise<boolean> {
   if (!isAsked(waiting, wanted, term)) return false
-  const isOthers = ({ question }: OpenQuestion): boolean =>
-    isAbout(wanted)(question) && !equalBytes(question.refund, wallet.keys.payment.hash)
-  const asked = waiting.open.find(isOthers)
-  const key = asked && outputReferenceKey(asked.utxo.reference)
-  if (asked === undefined || key === undefined || kept === undefined || kept.has(key)) return true
+  const others = waiting.open
+    .filter(counts(wanted, term.deadline))
+    .filter(({ question }) => !equalBytes(question.refund, wallet.keys.payment.hash))
+  const [asked] = others
+  // One is enough: anyone can ask the same again and again.
+  if (asked === undefined || kept === undefined || others.some((each) => kept.has(keyOf(each)))) return true
   const { question, utxo } = asked
   const reference = encodeOutputReference(utxo.reference)
   await verdicts.keepQuestion(question.headerHash, { reference, output: utxo.output.bytes })
-  kept.add(key)
+  kept.add(keyOf(asked))
   return true
 }
+
+const keyOf = ({ utxo }: OpenQuestion): string => outputReferenceKey(utxo.reference)
 
 /** The first question whose deadline is over; others may be about what is known by now. */
 export const overdueOf = (
