@@ -1,11 +1,14 @@
-import { toHex } from '@ratatosk/cbor'
-import type { Layer1 } from '@ratatosk/layer1'
+import { encodeHeader, headerHash } from '@ratatosk/block'
+import { fromHex, toHex } from '@ratatosk/cbor'
+import { accuse, removeFraudulentBlock } from '@ratatosk/fraud'
+import { type Layer1, openWallet } from '@ratatosk/layer1'
 import { decodeTransaction } from '@ratatosk/ledger'
 import { pruneBlocks, registerOperator } from '@ratatosk/protocol'
-import { keysFromSigningKey } from '@ratatosk/transaction'
+import type { VerdictStage } from '@ratatosk/store'
+import { keysFromSigningKey, type TransactionDraft } from '@ratatosk/transaction'
 import { afterAll, expect, test } from 'vitest'
 import { operator, summonsContracts } from '../../protocol/dist/test/protocol-scene.js'
-import { honest, ofLie } from './test/lies.js'
+import { honest, largeLie, ofLie } from './test/lies.js'
 import { openOperator } from './test/operator.js'
 import { evaluator, openWatched, openWatcher, until, type Watched } from './test/scene.js'
 
@@ -88,5 +91,54 @@ test('sends again what takes bonds back, where layer 1 loses it', { timeout }, a
     const [id] = lost
     return id !== undefined && sentAgain[0] === id && (await layer1.status(id)).kind === 'confirmed'
   })
+  expect(errors).toEqual([])
+})
+
+test('keeps what an earlier process sent behind a transaction about another block', { timeout }, async () => {
+  const watched = await openWatched()
+  const { scene, story, store, referenceScripts } = watched
+  const { contracts, layer1, devnet, slots } = scene
+  const walletKeys = keysFromSigningKey('07'.repeat(32), { networkId: 0 })
+  const address = walletKeys.address.bytes
+  await scene.run({ outputs: [{ address, lovelace: 900_000_000n }] })
+  const block = await watched.commit(largeLie(story))
+  const resume = await watched.stopMining()
+
+  // The earlier process.
+  const wallet = openWallet({ layer1, keys: walletKeys, evaluator })
+  const send = async (header: typeof block.header, stage: VerdictStage, draft: TransactionDraft) => {
+    const hash = headerHash(header)
+    const found = { headerHash: hash, height: 1n, header: encodeHeader(header), reason: 'It breaks a rule' }
+    await store.verdicts.found(found)
+    const { id, bytes, fee } = await wallet.send(draft)
+    await store.verdicts.record(hash, { id: fromHex(id), stage, cbor: bytes, fee, locked: 0n })
+    return id
+  }
+  const another = { ...block.header, prevHeaderHash: new Uint8Array(28).fill(2) }
+  await send(another, 'question', { outputs: [{ address, lovelace: 5_000_000n }] })
+  const [queue, registry] = [await scene.queue(), await scene.registry()]
+  const removal = await removeFraudulentBlock(
+    contracts,
+    { block: await accuse(block), queue, registry, referenceScripts, address },
+    { parameters: await layer1.parameters(), slots, slot: devnet.currentSlot(), evaluator },
+  )
+  expect(removal?.stage).toBe('datum')
+  const datum = await send(block.header, 'datum', removal!.draft)
+
+  const withoutMempool: Layer1 = {
+    ...layer1,
+    async status(...args) {
+      const status = await layer1.status(...args)
+      return status.kind === 'pending' ? { kind: 'unknown' } : status
+    },
+  }
+  const { errors } = openWatcher(watched, [block], { layer1: withoutMempool, walletKeys })
+  await new Promise((resolve) => setTimeout(resolve, 1000))
+  resume()
+  const removed = async () => (await store.verdicts.list({ limit: 1, state: 'removed' })).verdicts[0]
+  await until('the block is removed', async () => (await removed()) !== undefined)
+  const { transactions } = (await removed())!
+  expect(transactions.map(({ stage }) => stage)).toEqual(['datum', 'removal'])
+  expect(toHex(transactions[0]!.id)).toBe(datum)
   expect(errors).toEqual([])
 })

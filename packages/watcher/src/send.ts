@@ -1,6 +1,6 @@
 import { fromHex, toHex } from '@ratatosk/cbor'
 import { isLayer1Error, lacksInput } from '@ratatosk/layer1'
-import { decodeTransaction, type Transaction } from '@ratatosk/ledger'
+import { decodeTransaction, effects, type Transaction, type Utxo } from '@ratatosk/ledger'
 import type { RecordedTransaction, VerdictRecord, VerdictStage } from '@ratatosk/store'
 import { type BuiltTransaction, isWalletError, type TransactionDraft } from '@ratatosk/transaction'
 import type { InFlight, OwnTransaction, WatcherContext } from './context.js'
@@ -58,12 +58,14 @@ async function followOne(context: WatcherContext, own: OwnTransaction, slot: big
   const transaction = decodeTransaction(own.cbor)
   const { invalidHereafter } = transaction.body.validityInterval
   if (kind === 'unknown' && invalidHereafter !== undefined && slot >= invalidHereafter) return 'dead'
-  // Sent by an earlier process, or rolled back: other transactions must not spend its inputs.
-  if (!wallet.inFlight().includes(id)) await wallet.adopt(own.cbor, { signal })
   const { dueAt } = sendingOf(context, own)
-  if (kind === 'pending' || performance.now() < dueAt) return 'pending'
+  const isWaiting = kind === 'pending' || performance.now() < dueAt
+  const isHeld = (): boolean => wallet.inFlight().includes(id)
   // They may be about blocks that are no longer worked on, and never be included.
-  for (const parent of parentsOf(context, transaction)) await follow(context, [parent.transaction], slot)
+  if (!isHeld() || !isWaiting) await follow(context, await followedParentsOf(context, transaction), slot)
+  // Sent by an earlier process, or rolled back: other transactions must not spend its inputs.
+  if (!isHeld()) await wallet.adopt(own.cbor, { signal })
+  if (isWaiting) return 'pending'
   if (await lacksInput(layer1, wallet, transaction, { signal })) return 'dead'
   return (await send(context, own)) ? 'pending' : 'dead'
 }
@@ -76,13 +78,25 @@ function sendingOf({ sendings }: WatcherContext, transaction: OwnTransaction): I
 }
 
 /** Those in flight that make what a transaction spends, or gives as collateral. */
-function parentsOf(
-  { wallet, sendings }: WatcherContext,
-  { body: { inputs, collateralInputs } }: Transaction,
-): readonly InFlight[] {
-  const ids = new Set([...inputs, ...collateralInputs].map(({ transactionId }) => toHex(transactionId)))
+function parentsOf({ wallet, sendings }: WatcherContext, transaction: Transaction): readonly InFlight[] {
+  const ids = parentIdsOf(transaction)
   return wallet.inFlight().flatMap((id) => (ids.has(id) && sendings.get(id)) || [])
 }
+
+/** And those that are recorded: an earlier process may have sent them, or layer 1 may have lost them. */
+async function followedParentsOf(
+  context: WatcherContext,
+  transaction: Transaction,
+): Promise<readonly OwnTransaction[]> {
+  const parents = parentsOf(context, transaction).map((parent) => parent.transaction)
+  const ids = parentIdsOf(transaction)
+  for (const { id } of parents) ids.delete(toHex(id))
+  if (ids.size === 0) return parents
+  return [...parents, ...(await context.verdicts.recorded([...ids].map(fromHex)))]
+}
+
+const parentIdsOf = ({ body: { inputs, collateralInputs } }: Transaction): Set<string> =>
+  new Set([...inputs, ...collateralInputs].map(({ transactionId }) => toHex(transactionId)))
 
 /** Sends a transaction. @returns false if layer 1 refuses it for good */
 export async function send(context: WatcherContext, own: OwnTransaction): Promise<boolean> {
@@ -175,7 +189,7 @@ async function build(
   const slots = await layer1.slots({ signal })
   const validUntil = slot + BigInt(Math.ceil(validityMs / slots.slotLength))
   try {
-    const built = await wallet.build({ validUntil, ...draft }, { signal })
+    const built = await wallet.build({ validUntil, ...draft }, { signal, spared: sweptOf(context) })
     const inFlight = new Set(wallet.inFlight())
     for (const id of sendings.keys()) if (!inFlight.has(id)) sendings.delete(id)
     return built
@@ -185,6 +199,13 @@ async function build(
     return undefined
   }
 }
+
+/** What sweeps in flight make. They are not recorded: the next process could not follow what spends it. */
+const sweptOf = ({ wallet, sendings }: WatcherContext): readonly Utxo[] =>
+  wallet.inFlight().flatMap((id) => {
+    const own = sendings.get(id)?.transaction
+    return own?.stage === 'sweep' ? effects(decodeTransaction(own.cbor)).produced : []
+  })
 
 const lovelaceInDatums = ({ produced }: BuiltTransaction): bigint =>
   produced

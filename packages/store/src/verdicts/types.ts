@@ -120,6 +120,8 @@ export interface Verdicts {
     transaction: RecordedTransaction,
     proof?: { readonly policy: string; readonly fraud: string },
   ): Promise<void>
+  /** Those of some transactions that are stored, about any block, in the order in which they were built. */
+  recorded(ids: readonly Uint8Array[]): Promise<RecordedTransaction[]>
   /** Keeps another's question about a block with a verdict, whose answer is needed. Repeating it is safe. */
   keepQuestion(headerHash: Uint8Array, question: KeptQuestion): Promise<void>
   /** The questions about a block that were kept, in no particular order. */

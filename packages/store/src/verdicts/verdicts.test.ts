@@ -95,6 +95,8 @@ describeBackends('the verdicts', (backend) => {
       for (let n = 0; n < 2; n++) await verdicts.keepQuestion(headerHash, asked)
       expect(await verdicts.keptQuestions(headerHash)).toEqual([asked])
       expect(await verdicts.keptQuestions(verdictOf(8).headerHash)).toEqual([])
+      expect(await verdicts.recorded([question.id, idOf('none')])).toEqual([question])
+      expect(await verdicts.recorded([])).toEqual([])
       await verdicts.valid(headerHash)
       expect(await verdicts.open()).toEqual([])
       const { verdicts: listed } = await verdicts.list({ limit: 1, state: 'valid' })

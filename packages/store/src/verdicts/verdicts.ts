@@ -62,6 +62,12 @@ const ofBlocks = sql`FROM ${schema}.verdict_transactions
   ORDER BY number`
 const shownOf = statement(shown, sql`SELECT ${selectList(shown)} ${ofBlocks}`)
 const journalOf = statement(journal, sql`SELECT ${selectList(journal)} ${ofBlocks}`)
+const recorded = statement(
+  journal,
+  sql`SELECT ${selectList(journal)} FROM ${schema}.verdict_transactions
+  WHERE transaction_id IN (SELECT id FROM ${parameterRows({ id: 'bytea' })} AS given)
+  ORDER BY number`,
+)
 
 const add = sql`
   INSERT INTO ${schema}.verdicts AS known
@@ -119,9 +125,7 @@ export function openVerdicts(database: Database): Verdicts {
       ...present(row),
       header: row.header,
       ...(row.commitId !== null && { commitId: row.commitId }),
-      journal: (journals.get(keyOf(row.headerHash)) ?? []).map(
-        ({ block: _, sentAt: _at, ...each }): RecordedTransaction => each,
-      ),
+      journal: (journals.get(keyOf(row.headerHash)) ?? []).map(recordedOf),
     }))
   }
 
@@ -177,6 +181,8 @@ export function openVerdicts(database: Database): Verdicts {
         await connection.execute(record, [id, headerHash, stage, cbor, fee, locked])
       }),
 
+    recorded: async (ids) => (await database.query(recorded, [bytesColumn(ids)])).map(recordedOf),
+
     async keepQuestion(headerHash, { reference, output }) {
       await database.execute(keepQuestion, [headerHash, reference, output])
     },
@@ -211,6 +217,8 @@ export function openVerdicts(database: Database): Verdicts {
 }
 
 const keyOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex')
+
+const recordedOf = ({ block: _, sentAt: _at, ...each }: Row<typeof journal>): RecordedTransaction => each
 
 function present({ headerHash, height, state, reason, policy, fraud }: Row<typeof columns>) {
   return {
