@@ -75,4 +75,19 @@ export async function readHeld(
   return [...verdicts, ...(await layer1.utxosByReferences(references, { signal }))]
 }
 
+/**
+ * The outputs of anyone that hold a verdict of the summons against a block, the cheapest to refer to first.
+ *
+ * @param headerHash 56 hex digits
+ */
+export async function readVerdicts(
+  { layer1, contracts, signal }: WatcherContext,
+  headerHash: string,
+): Promise<readonly Utxo[]> {
+  if (contracts.summons === undefined) return []
+  const sizeOf = ({ output }: Utxo): number => output.bytes.length
+  const found = await layer1.utxosByUnit(contracts.summons.policy + headerHash, { signal })
+  return [...found].sort((a, b) => sizeOf(a) - sizeOf(b))
+}
+
 const keyOf = ({ reference }: Utxo): string => outputReferenceKey(reference)

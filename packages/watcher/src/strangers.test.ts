@@ -1,7 +1,7 @@
 import { toHex } from '@ratatosk/cbor'
 import type { InvalidBlock } from '@ratatosk/follower'
-import { encodeAsk } from '@ratatosk/fraud'
-import { askQuestion, readQuestions } from '@ratatosk/protocol'
+import { encodeAsk, encodeExpiry } from '@ratatosk/fraud'
+import { askQuestion, endQuestion, readQuestions } from '@ratatosk/protocol'
 import { afterAll, expect, test } from 'vitest'
 import { blockOf } from '../../fraud/dist/test/lying-blocks.js'
 import { summonsContracts as contracts } from '../../protocol/dist/test/protocol-scene.js'
@@ -96,4 +96,23 @@ test('removes a block by a verdict that is not recorded', { timeout }, async () 
   await until('it is removed', async () => (await newest()).state === 'removed')
   expect((await newest()).transactions.map(({ stage }) => stage)).toEqual(['question', 'removal'])
   expect(errors).toEqual([])
+})
+
+test('removes a block by a verdict that its operator has taken', { timeout }, async () => {
+  const watched = await openWatched({ contracts })
+  const { scene, store, stopMining, referenceScripts } = watched
+  const { layer1, slots } = scene
+  const block = await watched.commit(honest(watched.story))
+  openWatcher(watched, [block], { withheld: nobody, patienceMs })
+  const asked = async () => readQuestions(contracts, await layer1.utxosByPolicy(contracts.summons!.policy))
+  await until('it is asked for', async () => (await asked()).length === 1)
+  const resume = await stopMining()
+  const [question] = await asked()
+  // The watcher waits for a block behind the deadline, and the operator does not.
+  scene.clock.time += 2 * Number(period)
+  await scene.run(endQuestion(contracts, question!, encodeExpiry(0), slots, referenceScripts))
+  resume()
+  const newest = async () => (await store.verdicts.list({ limit: 1 })).verdicts[0]!
+  await until('it is removed', async () => (await newest()).state === 'removed')
+  expect((await newest()).transactions.map(({ stage }) => stage)).toEqual(['question', 'removal'])
 })

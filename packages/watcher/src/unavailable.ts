@@ -4,6 +4,7 @@ import { chunkCountOf, transactionsInChunk } from '@ratatosk/fraud'
 import type { Utxo } from '@ratatosk/ledger'
 import type { OpenQuestion, StateQueue } from '@ratatosk/protocol'
 import type { VerdictRecord } from '@ratatosk/store'
+import { isWalletError } from '@ratatosk/transaction'
 import {
   ask,
   expire,
@@ -16,7 +17,7 @@ import {
 import type { Missing, WatcherContext } from './context.js'
 import { chunkNumberOf, type QuestionBook, subjectOf } from './question-book.js'
 import { followQuestions } from './questions.js'
-import { elementsOf, readHeld } from './read-layer1.js'
+import { elementsOf, readHeld, readVerdicts } from './read-layer1.js'
 import { removeByVerdict } from './remove-by-verdict.js'
 import { follow, removalsOf } from './send.js'
 
@@ -61,8 +62,15 @@ export async function advanceUnavailable(
   if (sent.some(({ state, recorded }) => state === 'pending' || recorded.stage === 'removal')) return
   const included = sent.flatMap(({ state, recorded }) => (state === 'included' ? recorded : []))
   if (included.length > 0 || missing.book.hasExpired) {
-    const held = await readHeld(context, toHex(headerHash), included)
-    if (await removeByVerdict(context, headerHash, queue, held, slot)) return
+    const name = toHex(headerHash)
+    const own = await readHeld(context, name, included)
+    const held = missing.book.hasExpired ? [...own, ...(await readVerdicts(context, name))] : own
+    try {
+      if (await removeByVerdict(context, headerHash, queue, held, slot)) return
+    } catch (error) {
+      // Another's output may be too large to refer to.
+      if (!missing.book.hasExpired || !isWalletError(error)) throw error
+    }
   }
   await question(context, missing, verdict, open, term, slot)
 }
