@@ -20,9 +20,3 @@ export function decodeTransactionAt(cbor: Uint8Array, position: number): Transac
     )
   }
 }
-
-/** Milliseconds of work between two pauses for the event loop. */
-export const longestRunMs = 10
-
-/** Waits for a macrotask, so that timers and I/O of this thread can run. Browsers lack `setImmediate`. */
-export const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0))

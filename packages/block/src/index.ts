@@ -76,4 +76,5 @@ export {
 export { type BlockInterval, fitOf, type IntervalFit, intervalOf } from './interval.js'
 export { type BlockRules, judgeBlock, type KnownAt, type KnownTransaction } from './judge.js'
 export { createOutputTrie, type OutputTrie, type OutputTrieOptions, operationsOfDiff } from './output-trie.js'
+export { createPauses } from './pauses.js'
 export { derive, deriveBody, requireDiff, verifyBody, verifyHeader, verifyRoot } from './verify.js'

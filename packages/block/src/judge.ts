@@ -18,10 +18,11 @@ import {
   validateProfileOfInputs,
   validateScripts,
 } from '@ratatosk/ledger'
-import { decodeTransactionAt, longestRunMs, pause } from './decode-transactions.js'
+import { decodeTransactionAt } from './decode-transactions.js'
 import { BlockError, isBlockError } from './errors.js'
 import type { Header } from './header.js'
 import { type BlockInterval, fitOf, intervalOf } from './interval.js'
+import { createPauses } from './pauses.js'
 
 /**
  * The rules that the transactions of a block must keep. Validation workers and verifiers of blocks must use
@@ -108,13 +109,10 @@ export async function judgeBlock(
   }
   let scripts: Promise<void>[] = []
   let fees = 0n
-  let pausedAt = performance.now()
+  const pauseIfDue = createPauses()
   for (const [place, cbor] of transactions.entries()) {
     position = place
-    if (performance.now() - pausedAt > longestRunMs) {
-      await pause()
-      pausedAt = performance.now()
-    }
+    await pauseIfDue()
     const judged = known(position)
     if (judged && isStillValid(judged)) {
       pay(judged.fee)

@@ -1,12 +1,12 @@
 import { equalBytes } from '@ratatosk/cbor'
 import { emptyRoot } from '@ratatosk/trie'
 import type { BlockBody, BlockDiff } from './body.js'
-import { longestRunMs, pause } from './decode-transactions.js'
 import { createDerivation, type ReadBody } from './derivation/derive.js'
 import { transactionsRoot } from './derivation/transactions-map.js'
 import type { Derivation, OutputHashes } from './derivation/types.js'
 import { BlockError } from './errors.js'
 import { blockVersion, type Header } from './header.js'
+import { createPauses, pause } from './pauses.js'
 
 /**
  * Verifies a body against its header: the transactions have the header's transactions root, `spent` and
@@ -40,12 +40,9 @@ export async function deriveBody(body: BlockBody): Promise<Derivation> {
 /** Adds transactions to a derivation; other work runs meanwhile. @param read see {@link createDerivation} */
 export async function derive(transactions: readonly Uint8Array[], read?: ReadBody): Promise<Derivation> {
   const derivation = createDerivation(read)
-  let pausedAt = performance.now()
+  const pauseIfDue = createPauses()
   for (const cbor of transactions) {
-    if (performance.now() - pausedAt > longestRunMs) {
-      await pause()
-      pausedAt = performance.now()
-    }
+    await pauseIfDue()
     derivation.add(cbor)
   }
   return derivation

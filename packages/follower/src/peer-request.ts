@@ -1,12 +1,8 @@
 import { type Agent, type IncomingMessage, request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
-import { setImmediate as pause } from 'node:timers/promises'
-import { type Feed, isBlockError } from '@ratatosk/block'
+import { createPauses, type Feed, isBlockError } from '@ratatosk/block'
 import { childOf } from './child-controller.js'
 import { FollowerError, isFollowerError } from './errors.js'
-
-/** Milliseconds of work between two pauses for other work. */
-const longestRunMs = 10
 
 /** Minimum bytes per stall period. */
 const minProgress = 65_536
@@ -44,14 +40,12 @@ export async function askPeer<Result>({ feed, ...call }: PeerRequest<Result>): P
     if (statusCode !== 200) throw badAnswer(`it answered with status ${statusCode}`)
     if (headers['content-encoding'] !== undefined)
       throw badAnswer('it answered in an encoding that was not requested')
-    let pausedAt = performance.now()
+    const pauseIfDue = createPauses()
     for await (const piece of response) {
       progressed(piece.length)
       feed.push(piece)
       // Pieces that wait come one after another, without a pause for other work.
-      if (performance.now() - pausedAt < longestRunMs) continue
-      await pause()
-      pausedAt = performance.now()
+      await pauseIfDue()
     }
     return feed.end()
   })

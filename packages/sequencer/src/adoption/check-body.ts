@@ -1,6 +1,6 @@
-import { setImmediate as pause } from 'node:timers/promises'
 import {
   type BlockBody,
+  createPauses,
   decodeHeader,
   isBlockError,
   isInvalidBlock,
@@ -23,7 +23,7 @@ import { type RootsContext, realignRoots } from '../blocks/ledger-state.js'
 import { invalidBlock, type SequencerError, unjudgedBlock } from '../errors.js'
 import type { AdoptionMeans } from '../types.js'
 import type { ForeignHeader } from './fetch.js'
-import { type Examined, examineAll, longestRunMs, readOutputsBefore } from './outputs-before.js'
+import { type Examined, examineAll, readOutputsBefore } from './outputs-before.js'
 
 /** What the body of a block is worth that belongs to its header. */
 type CheckedBody =
@@ -93,16 +93,13 @@ async function namedBy(
   known: ReadonlySet<number> = new Set(),
 ): Promise<OutputReference[]> {
   const named = new Map<string, OutputReference>()
-  let pausedAt = performance.now()
+  const pauseIfDue = createPauses()
   for (const [place, each] of examined.entries()) {
     if (each === undefined) continue
     const spent = new Set(known.has(place) ? each.spent.map(outputReferenceKey) : [])
     for (const reference of each.named) {
       // One transaction of another operator may name hundreds of thousands.
-      if (performance.now() - pausedAt > longestRunMs) {
-        await pause()
-        pausedAt = performance.now()
-      }
+      await pauseIfDue()
       const key = outputReferenceKey(reference)
       if (!spent.has(key)) named.set(key, reference)
     }

@@ -1,5 +1,4 @@
-import { setImmediate as pause } from 'node:timers/promises'
-import type { KnownTransaction, OutputHashes } from '@ratatosk/block'
+import { createPauses, type KnownTransaction, type OutputHashes } from '@ratatosk/block'
 import { isDecodeError } from '@ratatosk/cbor'
 import {
   appliedTransaction,
@@ -14,8 +13,6 @@ import {
 import type { ExaminedTransaction } from '@ratatosk/store'
 import type { SequencerStore } from '../types.js'
 
-/** Milliseconds of work between two pauses for other work. */
-export const longestRunMs = 10
 /** Outputs that one query asks for. */
 const step = 1_000
 
@@ -74,12 +71,9 @@ export async function examineAll(
   transactions: readonly Uint8Array[],
 ): Promise<readonly (Examined | undefined)[]> {
   const examined: (Examined | undefined)[] = []
-  let pausedAt = performance.now()
+  const pauseIfDue = createPauses()
   for (const cbor of transactions) {
-    if (performance.now() - pausedAt > longestRunMs) {
-      await pause()
-      pausedAt = performance.now()
-    }
+    await pauseIfDue()
     examined.push(tryExamine(cbor))
   }
   return examined
