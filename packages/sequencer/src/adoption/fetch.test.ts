@@ -81,7 +81,7 @@ async function openPeer(context: TestContext) {
 }
 
 test.for(Object.entries(undecodedOf(9_500_000n)))(
-  'a block with %s that does not decode is invalid, and whoever serves it is not blamed',
+  'a block with %s that does not decode is invalid, and its peer is not blamed',
   async ([_kind, harmless], context) => {
     const { blamed, fetch } = await openPeer(context)
     const transactions = [signedTheft({ inputs: [20, 21], ...harmless })]

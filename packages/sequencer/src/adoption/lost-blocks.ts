@@ -11,9 +11,8 @@ export const finalAfterMs = 36 * 3_600_000
 const pageSize = 256n
 
 /**
- * Whether an adopted block that layer 1 lacks can come back as it was: its commit, which must be included by
- * the end of the block, still can be. No older state of layer 1 is later than that, whether the block is
- * merged by now or not. One that is final must come back.
+ * Whether an adopted block that layer 1 lacks can come back, merged or not: until the block's end, its commit
+ * can still be included. A final block cannot be undone: it is waited for.
  */
 export async function canReturn(
   { store: { blocks }, slots }: SequencerContext,
@@ -21,8 +20,9 @@ export async function canReturn(
   slot: bigint,
 ): Promise<boolean> {
   const block = await blocks.byHeight(height)
-  if (block?.mergedAt !== undefined && block.mergedAt.getTime() < Date.now() - finalAfterMs) return true
-  return block !== undefined && slotToTime(slots, slot) < block.endTime
+  if (block === undefined) return false
+  if (block.mergedAt !== undefined && block.mergedAt.getTime() < Date.now() - finalAfterMs) return true
+  return slotToTime(slots, slot) < block.endTime
 }
 
 /** The height of the oldest adopted block in a range; undefined if there is none. */
