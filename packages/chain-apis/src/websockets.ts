@@ -15,10 +15,8 @@ export async function registerWebSockets(fastify: FastifyInstance, stallTimeoutM
   const webSockets = new EventEmitter()
 
   function onUpgrade(request: IncomingMessage, socket: Socket, head: Buffer): void {
-    const opens = request.method === 'GET' && request.headers.upgrade?.toLowerCase() === 'websocket'
-    if (opens && webSockets.emit('upgrade', request, socket, head)) return
-    // A server may ignore `Upgrade` (RFC 9110, section 7.8). Java's HTTP client asks for h2c, also with a
-    // body.
+    if (opensWebSocket(request) && webSockets.emit('upgrade', request, socket, head)) return
+    // A Node without the callback below. It leaves the body in the socket.
     socket.unshift(Buffer.concat([withoutUpgrade(request), head]))
     server.emit('connection', socket)
   }
@@ -27,8 +25,15 @@ export async function registerWebSockets(fastify: FastifyInstance, stallTimeoutM
   await fastify.register(websocket, {
     options: { maxPayload: maxRequestLength, server: webSockets as Server },
   })
+  // A server may ignore `Upgrade` (RFC 9110, section 7.8). Java's HTTP client asks for h2c, also with a body,
+  // which Node 26 reads as the request's body before it gives the socket away.
+  Object.assign(server, { shouldUpgradeCallback: opensWebSocket })
   server.on('upgrade', onUpgrade)
   closeSilent(fastify, stallTimeoutMs)
+}
+
+function opensWebSocket({ method, headers }: IncomingMessage): boolean {
+  return method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket'
 }
 
 /** Closes each WebSocket whose client answers no ping. */
@@ -63,7 +68,7 @@ function closeSilent(fastify: FastifyInstance, timeoutMs: number): void {
 function closeWhenAnswered(fastify: FastifyInstance): void {
   const { routing } = fastify
   fastify.routing = (request, response) => {
-    if (request.headers.upgrade !== undefined) {
+    if (opensWebSocket(request)) {
       response.setHeader('connection', 'close')
       response.once('finish', () => {
         const { socket } = response
