@@ -44,10 +44,11 @@ const release = sql`
   UPDATE ${schema}.leases SET expires_at = clock_timestamp()
   WHERE name = $1 AND token = $2 AND expires_at > clock_timestamp()`
 
+// Conflicts with a new token, which is part of a unique index, but not with a renewal.
 const isHeld = statement(
   { token },
   sql`SELECT token FROM ${schema}.leases
-  WHERE name = $1 AND token = $2 AND expires_at > clock_timestamp() FOR SHARE`,
+  WHERE name = $1 AND token = $2 AND expires_at > clock_timestamp() FOR KEY SHARE`,
 )
 
 /** The {@link Leases} of a schema. */

@@ -230,12 +230,17 @@ export const droppedTransactions = ratatosk.table(
 )
 
 /** A released lease keeps its row, so that its fencing token never decreases. */
-export const leases = ratatosk.table('leases', {
-  name: text('name').primaryKey(),
-  holder: text('holder').notNull(),
-  token: bigint('token', { mode: 'bigint' }).notNull(),
-  expiresAt: moment('expires_at').notNull(),
-})
+export const leases = ratatosk.table(
+  'leases',
+  {
+    name: text('name').primaryKey(),
+    holder: text('holder').notNull(),
+    token: bigint('token', { mode: 'bigint' }).notNull(),
+    expiresAt: moment('expires_at').notNull(),
+  },
+  // So that a new token waits for work under the old one, and a renewal does not.
+  (table) => [uniqueIndex('leases_token').on(table.name, table.token)],
+)
 
 /** At most one row: the genesis outputs that the ledger was started with. */
 export const genesis = ratatosk.table(

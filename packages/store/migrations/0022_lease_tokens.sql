@@ -1,0 +1,1 @@
+CREATE UNIQUE INDEX "leases_token" ON "ratatosk"."leases" USING btree ("name","token");
