@@ -36,8 +36,8 @@ export interface ArchiveOfBlocksOptions {
   readonly cacheBytes?: number
 }
 
-/** Transactions read and decoded at a time, so that other work can run in between. */
-const pageSize = 500
+/** Transactions read at a time, while those before them are decoded. */
+const pageSize = 250
 
 /** Layer 1 may have these blocks; `built` blocks were not submitted and `removed` ones are gone. */
 const served: ReadonlySet<string> = new Set(['submitted', 'committed', 'mature', 'merged'])
@@ -54,10 +54,16 @@ export function archiveOfBlocks(blocks: NodeBlocks, options: ArchiveOfBlocksOpti
 
   async function* derive({ headerHash, transactions }: NodeBlock): AsyncGenerator<Uint8Array, void> {
     const derivation = createDerivation()
+    const read = async (offset: number) =>
+      offset < transactions ? blocks.transactionsOf(headerHash, { offset, limit: pageSize }) : []
     async function* transactionCbors(): AsyncGenerator<Uint8Array, void> {
+      let next = read(0)
       for (let offset = 0; offset < transactions; offset += pageSize) {
-        const part = { offset, limit: pageSize }
-        for (const { cbor } of await blocks.transactionsOf(headerHash, part)) {
+        const page = await next
+        next = read(offset + pageSize)
+        // It may not be awaited.
+        next.catch(() => undefined)
+        for (const { cbor } of page) {
           derivation.add(cbor)
           yield cbor
         }
