@@ -1,4 +1,5 @@
 import type { SummonsQuestion } from '@ratatosk/contracts'
+import { outputReferenceKey } from '@ratatosk/ledger'
 import type { OpenQuestion } from '@ratatosk/protocol'
 import { expect, test } from 'vitest'
 import { reliesOnAsked } from './ask.js'
@@ -25,20 +26,28 @@ const asked = (index: number, deadline: bigint) => {
 test('keeps one question, and none whose deadline is too late to rely on', async () => {
   const kept: number[] = []
   const context = {
-    wallet: { keys: { payment: { hash: new Uint8Array(28).fill(1) } } },
     verdicts: {
       keepQuestion: async (_: Uint8Array, { output }: { readonly output: Uint8Array }) => {
         kept.push(output[0]!)
       },
     },
   } as unknown as WatcherContext
+  const recorded = new Set<string>()
   const book = { ...createQuestionBook(), kept: new Set<string>() }
   const relies = (...open: OpenQuestion[]) =>
-    reliesOnAsked(context, book, { open, pending: [], own: 0 }, wanted, term)
+    reliesOnAsked(context, book, { open, pending: [], recorded, own: 0 }, wanted, term)
   expect(await relies(asked(1, 5000n))).toBe(false)
   expect(await relies(asked(1, 5000n), asked(2, 900n))).toBe(true)
   expect(kept).toEqual([2])
   // Others ask the same, and the provider shows theirs first.
   expect(await relies(asked(3, 800n), asked(2, 900n))).toBe(true)
   expect(kept).toEqual([2])
+  // Its own, once it is not recorded any more.
+  recorded.add(outputReferenceKey(asked(4, 700n).utxo.reference))
+  book.kept.clear()
+  expect(await relies(asked(4, 700n))).toBe(true)
+  expect(kept).toEqual([2])
+  recorded.clear()
+  expect(await relies(asked(4, 700n))).toBe(true)
+  expect(kept).toEqual([2, 4])
 })

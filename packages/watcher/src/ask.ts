@@ -1,5 +1,4 @@
 import type { Header } from '@ratatosk/block'
-import { equalBytes } from '@ratatosk/cbor'
 import type { SummonsQuestion } from '@ratatosk/contracts'
 import { encodeAsk, encodeExpiry } from '@ratatosk/fraud'
 import { encodeOutputReference, outputReferenceKey, slotToTime } from '@ratatosk/ledger'
@@ -73,11 +72,11 @@ const counts =
     question.deadline <= latest && isAbout(wanted)(question)
 
 /**
- * Whether a question waits for its answer already. Another's is kept: after a restart, its answer is read
- * although layer 1 does not show the question any more.
+ * Whether a question waits for its answer already. One that is not recorded is kept: after a restart, its
+ * answer is read although layer 1 does not show the question any more.
  */
 export async function reliesOnAsked(
-  { verdicts, wallet }: WatcherContext,
+  { verdicts }: WatcherContext,
   { kept }: QuestionBook,
   waiting: Waiting,
   wanted: WantedQuestion,
@@ -86,7 +85,7 @@ export async function reliesOnAsked(
   if (!isAsked(waiting, wanted, term)) return false
   const others = waiting.open
     .filter(counts(wanted, term.deadline))
-    .filter(({ question }) => !equalBytes(question.refund, wallet.keys.payment.hash))
+    .filter((each) => !waiting.recorded.has(keyOf(each)))
   const [asked] = others
   // One is enough: anyone can ask the same again and again.
   if (asked === undefined || kept === undefined || others.some((each) => kept.has(keyOf(each)))) return true

@@ -2,7 +2,7 @@ import { decodeHeader } from '@ratatosk/block'
 import { equalBytes, toHex } from '@ratatosk/cbor'
 import { type StateQueue, soundRoot } from '@ratatosk/protocol'
 import type { VerdictRecord } from '@ratatosk/store'
-import type { WatcherContext } from './context.js'
+import type { Missing, WatcherContext } from './context.js'
 import { forget, removalsOf } from './send.js'
 
 /**
@@ -67,4 +67,33 @@ async function isTaken(
   if (replacement === toHex(commitId)) return false
   const replaced = await layer1.status(replacement, { signal })
   return replaced.kind === 'confirmed' && replaced.slot >= commit.slot
+}
+
+/**
+ * Settles verdicts about blocks whose bodies were missing, and that a follower has archived since.
+ *
+ * @param missing by header hash; loses these blocks
+ * @returns the others
+ */
+export async function settleValid(
+  { verdicts, archive, log }: WatcherContext,
+  open: readonly VerdictRecord[],
+  missing: Map<string, Missing>,
+): Promise<readonly VerdictRecord[]> {
+  const left: VerdictRecord[] = []
+  for (const verdict of open) {
+    const { headerHash, height, state } = verdict
+    const archived = state === 'unavailable' ? await archive.byHeight(height) : undefined
+    if (archived === undefined || !equalBytes(archived.headerHash, headerHash)) {
+      left.push(verdict)
+      continue
+    }
+    await verdicts.valid(headerHash)
+    missing.delete(toHex(headerHash))
+    log.info(
+      { headerHash: toHex(headerHash), height: Number(height) },
+      'A block whose body was missing is valid',
+    )
+  }
+  return left
 }

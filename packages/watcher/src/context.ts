@@ -1,6 +1,6 @@
 import type { InvalidBlock, UnavailableBlock } from '@ratatosk/follower'
 import type { AccusedBlock, DerivedMap, FraudRemoval } from '@ratatosk/fraud'
-import type { VerdictStage } from '@ratatosk/store'
+import type { VerdictRecord, VerdictStage } from '@ratatosk/store'
 import type { QuestionBook } from './question-book.js'
 import type { WatcherOptions, WatcherStep } from './types.js'
 
@@ -48,6 +48,14 @@ export interface WatcherContext
   readonly refusedMs: number
   /** By transaction id; all that the wallet has in flight are here. */
   readonly sendings: Map<string, InFlight>
+  /** Ids of recorded transactions that layer 1 has shown in a block. */
+  readonly included: Set<string>
+  /** Ids of transactions that layer 1 cannot include, nor what spends their outputs. */
+  readonly dead: Set<string>
+  /** Milliseconds by which answers of a provider may be older than its newest. */
+  readonly lagMs: number
+  /** Whether layer 1 may still remove or merge a block: those that are behind the confirmed state. */
+  isUndecided(verdict: Pick<VerdictRecord, 'header'>): boolean
   /** Reports why the wallet cannot pay, once; undefined: it can. */
   lacks(lack: Lack | undefined): void
   /** Lets an attempt at a removal wait for a few polls. */

@@ -1,10 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { decodeHeader } from '@ratatosk/block'
 import { equalBytes, toHex } from '@ratatosk/cbor'
 import { isLayer1Error } from '@ratatosk/layer1'
-import type { StateQueue } from '@ratatosk/protocol'
+import { type StateQueue, soundRoot } from '@ratatosk/protocol'
 import type { VerdictRecord } from '@ratatosk/store'
 import { emptyRoot } from '@ratatosk/trie'
-import { conclude } from './conclude.js'
+import { conclude, settleValid } from './conclude.js'
 import type { Job, Lack, Missing, WatcherContext } from './context.js'
 import { pruneBehindRemoved } from './prune.js'
 import { createQuestionBook } from './question-book.js'
@@ -27,6 +28,8 @@ const retryPolls = 10
 const attemptPolls = 3
 /** The longest time between two reads of layer 1 by a follower that still lacks a body, in milliseconds. */
 const wantedForMs = 120_000
+/** By how much answers of a provider may differ in age: at most, in milliseconds, and by the window. */
+const [mostLagMs, sharesForLag] = [120_000, 30n]
 /** Share of the maturity window in which peers may be without a body. */
 const shareOfWindow = 10n
 /** Polls after which a transaction is sent again, and how often in its validity at least. */
@@ -46,7 +49,7 @@ const [resendPolls, leastSendings] = [20, 20]
  * const follower = await createFollower({ ...options, watch, unavailable })
  */
 export function createWatcher(options: WatcherOptions): Watcher {
-  const { layer1, wallet, contracts, verdicts, archive, log, observer } = options
+  const { layer1, wallet, contracts, verdicts, log, observer } = options
   const { pollMs = 1000, validityMs = 300_000 } = options
   const { maturityWindow } = contracts.parameters
   const closing = new AbortController()
@@ -63,6 +66,7 @@ export function createWatcher(options: WatcherOptions): Watcher {
   let retryAt = 0
   let balanceAt = 0
   let isPruning = true
+  let confirmedUntil = 0n
   const line = createSummonsLine()
   /** Whether the last read of layer 1 was for a summons: they take turns with the other work. */
   let hasSummoned = false
@@ -77,6 +81,10 @@ export function createWatcher(options: WatcherOptions): Watcher {
     signal,
     refusedMs: attemptPolls * pollMs,
     sendings: new Map(),
+    included: new Set(),
+    dead: new Set(),
+    lagMs: Math.min(mostLagMs, Number(maturityWindow / sharesForLag)),
+    isUndecided: ({ header }) => decodeHeader(header).endTime > confirmedUntil,
     lacks(found) {
       if (found === undefined) {
         if (lack !== undefined) log.info({ was: lack.reason }, 'The watcher can pay again')
@@ -119,12 +127,14 @@ export function createWatcher(options: WatcherOptions): Watcher {
     if (failure !== undefined) throw failure
   }
 
-  async function tick(): Promise<void> {
+  /** @returns whether it has tried everything: after a failure, some of it waits */
+  async function tick(): Promise<boolean> {
     // The tip first, so that everything else is at least as new.
     const { slot } = await layer1.tip({ signal })
     const queue = await readQueue(context)
+    confirmedUntil = soundRoot(queue).datum.state.endTime
     const shown = new Set(queue.blocks.map(({ headerHash }) => headerHash))
-    const open = await settleValid(await verdicts.open())
+    const open = await settleValid(context, await verdicts.open(), missing)
     const isShown = ({ headerHash }: VerdictRecord) => shown.has(toHex(headerHash))
     const inQueue = open.filter(isShown)
     const isStuck = ({ state, headerHash }: VerdictRecord) =>
@@ -149,11 +159,13 @@ export function createWatcher(options: WatcherOptions): Watcher {
       const unsent = () => `Not sent: ${lack?.reason ?? 'layer 1 has refused the question'}`
       waiting.resolve(result.then((sent) => sent ?? { kind: 'refused', reason: unsent() }))
       await result.catch(() => undefined)
-      return wake.abort()
+      wake.abort()
+      return false
     }
     const current = job
     const before = lack
-    if (performance.now() >= retryAt || current?.isRecorded === false) {
+    const isWhole = performance.now() >= retryAt || current?.isRecorded === false
+    if (isWhole) {
       if (current === undefined) {
         await resume(inQueue, queue, slot)
         const now = performance.now()
@@ -165,36 +177,25 @@ export function createWatcher(options: WatcherOptions): Watcher {
         const own = () => questionsAbout(current)
         await advanceRemoval(context, current, queue, knownOf(current), own, slot)
       }
-    }
-    const gone = open.filter((verdict) => !isShown(verdict))
+      // What is recorded does not wait.
+    } else await followRemovals(inQueue, slot)
+    // Nothing removes the others any more: they can wait.
+    const isDue = performance.now() >= balanceAt
+    const gone = open.filter((verdict) => !isShown(verdict) && (isDue || context.isUndecided(verdict)))
     await forEach(gone, (verdict) => conclude(context, verdict, queue))
     await checkBalance(slot)
     if (lack !== undefined && lack !== before) retryAt = performance.now() + delayMs
+    return isWhole
   }
 
-  /** Settles verdicts about blocks that a follower has archived since. @returns the others */
-  async function settleValid(open: readonly VerdictRecord[]): Promise<readonly VerdictRecord[]> {
-    const left: VerdictRecord[] = []
-    for (const verdict of open) {
-      const { headerHash, height, state } = verdict
-      const archived = state === 'unavailable' ? await archive.byHeight(height) : undefined
-      if (archived === undefined || !equalBytes(archived.headerHash, headerHash)) {
-        left.push(verdict)
-        continue
-      }
-      await verdicts.valid(headerHash)
-      missing.delete(toHex(headerHash))
-      log.info(
-        { headerHash: toHex(headerHash), height: Number(height) },
-        'A block whose body was missing is valid',
-      )
-    }
-    return left
-  }
+  const followRemovals = (recorded: readonly VerdictRecord[], slot: bigint) =>
+    forEach(recorded, async (verdict) => {
+      await follow(context, removalsOf(verdict), slot)
+    })
 
   /** Goes on with what was recorded for blocks whose bodies no follower has yet, and prunes. */
   async function resume(inQueue: readonly VerdictRecord[], queue: StateQueue, slot: bigint): Promise<void> {
-    for (const verdict of inQueue) await follow(context, removalsOf(verdict), slot)
+    await followRemovals(inQueue, slot)
     isPruning = await pruneBehindRemoved(context, queue, slot, isPruning)
   }
 
@@ -213,8 +214,8 @@ export function createWatcher(options: WatcherOptions): Watcher {
     while (!signal.aborted) {
       wake = new AbortController()
       ticking = tick().then(
-        () => {
-          trouble = undefined
+        (isWhole) => {
+          if (isWhole) trouble = undefined
         },
         (error: unknown) => {
           line.fail(error)

@@ -3,7 +3,7 @@ import { fromHex, toHex } from '@ratatosk/cbor'
 import { accuse, removeFraudulentBlock } from '@ratatosk/fraud'
 import { type Layer1, openWallet } from '@ratatosk/layer1'
 import { decodeTransaction } from '@ratatosk/ledger'
-import { pruneBlocks, registerOperator } from '@ratatosk/protocol'
+import { pruneBlocks, readQuestions, registerOperator } from '@ratatosk/protocol'
 import type { VerdictStage } from '@ratatosk/store'
 import { keysFromSigningKey, type TransactionDraft } from '@ratatosk/transaction'
 import { afterAll, expect, test } from 'vitest'
@@ -141,4 +141,61 @@ test('keeps what an earlier process sent behind a transaction about another bloc
   expect(transactions.map(({ stage }) => stage)).toEqual(['datum', 'removal'])
   expect(toHex(transactions[0]!.id)).toBe(datum)
   expect(errors).toEqual([])
+})
+
+test('reads after a restart the answer to its own question that it has forgotten', { timeout }, async () => {
+  const watched = await openWatched({ contracts: summonsContracts })
+  const { scene, story, store } = watched
+  const committed = honest(story)
+  const block = await watched.commit(committed)
+  const judged: number[] = []
+  const withheld = {
+    async judge(_: unknown, transactions: readonly Uint8Array[]) {
+      judged.push(transactions.length)
+      return true
+    },
+  }
+  const options = { withheld, patienceMs: 20_000 }
+  const first = openWatcher(watched, [block], options)
+  const { policy } = summonsContracts.summons!
+  const asked = async () => readQuestions(summonsContracts, await scene.layer1.utxosByPolicy(policy))
+  await until('it is asked for', async () => (await asked()).length === 1)
+  const journal = async () => (await store.verdicts.open())[0]!.journal
+  // As if a provider had shown a state without it after its validity.
+  await store.verdicts.drop((await journal())[0]!.id)
+  const kept = () => store.verdicts.keptQuestions(block.headerHash)
+  await until('it relies on it', async () => (await kept()).length === 1)
+  await first.close()
+  await openOperator(watched, committed)
+  await until('it is answered', async () => (await asked()).length === 0)
+  openWatcher(watched, [block], options)
+  await until('it has the body', () => judged.length === 1)
+  expect(judged).toEqual([committed.transactions.length])
+  expect(await journal()).toEqual([])
+})
+
+test('asks once although the provider shows the question late', { timeout }, async () => {
+  const watched = await openWatched({ contracts: summonsContracts })
+  const { scene, story, store } = watched
+  const { layer1 } = scene
+  const block = await watched.commit(honest(story))
+  let reads = 0
+  const late: Layer1 = {
+    ...layer1,
+    async utxosAt(address, options) {
+      if (options?.policy === undefined) return layer1.utxosAt(address, options)
+      reads++
+      return []
+    },
+  }
+  const withheld = { judge: async () => Promise.reject(new Error('There is no body')) }
+  openWatcher(watched, [block], { layer1: late, withheld, patienceMs: 20_000 })
+  const journal = async () => (await store.verdicts.open())[0]?.journal ?? []
+  await until('it is included', async () => {
+    const [asked] = await journal()
+    return asked !== undefined && (await layer1.status(toHex(asked.id))).kind === 'confirmed'
+  })
+  const before = reads
+  await until('it polls', () => reads >= before + 10)
+  expect(await journal()).toHaveLength(1)
 })

@@ -24,6 +24,8 @@ export interface Waiting {
   readonly open: readonly OpenQuestion[]
   /** What is recorded, and not yet on layer 1. */
   readonly pending: readonly SummonsQuestion[]
+  /** Outputs of those that are recorded. */
+  readonly recorded: ReadonlySet<string>
   /** How many of both are recorded: others can ask as much as they pay for. */
   readonly own: number
 }
@@ -72,11 +74,13 @@ export async function followQuestions(
   const shown = new Map(open.map((asked) => [keyOf(asked), asked]))
   const pending = new Map<string, SummonsQuestion>()
   let own = 0
+  const made = new Set<string>()
   for (const recorded of verdict?.journal ?? []) {
     if (recorded.stage !== 'question') continue
     const [asked] = readQuestions(context.contracts, effects(decodeTransaction(recorded.cbor)).produced)
     if (asked === undefined) continue
     const key = keyOf(asked)
+    made.add(key)
     if (shown.has(key)) own++
     if (shown.has(key) || book.spent.has(key)) continue
     const [sent] = await follow(context, [recorded], slot)
@@ -88,14 +92,17 @@ export async function followQuestions(
   for (const [key, asked] of book.seen) {
     if (shown.has(key) || pending.has(key)) continue
     const spending = await context.layer1.spending(asked.utxo.reference, { signal: context.signal })
-    // Layer 1 has lost it, or the provider is behind.
-    if (spending === undefined) continue
+    // Layer 1 has lost it, or the provider is behind: one that is included must not be asked again.
+    if (spending === undefined) {
+      if (made.has(key)) pending.set(key, asked.question)
+      continue
+    }
     book.seen.delete(key)
     book.spent.add(key)
     if (readAnswer(context, book, asked, spending)) context.step('answered')
     else book.hasExpired = true
   }
-  return { open, pending: [...pending.values()], own: own + pending.size }
+  return { open, pending: [...pending.values()], recorded: made, own: own + pending.size }
 }
 
 /** Reads the questions of others that an earlier process relied on. */

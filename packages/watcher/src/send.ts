@@ -1,9 +1,11 @@
 import { fromHex, toHex } from '@ratatosk/cbor'
-import { isLayer1Error, lacksInput } from '@ratatosk/layer1'
-import { decodeTransaction, effects, type Transaction, type Utxo } from '@ratatosk/ledger'
+import { isLayer1Error } from '@ratatosk/layer1'
+import { decodeTransaction, type Transaction } from '@ratatosk/ledger'
 import type { RecordedTransaction, VerdictRecord, VerdictStage } from '@ratatosk/store'
 import { type BuiltTransaction, isWalletError, type TransactionDraft } from '@ratatosk/transaction'
 import type { InFlight, OwnTransaction, WatcherContext } from './context.js'
+import { isExpired, isOvertaken } from './dead.js'
+import { sparedOf } from './spared.js'
 
 const hourMs = 3_600_000
 
@@ -27,6 +29,7 @@ export async function follow<Each extends OwnTransaction>(
     followed.push({ state, recorded })
     if (state !== 'dead') continue
     const { id, stage } = recorded
+    context.dead.add(toHex(id))
     context.log.warn(
       { transaction: toHex(id), stage },
       'Layer 1 cannot include a transaction: it is forgotten',
@@ -51,13 +54,18 @@ export async function forget(
 }
 
 async function followOne(context: WatcherContext, own: OwnTransaction, slot: bigint): Promise<SentState> {
-  const { layer1, wallet, signal } = context
+  const { layer1, wallet, signal, included, dead } = context
   const id = toHex(own.id)
   const { kind } = await layer1.status(id, { signal })
-  if (kind === 'confirmed') return 'included'
+  if (kind === 'confirmed') {
+    included.add(id)
+    return 'included'
+  }
+  included.delete(id)
   const transaction = decodeTransaction(own.cbor)
-  const { invalidHereafter } = transaction.body.validityInterval
-  if (kind === 'unknown' && invalidHereafter !== undefined && slot >= invalidHereafter) return 'dead'
+  const expired = kind === 'unknown' ? await isExpired(context, transaction, slot) : 'no'
+  if (expired === 'yes') return 'dead'
+  if (expired === 'perhaps') return 'pending'
   const { dueAt } = sendingOf(context, own)
   const isWaiting = kind === 'pending' || performance.now() < dueAt
   const isHeld = (): boolean => wallet.inFlight().includes(id)
@@ -66,8 +74,11 @@ async function followOne(context: WatcherContext, own: OwnTransaction, slot: big
   // Sent by an earlier process, or rolled back: other transactions must not spend its inputs.
   if (!isHeld()) await wallet.adopt(own.cbor, { signal })
   if (isWaiting) return 'pending'
-  if (await lacksInput(layer1, wallet, transaction, { signal })) return 'dead'
-  return (await send(context, own)) ? 'pending' : 'dead'
+  for (const parent of parentIdsOf(transaction)) if (dead.has(parent)) return 'dead'
+  if (await isOvertaken(context, transaction)) return 'dead'
+  // An earlier sending may have an effect although this one is refused.
+  await send(context, own)
+  return 'pending'
 }
 
 function sendingOf({ sendings }: WatcherContext, transaction: OwnTransaction): InFlight {
@@ -189,7 +200,10 @@ async function build(
   const slots = await layer1.slots({ signal })
   const validUntil = slot + BigInt(Math.ceil(validityMs / slots.slotLength))
   try {
-    const built = await wallet.build({ validUntil, ...draft }, { signal, spared: sweptOf(context) })
+    const built = await wallet.build(
+      { validUntil, ...draft },
+      { signal, spared: await sparedOf(context, draft) },
+    )
     const inFlight = new Set(wallet.inFlight())
     for (const id of sendings.keys()) if (!inFlight.has(id)) sendings.delete(id)
     return built
@@ -199,13 +213,6 @@ async function build(
     return undefined
   }
 }
-
-/** What sweeps in flight make. They are not recorded: the next process could not follow what spends it. */
-const sweptOf = ({ wallet, sendings }: WatcherContext): readonly Utxo[] =>
-  wallet.inFlight().flatMap((id) => {
-    const own = sendings.get(id)?.transaction
-    return own?.stage === 'sweep' ? effects(decodeTransaction(own.cbor)).produced : []
-  })
 
 const lovelaceInDatums = ({ produced }: BuiltTransaction): bigint =>
   produced

@@ -3,6 +3,7 @@ import { encodeBech32Address, keyAddress } from '@ratatosk/ledger'
 import { isWalletError } from '@ratatosk/transaction'
 import type { WatcherContext } from './context.js'
 import { follow, forget, send } from './send.js'
+import { sparedOf } from './spared.js'
 
 /** Returned bonds that one transaction takes. */
 const mostAtOnce = 30
@@ -38,7 +39,7 @@ export async function sweepBonds(context: WatcherContext, slot: bigint): Promise
   if (bonds.length === 0) return false
   try {
     const inputs = bonds.slice(0, mostAtOnce).map((utxo) => ({ utxo }))
-    const { id, bytes } = await wallet.build({ inputs }, { signal })
+    const { id, bytes } = await wallet.build({ inputs }, { signal, spared: await sparedOf(context) })
     const sweep = { id: fromHex(id), cbor: bytes, stage: 'sweep' } as const
     if (!(await send(context, sweep))) await forget(context, sweep)
     else log.info({ transaction: id, bonds: inputs.length }, 'Took bonds of questions back')

@@ -42,7 +42,7 @@ export interface BuildOptions extends CallOptions {
   /** Further keys that sign. */
   readonly cosigners?: readonly SigningKey[]
   /** Outputs of the wallet that pay for nothing: only a draft that names them spends them. */
-  readonly spared?: readonly Utxo[]
+  readonly spared?: readonly Pick<Utxo, 'reference'>[]
 }
 
 /** The funds of one role. A process opens one wallet per address; two would spend the same outputs. */
