@@ -178,8 +178,13 @@ export function createOutputTrie({ store, history = 64 }: OutputTrieOptions): Ou
     },
 
     prepareDerivation(derivation) {
-      if (derivation.fault !== undefined) throw derivation.fault
-      advance(derivation)
+      try {
+        if (derivation.fault !== undefined) throw derivation.fault
+        advance(derivation)
+      } catch (error) {
+        begun = undefined
+        throw error
+      }
     },
 
     free: trie.free,

@@ -28,6 +28,9 @@ let ahead: Ahead | undefined
 /** Nodes that are freed at once: some 10 ms. */
 const freedAtOnce = 3000
 
+/** Bytes of transactions between two tests of a block against the trie: more than 10,000 transfers have. */
+const bytesBetweenTests = 4 * 1024 * 1024
+
 const handlers = {
   open({ path, history = 64 }: RootsOptions): void {
     const store = path === undefined ? createMemoryStore() : openLmdbStore({ path, freesLater: true })
@@ -136,10 +139,17 @@ function contentOf(packed: PackedBytes): Content {
 }
 
 function addTo({ intervals, derivation }: Content, items: readonly Uint8Array[]): void {
+  let untested = 0
   for (const cbor of items) {
     const transaction = decodeTransactionAt(cbor, intervals.length)
     intervals.push(transaction.body.validityInterval)
     derivation.add(transaction)
+    untested += cbor.length
+    if (untested < bytesBetweenTests) continue
+    // A block of another operator may spend millions of outputs that do not exist: it is refused at the first
+    // ones, because a derivation takes some twenty times the bytes of inputs.
+    opened().prepareDerivation(derivation)
+    untested = 0
   }
 }
 
