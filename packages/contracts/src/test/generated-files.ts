@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import { ruleRows } from '../../../fraud/dist/test/rules.js'
 import type { Breach } from './breach.js'
 import { costTables } from './costs.js'
 import { ledgerBreaches } from './fraud/ledger/breaches.js'
 import { ledgerFraudNotes } from './fraud/ledger/notes.js'
-import { provableRules } from './fraud/provable-rules.js'
 import { transactionBreaches } from './fraud/transaction/breaches.js'
 import { transactionFraudNotes } from './fraud/transaction/notes.js'
 import { witnessBreaches } from './fraud/witness/breaches.js'
@@ -49,7 +49,9 @@ export const generatedFiles: Readonly<Record<'RULES.md' | 'COSTS.md', () => stri
       '## Summons',
       ruleTable(summonsNotes, summonsBreaches),
       '## What proves a false block',
-      'Every rule by which verifiers judge a block. Tests tell a lie for each rule and claim. The state ' +
+      'Every rule by which verifiers judge a block. Tests tell a lie for each rule and claim, and find no ' +
+        'proof of those without a claim. A block that breaks one of these keeps its bond, and operators ' +
+        'build nothing on it until the administrator removes it, whatever else it gains. The state ' +
         'queue itself refuses a header with a false previous root, previous hash, time, operator, block ' +
         'version or event root.',
       provabilityTable(),
@@ -74,15 +76,15 @@ const row = (...cells: readonly string[]) => `| ${cells.join(' | ')} |`
 
 function provabilityTable(): string {
   return [
-    row('rule', 'claims', 'without a claim, an operator that breaks it gains'),
-    row('---', '---', '---'),
-    ...Object.entries(provableRules).map(([rule, provability]) =>
-      typeof provability !== 'string'
-        ? row(rule, provability.map((claim) => `\`${claim}\``).join(', '), '')
-        : provability in provableRules
-          ? row(rule, `those of ${provability}`, '')
-          : row(rule, '', provability),
-    ),
+    row('rule', 'claims', 'a lie about it', 'without a claim, an operator that breaks it gains'),
+    row('---', '---', '---', '---'),
+    ...Object.entries(ruleRows).map(([rule, each]) => {
+      if ('sameAs' in each) return row(rule, `those of ${each.sameAs}`, 'lie' in each ? each.lie : '', '')
+      if ('never' in each) return row(rule, '', '', `nothing: ${each.never}`)
+      return 'claims' in each
+        ? row(rule, each.claims.map((claim) => `\`${claim}\``).join(', '), each.lie, '')
+        : row(rule, '', each.lie, each.gain)
+    }),
   ].join('\n')
 }
 

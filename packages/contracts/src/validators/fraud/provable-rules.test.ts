@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { type Claim, provableRules } from '../../test/fraud/provable-rules.js'
+import { type RuleRow, ruleRows } from '../../../../fraud/dist/test/rules.js'
 import { toldLies } from '../../test/fraud/told-lies.js'
 
 const told = await toldLies()
-const rows = Object.entries(provableRules).flatMap(([rule, provability]) =>
-  typeof provability === 'string' ? [] : provability.map((claim) => ({ rule, claim })),
+const claimsOf = (row: RuleRow | undefined) => (row && 'claims' in row ? row.claims : [])
+const rows = Object.entries(ruleRows).flatMap(([rule, row]) =>
+  claimsOf(row).map((claim) => ({ rule, claim })),
 )
 
 describe('the table of rules', () => {
@@ -13,8 +14,8 @@ describe('the table of rules', () => {
   })
 
   it.each(told)('has a row for what proves $what', ({ claim, rules }) => {
-    const known = rules as readonly (keyof typeof provableRules)[]
-    const proving = known.filter((rule) => (provableRules[rule] as readonly Claim[]).includes(claim))
+    const known = rules as readonly (keyof typeof ruleRows)[]
+    const proving = known.filter((rule) => claimsOf(ruleRows[rule]).includes(claim))
     expect(proving, `${claim} for ${rules}`).not.toEqual([])
   })
 
