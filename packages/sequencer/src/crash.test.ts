@@ -32,7 +32,7 @@ const steps: readonly Step[] = [
 ]
 
 test(`killed at each of ${steps.length} steps and ${crashes} times at random, sequencers do all once`, {
-  timeout: 120_000 + crashes * 10_000,
+  timeout: 240_000 + crashes * 10_000,
 }, async (context) => {
   const { store, start, agree } = await openProcesses(context, funds, 1500)
   const key = keyOf(userSeed)
