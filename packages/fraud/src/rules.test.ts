@@ -1,33 +1,17 @@
-import { blockVersion, isBlockError, judgeBlock } from '@ratatosk/block'
+import { isBlockError, judgeBlock } from '@ratatosk/block'
 import { equalBytes, fromHex } from '@ratatosk/cbor'
-import type { ProvableRules } from '@ratatosk/contracts'
-import {
-  decodeOutputReference,
-  decodeTransactionOutput,
-  outputReferenceKey,
-  slotToTime,
-} from '@ratatosk/ledger'
+import { decodeOutputReference, decodeTransactionOutput, outputReferenceKey } from '@ratatosk/ledger'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { evaluator, openScene } from '../../protocol/dist/test/protocol-scene.js'
-import { accuse } from './accused-block.js'
-import { findFraud } from './find-fraud.js'
+import { evaluator } from '../../protocol/dist/test/protocol-scene.js'
 import { lies } from './test/lies/index.js'
 import { ruleLies } from './test/lies/rule-lies.js'
-import { accusation, blockOf, type Committed, type Story, tellStory } from './test/lying-blocks.js'
+import { blockOf, type Committed, type Story } from './test/lying-blocks.js'
+import { type OpenStory, openStory } from './test/open-story.js'
 import { ruleRows } from './test/rules.js'
 
-let story: Story
-let rules: ProvableRules
-let times: { readonly startTime: bigint; readonly endTime: bigint }
+let opened: OpenStory
 beforeAll(async () => {
-  const { devnet, layer1, slots } = await openScene()
-  // The ledger version in which an input must not be read too.
-  const parameters = { ...(await layer1.parameters()), ledgerVersion: { major: 10, minor: 0 } }
-  rules = { parameters, networkId: 0, slots }
-  story = await tellStory(parameters, slots)
-  const endTime = slotToTime(slots, devnet.currentSlot())
-  times = { startTime: endTime - 20_000n, endTime }
-  await devnet.close()
+  opened = await openStory()
 })
 afterAll(() => evaluator.close())
 
@@ -51,8 +35,9 @@ async function judged({ transactions, outputs }: Committed): Promise<readonly st
       return output && decodeTransactionOutput(output)
     },
   }
+  const { interval, rules } = opened
   try {
-    await judgeBlock(transactions, times, before, { ...rules, evaluator })
+    await judgeBlock(transactions, interval, before, { ...rules, evaluator })
     return undefined
   } catch (error) {
     if (!isBlockError(error) || error.code !== 'BLOCK_INVALID') throw error
@@ -60,21 +45,9 @@ async function judged({ transactions, outputs }: Committed): Promise<readonly st
   }
 }
 
-async function proven(block: Committed) {
-  const header = {
-    ...block.roots,
-    ...times,
-    depositsRoot: new Uint8Array(32),
-    withdrawalsRoot: new Uint8Array(32),
-    prevHeaderHash: new Uint8Array(28),
-    operatorVkey: new Uint8Array(28),
-    blockVersion,
-  }
-  return findFraud(await accuse(accusation(block, header)), rules)?.proof.fraud
-}
-
 describe('rules of blocks', () => {
   it.each(rows)('$rule: an operator says $lie', async ({ rule, lie, besides = [], ...row }) => {
+    const { story, find } = opened
     const block = told[lie]!(story)
     const root = /^(transactions|utxos)_root/.exec(rule)?.[1]
     const predicates = await judged(block)
@@ -86,7 +59,7 @@ describe('rules of blocks', () => {
       const predicate = /^[A-Z]\w+/.exec(rule)?.[0]
       expect(predicates?.toSorted()).toEqual([...(predicate ? [predicate] : []), ...besides].toSorted())
     }
-    const fraud = await proven(block)
+    const fraud = (await find(block))?.proof.fraud
     if (row.foundAs) expect(fraud).toBe(row.foundAs)
     else if ('claims' in row) expect(row.claims).toContain(fraud)
     else expect(fraud).toBeUndefined()
