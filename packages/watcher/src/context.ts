@@ -50,11 +50,11 @@ export interface WatcherContext
   readonly sendings: Map<string, InFlight>
   /** Ids of recorded transactions that layer 1 has shown in a block. */
   readonly included: Set<string>
-  /** Ids of transactions that layer 1 cannot include, nor what spends their outputs. */
+  /** Ids of transactions that layer 1 cannot include; it cannot include their descendants either. */
   readonly dead: Set<string>
-  /** Milliseconds by which answers of a provider may be older than its newest. */
+  /** The longest lag of a provider's answers behind its tip, in milliseconds. */
   readonly lagMs: number
-  /** Whether layer 1 may still remove or merge a block: those that are behind the confirmed state. */
+  /** Whether layer 1 may still remove or merge a block: it ends after the confirmed state. */
   isUndecided(verdict: Pick<VerdictRecord, 'header'>): boolean
   /** Reports why the wallet cannot pay, once; undefined: it can. */
   lacks(lack: Lack | undefined): void

@@ -28,8 +28,8 @@ const retryPolls = 10
 const attemptPolls = 3
 /** The longest time between two reads of layer 1 by a follower that still lacks a body, in milliseconds. */
 const wantedForMs = 120_000
-/** By how much answers of a provider may differ in age: at most, in milliseconds, and by the window. */
-const [mostLagMs, sharesForLag] = [120_000, 30n]
+/** The longest lag of a provider's answers behind its tip: milliseconds, and share of the maturity window. */
+const [maxLagMs, shareForLag] = [120_000, 30n]
 /** Share of the maturity window in which peers may be without a body. */
 const shareOfWindow = 10n
 /** Polls after which a transaction is sent again, and how often in its validity at least. */
@@ -83,7 +83,7 @@ export function createWatcher(options: WatcherOptions): Watcher {
     sendings: new Map(),
     included: new Set(),
     dead: new Set(),
-    lagMs: Math.min(mostLagMs, Number(maturityWindow / sharesForLag)),
+    lagMs: Math.min(maxLagMs, Number(maturityWindow / shareForLag)),
     isUndecided: ({ header }) => decodeHeader(header).endTime > confirmedUntil,
     lacks(found) {
       if (found === undefined) {
@@ -177,9 +177,11 @@ export function createWatcher(options: WatcherOptions): Watcher {
         const own = () => questionsAbout(current)
         await advanceRemoval(context, current, queue, knownOf(current), own, slot)
       }
+    } else {
       // What is recorded does not wait.
-    } else await followRemovals(inQueue, slot)
-    // Nothing removes the others any more: they can wait.
+      await followRemovals(inQueue, slot)
+    }
+    // Layer 1 has decided about the others: they can wait.
     const isDue = performance.now() >= balanceAt
     const gone = open.filter((verdict) => !isShown(verdict) && (isDue || context.isUndecided(verdict)))
     await forEach(gone, (verdict) => conclude(context, verdict, queue))

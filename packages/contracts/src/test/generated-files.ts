@@ -50,8 +50,8 @@ export const generatedFiles: Readonly<Record<'RULES.md' | 'COSTS.md', () => stri
       ruleTable(summonsNotes, summonsBreaches),
       '## What proves a false block',
       'Every rule by which verifiers judge a block. Tests tell a lie for each rule and claim, and find no ' +
-        'proof of those without a claim. A block that breaks one of these keeps its bond, and operators ' +
-        'build nothing on it until the administrator removes it, whatever else it gains. The state ' +
+        'proof of those without a claim. An operator that breaks one of these keeps its bond, and others ' +
+        'build nothing on the block until the administrator removes it. The state ' +
         'queue itself refuses a header with a false previous root, previous hash, time, operator, block ' +
         'version or event root.',
       provabilityTable(),

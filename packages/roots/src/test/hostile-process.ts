@@ -21,9 +21,5 @@ const roots = await openRoots()
 const before = await roots.root()
 const refusal = await roots.apply(transactions).catch((error: unknown) => error)
 if (!isBlockError(refusal)) throw refusal
-process.send?.({
-  code: refusal.code,
-  isUnchanged: Buffer.compare(before, await roots.root()) === 0,
-  peakMb: Math.round(process.resourceUsage().maxRSS / 1024),
-})
+process.send?.({ code: refusal.code, isUnchanged: Buffer.compare(before, await roots.root()) === 0 })
 await roots.close()

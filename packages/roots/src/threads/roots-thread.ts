@@ -147,7 +147,7 @@ function addTo({ intervals, derivation }: Content, items: readonly Uint8Array[])
     untested += cbor.length
     if (untested < bytesBetweenTests) continue
     // A block of another operator may spend millions of outputs that do not exist: it is refused at the first
-    // ones, because a derivation takes some twenty times the bytes of inputs.
+    // ones, because a derivation takes some forty times the bytes of inputs.
     opened().prepareDerivation(derivation)
     untested = 0
   }
