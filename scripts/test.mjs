@@ -2,11 +2,14 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { join, relative } from 'node:path'
 import { createInterface } from 'node:readline'
 import { stripVTControlCharacters } from 'node:util'
 import { prepare, root } from './prepare.mjs'
+import { runTap, tapFiles } from './tap.mjs'
+
+/** Files of tap that run at a time: most wait for databases, blocks and child processes. */
+const tapJobs = 3
 
 /** In a terminal the runners may use colours and the cursor. Elsewhere their output is plain text. */
 const interactive = process.stdout.isTTY === true && !process.env.CI
@@ -25,21 +28,14 @@ mkdirSync(results, { recursive: true })
 
 /** Runs a script to its end, and shows its output. Returns its exit status. */
 const node = (path, ...args) =>
-  interactive ? exitStatus(launch('inherit', process.env, path, args)) : piped(console.log, path, args)
-
-/** Runs a script to its end. Returns its exit status, and its output in lines. */
-async function collected(path, ...args) {
-  const lines = []
-  const status = await piped((line) => lines.push(line), path, args)
-  return { status, lines }
-}
+  interactive ? exitStatus(launch('inherit', process.env, path, args)) : piped(path, args)
 
 /** Runs a script to its end. Its output loses colours and cursor control. Returns its exit status. */
-async function piped(write, path, args) {
+async function piped(path, args) {
   const { FORCE_COLOR, ...environment } = process.env
   const child = launch('pipe', { ...environment, NO_COLOR: '1' }, path, args)
   const status = exitStatus(child)
-  await Promise.all([plainLines(child.stdout, write), plainLines(child.stderr, write)])
+  await Promise.all([plainLines(child.stdout), plainLines(child.stderr)])
   return status
 }
 
@@ -48,11 +44,11 @@ const launch = (output, env, path, args) =>
 
 const exitStatus = async (child) => (await once(child, 'close'))[0] ?? 1
 
-async function plainLines(stream, write) {
+async function plainLines(stream) {
   for await (const line of createInterface({ input: stream, crlfDelay: Number.POSITIVE_INFINITY })) {
     const plain = stripVTControlCharacters(line)
     // A line of control sequences only is no line of text.
-    if (plain !== '' || line === '') write(plain)
+    if (plain !== '' || line === '') console.log(plain)
   }
 }
 
@@ -71,47 +67,6 @@ function readVitest(path) {
       failures,
     })
   }
-  return files
-}
-
-/**
- * The results of each file of tap, from its TAP report. Counts each test of a file, as vitest does, not each
- * assertion. Failures carry what was found and wanted.
- */
-function readTap(path) {
-  const files = new Map()
-  if (!existsSync(path)) return files.set('tap', { passed: 0, skipped: 0, failures: ['no report'] })
-  const { Parser } = createRequire(import.meta.url)('tap-parser')
-  const parser = new Parser()
-  parser.on('child', (file) => {
-    const count = { passed: 0, skipped: 0, failures: [] }
-    files.set(file.name, count)
-    let causes = []
-    file.on('child', (test) => {
-      test.on('assert', ({ ok, todo, name, diag }) => {
-        const { source, at, ...cause } = diag ?? {}
-        if (!ok && !todo) causes.push(`${name} ${JSON.stringify(cause).slice(0, 2000)}`)
-      })
-    })
-    file.on('assert', (result) => {
-      if (result.skip || result.todo) count.skipped++
-      else if (result.ok) count.passed++
-      else count.failures.push([result.name, ...causes].join('\n  '))
-      causes = []
-    })
-  })
-  parser.on('assert', ({ ok, skip, todo, name, diag }) => {
-    // A file may fail without a failing test (a crash, a time-out).
-    const { failures } = files.get(name) ?? { failures: [] }
-    if (ok || skip || todo || failures.length > 0) return
-    files.set(name, {
-      passed: 0,
-      skipped: 0,
-      ...files.get(name),
-      failures: [diag?.failReason ?? diag?.signal ?? 'the file failed'],
-    })
-  })
-  parser.end(readFileSync(path, 'utf8'))
   return files
 }
 
@@ -139,11 +94,6 @@ for (const [name, ...command] of checks) {
   if ((await node(...command)) !== 0) failedChecks.push(name)
 }
 
-const tap = 'node_modules/tap/dist/esm/run.mjs'
-// After a fresh installation tap first has to be built without its TypeScript loader; later this does
-// nothing.
-await node(tap, 'build')
-
 /** Runs the tests of vitest: all, or those of the given files, one after another. */
 async function runVitest(name, ...files) {
   const report = join(results, `vitest-${name}.json`)
@@ -153,27 +103,20 @@ async function runVitest(name, ...files) {
   return { status, files: readVitest(report) }
 }
 
-/** Runs the tests of tap: all, or those of the given files, one after another. Returns the output too. */
-async function runTap(name, ...files) {
-  const report = join(results, `tap-${name}.tap`)
-  const args = files.length > 0 ? ['--jobs=1', ...files] : []
-  const { status, lines } = await collected(
-    tap,
-    'run',
-    '--reporter=terse',
-    `--output-file=${report}`,
-    ...args,
-  )
-  return { status, lines, files: readTap(report) }
+/** Runs the tests of tap: all, or those of the given files, one after another. */
+async function runTapTests(_name, ...files) {
+  const [chosen, jobs] = files.length > 0 ? [files, 1] : [tapFiles(), tapJobs]
+  const results = await runTap(chosen, jobs, (file, { passed, seconds, failures, output }) => {
+    console.log(` ${failures.length > 0 ? '❯' : '✓'} ${file} (${passed} tests) ${seconds.toFixed()} s`)
+    if (failures.length > 0) console.log(stripVTControlCharacters(output))
+  })
+  return { status: 0, files: results }
 }
 
-const runners = [runVitest, runTap]
+const runners = [runVitest, runTapTests]
 // Both at once, because tests of vitest wait for databases half of the time.
 const [vitestRun, tapRun] = runners.map((run) => run('first'))
-const runs = [await vitestRun]
-console.log('Waiting for the tests of tap …')
-runs.push(await tapRun)
-for (const line of runs[1].lines) console.log(line)
+const runs = [await vitestRun, await tapRun]
 
 const failing = ({ files }) => [...files].filter(([, { failures }]) => failures.length > 0)
 const lines = (files) => files.flatMap(([file, { failures }]) => failures.map((why) => `${file} > ${why}`))
@@ -187,7 +130,6 @@ if (runs.flatMap(failing).length <= maxRetried)
     const names = failed.map(([name]) => name)
     if (names.length === 0 || names.some((name) => !existsSync(join(root, name)))) continue
     const again = await runners[place]('again', ...names)
-    for (const line of again.lines ?? []) console.log(line)
     runs[place] = { status: again.status, files: new Map([...run.files, ...again.files]) }
     flaky.push(...failed.filter(([name]) => again.files.get(name)?.failures.length === 0))
   }

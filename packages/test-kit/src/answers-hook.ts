@@ -1,7 +1,7 @@
 // Compares every answer that a server of this process sends with docs/openapi.json, and measures the turns of
-// the event loop while it listens. `.taprc` preloads it into every test of tap, and NODE_OPTIONS into the
-// processes that these start. If an answer is not documented or a turn is long, the test's process ends with
-// exit code 1.
+// the event loop while it listens. `scripts/tap.mjs` preloads it into every test of tap, and NODE_OPTIONS
+// into the processes that these start. If an answer is not documented or a turn is long, the test's process
+// ends with exit code 1.
 import { appendFileSync, existsSync, readFileSync, rmSync } from 'node:fs'
 import { ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
