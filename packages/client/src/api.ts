@@ -496,7 +496,7 @@ export interface ExplorerRates {
   readonly committedToMerged?: ExplorerDelay
 }
 
-/** A redeemer; `POST /evaluate` measures what it uses */
+/** A redeemer */
 export interface ExplorerRedeemer {
   /** `spend`, `mint`, `cert`, `reward`, `vote` or `propose` */
   readonly purpose: string
@@ -506,6 +506,7 @@ export interface ExplorerRedeemer {
   readonly memory: string
   /** Declared CPU steps */
   readonly steps: string
+  readonly used?: ExplorerUsedUnits
   /** As in an output; absent if too large */
   readonly json?: unknown
 }
@@ -631,6 +632,14 @@ export interface ExplorerTrustAnswer {
   /** What protects users here, and what does not */
   readonly answer: string
   readonly facts: readonly ExplorerFact[]
+}
+
+/** What its script used; absent if it failed, or while it is not measured */
+export interface ExplorerUsedUnits {
+  /** Used memory units */
+  readonly memory: string
+  /** Used CPU steps */
+  readonly steps: string
 }
 
 /** The wallet that pays for commitments; absent if unknown or layer 1 does not respond */

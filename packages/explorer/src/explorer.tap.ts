@@ -88,6 +88,21 @@ t.test('a failure of a port is a bare 500', async (t) => {
   t.same([statusCode, body], [500, '{"error":"Something went wrong"}'])
 })
 
+t.test('readers of what pages poll share its bytes', async (t) => {
+  const server = fastify(httpErrorOptions)
+  t.teardown(() => server.close())
+  const sent: unknown[] = []
+  server.addHook('onSend', async (_request, _reply, payload) => void sent.push(payload))
+  await server.register(explorer, options)
+  for (const path of ['overview', 'rates', 'blocks']) {
+    const [one, other] = await Promise.all([1, 2].map(() => server.inject(`/explorer/${path}`)))
+    t.match(one?.headers, { 'content-type': 'application/json; charset=utf-8' })
+    t.same(one?.json(), other?.json())
+    const [bytes, same] = sent.splice(0)
+    t.ok(Buffer.isBuffer(bytes) && bytes === same, path)
+  }
+})
+
 t.test('blocks of 10,000 transactions', async (t) => {
   const { cbor } = signed(keyOf('a'), {
     inputs: [{ transactionId: new Uint8Array(32), index: 0 }],

@@ -94,7 +94,7 @@ const plugin: FastifyPluginAsyncTypebox<ExplorerOptions> = async (fastify, optio
   const rates = createRates(options)
 
   const share = {
-    json: shareAnswers<string>(freshMs),
+    json: shareAnswers<Buffer>(freshMs),
     block: shareAnswers<ExplorerBlockAnswer>(freshMs),
     transaction: shareAnswers<ExplorerTransactionAnswer>(freshMs),
     output: shareAnswers<OutputAnswer>(freshMs),
@@ -111,9 +111,9 @@ const plugin: FastifyPluginAsyncTypebox<ExplorerOptions> = async (fastify, optio
   fastify.addHook('preClose', async () => clearInterval(timer))
   fastify.addHook('onReady', async () => count())
 
-  /** What every open page reads again and again: its JSON is written once for all of them. */
+  /** What every open page reads again and again: its bytes are made once for all of them. */
   async function sendShared(reply: FastifyReply, key: string, read: () => Promise<unknown>): Promise<never> {
-    const json = await share.json(key, async () => reply.serialize(await read()) as string)
+    const json = await share.json(key, async () => Buffer.from(reply.serialize(await read()) as string))
     return reply.type('application/json; charset=utf-8').send(json) as never
   }
 

@@ -1,4 +1,5 @@
-import type { ExplorerReads, TransactionPlace } from '@ratatosk/ports'
+import type { Transaction, UtxoView } from '@ratatosk/ledger'
+import type { ExplorerReads, RedeemerReport, TransactionPlace } from '@ratatosk/ports'
 import type { RegisterOptions } from 'fastify'
 import type { TrustAnswer } from './schemas/overview.js'
 
@@ -78,6 +79,16 @@ export interface ExplorerOptions extends RegisterOptions {
   layer1?: ExplorerLayer1
   /** Who commits blocks now. */
   sequencer?: () => Promise<{ readonly holder: string; readonly expiresAt: Date } | undefined>
+  /**
+   * Runs the scripts of an accepted transaction again, for the units that they use. It may refuse. Without
+   * it, or without an index, these are not shown.
+   *
+   * @param outputs of its inputs and reference inputs, by `outputReferenceKey`
+   */
+  runScripts?: (
+    transaction: Transaction,
+    outputs: UtxoView,
+  ) => Promise<{ readonly redeemers: readonly RedeemerReport[] }>
   /** Whether a submission id is known; without it, submissions are not searched. */
   knowsSubmission?: (id: string) => Promise<boolean>
   /** What this process is. */

@@ -3,6 +3,7 @@ import { shareAnswers } from '@ratatosk/http'
 import type { ExplorerReads, TimedBlock } from '@ratatosk/ports'
 import type { ExplorerOptions } from './options.js'
 import type { OverviewAnswer } from './schemas/overview.js'
+import { unlessItFails } from './unless-it-fails.js'
 
 /** Transactions of the mempool that are counted. */
 const maxMempool = 20_000
@@ -24,11 +25,11 @@ export function overviewAnswer(options: ExplorerOptions): () => Promise<Overview
 
   return async () => {
     const [waiting, mempool, blocks, tip, wallet, lease] = await Promise.all([
-      unlessItFails(waits('', () => queue.waiting())),
+      unlessItFails(waits('', () => queue.waiting()), timeoutMs),
       ledger.mempool(maxMempool),
       totals('', readTotals),
-      unlessItFails(layer1?.tip()),
-      unlessItFails(layer1?.wallet()),
+      unlessItFails(layer1?.tip(), timeoutMs),
+      unlessItFails(layer1?.wallet(), timeoutMs),
       sequencer?.(),
     ])
     const { newest, committed, merged } = blocks
@@ -54,22 +55,6 @@ export function overviewAnswer(options: ExplorerOptions): () => Promise<Overview
       ...(tip && { layer1: { height: tip.height, slot: String(tip.slot), at: tip.at.toISOString() } }),
       ...(wallet && { wallet: { address: wallet.address, lovelace: String(wallet.lovelace) } }),
     }
-  }
-}
-
-/** Undefined if what is asked fails or is slow: the rest of the answer does not depend on it. */
-async function unlessItFails<T>(asked: Promise<T> | undefined): Promise<T | undefined> {
-  if (asked === undefined) return undefined
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(resolve, timeoutMs, undefined)
-  })
-  try {
-    return await Promise.race([asked, late])
-  } catch {
-    return undefined
-  } finally {
-    clearTimeout(timer)
   }
 }
 

@@ -11,12 +11,14 @@ import {
   type Script,
   type TransactionOutput,
 } from '@ratatosk/ledger'
+import type { Units } from '@ratatosk/ports'
 import type { ShownBlocks } from './blocks.js'
 import { NotHereError } from './errors.js'
 import { fieldsOf } from './fields.js'
 import type { ExplorerIndex, ExplorerOptions, ExplorerOutput } from './options.js'
 import type { OutputId } from './parameters.js'
 import type { ExplorerOutputAnswer, ExplorerTransactionAnswer, OutputAnswer } from './schemas/transaction.js'
+import { createUsedUnits } from './used-units.js'
 
 /** Inputs that are resolved. */
 const maxInputs = 100
@@ -42,9 +44,15 @@ class Budget {
 
 /** Answers about transactions and outputs. */
 export function transactionAnswers(
-  { reads, ledger, index }: Pick<ExplorerOptions, 'reads' | 'ledger' | 'index'>,
+  {
+    reads,
+    ledger,
+    index,
+    runScripts,
+  }: Pick<ExplorerOptions, 'reads' | 'ledger' | 'index' | 'runScripts'>,
   { shown }: Pick<ShownBlocks, 'shown'>,
 ) {
+  const usedUnits = runScripts && createUsedUnits(runScripts)
   return {
     /** @throws NotHereError */
     async transaction(id: Uint8Array): Promise<ExplorerTransactionAnswer> {
@@ -55,7 +63,7 @@ export function transactionAnswers(
           'It may wait, or be rejected or removed, which /tx/status reports; or it is of another ledger',
         )
       const block = place.block && (await reads.block(place.block.headerHash))
-      const decoded = await decode(cbor, index)
+      const decoded = await decode(cbor, index, usedUnits)
       return {
         ...decoded,
         acceptedAt: place.acceptedAt.toISOString(),
@@ -87,15 +95,17 @@ function makerJson({ sequence, transactionId }: ExplorerOutput) {
 
 type Decoded = Omit<ExplorerTransactionAnswer, 'acceptedAt' | 'block' | 'position'>
 
-async function decode(cbor: Uint8Array, index: ExplorerIndex | undefined): Promise<Decoded> {
+async function decode(
+  cbor: Uint8Array,
+  index: ExplorerIndex | undefined,
+  usedUnits: ReturnType<typeof createUsedUnits> | undefined,
+): Promise<Decoded> {
   const transaction = decodeTransaction(cbor)
   const { id, body, witnesses, isValid, auxiliaryData } = transaction
   const json = new Budget(jsonBytes)
-  const inputs = await resolver(
-    index,
-    [...body.inputs, ...body.referenceInputs, ...body.collateralInputs],
-    json,
-  )
+  const found = await read(index, [...body.inputs, ...body.referenceInputs, ...body.collateralInputs])
+  const inputs = resolver(found, json)
+  const usedBy = await usedUnits?.(transaction, found)
   const { produced } = effects(transaction)
   const spenders = await spendersOf(index, id, produced.length)
   const { invalidBefore, invalidHereafter } = body.validityInterval
@@ -126,6 +136,7 @@ async function decode(cbor: Uint8Array, index: ExplorerIndex | undefined): Promi
       index: at,
       memory: String(executionUnits.memory),
       steps: String(executionUnits.steps),
+      ...usedJson(usedBy?.({ purpose, index: at })),
       ...dataJson(data, json),
     })),
     fields: fieldsOf(cbor),
@@ -134,12 +145,13 @@ async function decode(cbor: Uint8Array, index: ExplorerIndex | undefined): Promi
 }
 
 /** Reads the outputs that inputs name. */
-async function resolver(index: ExplorerIndex | undefined, named: readonly OutputReference[], json: Budget) {
+async function read(index: ExplorerIndex | undefined, named: readonly OutputReference[]) {
   const references = named.slice(0, maxInputs)
-  const found =
-    index === undefined || references.length === 0
-      ? []
-      : await index.outputs({ references }, { offset: 0, limit: references.length })
+  if (index === undefined || references.length === 0) return []
+  return index.outputs({ references }, { offset: 0, limit: references.length })
+}
+
+function resolver(found: readonly ExplorerOutput[], json: Budget) {
   const left = new Budget(outputBytes)
   const resolved = new Map(
     found
@@ -189,6 +201,10 @@ function outputJson(
 
 function dataJson(data: Uint8Array, json: Budget) {
   return json.take(data.length) ? { json: plain(plutusJson(data)) } : {}
+}
+
+function usedJson(used: Units | undefined) {
+  return used && { used: { memory: String(used.memory), steps: String(used.steps) } }
 }
 
 function scriptJson({ hash, language, bytes }: Script) {

@@ -1,5 +1,5 @@
 import { fromHex } from '@ratatosk/cbor'
-import { until } from '@ratatosk/test-kit/http'
+import { ask, until } from '@ratatosk/test-kit/http'
 import t from 'tap'
 import { backends } from '../test/backends.js'
 import { devnetFunds } from '../test/devnet-funds.js'
@@ -51,8 +51,16 @@ for (const backend of await backends()) {
     await t.test('the right redeemer unlocks funds of a script', async (t) => {
       const output = await locked(wants42)
       const { hash, cborHex } = unlock(config, output, 42n, enough, collateral)
+      const evaluation = await ask(`${node.url}/evaluate`, {
+        method: 'POST',
+        headers: { 'content-type': 'text/plain' },
+        body: cborHex,
+      })
+      const [{ used }] = JSON.parse(evaluation.body).redeemers
       await client.submit(cborHex)
       await until(() => arrived(hash))
+      const explored = JSON.parse((await client.get(`/explorer/tx/${hash}`)).body)
+      t.match(explored.redeemers, [{ memory: '1000000', steps: '1000000000', used }])
       const { body } = await client.get(`/utxos?address=${collateral.wallet.bech32}`)
       t.match(body, `825820${hash}00`)
     })

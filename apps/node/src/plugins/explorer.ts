@@ -12,7 +12,7 @@ import { trustAnswers } from './trust.js'
 
 /** What `/explorer` reads of the parts of a node. */
 export function explorerOptions(node: Node): ExplorerOptions {
-  const { store, submissions, index, settlement, settings, network, keys, clock } = node
+  const { store, submissions, index, settlement, settings, network, keys, clock, duties } = node
   const queued = queuedSubmissionsOf(submissions)
   return {
     ...maturityOf(settlement),
@@ -21,6 +21,8 @@ export function explorerOptions(node: Node): ExplorerOptions {
     queue: submissions,
     ...(index && { index: followed(index) }),
     ...(settlement && { layer1: layer1Of(settlement, keys.operatorAddress) }),
+    // What `POST /evaluate` would do for anybody.
+    ...(duties.serves === 'whole' && settings.SERVE_EVALUATE && { runScripts: scriptsOf(node) }),
     sequencer: async () => {
       const lease = await store.leases.current('sequencer')
       // Its name starts with that of the machine, which only the operator needs.
@@ -65,6 +67,16 @@ function followed(index: LedgerIndex): ExplorerIndex {
       return index.outputs(query, part)
     },
   }
+}
+
+/** Takes turns with other evaluations, by declared steps. */
+function scriptsOf({ scripts, parameters, network }: Node): NonNullable<ExplorerOptions['runScripts']> {
+  return (transaction, outputs) =>
+    scripts.turns.take(
+      transaction.witnesses.redeemers.reduce((sum, { executionUnits: { steps } }) => sum + steps, 0n),
+      undefined,
+      () => scripts.evaluator.evaluate(transaction, outputs, parameters, network.slots),
+    )
 }
 
 function layer1Of(settlement: Settlement, address: string | undefined): ExplorerLayer1 {

@@ -53,6 +53,8 @@ const Input = Type.Object(
   { title: 'ExplorerInput', description: 'An input; without output and maker if it is not resolved here' },
 )
 
+const units = (description: string) => Type.String({ pattern: '^[0-9]+$', description })
+
 /** Body of `GET /explorer/tx/{hash}`. */
 export const ExplorerTransactionAnswer = Type.Object(
   {
@@ -96,11 +98,20 @@ export const ExplorerTransactionAnswer = Type.Object(
         {
           purpose: Type.String({ description: '`spend`, `mint`, `cert`, `reward`, `vote` or `propose`' }),
           index: count('Which item of this purpose it is for'),
-          memory: Type.String({ pattern: '^[0-9]+$', description: 'Declared memory units' }),
-          steps: Type.String({ pattern: '^[0-9]+$', description: 'Declared CPU steps' }),
+          memory: units('Declared memory units'),
+          steps: units('Declared CPU steps'),
+          used: Type.Optional(
+            Type.Object(
+              { memory: units('Used memory units'), steps: units('Used CPU steps') },
+              {
+                title: 'ExplorerUsedUnits',
+                description: 'What its script used; absent if it failed, or while it is not measured',
+              },
+            ),
+          ),
           json: Type.Optional(json('As in an output; absent if too large')),
         },
-        { title: 'ExplorerRedeemer', description: 'A redeemer; `POST /evaluate` measures what it uses' },
+        { title: 'ExplorerRedeemer', description: 'A redeemer' },
       ),
     ),
     fields: Type.Array(

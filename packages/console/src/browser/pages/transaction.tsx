@@ -108,13 +108,14 @@ function Accepted({ transaction }: { readonly transaction: ExplorerTransaction }
               </dd>
             </>
           ))}
-          {redeemers.map(({ purpose, index, memory, steps }) => (
+          {redeemers.map(({ purpose, index, memory, steps, used }) => (
             <>
               <dt>
                 Script {purpose} {index}
               </dt>
-              <dd>
-                declares {grouped(memory)} memory, {grouped(steps)} steps
+              <dd data-redeemer={`${purpose} ${index}`}>
+                {used && `used ${grouped(used.memory)} memory, ${grouped(used.steps)} steps; `}
+                declared {grouped(memory)} memory, {grouped(steps)} steps
               </dd>
             </>
           ))}
