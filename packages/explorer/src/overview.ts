@@ -25,7 +25,10 @@ export function overviewAnswer(options: ExplorerOptions): () => Promise<Overview
 
   return async () => {
     const [waiting, mempool, blocks, tip, wallet, lease] = await Promise.all([
-      unlessItFails(waits('', () => queue.waiting()), timeoutMs),
+      unlessItFails(
+        waits('', () => queue.waiting()),
+        timeoutMs,
+      ),
       ledger.mempool(maxMempool),
       totals('', readTotals),
       unlessItFails(layer1?.tip(), timeoutMs),

@@ -44,12 +44,7 @@ class Budget {
 
 /** Answers about transactions and outputs. */
 export function transactionAnswers(
-  {
-    reads,
-    ledger,
-    index,
-    runScripts,
-  }: Pick<ExplorerOptions, 'reads' | 'ledger' | 'index' | 'runScripts'>,
+  { reads, ledger, index, runScripts }: Pick<ExplorerOptions, 'reads' | 'ledger' | 'index' | 'runScripts'>,
   { shown }: Pick<ShownBlocks, 'shown'>,
 ) {
   const usedUnits = runScripts && createUsedUnits(runScripts)
