@@ -44,7 +44,8 @@ const contentSecurityPolicy = [
 
 interface File {
   readonly text: Buffer
-  readonly gzipped: Buffer
+  /** Made for the first request, not at the start. */
+  readonly gzipped: () => Promise<Buffer>
   readonly tag: string
   readonly type: string
 }
@@ -55,14 +56,16 @@ const bundle = new URL('../bundle/', import.meta.url)
 async function load(name: string): Promise<File> {
   const text = await readFile(new URL(name, bundle))
   const type = types[name.slice(name.lastIndexOf('.') + 1)] ?? 'application/octet-stream'
-  return { text, gzipped: await promisify(gzip)(text, { level: 9 }), tag: entityTag(text), type }
+  let made: Promise<Buffer> | undefined
+  const gzipped = () => (made ??= promisify(gzip)(text, { level: 9 }))
+  return { text, gzipped, tag: entityTag(text), type }
 }
 
-function send(
+async function send(
   request: FastifyRequest,
   reply: FastifyReply,
   { text, gzipped, tag, type }: File,
-): FastifyReply {
+): Promise<FastifyReply> {
   reply.headers({
     etag: tag,
     'cache-control': 'no-cache',
@@ -74,7 +77,7 @@ function send(
   if (hasEntityTag(request, tag)) return reply.code(304).send()
   reply.type(type)
   if (!/\bgzip\b/.test(request.headers['accept-encoding'] ?? '')) return reply.send(text)
-  return reply.header('content-encoding', 'gzip').send(gzipped)
+  return reply.header('content-encoding', 'gzip').send(await gzipped())
 }
 
 const plugin: FastifyPluginAsync = async (fastify) => {

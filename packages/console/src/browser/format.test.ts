@@ -1,5 +1,13 @@
 import { expect, test } from 'vitest'
-import { jsonText } from './format.js'
+import { counted, jsonText } from './format.js'
+
+test('one thing has no plural', () => {
+  expect([0, 1, 2000].map((count) => counted(count, 'block'))).toEqual([
+    '0 blocks',
+    '1 block',
+    '2\u202f000 blocks',
+  ])
+})
 
 test('long JSON is cut', () => {
   expect(jsonText({ int: [1] })).toBe('{"int":[1]}')

@@ -16,6 +16,11 @@ export function grouped(number: number | string): string {
   return String(number).replace(/\B(?=(\d{3})+$)/g, '\u202f')
 }
 
+/** A number of things, such as "1 block". */
+export function counted(count: number, noun: string): string {
+  return `${grouped(count)} ${noun}${count === 1 ? '' : 's'}`
+}
+
 /** Bytes in the largest unit that leaves a whole number before the point. */
 export function size(bytes: number): string {
   if (bytes < 1000) return `${bytes} B`

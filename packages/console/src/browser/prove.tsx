@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals'
 import type { TransactionProof, UtxoProof } from '@ratatosk/client'
 import { read } from './api.js'
 import { Outcome, useAction } from './controls.js'
+import { counted } from './format.js'
 import { Name } from './parts.js'
 import { serves } from './routes.js'
 
@@ -52,8 +53,8 @@ function Result({ proven: { what, headerHash, steps } }: { readonly proven: Prov
   return (
     <p id="proof" role="status">
       <span class="state merged">proven</span> {what} of the block whose header has the hash{' '}
-      <Name name={headerHash} page="block" />: {steps} {steps === 1 ? 'step' : 'steps'} of Blake2b lead to the
-      root in that header. Compare the hash with the state queue on layer 1: the node need not be trusted.
+      <Name name={headerHash} page="block" />: {counted(steps, 'step')} of Blake2b lead to the root in that
+      header. Compare the hash with the state queue on layer 1: the node need not be trusted.
     </p>
   )
 }

@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { Choice, Outcome, Token, useAction } from '../controls.js'
-import { grouped } from '../format.js'
+import { counted, grouped } from '../format.js'
 import { Moves } from '../move-list.js'
 import { operate } from '../operate.js'
 import { Load } from '../parts.js'
@@ -51,7 +51,7 @@ export function Lever() {
             <>
               <p>
                 Block <strong id="height">{grouped(tip.height)}</strong>, slot {grouped(currentSlot)},{' '}
-                {grouped(mempool)} transactions in its mempool
+                {counted(mempool, 'transaction')} in its mempool
               </p>
               {sequencer && <Sequencer state={sequencer} runs={runs.value} set={setSequencer} />}
             </>

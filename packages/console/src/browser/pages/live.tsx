@@ -1,6 +1,6 @@
 import type { ExplorerBlock } from '@ratatosk/client'
 import type { ComponentChildren } from 'preact'
-import { ada, grouped, size } from '../format.js'
+import { ada, counted, grouped, size } from '../format.js'
 import { Ago, Countdown, Empty, Name } from '../parts.js'
 import { link } from '../router.js'
 import { hasPage } from '../routes.js'
@@ -71,10 +71,10 @@ function River() {
       >
         {sent === 0
           ? 'all blocks are on layer 1'
-          : `${blocksOf(totals.built.blocks + totals.submitted.blocks)} not on layer 1 yet`}
+          : `${counted(totals.built.blocks + totals.submitted.blocks, 'block')} not on layer 1 yet`}
       </Stage>
       <Stage id="committed" title="State queue" count={waiting} marks={<Carriages of={inQueue} />}>
-        {blocksOf(totals.committed.blocks + totals.mature.blocks)}
+        {counted(totals.committed.blocks + totals.mature.blocks, 'block')}
         {next?.maturesAt && (
           <>
             , next in <Countdown to={next.maturesAt} />
@@ -82,7 +82,7 @@ function River() {
         )}
       </Stage>
       <Stage id="merged" title="Confirmed" count={totals.merged.transactions}>
-        {blocksOf(totals.merged.blocks)}
+        {counted(totals.merged.blocks, 'block')}
         {value.lastMergeAt && (
           <>
             , <Ago at={value.lastMergeAt} />
@@ -152,8 +152,6 @@ function Carriages({ of = [] }: { readonly of?: readonly ExplorerBlock[] | undef
     </span>
   )
 }
-
-const blocksOf = (count: number) => `${grouped(count)} ${count === 1 ? 'block' : 'blocks'}`
 
 function Clock() {
   const { value } = overview

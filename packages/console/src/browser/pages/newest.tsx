@@ -55,7 +55,7 @@ function Transactions() {
   return (
     <section>
       <h2>Newest transactions</h2>
-      {accepted.length === 0 && <Empty>None since this page was opened.</Empty>}
+      {accepted.length === 0 && <Empty>None since this page was opened; blocks have the earlier ones.</Empty>}
       <ul class="list" id="accepted">
         {accepted.map(({ txHash = '', at }) => (
           <li key={txHash}>

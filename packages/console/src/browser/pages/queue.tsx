@@ -1,5 +1,5 @@
 import type { ExplorerBlock } from '@ratatosk/client'
-import { ada, grouped } from '../format.js'
+import { ada, counted, grouped } from '../format.js'
 import { Ago, Countdown, Empty, Name, Scroll, State } from '../parts.js'
 import { link } from '../router.js'
 import { blocks, now, overview } from '../store.js'
@@ -23,8 +23,8 @@ export function Queue() {
             <strong>Confirmed state</strong>
             {confirmed && (
               <>
-                <span>{grouped(confirmed.blocks)} blocks</span>
-                <span class="dim">{grouped(confirmed.transactions)} transactions</span>
+                <span>{counted(confirmed.blocks, 'block')}</span>
+                <span class="dim">{counted(confirmed.transactions, 'transaction')}</span>
               </>
             )}
           </li>
@@ -44,9 +44,7 @@ function Carriage({ block }: { readonly block: ExplorerBlock }) {
     <li class={`carriage ${state}`} data-height={height} data-state={state}>
       <a href={link('block', String(height))}>Block {grouped(height)}</a>
       <State state={state} />
-      <span>
-        {grouped(transactions)} {transactions === 1 ? 'transaction' : 'transactions'}
-      </span>
+      <span>{counted(transactions, 'transaction')}</span>
       {maturesAt && times.committed && (
         <>
           <span>
