@@ -103,6 +103,7 @@ export async function story(
   await shows('main h2', 'Block 1')
   await page.click('header nav a[href="#/trust"]')
   await shows('main', 'maturity window (ms)')
+  await shows('main dd', '20\u202f000')
   await picture('trust')
 
   await page.click('header nav a[href="#/"]')

@@ -1,4 +1,5 @@
 import type { ExplorerTrust } from '@ratatosk/client'
+import { grouped } from '../format.js'
 import { Empty, Load } from '../parts.js'
 
 /** What users of this deployment have to trust. */
@@ -19,7 +20,7 @@ export function Trust() {
                 {facts.map(({ name, value }) => (
                   <>
                     <dt>{name}</dt>
-                    <dd>{value}</dd>
+                    <dd>{/^\d+$/.test(value) ? grouped(value) : value}</dd>
                   </>
                 ))}
               </dl>
