@@ -1,5 +1,5 @@
-// Records the console: 5 ada from an empty directory to the confirmed state, as docs/console-story.webp. Needs
-// Chromium (CHROMIUM, or /usr/bin/chromium) and ffmpeg with libwebp.
+// Records the console: 5 ada from an empty directory to the confirmed state, as docs/console-story.webp.
+// Needs Chromium (CHROMIUM, or /usr/bin/chromium) and ffmpeg with libwebp.
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'

@@ -21,7 +21,7 @@ export function explorerOptions(node: Node): ExplorerOptions {
     queue: submissions,
     ...(index && { index: followed(index) }),
     ...(settlement && { layer1: layer1Of(settlement, keys.operatorAddress) }),
-    // What `POST /evaluate` would do for anybody.
+    // `POST /evaluate` does the same for every client.
     ...(duties.serves === 'whole' && settings.SERVE_EVALUATE && { runScripts: scriptsOf(node) }),
     sequencer: async () => {
       const lease = await store.leases.current('sequencer')
