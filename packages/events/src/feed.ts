@@ -28,13 +28,10 @@ interface FeedOptions {
 }
 
 /**
- * Events of each kind in one page. With a cut reason, a page of rejections stays below 1.5 MiB even if every
- * character is escaped.
+ * Events of each kind in one page. With a cut reason, a page stays below 1 MiB even if every character is
+ * escaped.
  */
-const pageSize = 500
-
-/** Milliseconds between two pages of new events: for each client, and at most. */
-const pauseMs = { perClient: 8, most: 400 }
+const pageSize = 250
 
 /** Pages that are remembered: clients that have read everything so far need the same next page. */
 const rememberedPages = 16
@@ -51,9 +48,6 @@ export class EventFeed {
   readonly #pages = new LRUCache<string, Promise<RenderedPage>>({ max: rememberedPages })
   /** The newest position that was seen; undefined before the first poll. */
   #head: EventPosition | undefined
-  /** When clients were last woken; whether something has happened since. */
-  #wokenAt = Number.NEGATIVE_INFINITY
-  #hasNews = false
   #polling: Promise<EventPosition> | undefined
   #timers: NodeJS.Timeout[] = []
   #failing = false
@@ -137,24 +131,13 @@ export class EventFeed {
       if (this.#failing) this.#options.logger.info('The event log can be read again')
       const hasMoved = this.#head === undefined || !covers(this.#head, head)
       if (hasMoved) this.#head = this.#head === undefined ? head : latest(this.#head, head)
-      this.#hasNews ||= hasMoved || this.#failing
+      if (hasMoved || this.#failing) for (const client of this.#clients) client.wake()
       this.#failing = false
-      this.#wake()
       return head
     } catch (error) {
       this.#failed(error)
       throw error
     }
-  }
-
-  /** The more clients there are, the fewer and larger writes each of them gets, unless little happens. */
-  #wake(): void {
-    const now = performance.now()
-    const pause = Math.min(pauseMs.most, this.#clients.size * pauseMs.perClient)
-    if (!this.#hasNews || now - this.#wokenAt < pause) return
-    this.#wokenAt = now
-    this.#hasNews = false
-    for (const client of this.#clients) client.wake()
   }
 
   #failed(err: unknown): void {
