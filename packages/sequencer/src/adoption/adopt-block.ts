@@ -1,6 +1,6 @@
 import { decodeHeader, type Header, isInvalidBlock, verifyHeader } from '@ratatosk/block'
 import { equalBytes, toHex } from '@ratatosk/cbor'
-import type { ExaminedTransaction } from '@ratatosk/store'
+import type { ForeignBlock } from '@ratatosk/store'
 import { alignRoots, blockLine, freeRoots, realignRoots } from '../blocks/ledger-state.js'
 import type { SequencerContext } from '../context.js'
 import { foreignQueue, invalidBlock, type SequencerError, unservedBlock } from '../errors.js'
@@ -49,7 +49,7 @@ export async function adoptBlock(
       return checked.fault
     }
     context.step('block-judged')
-    await append(context, block, header, checked.transactions)
+    await append(context, block, header, checked)
     return undefined
   } catch (error) {
     await realignRoots(context)
@@ -60,15 +60,18 @@ export async function adoptBlock(
   }
 }
 
+/** What checking its body has found of a valid block. */
+type Checked = Pick<ForeignBlock, 'transactions' | 'held'>
+
 /** Appends a valid block to the store. */
 async function append(
   context: SequencerContext,
   block: ForeignHeader,
   header: Header,
-  transactions: readonly ExaminedTransaction[],
+  checked: Checked,
 ): Promise<void> {
   const { store, log } = context
-  const adopted = await store.blocks.adopt(foreignBlock(block, header, transactions), examine, context.lease)
+  const adopted = await store.blocks.adopt(foreignBlock(block, header, checked), examine, context.lease)
   context.step('block-adopted')
   freeRoots(context)
   const { known, dropped } = adopted
@@ -85,8 +88,8 @@ async function append(
 const foreignBlock = (
   { headerHash, header: encoded }: ForeignHeader,
   { prevHeaderHash, utxosRoot, startTime, endTime }: Header,
-  transactions: readonly ExaminedTransaction[],
-) => ({
+  { transactions, held }: Checked,
+): ForeignBlock => ({
   headerHash,
   header: encoded,
   previousHeaderHash: prevHeaderHash,
@@ -94,4 +97,5 @@ const foreignBlock = (
   startTime,
   endTime,
   transactions,
+  ...(held && { held }),
 })

@@ -18,7 +18,7 @@ import {
 } from '@ratatosk/ledger'
 import { isEvaluatorError } from '@ratatosk/ledger/plutus'
 import type { BlockRoots } from '@ratatosk/roots'
-import type { ExaminedTransaction } from '@ratatosk/store'
+import type { ForeignBlock } from '@ratatosk/store'
 import { type RootsContext, realignRoots } from '../blocks/ledger-state.js'
 import { invalidBlock, type SequencerError, unjudgedBlock } from '../errors.js'
 import type { AdoptionMeans } from '../types.js'
@@ -30,7 +30,7 @@ type CheckedBody =
   /** Why the block is not known to be valid: it breaks a rule, or its scripts cannot be run now. */
   | { readonly fault: SequencerError }
   /** It is valid, and the output trie is after it. */
-  | { readonly fault?: undefined; readonly transactions: readonly ExaminedTransaction[] }
+  | ({ readonly fault?: undefined } & Pick<ForeignBlock, 'transactions' | 'held'>)
 
 /**
  * Finds out whether a body belongs to a header, and whether that block is valid. The roots are computed on
@@ -68,7 +68,7 @@ export async function checkBody(
       if (fault !== undefined) return { fault }
       if (!equalBytes(roots.utxosRoot, header.utxosRoot))
         return invalid('its transactions do not lead to its utxos_root.')
-      return { transactions: examined }
+      return { transactions: examined, held }
     }
   }
   await realignRoots(context)
@@ -90,7 +90,7 @@ export async function checkBody(
  */
 async function namedBy(
   examined: readonly (Examined | undefined)[],
-  known: ReadonlySet<number> = new Set(),
+  known: ReadonlyMap<number, bigint> = new Map(),
 ): Promise<OutputReference[]> {
   const named = new Map<string, OutputReference>()
   const pauseIfDue = createPauses()

@@ -53,9 +53,16 @@ describeEveryBackend('adopting a block', (backend) => {
     const [one, two, three] = [make('1', ['genesis', 0]), make('2', ['1', 0]), make('3', ['genesis', 1])]
     await apply(one, two)
     const other = { ...two, cbor: Uint8Array.of(1) }
-    expect([...(await store.blocks.inMempool([three, two, other, one]))].sort()).toEqual([1, 3])
+    const [first, second] = await sequences()
+    const held = await store.blocks.inMempool([three, two, other, one])
+    expect(held).toEqual(
+      new Map([
+        [1, second],
+        [3, first],
+      ]),
+    )
     await adopt('theirs', one)
-    expect([...(await store.blocks.inMempool([one, two]))]).toEqual([1])
+    expect(await store.blocks.inMempool([one, two])).toEqual(new Map([[1, second]]))
     expect((await store.blocks.inMempool([])).size).toBe(0)
     // The database is not sent what another operator's block holds: a string cannot hold the hex of this.
     expect((await store.blocks.inMempool([{ ...two, cbor: new Uint8Array(2 ** 28) }])).size).toBe(0)
@@ -174,6 +181,52 @@ describeEveryBackend('adopting a block', (backend) => {
     expect(await adopt('theirs', theirs)).toMatchObject({ known: 1, dropped: 0 })
     expect(await store.transaction(mine.id)).toEqual(theirs.cbor)
     expect(await mempool()).toEqual(idsOf(child))
+  })
+
+  it('drops what rests on a transaction that does something else in the block', async () => {
+    const mine = make('1', ['genesis', 0])
+    const returned = { ...entry(outputOf('1', 2), bob) }
+    const theirs = learn({
+      ...mine,
+      cbor: Uint8Array.of(1, 2, 3),
+      spent: [outputOf('genesis', 1)],
+      produced: [returned],
+    })
+    const child = make('2', ['1', 0])
+    const stays = make('3', ['genesis', 2])
+    await apply(mine, child, stays)
+    expect(await adopt('theirs', theirs)).toMatchObject({ known: 1, dropped: 1 })
+    expect(await store.transaction(mine.id)).toEqual(theirs.cbor)
+    expect(await mempool()).toEqual(idsOf(stays))
+    expect(await store.rejections.list()).toMatchObject([
+      { transactionId: child.id, message: expect.stringMatching(/which does not exist because of block/) },
+    ])
+    const other = await backend.create()
+    try {
+      await other.store.applyGenesis(genesis)
+      await other.store.withLedger((locked) => locked.apply({ transactions: [theirs, stays] }))
+      expect(await ledger()).toEqual([
+        await collect(other.store.utxoPages(alice.address)),
+        await collect(other.store.utxoPages(bob.address)),
+      ])
+    } finally {
+      await other.drop()
+    }
+  })
+
+  it('writes nothing if the mempool holds a transaction elsewhere than was said', async () => {
+    const [one, two, three] = [make('1', ['genesis', 0]), make('2', ['1', 0]), make('3', ['genesis', 1])]
+    await apply(one, two, three)
+    const before = await dump(test)
+    const [, , third] = await sequences()
+    const block = await foreignBlock(store, 'theirs', [make('4', ['genesis', 2]), two])
+    for (const [held, of] of [
+      [new Map([[1, third!]]), 'another transaction'],
+      [new Map([[1, third! + 1n]]), 'nothing'],
+      [await store.blocks.inMempool(block.transactions), 'what spends an output that the block lacks'],
+    ] as const)
+      await expect(store.blocks.adopt({ ...block, held }, examine, lease), of).rejects.toBeDefined()
+    expect(await dump(test)).toEqual(before)
   })
 
   it('adopts an empty block, before and after others', async () => {

@@ -1,12 +1,16 @@
-import { int8, nullable, type SqlTransaction, schema, sql, statement } from '@ratatosk/database'
+import { int8, nullable, type Row, type SqlTransaction, schema, sql, statement } from '@ratatosk/database'
 import { StoreError } from '../errors.js'
-import { appendBatch } from '../ledger/append-batch.js'
+import { blockAppender, type GrowingBlock } from '../ledger/append-batch.js'
+import type { AcceptedTransaction } from '../ledger/types.js'
+import { addRejections } from '../rejections/add-rejections.js'
 import { heightAfter, makeRoom, moveFromMempool } from './append-block.js'
-import { backdate, type MempoolRow, mempoolAfter, returnRest, takeOutKnown, takeOutRest } from './make-way.js'
+import type { Comparison } from './compare-mempool.js'
+import { takeOut } from './drop-transactions.js'
 import { blockList, blockRow, lastSequenceInBlocks, toBlock } from './read-blocks.js'
-import type { Adopted, ExaminedTransaction, ForeignBlock } from './types.js'
+import { moveToBlock, reserveSequences, shiftMempool } from './renumber.js'
+import type { Adopted, ForeignBlock } from './types.js'
 
-/** Transactions of the block that one statement appends. */
+/** Transactions of the block that one statement appends, and dead letters that one adds. */
 const step = 1_000
 
 const insert = statement(
@@ -33,11 +37,9 @@ const bounds = statement(
     (SELECT max(sequence) FROM ${schema}.mempool_transactions) AS newest`,
 )
 
-const spanAfter = statement(
-  { first: nullable(int8), last: nullable(int8) },
-  sql`SELECT min(sequence) AS first, max(sequence) AS last
-  FROM ${schema}.mempool_transactions WHERE sequence > $1`,
-)
+const noteAfter = sql`
+  INSERT INTO ${schema}.dropped_transactions (sequence, transaction_id)
+  SELECT sequence, transaction_id FROM ${schema}.mempool_transactions WHERE sequence > $1 ORDER BY sequence`
 
 /** Accept sequences of a block: of an empty block, the last one before it, and the one after that. */
 interface Span {
@@ -50,73 +52,93 @@ interface Span {
  * lock; see `Blocks.adopt`.
  *
  * Blocks and mempool hold runs of accept sequences, which only grow. What the mempool and the block begin
- * with alike stays as it is. The rest of the mempool is taken out of the ledger, the rest of the block comes
- * in, and then the mempool again, as far as it can: as if it had been accepted after the block.
+ * with alike stays as it is. The rest of the block gets greater sequences, and what stays in the mempool gets
+ * still greater ones: as if it had been accepted after the block.
+ *
+ * @param comparison of the mempool with the block, by reads before the lock
  */
 export async function adoptBlock(
   transaction: SqlTransaction,
   block: ForeignBlock,
-  examine: (cbor: Uint8Array) => ExaminedTransaction,
+  comparison: Comparison,
 ): Promise<Adopted> {
   const height = await heightAfter(transaction, block.previousHeaderHash)
   const [own] = await transaction.query(makeRoom, [block.headerHash])
   const [bound] = await transaction.query(bounds)
   if (bound === undefined) throw new StoreError('STORE_FAILED', 'The ledger could not be read')
-  const end = bound.newest ?? bound.before
-  const common = await commonRun(transaction, block)
+  await comparison.read(transaction)
+  const { common, held, replaced, lost, rejections } = comparison
   const cut = common.at(-1) ?? bound.before
-  const rest = block.transactions.slice(common.length)
-  let span: Span = { first: common[0] ?? cut + 1n, last: cut }
-  let known = common.length
-  let dropped = 0
-  if (rest.length > 0) {
-    await takeOutRest(transaction, cut)
-    for (let start = 0; start < rest.length; start += step) {
-      const part = rest.slice(start, start + step)
-      const taken = await takeOutKnown(transaction, part, end)
-      await appendBatch(transaction, { transactions: part })
-      await backdate(transaction, taken)
-      known += taken.length
-    }
-    const [added] = await transaction.query(spanAfter, [end])
-    if (added?.first == null || added.last === null)
-      throw new StoreError('STORE_FAILED', "The block's transactions were not appended")
-    span = { first: common[0] ?? added.first, last: added.last }
-    dropped = await returnRest(transaction, { block, rest, cut, end }, examine)
+  const rest = BigInt(block.transactions.length - common.length)
+  const insertBlock = async ({ first, last }: Span): Promise<Row<typeof blockRow>> => {
+    const [row] = await transaction.query(insert, [
+      height,
+      block.headerHash,
+      block.header,
+      block.previousHeaderHash,
+      block.utxosRoot,
+      block.startTime,
+      block.endTime,
+      first,
+      last,
+      block.transactions.length,
+      own?.id ?? new Uint8Array(),
+      own?.cbor ?? new Uint8Array(),
+    ])
+    if (row === undefined) throw new StoreError('STORE_FAILED', 'The block was not inserted')
+    return row
   }
-  const [row] = await transaction.query(insert, [
-    height,
-    block.headerHash,
-    block.header,
-    block.previousHeaderHash,
-    block.utxosRoot,
-    block.startTime,
-    block.endTime,
-    span.first,
-    span.last,
-    block.transactions.length,
-    own?.id ?? new Uint8Array(),
-    own?.cbor ?? new Uint8Array(),
-  ])
-  if (row === undefined) throw new StoreError('STORE_FAILED', 'The block was not inserted')
-  if (block.transactions.length > 0) await moveFromMempool(transaction, row)
-  return { block: toBlock(row), known, dropped }
+
+  if (rest === 0n) {
+    const row = await insertBlock({ first: common[0] ?? cut + 1n, last: cut })
+    if (common.length > 0) await moveFromMempool(transaction, row)
+    return { block: toBlock(row), known: common.length, dropped: 0 }
+  }
+  await takeOut(transaction, [...replaced, ...lost])
+  const end = bound.newest ?? bound.before
+  if (end > cut) await transaction.execute(noteAfter, [cut])
+  const base = await reserveSequences(transaction, rest + end - cut)
+  const row = await insertBlock({ first: common[0] ?? base + 1n, last: base + rest })
+  if (common.length > 0)
+    await moveFromMempool(transaction, { ...row, lastSequence: cut, transactions: common.length })
+  const growing = { id: row.id, zero: base - BigInt(common.length), absent: [cut + 1n, end] } as const
+  await moveToBlock(transaction, held, growing)
+  await appendOthers(transaction, block, comparison, growing)
+  await shiftMempool(transaction, growing.absent, base + rest - cut)
+  for (let start = 0; start < rejections.length; start += step)
+    await addRejections(transaction, rejections.slice(start, start + step))
+  const known = common.length + held.length + replaced.length
+  return { block: toBlock(row), known, dropped: lost.length }
 }
 
-/** The sequences of the mempool's oldest transactions, as many as the block begins with, byte for byte. */
-async function commonRun(
+/** Appends the transactions of the block that the mempool does not hold. */
+async function appendOthers(
   transaction: SqlTransaction,
   { transactions }: ForeignBlock,
-): Promise<readonly bigint[]> {
-  const run: bigint[] = []
-  while (run.length < transactions.length) {
-    const page: readonly MempoolRow[] = await transaction.query(mempoolAfter, [run.at(-1) ?? -1n])
-    if (page.length === 0) return run
-    for (const { sequence, cbor } of page) {
-      const next = transactions[run.length]
-      if (next === undefined || Buffer.compare(next.cbor, cbor) !== 0) return run
-      run.push(sequence)
-    }
+  { common, held }: Comparison,
+  growing: GrowingBlock,
+): Promise<void> {
+  const moved = new Set(held.map(({ position }) => position))
+  const others: AcceptedTransaction[] = []
+  const positions: number[] = []
+  for (let place = common.length; place < transactions.length; place++) {
+    const each = transactions[place]
+    if (each === undefined || moved.has(place)) continue
+    others.push(each)
+    positions.push(place + 1)
   }
-  return run
+  let appending: Promise<void> = Promise.resolve()
+  for (let start = 0; start < others.length; start += step) {
+    // The database appends those before meanwhile.
+    const append = blockAppender(
+      others.slice(start, start + step),
+      positions.slice(start, start + step),
+      growing,
+    )
+    await appending
+    appending = append(transaction)
+    // It is awaited later.
+    appending.catch(() => undefined)
+  }
+  await appending
 }

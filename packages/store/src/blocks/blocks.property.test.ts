@@ -25,7 +25,7 @@ type Step =
   | { readonly do: 'return'; readonly block: number; readonly again: boolean }
   | { readonly do: 'revive' }
   | { readonly do: 'drop'; readonly picks: readonly number[] }
-  | { readonly do: 'adopt'; readonly picks: readonly Choice[] }
+  | { readonly do: 'adopt'; readonly picks: readonly Choice[]; readonly asks: boolean }
   | { readonly do: 'merge' }
   | { readonly do: 'forget' }
 
@@ -62,6 +62,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc.record({
       do: fc.constant('adopt' as const),
       picks: fc.array(fc.record({ isNew: fc.boolean(), choice: fc.nat(1000) }), { maxLength: 6 }),
+      asks: fc.boolean(),
     }),
     weight: 4,
   },
@@ -215,7 +216,8 @@ async function compare(test: TestStore, steps: readonly Step[]): Promise<void> {
         const dropped = mempool.length - known - kept.length
         names += 1
         const name = `block ${names}`
-        const block = await foreignBlock(store, name, contents)
+        const held = step.asks ? { held: await blocks.inMempool(contents) } : {}
+        const block = { ...(await foreignBlock(store, name, contents)), ...held }
         expect(await blocks.adopt(block, examiner.examine, lease)).toMatchObject({ known, dropped })
         model.chain.push({ name, state: 'committed', contents, isAdopted: true })
         model.accepted = [...before, ...contents, ...kept]
@@ -261,6 +263,22 @@ async function expectAgreement({ store, database, schema }: TestStore, model: Mo
       + (SELECT count(*) FROM ${schema}.block_transactions)::integer AS count`,
   )
   expect(placed?.count).toBe(model.accepted.length)
+  const [strays] = await database.query<{ count: number }>(
+    `WITH accepted AS (
+      SELECT sequence, transaction_id FROM ${schema}.mempool_transactions
+      UNION ALL SELECT sequence, transaction_id FROM ${schema}.block_transactions
+    ), made AS (
+      SELECT sequence, transaction_id FROM ${schema}.mempool_ledger
+      UNION ALL SELECT sequence, transaction_id FROM ${schema}.spent_outputs
+    )
+    SELECT (
+      SELECT count(*) FROM made JOIN accepted USING (transaction_id) WHERE made.sequence <> accepted.sequence
+    )::integer + (
+      SELECT count(*) FROM ${schema}.spent_outputs
+      WHERE spent_by NOT IN (SELECT sequence FROM accepted)
+    )::integer AS count`,
+  )
+  expect(strays?.count).toBe(0)
   expect(await collect(store.historyPages(alice.address, { limit: 1_000, offset: 0 }))).toEqual(
     cborOf(model.accepted),
   )

@@ -83,6 +83,22 @@ const undo = statement(
   SELECT count(*)::integer AS dropped FROM dropped`,
 )
 
+/**
+ * Takes transactions, and what they have done to the ledger, out of the mempool.
+ *
+ * @param sequences theirs, with those of all that spend what they have made
+ */
+export async function takeOut(transaction: SqlTransaction, sequences: readonly bigint[]): Promise<void> {
+  const sorted = [...sequences].sort((one, other) => (one < other ? -1 : 1))
+  // The newest first: what an older transaction made is restored before that transaction is taken out.
+  for (let end = sorted.length; end > 0; end -= pageSize) {
+    const part = sorted.slice(Math.max(0, end - pageSize), end)
+    const [result] = await transaction.query(undo, [part])
+    if (result?.dropped !== part.length)
+      throw transaction.doom(new StoreError('STORE_CONFLICT', 'A transaction to drop is not in the mempool'))
+  }
+}
+
 type Follow = (
   transaction: OrderedTransaction,
   dropped: ReadonlyMap<string, DropReason>,
@@ -139,9 +155,10 @@ export async function dropFound(
       'STORE_INVALID_ARGUMENT',
       'A transaction that stays in the mempool spends an output of one that is dropped',
     )
-  const [result] = await transaction.query(undo, [sequences])
-  if (result?.dropped !== found.length)
-    throw transaction.doom(new StoreError('STORE_CONFLICT', 'A transaction to drop is not in the mempool'))
+  await takeOut(
+    transaction,
+    found.map(({ transaction: { sequence } }) => sequence),
+  )
   await addRejections(
     transaction,
     found.map(({ transaction: { id, cbor, acceptedAt }, reason }) => ({

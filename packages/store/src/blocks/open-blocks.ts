@@ -3,6 +3,7 @@ import { requireLease } from '../leases/leases.js'
 import type { Lease } from '../leases/types.js'
 import { adoptBlock } from './adopt-block.js'
 import { appendBlock } from './append-block.js'
+import { compareMempool } from './compare-mempool.js'
 import { continueDropSearch, dropFound, startDropSearch } from './drop-transactions.js'
 import { forgetSpentOutputs } from './forget-spent-outputs.js'
 import { outputsAfterBlock, outputsAfterNewest } from './outputs-after-block.js'
@@ -38,11 +39,18 @@ export function openBlocks(
         await requireLease(transaction, lease)
         return undoBlocks(transaction, fromHeight)
       }),
-    adopt: (block, examine, lease) =>
-      withLedgerLock(async (transaction) => {
+    async adopt(block, examine, lease) {
+      // Most of the mempool is compared before validation has to wait for the lock.
+      const comparison = compareMempool(block, examine)
+      await database.transaction(async (transaction) => {
+        await lookUpByIndex(transaction)
+        await comparison.read(transaction)
+      })
+      return withLedgerLock(async (transaction) => {
         await requireLease(transaction, lease)
-        return adoptBlock(transaction, block, examine)
-      }),
+        return adoptBlock(transaction, block, comparison)
+      })
+    },
     async drop(first, follow, lease) {
       // Most of the mempool is searched before validation has to wait for the lock.
       const search = startDropSearch(first)

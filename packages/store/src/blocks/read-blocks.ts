@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import {
   bytesColumn,
   type Connection,
@@ -101,7 +102,7 @@ export const lastSequenceInBlocks = sql`(SELECT last_sequence FROM ${schema}.blo
 
 // The mempool's transactions come after those of the newest block. Without this limit, what blocks have taken
 // since the last vacuum would be read each time.
-const endOfBlocks = sql`COALESCE(${lastSequenceInBlocks}, 0)`
+export const endOfBlocks = sql`COALESCE(${lastSequenceInBlocks}, 0)`
 
 const oldest = statement(
   ordered,
@@ -134,10 +135,11 @@ const waiting = statement(
 )
 
 const inMempool = statement(
-  { position: int4, cbor: mempoolTransactions.cbor },
-  sql`SELECT given.position, mempool.cbor
-  FROM ${parameterRows({ transaction_id: 'bytea' })} AS given
-  JOIN ${schema}.mempool_transactions AS mempool USING (transaction_id)`,
+  { position: int4, sequence: mempoolTransactions.sequence },
+  sql`SELECT given.position, mempool.sequence
+  FROM ${parameterRows({ transaction_id: 'bytea', digest: 'bytea' })} AS given
+  JOIN ${schema}.mempool_transactions AS mempool USING (transaction_id)
+  WHERE sha256(mempool.cbor) = given.digest`,
 )
 /** Transactions that one query compares. */
 const comparedAtOnce = 2_000
@@ -207,16 +209,15 @@ export function readBlocks(connection: Connection): BlockReads {
     },
 
     async inMempool(transactions) {
-      const held = new Set<number>()
+      const held = new Map<number, bigint>()
       for (let start = 0; start < transactions.length; start += comparedAtOnce) {
         const part = transactions.slice(start, start + comparedAtOnce)
         // Not their bytes: those of another operator's block may be too many for one query.
-        for (const { position, cbor } of await connection.query(inMempool, [
+        for (const { position, sequence } of await connection.query(inMempool, [
           bytesColumn(part.map(({ id }) => id)),
-        ])) {
-          const given = part[position - 1]
-          if (given !== undefined && Buffer.compare(given.cbor, cbor) === 0) held.add(start + position - 1)
-        }
+          bytesColumn(part.map(({ cbor }) => sha256(cbor))),
+        ]))
+          held.set(start + position - 1, sequence)
       }
       return held
     },
@@ -261,6 +262,8 @@ export function readBlocks(connection: Connection): BlockReads {
     },
   }
 }
+
+const sha256 = (bytes: Uint8Array): Uint8Array => createHash('sha256').update(bytes).digest()
 
 const maxCount = Number.MAX_SAFE_INTEGER
 

@@ -66,6 +66,8 @@ export interface NewBlock extends BlockHeader {
 export interface ForeignBlock extends BlockHeader {
   /** In block order; none in an empty block. */
   readonly transactions: readonly AcceptedTransaction[]
+  /** What {@link Blocks.inMempool} has returned for these under the same lease. It saves reading them again. */
+  readonly held?: ReadonlyMap<number, bigint>
 }
 
 /** A block of the store. */
@@ -138,8 +140,8 @@ export interface Blocks {
    */
   waiting(limit: number, after?: bigint): Promise<number>
 
-  /** The positions, from 0, of those transactions that the mempool holds, byte for byte. */
-  inMempool(transactions: readonly Layer1Transaction[]): Promise<ReadonlySet<number>>
+  /** The sequences, by positions from 0, of those transactions that the mempool holds, byte for byte. */
+  inMempool(transactions: readonly Layer1Transaction[]): Promise<ReadonlyMap<number, bigint>>
 
   /** The newest block that is not removed; with `states`, the newest one in any of them. */
   newest(states?: readonly Exclude<BlockState, 'removed'>[]): Promise<Block | undefined>

@@ -6,7 +6,7 @@ const step = 5_000
 /** PostgreSQL's greatest `bigint`. */
 const maxSequence = 2n ** 63n - 1n
 
-const newestBetween = (table: string) =>
+export const newestBetween = (table: string) =>
   statement(
     { first: nullable(int8), last: nullable(int8) },
     sql`SELECT min(sequence) AS first, max(sequence) AS last FROM (

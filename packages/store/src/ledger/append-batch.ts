@@ -1,7 +1,9 @@
 import {
   bytesColumn,
   int4,
+  type Parameter,
   parameterRows,
+  type Sql,
   type SqlTransaction,
   schema,
   sql,
@@ -9,27 +11,30 @@ import {
 } from '@ratatosk/database'
 import { createNetEffects, isEffectsError, type NetEffects } from '@ratatosk/ledger'
 import { StoreError } from '../errors.js'
-import type { Batch, LedgerEntry } from './types.js'
+import type { AcceptedTransaction, Batch, LedgerEntry } from './types.js'
 
 const reference = { transaction_id: 'bytea', output_index: 'integer' } as const
 const output = { ...reference, output: 'bytea', address: 'bytea' } as const
 
-// `made_by` and `spent_by` count the batch's transactions from 1; added to `base` they are accept sequences.
-// Every part sees the tables as they were before the statement, so an output that the batch both produces and
-// spends never enters the ledger: it goes straight to the spent outputs.
-const append = statement(
-  { deleted: int4 },
-  sql`WITH base AS MATERIALIZED (
-    SELECT setval(sequence, nextval(sequence) + $12::integer - 1) - $12::integer AS sequence
-    FROM CAST('${schema}.accept_sequence' AS regclass) AS sequence
-  ), accepted AS (
-    INSERT INTO ${schema}.mempool_transactions (sequence, transaction_id, cbor)
-    SELECT base.sequence + t.position, t.transaction_id, t.cbor
+/**
+ * Applies transactions to the ledger. `made_by` and `spent_by` count them from 1; added to `base` they are
+ * accept sequences. Every part sees the tables as they were before the statement, so an output that the batch
+ * both produces and spends never enters the ledger: it goes straight to the spent outputs.
+ *
+ * @param base selects the sequence before the first one
+ * @param accept inserts the transactions, as `t`
+ * @param mayBeSpent a condition on rows of `ledger`
+ */
+const append = (base: Sql, accept: Sql, mayBeSpent: string) =>
+  statement(
+    { deleted: int4 },
+    sql`WITH base AS MATERIALIZED (${base}), accepted AS (
+    ${accept}
     FROM base, ${parameterRows({ transaction_id: 'bytea', cbor: 'bytea' })} AS t
   ), spent AS (
     DELETE FROM ${schema}.mempool_ledger AS ledger
     USING ${parameterRows({ ...reference, spent_by: 'integer' }, 3)} AS s
-    WHERE ledger.transaction_id = s.transaction_id AND ledger.output_index = s.output_index
+    WHERE ledger.transaction_id = s.transaction_id AND ledger.output_index = s.output_index AND ${mayBeSpent}
     RETURNING s.spent_by, ledger.*
   ), produced AS MATERIALIZED (
     SELECT * FROM ${parameterRows({ ...output, made_by: 'integer', spent_by: 'integer' }, 6)} AS p
@@ -57,37 +62,90 @@ const append = statement(
     ) AS touched (address, transaction)
   )
   SELECT count(*)::integer AS deleted FROM spent`,
+  )
+
+const appendToMempool = append(
+  sql`SELECT setval(sequence, nextval(sequence) + $12::integer - 1) - $12::integer AS sequence
+    FROM CAST('${schema}.accept_sequence' AS regclass) AS sequence`,
+  sql`INSERT INTO ${schema}.mempool_transactions (sequence, transaction_id, cbor)
+    SELECT base.sequence + t.position, t.transaction_id, t.cbor`,
+  'true',
+)
+
+const appendToBlock = append(
+  sql`SELECT $12::bigint AS sequence`,
+  sql`INSERT INTO ${schema}.block_transactions
+      (block_id, position, sequence, transaction_id, cbor, accepted_at)
+    SELECT $13::bigint, ($14::integer[])[t.position], base.sequence + ($14::integer[])[t.position],
+      t.transaction_id, t.cbor, now()`,
+  'ledger.sequence NOT BETWEEN $15::bigint AND $16::bigint',
 )
 
 /** Appends accepted transactions to the mempool and applies them to the ledger; see `Ledger.apply`. */
 export async function appendBatch(transaction: SqlTransaction, { transactions }: Batch): Promise<void> {
   if (transactions.length === 0) return
+  const { spent, parameters } = effectsOf(transactions, (place) => place + 1)
+  const [result] = await transaction.query(appendToMempool, [...parameters, transactions.length])
+  if (result?.deleted !== spent) throw transaction.doom(spendsWhatIsNotThere())
+}
+
+/** A block that transactions are appended to. */
+export interface GrowingBlock {
+  readonly id: bigint
+  /** Added to the position of a transaction, from 1, this is its accept sequence. */
+  readonly zero: bigint
+  /** What transactions of these sequences have produced is not there for the block. */
+  readonly absent: readonly [first: bigint, last: bigint]
+}
+
+/**
+ * Prepares what {@link appendBatch} does for transactions that go into a block.
+ *
+ * @param positions of the transactions, from 1
+ */
+export function blockAppender(
+  transactions: readonly AcceptedTransaction[],
+  positions: readonly number[],
+  { id, zero, absent }: GrowingBlock,
+): (transaction: SqlTransaction) => Promise<void> {
+  const { spent, parameters } = effectsOf(transactions, (place) => positions[place] ?? 0)
+  const all = [...parameters, zero, id, positions, ...absent]
+  return async (transaction) => {
+    const [result] = await transaction.query(appendToBlock, all)
+    if (result?.deleted !== spent) throw transaction.doom(spendsWhatIsNotThere())
+  }
+}
+
+/**
+ * @param numberOf the number, from 1, of the transaction at a place
+ * @returns how many outputs are spent that the transactions have not produced, and the first eleven
+ *   parameters of the statements
+ */
+function effectsOf(
+  transactions: readonly AcceptedTransaction[],
+  numberOf: (place: number) => number,
+): { readonly spent: number; readonly parameters: readonly Parameter[] } {
   const net = netEffects(transactions)
   const spent = [...net.spent.values()]
   const produced = [...net.produced.values()]
-  const [result] = await transaction.query(append, [
+  const parameters = [
     bytesColumn(transactions.map(({ id }) => id)),
     bytesColumn(transactions.map(({ cbor }) => cbor)),
     bytesColumn(spent.map(({ reference }) => reference.transactionId)),
     spent.map(({ reference }) => reference.index),
-    spent.map(({ spentBy }) => spentBy + 1),
+    spent.map(({ spentBy }) => numberOf(spentBy)),
     bytesColumn(produced.map(({ output }) => output.reference.transactionId)),
     produced.map(({ output }) => output.reference.index),
     bytesColumn(produced.map(({ output }) => output.output)),
     bytesColumn(produced.map(({ output }) => output.address)),
-    produced.map(({ producedBy }) => producedBy + 1),
-    produced.map(({ spentBy }) => (spentBy === undefined ? null : spentBy + 1)),
-    transactions.length,
-  ])
-  if (result?.deleted !== spent.length) {
-    throw transaction.doom(
-      new StoreError(
-        'STORE_CONFLICT',
-        'The batch spends an output that is not in the ledger: judge it again',
-      ),
-    )
-  }
+    produced.map(({ producedBy }) => numberOf(producedBy)),
+    produced.map(({ spentBy }) => (spentBy === undefined ? null : numberOf(spentBy))),
+  ]
+  return { spent: spent.length, parameters }
 }
+
+const spendsWhatIsNotThere = (): StoreError =>
+  new StoreError('STORE_CONFLICT', 'The batch spends an output that is not in the ledger: judge it again')
 
 /** @throws StoreError `STORE_INVALID_ARGUMENT` if the batch contradicts itself */
 function netEffects(transactions: Batch['transactions']): NetEffects<LedgerEntry> {
