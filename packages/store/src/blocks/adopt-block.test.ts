@@ -7,6 +7,7 @@ import { describeEveryBackend, type TestStore } from '../test/backends.js'
 import { buildBlock, takeLease } from '../test/blocks.js'
 import { dump } from '../test/dump.js'
 import { createExaminer, foreignBlock } from '../test/examine.js'
+import { countStrays } from '../test/strays.js'
 import { entry, idOf, outputOf, transaction, walletOf } from '../test/transactions.js'
 
 const [alice, bob] = [walletOf('alice'), walletOf('bob')]
@@ -48,25 +49,6 @@ describeEveryBackend('adopting a block', (backend) => {
     const rows = await collect(store.utxoPages(alice.address))
     return [rows, await collect(store.utxoPages(bob.address))]
   }
-
-  it('finds what the mempool holds byte for byte', async () => {
-    const [one, two, three] = [make('1', ['genesis', 0]), make('2', ['1', 0]), make('3', ['genesis', 1])]
-    await apply(one, two)
-    const other = { ...two, cbor: Uint8Array.of(1) }
-    const [first, second] = await sequences()
-    const held = await store.blocks.inMempool([three, two, other, one])
-    expect(held).toEqual(
-      new Map([
-        [1, second],
-        [3, first],
-      ]),
-    )
-    await adopt('theirs', one)
-    expect(await store.blocks.inMempool([one, two])).toEqual(new Map([[1, second]]))
-    expect((await store.blocks.inMempool([])).size).toBe(0)
-    // The database is not sent what another operator's block holds: a string cannot hold the hex of this.
-    expect((await store.blocks.inMempool([{ ...two, cbor: new Uint8Array(2 ** 28) }])).size).toBe(0)
-  })
 
   it('moves what the mempool begins with, and touches nothing else', async () => {
     const [one, two, three] = [make('1', ['genesis', 0]), make('2', ['1', 0]), make('3', ['genesis', 1])]
@@ -274,27 +256,6 @@ describeEveryBackend('adopting a block', (backend) => {
     expect(await dump(test)).toEqual(before)
   })
 
-  it('says what is unspent after the newest block, whatever the mempool does', async () => {
-    const references = [outputOf('genesis', 0), outputOf('genesis', 5), outputOf('1', 0), outputOf('2', 1)]
-    const found = async () =>
-      (await store.blocks.outputsAfterNewest(references)).map(({ reference, output }) => {
-        expect(output).toEqual(entry(reference, alice).output)
-        return references.findIndex(
-          ({ transactionId, index }) =>
-            index === reference.index && hex(transactionId) === hex(reference.transactionId),
-        )
-      })
-    const sorted = async () => (await found()).sort()
-    expect(await store.blocks.outputsAfterNewest([])).toEqual([])
-    expect(await sorted()).toEqual([0, 1])
-    await apply(make('1', ['genesis', 0]), make('2', ['1', 0]))
-    expect(await sorted()).toEqual([0, 1])
-    await buildBlock(store, lease, 'one', 1)
-    expect(await sorted()).toEqual([1, 2])
-    await buildBlock(store, lease, 'two', 1)
-    expect(await sorted()).toEqual([1, 3])
-  })
-
   it('takes in more than one statement does, among more than one page of the mempool', async () => {
     const chain = Array.from({ length: 5_600 }, (_, n) =>
       make(`c${n}`, n === 0 ? ['genesis', 0] : [`c${n - 1}`, 0]),
@@ -311,5 +272,6 @@ describeEveryBackend('adopting a block', (backend) => {
     expect(waiting).toEqual(idsOf(...chain.slice(1_400), late))
     expect(await collect(store.utxoPages(alice.address))).toHaveLength(genesis.length + 1)
     expect(await collect(store.historyPages(bob.address, { limit: 9_000, offset: 0 }))).toHaveLength(6_801)
+    expect(await countStrays(test)).toBe(0)
   })
 })

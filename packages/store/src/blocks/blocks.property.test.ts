@@ -6,6 +6,7 @@ import { describeBackends, type TestStore } from '../test/backends.js'
 import { alice, genesis, hex, key, Model } from '../test/block-model.js'
 import { buildBlock, headerHashOf, takeLease } from '../test/blocks.js'
 import { createExaminer, foreignBlock } from '../test/examine.js'
+import { countStrays } from '../test/strays.js'
 import { transaction } from '../test/transactions.js'
 
 const runs = Number(process.env.STORE_PROPERTY_RUNS ?? 8)
@@ -240,7 +241,8 @@ async function compare(test: TestStore, steps: readonly Step[]): Promise<void> {
   }
 }
 
-async function expectAgreement({ store, database, schema }: TestStore, model: Model): Promise<void> {
+async function expectAgreement(test: TestStore, model: Model): Promise<void> {
+  const { store, database, schema } = test
   const { blocks } = store
   const cborOf = (transactions: readonly AcceptedTransaction[]) => transactions.map(({ cbor }) => cbor)
   expect((await blocks.oldest(1_000)).map(({ cbor }) => cbor)).toEqual(cborOf(model.mempool))
@@ -263,22 +265,7 @@ async function expectAgreement({ store, database, schema }: TestStore, model: Mo
       + (SELECT count(*) FROM ${schema}.block_transactions)::integer AS count`,
   )
   expect(placed?.count).toBe(model.accepted.length)
-  const [strays] = await database.query<{ count: number }>(
-    `WITH accepted AS (
-      SELECT sequence, transaction_id FROM ${schema}.mempool_transactions
-      UNION ALL SELECT sequence, transaction_id FROM ${schema}.block_transactions
-    ), made AS (
-      SELECT sequence, transaction_id FROM ${schema}.mempool_ledger
-      UNION ALL SELECT sequence, transaction_id FROM ${schema}.spent_outputs
-    )
-    SELECT (
-      SELECT count(*) FROM made JOIN accepted USING (transaction_id) WHERE made.sequence <> accepted.sequence
-    )::integer + (
-      SELECT count(*) FROM ${schema}.spent_outputs
-      WHERE spent_by NOT IN (SELECT sequence FROM accepted)
-    )::integer AS count`,
-  )
-  expect(strays?.count).toBe(0)
+  expect(await countStrays(test)).toBe(0)
   expect(await collect(store.historyPages(alice.address, { limit: 1_000, offset: 0 }))).toEqual(
     cborOf(model.accepted),
   )

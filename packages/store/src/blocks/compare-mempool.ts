@@ -1,7 +1,7 @@
 import { type Connection, nullable, type Row, schema, sql, statement, text, toHex } from '@ratatosk/database'
 import { type OutputReference, outputReferenceKey } from '@ratatosk/ledger'
 import type { NewRejection } from '../rejections/types.js'
-import { mempoolTransactions } from '../schema/tables.js'
+import { mempoolRow } from './drop-transactions.js'
 import { endOfBlocks } from './read-blocks.js'
 import type { ExaminedTransaction, ForeignBlock, Layer1Transaction } from './types.js'
 
@@ -17,12 +17,6 @@ const sequencesAfter = statement(
   ) AS page`,
 )
 
-const mempoolRow = {
-  sequence: mempoolTransactions.sequence,
-  id: mempoolTransactions.transactionId,
-  cbor: mempoolTransactions.cbor,
-  acceptedAt: mempoolTransactions.acceptedAt,
-}
 type MempoolRow = Row<typeof mempoolRow>
 
 const mempoolAt = statement(
@@ -123,10 +117,7 @@ export function compareMempool(
   function isGone(reference: OutputReference): boolean {
     const parent = toHex(reference.transactionId)
     const key = outputReferenceKey(reference)
-    if (index?.spenders.has(key) || spentByOf.has(parent)) return true
-    const position = replacedIds.has(parent) ? index?.positions.get(parent) : undefined
-    const theirs = position === undefined ? undefined : transactions[position]
-    return theirs?.produced.every((each) => outputReferenceKey(each.reference) !== key) ?? false
+    return spentByOf.has(parent) || replacedIds.has(parent) || index?.spenders.has(key) === true
   }
 
   /** @param reference an output that is gone */

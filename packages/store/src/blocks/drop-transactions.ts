@@ -18,7 +18,8 @@ import type { DropReason, OrderedTransaction } from './types.js'
 /** Transactions read at a time. */
 const pageSize = 1_000
 
-const mempoolRow = {
+/** A transaction of the mempool, with the time of its acceptance. */
+export const mempoolRow = {
   sequence: mempoolTransactions.sequence,
   id: mempoolTransactions.transactionId,
   cbor: mempoolTransactions.cbor,

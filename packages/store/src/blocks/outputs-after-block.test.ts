@@ -100,6 +100,28 @@ describeBackends('outputs after the newest block', (backend) => {
       expect(seen.sort()).toEqual(many.map(({ reference }) => key(reference)).sort())
     },
   )
+
+  it('are found by their references, whatever the mempool does', async () => {
+    const pay = (name: string, spent: OutputReference) => transaction(name, [spent], [alice, alice])
+    await store.applyGenesis([0, 5].map((index) => entry(outputOf('genesis', index), alice)))
+    const references = [outputOf('genesis', 0), outputOf('genesis', 5), outputOf('1', 0), outputOf('2', 1)]
+    const found = async () =>
+      (await store.blocks.outputsAfterNewest(references))
+        .map(({ reference, output }) => {
+          expect(output).toEqual(entry(reference, alice).output)
+          return references.findIndex((asked) => key(asked) === key(reference))
+        })
+        .sort()
+    expect(await store.blocks.outputsAfterNewest([])).toEqual([])
+    expect(await found()).toEqual([0, 1])
+    const transactions = [pay('1', outputOf('genesis', 0)), pay('2', outputOf('1', 0))]
+    await store.withLedger((ledger) => ledger.apply({ transactions }))
+    expect(await found()).toEqual([0, 1])
+    await buildBlock(store, lease, 'one', 1)
+    expect(await found()).toEqual([1, 2])
+    await buildBlock(store, lease, 'two', 1)
+    expect(await found()).toEqual([1, 3])
+  })
 })
 
 function key({ transactionId, index }: OutputReference): string {

@@ -43,6 +43,25 @@ describeBackends('reading blocks', (backend) => {
     return [merged!, { ...lost, state: 'removed' }, ...made.slice(1)]
   }
 
+  it('finds what the mempool holds byte for byte', async () => {
+    const [one, two, three] = chain as [AcceptedTransaction, AcceptedTransaction, AcceptedTransaction]
+    const [first, second] = (await blocks.oldest(2)).map(({ sequence }) => sequence)
+    const other = { ...three, cbor: Uint8Array.of(1) }
+    const unknown = transaction('unknown', [], [])
+    const held = await blocks.inMempool([unknown, two, other, one])
+    expect(held).toEqual(
+      new Map([
+        [1, second],
+        [3, first],
+      ]),
+    )
+    await buildBlock(store, lease, 'a block', 1)
+    expect(await blocks.inMempool([one, two])).toEqual(new Map([[1, second]]))
+    expect((await blocks.inMempool([])).size).toBe(0)
+    // The database is not sent what another operator's block holds: a string cannot hold the hex of this.
+    expect((await blocks.inMempool([{ ...two, cbor: new Uint8Array(2 ** 28) }])).size).toBe(0)
+  })
+
   it('returns the oldest transactions, limited by count and bytes', async () => {
     const cases: [limit: number, maxBytes: number | undefined, count: number][] = [
       [10, undefined, 5],

@@ -66,7 +66,7 @@ export interface NewBlock extends BlockHeader {
 export interface ForeignBlock extends BlockHeader {
   /** In block order; none in an empty block. */
   readonly transactions: readonly AcceptedTransaction[]
-  /** What {@link Blocks.inMempool} has returned for these under the same lease. It saves reading them again. */
+  /** What {@link Blocks.inMempool} has returned for these under the same lease: it is not read again. */
   readonly held?: ReadonlyMap<number, bigint>
 }
 

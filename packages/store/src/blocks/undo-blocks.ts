@@ -48,6 +48,6 @@ export async function undoBlocks(transaction: Connection, fromHeight: bigint): P
     transactions += moved
     if (moved < step) break
   }
-  await undoEffects(transaction, 'resubmissions', lowest.firstSequence)
+  await undoEffects(transaction, lowest.firstSequence)
   return { blocks: removed.map(toBlock), transactions }
 }

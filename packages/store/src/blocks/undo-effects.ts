@@ -6,6 +6,7 @@ const step = 5_000
 /** PostgreSQL's greatest `bigint`. */
 const maxSequence = 2n ** 63n - 1n
 
+/** The span of the newest transactions of a table between two sequences, as many as one statement takes. */
 export const newestBetween = (table: string) =>
   statement(
     { first: nullable(int8), last: nullable(int8) },
@@ -17,9 +18,9 @@ export const newestBetween = (table: string) =>
 
 // The reverse of what `appendBatch` wrote. Every part sees the tables as they were before the statement: an
 // output that one of these transactions made and another spent is in neither table afterwards.
-const undoBetween = (table: string) => sql`
+const undo = sql`
   WITH undone AS (
-    SELECT sequence, transaction_id FROM ${schema}.${table} WHERE sequence BETWEEN $1 AND $2
+    SELECT sequence, transaction_id FROM ${schema}.resubmissions WHERE sequence BETWEEN $1 AND $2
   ), made AS (
     DELETE FROM ${schema}.mempool_ledger AS ledger USING undone
     WHERE ledger.transaction_id = undone.transaction_id AND ledger.sequence = undone.sequence
@@ -41,27 +42,15 @@ const undoBetween = (table: string) => sql`
   ) AS touched (address, sequence)
   WHERE history.address = touched.address AND history.sequence = touched.sequence`
 
-const statements = {
-  resubmissions: { newest: newestBetween('resubmissions'), undo: undoBetween('resubmissions') },
-  mempool_transactions: {
-    newest: newestBetween('mempool_transactions'),
-    undo: undoBetween('mempool_transactions'),
-  },
-}
+const newest = newestBetween('resubmissions')
 
 /**
  * Reverts what the newest transactions did to the ledger, in a transaction that holds its lock. The
- * transactions themselves stay where they are.
+ * transactions themselves are among the resubmissions.
  *
- * @param table which holds all of them
  * @param from the sequence of the oldest
  */
-export async function undoEffects(
-  transaction: Connection,
-  table: keyof typeof statements,
-  from: bigint,
-): Promise<void> {
-  const { newest, undo } = statements[table]
+export async function undoEffects(transaction: Connection, from: bigint): Promise<void> {
   // The newest first: what an older transaction made is restored before that transaction is undone.
   for (let to = maxSequence; ; ) {
     const [span] = await transaction.query(newest, [from, to])
