@@ -15,6 +15,7 @@ export function validateEncoding({ bytes, body, witnesses }: Transaction, findin
       'IndefiniteTransactionNotSupported',
       'The transaction must be a definite array of four items',
     )
+  validateLength('transaction', bytes.length, profileLimits.transactionBytes, findings)
   findings.failures.push(...validatePart('body', [body.bytes]))
   findings.failures.push(...validatePart('witness set', [witnesses.bytes]))
   const references = [body.inputs, body.collateralInputs, body.referenceInputs].flat()
@@ -58,12 +59,7 @@ export function validatePart(part: keyof typeof maxima, pieces: readonly Uint8Ar
       maximum: maxItems,
     })
   const bytes = sum(pieces.map(({ length }) => length))
-  if (maxBytes !== undefined && bytes > maxBytes)
-    findings.add('TooManyBytes', `The ${part} has ${bytes} bytes, at most ${maxBytes} are supported`, {
-      part,
-      bytes,
-      maximum: maxBytes,
-    })
+  if (maxBytes !== undefined) validateLength(part, bytes, maxBytes, findings)
   const offset = surveys.find(({ longHead }) => longHead !== undefined)?.longHead
   if (offset !== undefined)
     findings.add('LongHeadsNotSupported', `A number or length of the ${part} is not in its shortest form`, {
@@ -71,6 +67,15 @@ export function validatePart(part: keyof typeof maxima, pieces: readonly Uint8Ar
       offset,
     })
   return findings.failures
+}
+
+function validateLength(part: string, bytes: number, maximum: number, findings: Findings): void {
+  if (bytes <= maximum) return
+  findings.add('TooManyBytes', `The ${part} has ${bytes} bytes, at most ${maximum} are supported`, {
+    part,
+    bytes,
+    maximum,
+  })
 }
 
 /**

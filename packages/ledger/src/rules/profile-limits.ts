@@ -4,6 +4,8 @@
  * worst of each.
  */
 export const profileLimits = {
+  /** Bytes of a transaction, which bound those of a block. */
+  transactionBytes: 16_384,
   /** Bytes of a body and of a witness set: each fits into the datum of an output of layer 1. */
   bodyBytes: 14_336,
   witnessSetBytes: 14_336,

@@ -164,6 +164,17 @@ describe('the layer-2 profile', () => {
     expect(named(required(bodyItems - 14))).toEqual([['TooManyItems', 'body']])
   })
 
+  it('accepts a transaction of 16,384 bytes and no larger one', () => {
+    const zeros = (count: number) => '00'.repeat(count)
+    const strings = `5840${zeros(64)}`.repeat(246)
+    const annotated = (last: number) =>
+      `84${body}a0f5a10098ff${strings}${zeros(8)}58${last.toString(16)}${zeros(last)}`
+    const least = annotated(100).length / 2
+    const named16 = (bytes: number) => named(annotated(100 + bytes - least))
+    expect(named16(profileLimits.transactionBytes)).toEqual([])
+    expect(named16(profileLimits.transactionBytes + 1)).toEqual([['TooManyBytes', 'transaction']])
+  })
+
   const listOf = (count: number, item: (number: string) => string): string => {
     const items = Array.from({ length: count }, (_, i) => item(i.toString(16).padStart(2, '0')))
     return `${count > 23 ? '98' : ''}${(count > 23 ? count : 0x80 + count).toString(16)}${items.join('')}`

@@ -92,16 +92,15 @@ export function isPlain({ body }: Transaction): boolean {
  * Whether the layer-2 profile must refuse: of these parts, only a withdrawal of zero by a script is accepted.
  */
 function reasonDue(transaction: Transaction): boolean {
-  const { body, isValid } = transaction
+  const { body, isValid, bytes } = transaction
   const observers = body.withdrawals.every(
     ({ account, lovelace }) =>
       lovelace === 0n && account.kind === 'reward' && account.stake.kind === 'script',
   )
   const needsState =
     body.certificates.length + body.votingProcedures.length + body.proposalProcedures.length > 0
-  return (
-    !isValid || !observers || needsState || body.treasuryDonation > 0n || body.currentTreasury !== undefined
-  )
+  const needsTreasury = body.treasuryDonation > 0n || body.currentTreasury !== undefined
+  return !isValid || !observers || needsState || needsTreasury || bytes.length > 16_384
 }
 
 function contextOf({ network, slot, eraHistory, parameters, treasury }: Scenario): RuleContext {
