@@ -3,7 +3,7 @@ import type { BlockSource } from './types.js'
 
 /** Options of {@link openArchivist}. */
 export interface OpenArchivistOptions {
-  /** Limit of a body in bytes. @defaultValue 134217728 */
+  /** Limit of a body in bytes. @defaultValue 67121152 */
   readonly maxBodyBytes?: number
   /** Milliseconds in which a request must bring more bytes. @defaultValue 10000 */
   readonly stallMs?: number
@@ -12,6 +12,9 @@ export interface OpenArchivistOptions {
   /** Attempts of a request that gets no answer, or 503. @defaultValue 4 */
   readonly attempts?: number
 }
+
+/** No body of a valid block has more bytes; see docs/block-body.md. */
+const mostBodyBytes = 67_121_152
 
 /** Room for the other entries of an answer. */
 const envelopeBytes = 256
@@ -25,7 +28,7 @@ const pauseMs = 250
  * @throws TypeError for a URL that is not http or https, or contains a password
  */
 export function openArchivist(url: string, options: OpenArchivistOptions = {}): BlockSource {
-  const { maxBodyBytes = 128 * 1024 * 1024, attempts = 4 } = options
+  const { maxBodyBytes = mostBodyBytes, attempts = 4 } = options
   const { stallMs = 10_000, timeoutMs = 300_000 } = options
   const base = baseOf(url)
 

@@ -1,6 +1,6 @@
 import { CborReader, equalBytes, toHex } from '@ratatosk/cbor'
 import { encodeBody, transactionsOfBody } from './body.js'
-import { createChunks } from './chunks.js'
+import { createChunks, maxChunks } from './chunks.js'
 import { blake2b256 } from './hash.js'
 import type { AuditedHeader } from './header.js'
 import type { AuditedLedger, Change } from './ledger.js'
@@ -41,10 +41,13 @@ export async function auditBody(body: Uint8Array, context: BodyContext): Promise
       expected: toHex(blake2b256(canonical)),
       found: toHex(blake2b256(body)),
     })
-  const root = await transactionsRootOf(
-    { ...block, chunks: block.chunks.end(), before: context.ledger.get },
-    pause,
-  )
+  const chunks = block.chunks.end()
+  if (chunks.length > maxChunks)
+    report('body', 'The block has too many chunks', {
+      expected: `at most ${maxChunks}`,
+      found: String(chunks.length),
+    })
+  const root = await transactionsRootOf({ ...block, chunks, before: context.ledger.get }, pause)
   if (!equalBytes(root, header.transactionsRoot))
     report('transactions-root', 'The transactions of the body do not have the root of the header', {
       expected: toHex(root),

@@ -4,6 +4,9 @@ import type { AuditedTransaction } from './transaction.js'
 /** A chunk of more than one transaction has at most as many bytes. */
 const maxLength = 12_288
 
+/** A block has at most as many. */
+export const maxChunks = 1024
+
 /** Consecutive transactions of a block. */
 export interface Chunk {
   /** Position of its first transaction. */

@@ -183,10 +183,23 @@ describe('the decoder', () => {
       '85 81 5b00000002540be400', // one of 10,000,000,000 bytes
       '85 995320', // 21,280 transactions, in less than 47 bytes each
       '85 80 996d00', // 27,904 references, in less than 36 bytes each
-      '85 80 80 996d00',
+      '85 80 80 997660', // 30,304 outputs, in less than 33 bytes each
       `85 80 80 81 82${low}00 5a7fffffff`,
     ]
     for (const promise of promises) expect(codeOf(hex(promise), 1_000_000)).toBe('BLOCK_BODY_TOO_LARGE')
+  })
+
+  it('stops when transactions have more bytes than those of a valid block', async () => {
+    let given = 0
+    async function* endless() {
+      yield hex('85 995320')
+      for (;;) {
+        given++
+        yield Buffer.concat([hex('594000'), new Uint8Array(16_384)])
+      }
+    }
+    await expect(partsIn(endless())).rejects.toMatchObject({ code: 'BLOCK_BODY_TOO_LARGE' })
+    expect(given).toBe(1025)
   })
 
   it('stops at its limit when the input never ends', async () => {

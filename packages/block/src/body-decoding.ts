@@ -1,27 +1,35 @@
 import { CborWriter, compareBytes } from '@ratatosk/cbor'
+import { profileLimits } from '@ratatosk/ledger'
 import type { BlockBody, BodyPart, ProducedOutput } from './body.js'
 import { listCount } from './body-encoding.js'
+import { maxChunks } from './derivation/chunks.js'
 import { arrayHead, byteString, createFeed, type Grammar, malformed, unsigned } from './feed.js'
 
-/** Limit of a body in bytes unless a caller sets another: room for about 400,000 transfers. */
-export const defaultMaxBodyBytes = 256 * 1024 * 1024
+/** Bytes that the transactions of a valid block take in a body: each has a head of three. */
+const mostTransactionBytes = maxChunks * (profileLimits.transactionBytes + 3)
+
+/**
+ * No body of a valid block has more bytes. An input takes no fewer in a transaction than in `spent`, and an
+ * output a third of what it takes in `produced`.
+ */
+export const maxBodyBytes = 4 * mostTransactionBytes
 
 /** An array of two items, the first of them a byte string of 32. */
 const outrefPrefix = Uint8Array.of(0x82, 0x58, 0x20)
 
 /**
- * Size in bytes of the smallest transaction that spends an output, and of the smallest output reference. They
- * bound the number of parts that a body of a given size may announce; without the bound a small body could
+ * Size in bytes of the smallest transaction that spends an output, and of the smallest input and output in a
+ * transaction. They bound the number of parts that a body may announce; without the bound a small body could
  * claim a large amount of memory.
  */
-const smallest = { transaction: 47, outref: 36 }
+const smallest = { transaction: 47, input: 36, output: 33 }
 
 /**
  * Reads a body in its canonical encoding. The parts are views of the bytes.
  *
  * @throws {BlockError} `BLOCK_BODY_MALFORMED` on any other bytes; `BLOCK_BODY_TOO_LARGE`
  */
-export function decodeBlockBody(bytes: Uint8Array, maxBytes = defaultMaxBodyBytes): BlockBody {
+export function decodeBlockBody(bytes: Uint8Array, maxBytes = maxBodyBytes): BlockBody {
   const { add, body } = collectParts()
   const feed = createFeed(bodyGrammar(add, maxBytes), maxBytes)
   feed.push(bytes)
@@ -51,7 +59,7 @@ export function collectParts(): { add(part: BodyPart): void; readonly body: Bloc
  */
 export async function* partsOfBody(
   pieces: AsyncIterable<Uint8Array>,
-  maxBytes = defaultMaxBodyBytes,
+  maxBytes = maxBodyBytes,
 ): AsyncGenerator<readonly BodyPart[], void> {
   let parts: BodyPart[] = []
   const feed = createFeed(
@@ -68,19 +76,28 @@ export async function* partsOfBody(
 
 /**
  * The grammar of a body in its canonical encoding, for a {@link Feed} of a body or of a response that
- * contains one.
+ * contains one. With a limit, transactions that take more bytes than those of a valid block are refused too.
  *
  * @param emit receives each part as soon as it is complete
- * @param maxBytes larger announced lengths are refused before their content arrives
+ * @param maxBytes larger announced lengths are refused before their content arrives; infinite for a body that
+ *   was verified before
  */
 export function* bodyGrammar(emit: (part: BodyPart) => void, maxBytes: number): Grammar<void> {
   if ((yield* arrayHead(maxBytes)) !== listCount) throw malformed(`a body has ${listCount} lists`)
 
-  const transactions = yield* arrayHead(maxBytes / smallest.transaction)
-  for (let i = 0; i < transactions; i++) emit({ kind: 'transaction', cbor: yield* byteString(maxBytes) })
+  let room = Number.isFinite(maxBytes) ? Math.min(maxBytes, mostTransactionBytes) : maxBytes
+  const [most, mostSpent, mostProduced] = [smallest.transaction, smallest.input, smallest.output].map(
+    (bytes) => room / bytes,
+  ) as [number, number, number]
+  const transactions = yield* arrayHead(most)
+  for (let i = 0; i < transactions; i++) {
+    const cbor: Uint8Array = yield* byteString(room)
+    room -= cbor.length
+    emit({ kind: 'transaction', cbor })
+  }
 
   let previous: Uint8Array | undefined
-  const spent = yield* arrayHead(maxBytes / smallest.outref)
+  const spent = yield* arrayHead(mostSpent)
   for (let i = 0; i < spent; i++) {
     const outref: Uint8Array = yield* outrefAfter(previous)
     emit({ kind: 'spent', outref })
@@ -88,7 +105,7 @@ export function* bodyGrammar(emit: (part: BodyPart) => void, maxBytes: number): 
   }
 
   previous = undefined
-  const produced = yield* arrayHead(maxBytes / smallest.outref)
+  const produced = yield* arrayHead(mostProduced)
   for (let i = 0; i < produced; i++) {
     if ((yield* arrayHead(maxBytes)) !== 2) throw malformed('a produced output is not a pair')
     const outref: Uint8Array = yield* outrefAfter(previous)

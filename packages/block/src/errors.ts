@@ -1,4 +1,5 @@
 import type { Failures } from '@ratatosk/ledger'
+import { maxChunks } from './derivation/chunks.js'
 
 /**
  * Why bytes do not decode as a body, or a block does not match its header. Stable: programs branch on it.
@@ -26,6 +27,8 @@ export type BlockErrorCode =
    * follow from them.
    */
   | 'BLOCK_TRANSACTION_MALFORMED'
+  /** With the transaction at `position`, the block has more than 1,024 chunks. */
+  | 'BLOCK_TOO_LARGE'
   /** A transaction spends `reference`, which another transaction of the block has spent. */
   | 'BLOCK_DOUBLE_SPEND'
   /** A transaction spends `reference`, which a later one of the block produces. */
@@ -61,6 +64,15 @@ export class BlockError extends Error {
     this.failures = details.failures
   }
 }
+
+export const tooLarge = (position: number): BlockError =>
+  new BlockError(
+    'BLOCK_TOO_LARGE',
+    `With transaction ${position} the block has more than ${maxChunks} chunks`,
+    {
+      position,
+    },
+  )
 
 /** Whether a caught value is a {@link BlockError}; works across copies of the package. */
 export function isBlockError(value: unknown): value is BlockError {

@@ -11,7 +11,7 @@ export {
   bodyGrammar,
   collectParts,
   decodeBlockBody,
-  defaultMaxBodyBytes,
+  maxBodyBytes,
   partsOfBody,
 } from './body-decoding.js'
 export { encodeBlockBody, encodeBlockBodyStream } from './body-encoding.js'
@@ -21,13 +21,17 @@ export {
   chunkKey,
   chunkKind,
   chunkRecordLength,
+  countWithinChunks,
   createChunker,
   decodeChunkRecord,
   encodeChunkRecord,
   frameHeads,
+  longestChunk,
   maxChunkLength,
+  maxChunks,
 } from './derivation/chunks.js'
 export { bodyOf, createDerivation, deriveBlock, type ReadBody } from './derivation/derive.js'
+export { createPackedEntries, type PackedEntries } from './derivation/packed-entries.js'
 export { type MovedParts, partsOf, partsOfFrames, type TransactionParts } from './derivation/parts.js'
 export {
   decodeOutputRecord,

@@ -267,3 +267,21 @@ it('refuses a transaction that is too large before it looks anything up', async 
     failures: [expect.objectContaining({ predicate: 'TooManyInputs' })],
   })
 })
+
+it('refuses the first transaction behind 1,024 chunks before it looks at any', async () => {
+  // Two of them do not fit into a chunk.
+  const transactions = new Array<Uint8Array>(1025).fill(new Uint8Array(6134))
+  const known: KnownTransaction = {
+    ...{ named: [], spent: [], produced: [], fee: 0n },
+    validityInterval: decodeTransaction(special([first], []).cbor).body.validityInterval,
+  }
+  await judgeBlock(transactions.slice(1), header, before, rules, () => known)
+  const isKnown = () => {
+    throw new Error('It was looked at')
+  }
+  await expect(judgeBlock(transactions, header, before, rules, isKnown)).rejects.toMatchObject({
+    code: 'BLOCK_INVALID',
+    position: 1024,
+    cause: { code: 'BLOCK_TOO_LARGE' },
+  })
+})

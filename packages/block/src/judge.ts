@@ -19,7 +19,8 @@ import {
   validateScripts,
 } from '@ratatosk/ledger'
 import { decodeTransactionAt } from './decode-transactions.js'
-import { BlockError, isBlockError } from './errors.js'
+import { countWithinChunks } from './derivation/chunks.js'
+import { BlockError, isBlockError, tooLarge } from './errors.js'
 import type { Header } from './header.js'
 import { type BlockInterval, fitOf, intervalOf } from './interval.js'
 import { createPauses } from './pauses.js'
@@ -67,8 +68,8 @@ const maxScripts = 32
  * Judges every transaction of a block by the ledger's rules and the layer-2 profile, in block order, each
  * against the outputs that the transactions before it leave. Lets the event loop run at intervals.
  *
- * The validity interval of each transaction must meet the block's `[startTime, endTime)`, and the fees must
- * add up to less than 2^64 lovelace.
+ * The transactions must fit into 1,024 chunks, the validity interval of each must meet the block's
+ * `[startTime, endTime)`, and the fees must add up to less than 2^64 lovelace.
  *
  * @param transactions CBOR in block order
  * @param before unspent outputs before the block, by `outputReferenceKey`
@@ -83,6 +84,7 @@ export async function judgeBlock(
   rules: BlockRules,
   known: KnownAt = () => undefined,
 ): Promise<void> {
+  requireSize(transactions)
   const interval = intervalOf(header, rules.slots)
   /** Outputs that the block has produced, or their CBOR; undefined once they are spent. */
   const changes = new Map<string, TransactionOutput | Uint8Array | undefined>()
@@ -144,6 +146,13 @@ export async function judgeBlock(
     scripts = []
   }
   await Promise.all(scripts)
+}
+
+function requireSize(transactions: readonly Uint8Array[]): void {
+  const { transactions: position } = countWithinChunks(transactions.map(({ length }) => length))
+  if (position === transactions.length) return
+  const cause = tooLarge(position)
+  throw new BlockError('BLOCK_INVALID', cause.message, { position, cause })
 }
 
 function decoded(cbor: Uint8Array, position: number): Transaction {

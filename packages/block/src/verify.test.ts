@@ -1,6 +1,6 @@
-import { equalBytes, toHex } from '@ratatosk/cbor'
+import { CborWriter, concatBytes, equalBytes, toHex } from '@ratatosk/cbor'
 import { keyOf, transfer } from '@ratatosk/fixtures'
-import { blake2b256, encodeOutputReference, type OutputReference } from '@ratatosk/ledger'
+import { blake2b256, decodeTransaction, encodeOutputReference, type OutputReference } from '@ratatosk/ledger'
 import { createMemoryStore, emptyRoot } from '@ratatosk/trie'
 import { describe, expect, it } from 'vitest'
 import type { BlockBody } from './body.js'
@@ -123,6 +123,19 @@ describe('verifyBody refuses', () => {
         cause: { code },
       })
     }
+  })
+
+  it('a block of 1,025 chunks, as invalid', async () => {
+    const witnessSet = new CborWriter().map(1).uint(9).bytes(new Uint8Array(6100)).toBytes()
+    const transactions = Array.from({ length: 1025 }, (_, index) => {
+      const { body } = decodeTransaction(transfer(key, [{ ...genesis, index }], [1n]).cbor)
+      return concatBytes(Uint8Array.of(0x84), body.bytes, witnessSet, Uint8Array.of(0xf5, 0xf6))
+    })
+    const most = transactions.slice(1)
+    await verifyBody(bodyOf(most), await headerOf(most), hashBefore)
+    await expect(
+      verifyBody(bodyOf(transactions), await headerOf(transactions), hashBefore),
+    ).rejects.toMatchObject({ code: 'BLOCK_INVALID', position: 1024, cause: { code: 'BLOCK_TOO_LARGE' } })
   })
 
   it('a header of another block version, or with deposits or withdrawals, as invalid', async () => {

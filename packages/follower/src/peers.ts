@@ -1,6 +1,6 @@
 import { Agent } from 'node:http'
 import { Agent as HttpsAgent } from 'node:https'
-import type { BlockBody } from '@ratatosk/block'
+import { type BlockBody, maxBodyBytes as mostBodyBytes } from '@ratatosk/block'
 import { toHex } from '@ratatosk/cbor'
 import type { Log } from '@ratatosk/ports'
 import { bodyFeed, headerFeed, type PeerHeader } from './peer-answers.js'
@@ -61,7 +61,7 @@ interface PeerState {
  */
 export function createPeers(addresses: readonly string[], given: PeerSettings, log: Log, own?: Peer): Peers {
   const { stallMs = 10_000, timeoutMs = 300_000, backoffMs: firstBackoffMs = 1_000 } = given
-  const { maxBodyBytes = 128 * 1024 * 1024 } = given
+  const { maxBodyBytes = mostBodyBytes } = given
   const others = [...new Set(addresses.map(peerAddress))].map((base): PeerState => {
     const agent = new (base.startsWith('https:') ? HttpsAgent : Agent)({ keepAlive: true })
     return {

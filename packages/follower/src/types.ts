@@ -99,7 +99,7 @@ export interface FollowerOptions {
   pollMs?: number
   /** Maximum number of concurrent body requests. @defaultValue 4 */
   concurrency?: number
-  /** Maximum size of a body in bytes; a peer that sends more backs off. @defaultValue 134217728 */
+  /** Maximum size of a body in bytes; a peer that sends more backs off. @defaultValue 67121152 */
   maxBodyBytes?: number
   /** Milliseconds in which a request must bring 64 KiB or end. @defaultValue 10000 */
   stallMs?: number

@@ -1,3 +1,4 @@
+import { profileLimits } from '@ratatosk/ledger'
 import type { TransactionParts } from './parts.js'
 import { writePosition } from './records.js'
 
@@ -6,6 +7,12 @@ export const maxChunkLength = 12_288
 
 /** Bytes of the three lengths in front of a transaction's frames. */
 export const frameHeads = 12
+
+/** The most chunks that a block may have. */
+export const maxChunks = 1024
+
+/** The longest chunk of a valid block, in bytes: it has one transaction. */
+export const longestChunk = frameHeads + profileLimits.transactionBytes
 
 /**
  * Consecutive transactions of a block, for who needs their bytes in pieces: an entry of the transactions map
@@ -56,8 +63,48 @@ export function decodeChunkRecord(bytes: Uint8Array): {
   return { first: view.getBigUint64(1), chunks: view.getBigUint64(9), chunkHash: bytes.subarray(17) }
 }
 
+/**
+ * Counts chunks. @returns a function that takes the bytes of the next transaction in a chunk, heads included,
+ * and returns how many chunks there are with it
+ */
+function createCount(): (length: number) => number {
+  let chunks = 0
+  let end = 0
+  return (length) => {
+    if (chunks === 0 || end + length > maxChunkLength) {
+      chunks++
+      end = 0
+    }
+    end += length
+    return chunks
+  }
+}
+
+/**
+ * How many of the first transactions a block may have, and their chunks.
+ *
+ * @param lengths of transactions that keep the rules of layer 2, in bytes
+ */
+export function countWithinChunks(lengths: Iterable<number>): {
+  readonly transactions: number
+  readonly chunks: number
+} {
+  const added = createCount()
+  let [transactions, chunks] = [0, 0]
+  for (const length of lengths) {
+    // A chunk leaves out the head of a transaction, one byte.
+    const next = added(frameHeads + length - 1)
+    if (next > maxChunks) break
+    transactions++
+    chunks = next
+  }
+  return { transactions, chunks }
+}
+
 /** Cuts the transactions of a block into chunks. */
 interface Chunker {
+  /** The number of chunks so far, the last one included. */
+  readonly count: number
   /** Adds the next transaction. */
   add(parts: Pick<TransactionParts, 'body' | 'witnessSet' | 'rest'>): void
   /** Completes the last chunk. */
@@ -73,6 +120,8 @@ interface Chunker {
  */
 export function createChunker(emit: (first: number, bytes: Uint8Array) => void): Chunker {
   const buffer = new Uint8Array(maxChunkLength)
+  const added = createCount()
+  let count = 0
   let first = 0
   let position = 0
   let end = 0
@@ -84,9 +133,15 @@ export function createChunker(emit: (first: number, bytes: Uint8Array) => void):
   }
 
   return {
+    get count() {
+      return count
+    },
+
     add({ body, witnessSet, rest }) {
       const length = frameHeads + body.length + witnessSet.length + rest.length
-      if (end > 0 && end + length > maxChunkLength) complete(buffer.subarray(0, end))
+      const chunks = added(length)
+      if (chunks > count && end > 0) complete(buffer.subarray(0, end))
+      count = chunks
       const bytes = length > maxChunkLength ? new Uint8Array(length) : buffer
       const view = new DataView(bytes.buffer)
       for (const frame of [body, witnessSet, rest]) {

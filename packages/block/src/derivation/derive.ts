@@ -2,8 +2,8 @@ import { compareBytes, toHex } from '@ratatosk/cbor'
 import { blake2b256, type OutputReference, outputReferenceKey, type Transaction } from '@ratatosk/ledger'
 import type { TrieEntry, TrieOperation } from '@ratatosk/trie'
 import type { BlockBody, ProducedOutput } from '../body.js'
-import { BlockError } from '../errors.js'
-import { type ChunkRecord, chunkKey, createChunker, encodeChunkRecord } from './chunks.js'
+import { BlockError, tooLarge } from '../errors.js'
+import { type ChunkRecord, chunkKey, createChunker, encodeChunkRecord, maxChunks } from './chunks.js'
 import { hashOf, newOutput, type Output, pathOf, unknownOutput } from './output-state.js'
 import { type MovedParts, partsOf } from './parts.js'
 import {
@@ -120,6 +120,7 @@ export function createDerivation(read?: ReadBody): Derivation {
       const parts = partsOf(transaction)
       if (!parts.isDecoded || !parts.isFramed) fault ??= malformed(position, parts.isDecoded)
       chunker.add(parts)
+      if (chunker.count > maxChunks) fault ??= tooLarge(position)
       const moved = (parts.isDecoded ? undefined : read?.(parts.body)) ?? parts
       const inputs = moved.inputs.map((reference) => spend(reference, position))
       const id = toHex(parts.id)

@@ -40,8 +40,8 @@ export interface Derivation {
   /** Adds the next transaction of the block. @param transaction its CBOR, or what it decodes to */
   add(transaction: Uint8Array | Transaction): void
   /**
-   * The first contradiction between the transactions, or the first that does not decode or has bytes that do
-   * not follow from its body and witness set.
+   * The first contradiction between the transactions, or the first that does not decode, has bytes that do
+   * not follow from its body and witness set, or is one too many.
    */
   readonly fault: BlockError | undefined
   /** `spent` and `produced` of the body, in the order of the encoding. */
