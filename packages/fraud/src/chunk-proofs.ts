@@ -56,7 +56,7 @@ export type ChunkFlawProof =
   | { readonly flaw: 'otherTransaction'; readonly chunk: ShownChunk; readonly record: RecordOpening }
   /** What is behind a witness set does not follow from the body. `place` counts in the chunk. */
   | { readonly flaw: 'strangeRest'; readonly chunk: ShownChunk; readonly place: number }
-  /** The chunk has no transactions, other frames, or is too long for more than one transaction. */
+  /** The chunk has no transactions, other frames, or is too long for its transactions. */
   | { readonly flaw: 'malformed'; readonly chunk: ShownChunk }
   /** The chunk has room for the next transaction. `rest` is what follows the witness set of that. */
   | {

@@ -1,10 +1,10 @@
-import { outputRecordLength, type TransactionRecord, transactionKey } from '@ratatosk/block'
+import { maxChunks, outputRecordLength, type TransactionRecord, transactionKey } from '@ratatosk/block'
 import { concatBytes, equalBytes } from '@ratatosk/cbor'
 import { blake2b256, decodeOutputReference, encodeOutputReference, profileLimits } from '@ratatosk/ledger'
 import type { Proof, TrieView } from '@ratatosk/trie'
 import type { AccusedBlock } from './accused-block.js'
 import { chunkFlaws } from './find-chunk-fraud.js'
-import { isChunkEntry, readKnownChunks } from './known-chunks.js'
+import { isChunkEntry, readChunk, readKnownChunks } from './known-chunks.js'
 import { encodeLedgerFraudProof, type LedgerFraudProof, type ResolvedOpening } from './ledger-proofs.js'
 import { numberKey, openOutput, openRecord, openTransaction, openUnspent } from './openings.js'
 import { movedAt } from './read-at.js'
@@ -35,24 +35,17 @@ interface OutputRecord {
   readonly hash: Uint8Array
 }
 
-interface NotedOutput {
-  readonly key: Uint8Array
-  readonly record: OutputRecord
-}
-
 function* fraudsIn(block: AccusedBlock): Generator<LedgerFraudProof | typeof step, void> {
   yield* readKnownChunks(block)
-  const outputs: NotedOutput[] = []
   const records = new Map<bigint, TransactionRecord>()
   for (const [key, value] of block.entriesOfMap()) {
     yield step
-    if (isChunkEntry(key, value)) continue
+    if (isChunkEntry(key, value) && readChunk(key, value).count <= maxChunks) continue
     const entry = readEntry(key, value)
     if ((entry === undefined || isUntouched(entry)) && key.length + value.length <= mostInParts)
       yield { fraud: 'strangeEntry', key, value, proof: block.map.prove(key) }
     if (entry === undefined) continue
     if ('position' in entry) records.set(entry.position, entry.record)
-    else outputs.push({ key, record: entry.record })
   }
   yield* gapsIn(block, records)
   yield* wrongLengthsIn(block, records)
@@ -60,9 +53,11 @@ function* fraudsIn(block: AccusedBlock): Generator<LedgerFraudProof | typeof ste
     yield step
     yield* fraudsOfTransaction(block, records, Number(position), record)
   }
-  for (const { key, record } of outputs) {
+  for (const [key, value] of block.entriesOfMap()) {
     yield step
-    yield* fraudsOfOutput(block, records, key, record)
+    const entry = readEntry(key, value)
+    if (entry !== undefined && !('position' in entry))
+      yield* fraudsOfOutput(block, records, key, entry.record)
   }
   for (const flaw of chunkFlaws(block)) yield flaw && { fraud: 'wrongChunk', flaw }
   const { after, keys = [] } = block

@@ -172,8 +172,8 @@ describe('what a chunk has', () => {
   })
 
   it.each([
-    ['body', theft({ before: [entry('17', 18_000)] }), 105],
-    ['witness set', theft({ witnesses: concatBytes(fromHex('a1'), entry('04', 18_000)) }), 109],
+    ['body', theft({ before: [entry('17', 16_000)] }), 105],
+    ['witness set', theft({ witnesses: concatBytes(fromHex('a1'), entry('04', 16_000)) }), 109],
   ])('is another %s than the record says that is too long to be shown', async (_what, transaction, place) => {
     const block = blockOf([transaction], {
       entries(map) {

@@ -2,6 +2,7 @@ import {
   chunkKind,
   chunkRecordLength,
   decodeChunkRecord,
+  longestChunk,
   maxChunkLength,
   type TransactionParts,
 } from '@ratatosk/block'
@@ -41,7 +42,7 @@ export function readFrames(bytes: Uint8Array): readonly Frames[] | undefined {
     return bytes.subarray(start, end)
   }
   while (end < bytes.length) transactions.push({ body: frame(), witnessSet: frame(), rest: frame() })
-  const isTooLong = bytes.length > maxChunkLength && transactions.length > 1
+  const isTooLong = bytes.length > (transactions.length > 1 ? maxChunkLength : longestChunk)
   return end > bytes.length || transactions.length === 0 || isTooLong ? undefined : transactions
 }
 

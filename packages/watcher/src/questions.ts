@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
+import { maxChunks } from '@ratatosk/block'
 import { toHex } from '@ratatosk/cbor'
 import { SummonsAction, type SummonsQuestion } from '@ratatosk/contracts'
 import { chunkAnswerFromData, nodeAnswerFromData, nodeOfKey, type ShownChunkAnswer } from '@ratatosk/fraud'
@@ -157,5 +158,8 @@ function readAnswer(
 
 function note({ chunks }: QuestionBook, { key }: SummonsQuestion, shown: ShownChunkAnswer): void {
   const number = chunkNumberOf(key)
-  if (chunks.get(number)?.kind !== 'shown') chunks.set(number, shown)
+  if (chunks.get(number)?.kind === 'shown') return
+  // No block has such a chunk, so its bytes are not needed: they would be without a bound.
+  const isBeyond = shown.kind === 'shown' && number >= maxChunks
+  chunks.set(number, isBeyond ? { ...shown, bytes: new Uint8Array() } : shown)
 }

@@ -1,4 +1,4 @@
-import { chunkKey, encodeHeader, headerFieldIndex } from '@ratatosk/block'
+import { chunkKey, encodeHeader, headerFieldIndex, maxChunks } from '@ratatosk/block'
 import { toHex } from '@ratatosk/cbor'
 import { chunkCountOf, transactionsInChunk } from '@ratatosk/fraud'
 import type { Utxo } from '@ratatosk/ledger'
@@ -152,13 +152,16 @@ function assemble({ chunks }: QuestionBook): Assembled {
   if (first === undefined) return { kind: 'wanted', numbers: [0] }
   const shown: Uint8Array[] = []
   for (const [number, chunk] of [...chunks].sort(([a], [b]) => a - b)) {
+    // A claim convicts the block of such a chunk: only its record counts.
+    if (number >= maxChunks) break
     if (chunk.kind === 'unreadable')
       return { kind: 'unreadable', reason: `the provider of layer 1 does not show its chunk ${number}` }
     if (chunk.kind === 'shown') shown.push(chunk.bytes)
   }
   const count = first.kind === 'shown' ? (chunkCountOf(first.record) ?? 1n) : 1n
   // A true map has no more: others may have asked for such chunks.
-  const isFalse = [...chunks].some(([number, { kind }]) => kind === 'absent' && number < count)
+  const isAbsent = [...chunks].some(([number, { kind }]) => kind === 'absent' && number < count)
+  const isFalse = isAbsent || count > maxChunks
   const numbers: number[] = []
   for (let number = 1; !isFalse && number < count && numbers.length < mostAtOnce; number++)
     if (!chunks.has(number)) numbers.push(number)

@@ -11,6 +11,8 @@ export type BlockRule =
   | 'transactions decode, in auxiliary data, stake pointers and behind 200 items of a string'
   | 'outputs that a transaction names decode'
   | 'the fees of a block are less than 2^64 lovelace'
+  | 'a block has at most 1,024 chunks'
+  | 'TooManyBytes, of a whole transaction'
   | 'BadInputsUTxO, of collateral'
   | 'MissingVKeyWitnessesUTXOW, of collateral'
   | 'transactions_root follows from the transactions'
@@ -66,6 +68,11 @@ export const ruleRows: { readonly [rule in BlockRule | Predicate]: RuleRow } = {
     sameAs: 'transactions_root follows from the transactions',
     foundAs: 'wrongFees',
     lie: 'that fees may be 2^64 lovelace',
+  },
+  'a block has at most 1,024 chunks': { claims: ['strangeEntry'], lie: 'that a block may have 1,025 chunks' },
+  'TooManyBytes, of a whole transaction': {
+    claims: ['wrongChunk'],
+    lie: 'that a transaction may have 17,000 bytes',
   },
   'BadInputsUTxO, of collateral': { gain: collateral, lie: 'that collateral need not be there' },
   'MissingVKeyWitnessesUTXOW, of collateral': {
@@ -186,7 +193,7 @@ export const ruleRows: { readonly [rule in BlockRule | Predicate]: RuleRow } = {
   DonationsNotSupported: { claims: ['forbiddenField'], lie: 'that there may be a donation' },
   TreasuryValueNotSupported: { claims: ['forbiddenField'], lie: 'that a transaction may name the treasury' },
   ConwayTreasuryValueMismatch: { sameAs: 'TreasuryValueNotSupported' },
-  MaxTxSizeUTxO: { gain: ownBytes, lie: 'that a transaction may have 17,000 bytes' },
+  MaxTxSizeUTxO: { sameAs: 'TooManyBytes, of a whole transaction' },
   ValidationTagMismatch: { gain: outcome, lie: 'that a script that fails has allowed it' },
   CollectErrors: { gain: outcome, lie: 'that a script of Plutus V1 can see an inline datum' },
   UnspendableUTxONoDatumHash: { gain: outcome, lie: 'that a script of Plutus V2 needs no datum' },

@@ -1,3 +1,4 @@
+import { longestChunk } from '@ratatosk/block'
 import {
   answerAboutNode,
   encodeChunkAnswer,
@@ -20,6 +21,7 @@ import {
   header,
   leafQuestion,
   nextAt,
+  onlyChunk,
   outputs,
   redeemerFrom,
   shownChunk,
@@ -80,6 +82,10 @@ export const answerBreaches: readonly Breach[] = [
   breach('chunk-is-shown', 'a byte is missing', (world) => {
     const parts = [shownChunk.parts[0]!.subarray(1)]
     return answerBy(world, chunkQuestion(0), encodeChunkAnswer(0, { ...shownChunk, parts }))
+  }),
+  breach('chunk-is-short', 'a chunk of a false map is long', (world) => {
+    const { asked, redeemer } = onlyChunk(longestChunk + 1)
+    return answerBy(world, asked, redeemer)
   }),
   breach('chunk-is-absent', 'the block has the chunk', (world) =>
     answerBy(world, chunkQuestion(0), encodeChunkAnswer(0, { absent: shownChunk.proof })),

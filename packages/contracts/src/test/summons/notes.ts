@@ -105,6 +105,11 @@ export const summonsNotes: readonly RuleNote[] = [
     'answers about another block or chunk',
   ),
   note('chunk-is-shown', 'the parts, in redeemer and datums, have the hash of the entry', 'withheld bytes'),
+  note(
+    'chunk-is-short',
+    'they have at most 16,396 bytes',
+    'askers who hold more than a block may have: no valid block has such a chunk',
+  ),
   note('chunk-is-absent', 'the transactions map lacks the number', 'withheld bytes'),
   note('branch-answers-subtree', 'a branch answers only a subtree', 'search without an end for a leaf'),
   note(

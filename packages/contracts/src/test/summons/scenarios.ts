@@ -1,4 +1,4 @@
-import { encodeChunkRecord, type Header, headerHash } from '@ratatosk/block'
+import { encodeChunkRecord, type Header, headerHash, longestChunk } from '@ratatosk/block'
 import {
   answerAboutNode,
   encodeAsk,
@@ -201,6 +201,18 @@ export const shownChunk = {
   parts: [chunkBytes],
 }
 
+/** A question about the only chunk of a map, of so many bytes, and its answer. */
+export function onlyChunk(length: number): { readonly asked: Asked; readonly redeemer: Uint8Array } {
+  const bytes = new Uint8Array(length)
+  const entry = chunkEntryOf(bytes)
+  const map = createTrie({ store: createMemoryStore(), history: 0 })
+  map.update([{ type: 'insert', key: chunkKey(0), value: entry }])
+  return {
+    asked: chunkQuestion(0, { ...header, transactionsRoot: Uint8Array.from(map.root) }),
+    redeemer: encodeChunkAnswer(0, { entry, proof: [], parts: [bytes] }),
+  }
+}
+
 /** The answer of who has the block. */
 export function answerHonestly(world: World, asked: Asked): TestTransaction {
   const { kind, key, root } = asked.question
@@ -248,6 +260,10 @@ export const scenarios = {
   askForRecords: (world) => ask(world, recordsQuestion),
   showChunk: (world) => answerBy(world, chunkQuestion(0), encodeChunkAnswer(0, shownChunk)),
   showChunkFromDatums: chunkFromDatums,
+  showLongestChunk: (world) => {
+    const { asked, redeemer } = onlyChunk(longestChunk)
+    return answerBy(world, asked, redeemer)
+  },
   showNoChunk: (world) =>
     answerBy(
       world,

@@ -1,5 +1,11 @@
 import type { PByteString, PData, PList } from '@harmoniclabs/plu-ts'
-import { chunkKind, chunkRecordLength, outputRecordLength, transactionRecordLength } from '@ratatosk/block'
+import {
+  chunkKind,
+  chunkRecordLength,
+  maxChunks,
+  outputRecordLength,
+  transactionRecordLength,
+} from '@ratatosk/block'
 import {
   addInteger,
   appendByteString,
@@ -13,13 +19,14 @@ import {
   integer,
   integerToByteString,
   lengthOfByteString,
+  lessThanEqualsInteger,
   nullList,
   sliceByteString,
   subtractInteger,
   tailList,
   unBData,
 } from '../core/builtins.js'
-import { both, not } from '../core/data.js'
+import { both, every, not } from '../core/data.js'
 import { type Bool, type Bytes, choose, define, defineOf, type Int, recursive } from '../core/term.js'
 
 /** Lengths and offsets of the records in the transactions map. */
@@ -102,11 +109,12 @@ export const isTransactionRecord = (value: Bytes): Bool =>
     equalsInteger(indexByteString(value, integer(transactionRecord.kind)), integer(transactionKind)),
   )
 
-/** Whether a value of the map is a record of a chunk. */
+/** Whether a value of the map is a record of a chunk, of as many as a block may have. */
 export const isChunkRecord = (value: Bytes): Bool =>
-  both(
+  every(
     isLength(value, chunkRecord.length),
     equalsInteger(indexByteString(value, integer(chunkRecord.kind)), integer(chunkKind)),
+    lessThanEqualsInteger(chunkCountOf(value), integer(maxChunks)),
   )
 
 export const isOutputRecord = (value: Bytes): Bool => isLength(value, outputRecord.length)

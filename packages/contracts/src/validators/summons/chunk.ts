@@ -1,4 +1,5 @@
 import type { PByteString, PData, PList } from '@harmoniclabs/plu-ts'
+import { longestChunk } from '@ratatosk/block'
 import { ChunkOpening, chunkEntry, Question } from '../../summons/layout.js'
 import {
   appendByteString,
@@ -7,6 +8,8 @@ import {
   equalsByteString,
   headList,
   integer,
+  lengthOfByteString,
+  lessThanEqualsInteger,
   nullList,
   sliceByteString,
   tailList,
@@ -22,7 +25,8 @@ import { leafHash, nodeAbove, rootWithout } from './tree.js'
 
 /**
  * Answers a question about a chunk of a block's transactions: its bytes, in parts, or a proof that the
- * transactions map has no such chunk.
+ * transactions map has no such chunk. One that is longer than a valid block has cannot be shown: askers hold
+ * what is shown.
  *
  * @param answer `Shown [entry, proof, parts]` or `Absent [proof]`
  */
@@ -37,6 +41,7 @@ export const showsChunk = (book: RuleBook, asked: List, answer: Data, referenceI
         ChunkOpening.shown,
         scope(function* () {
           const entry = yield* bind(unBData(headList(shown)))
+          const chunk = yield* bind(joined(unListData(at(shown, 2)), referenceInputs))
           return book.enforce({
             'chunk-is-in-block': equalsByteString(
               nodeAbove(path, unListData(at(shown, 1)), integer(0), (cursor) =>
@@ -45,9 +50,10 @@ export const showsChunk = (book: RuleBook, asked: List, answer: Data, referenceI
               root,
             ),
             'chunk-is-shown': equalsByteString(
-              blake2b256(joined(unListData(at(shown, 2)), referenceInputs)),
+              blake2b256(chunk),
               sliceByteString(integer(chunkEntry.hash), integer(hashBytes), entry),
             ),
+            'chunk-is-short': lessThanEqualsInteger(lengthOfByteString(chunk), integer(longestChunk)),
           })
         }),
       ],

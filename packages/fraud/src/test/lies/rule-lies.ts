@@ -1,4 +1,5 @@
 import { crc32 } from 'node:zlib'
+import { maxChunks } from '@ratatosk/block'
 import { concatBytes, fromHex, toHex } from '@ratatosk/cbor'
 import { blake2b256, languageViews, type PlutusLanguage, scriptHash } from '@ratatosk/ledger'
 import { keysFromSeedPhrase } from '@ratatosk/transaction'
@@ -148,6 +149,14 @@ export const ruleLies: Readonly<Record<string, (story: Story) => Committed>> = {
         signed({ inputs: [30 + at, n], fee: most, outputs: [output(5_000_000n)] }),
       ),
     ),
+  'that a block may have 1,025 chunks': (story) => {
+    const numbers = Array.from({ length: maxChunks + 1 }, (_, n) => 1000 + n)
+    const coins = numbers.map((n) => [toHex(coin(n)), output(5_000_000n)] as const)
+    const padding = map([uint(1), many(93, (n) => bytes(numbered(64, n)))])
+    const plan = auxiliary(padding, { fee: 500_000n, outputs: [output(4_500_000n)] })
+    const all = numbers.map((n) => signed({ ...plan, inputs: [n] }))
+    return blockOf([...story.transactions, ...all], { outputs: new Map([...outputs(), ...coins]) })
+  },
   'that collateral need not be there': run({ collateral: [ghostKey] }),
   'that another owner has signed for collateral': run({ collateral: [coin(ofThief)] }),
   'that a script of another network may withdraw': plan({

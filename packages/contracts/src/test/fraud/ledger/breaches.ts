@@ -1,4 +1,5 @@
 import { chunkKey, transactionKey } from '@ratatosk/block'
+import { toHex } from '@ratatosk/cbor'
 import { type LedgerFraudProof, openOutput, openRecord, openTransaction, openUnspent } from '@ratatosk/fraud'
 import { leafHash } from '../../mpf/naive-map.js'
 import {
@@ -53,6 +54,10 @@ const deposit = blockOf(story, outputsBefore(), {
     patch(entries, hexOf(coin0), 8, eight(3n))
     patch(entries, hexOfPosition(0), 0, Uint8Array.of(0))
   },
+})
+
+const fullBlock = blockOf(story, outputsBefore(), {
+  entries: (entries) => patch(entries, toHex(chunkKey(0)), 9, eight(1024n)),
 })
 
 /**
@@ -240,6 +245,7 @@ export const ledgerBreaches: readonly PolicyBreach<LedgerFraudProof>[] = [
   }),
   of('entry-is-strange', 'the entry is a transaction’s', prove.strangeEntry(transactionKey(0))(honest)),
   of('entry-is-strange', 'the entry is a chunk’s', prove.strangeEntry(chunkKey(0))(honest)),
+  of('entry-is-strange', 'the chunk is one of 1,024', prove.strangeEntry(chunkKey(0))(fullBlock), fullBlock),
   of(
     'entry-is-strange',
     'the entry is of an output that is made',

@@ -3,7 +3,7 @@ import { fromHex } from '@ratatosk/cbor'
 import { type LedgerFraudProof, openChunk, openRecord } from '@ratatosk/fraud'
 import { honestBlock as honest } from '../blocks.js'
 import type { PolicyBreach } from '../without-rules.js'
-import { annotatedBlock, longBlock } from './chunk-lies.js'
+import { annotatedBlock, annotatedTo, longBlock } from './chunk-lies.js'
 import {
   countsDiffer,
   inventedTransaction,
@@ -83,6 +83,7 @@ export const chunkBreaches: readonly PolicyBreach<LedgerFraudProof>[] = [
   of('rest-does-not-follow', 'the auxiliary data are right', strangeRest(1, 0), annotatedBlock),
   of('chunk-is-malformed', 'the chunk has three transactions', malformed(0)),
   of('chunk-is-malformed', 'one transaction is longer than a chunk', malformed(1), annotatedBlock),
+  of('chunk-is-malformed', 'one transaction has 16,384 bytes', malformed(1), annotatedTo(16_384)),
   of('rest-follows', 'the auxiliary data are left out', tooShort(0, 1, fromHex('f5f6')), annotatedBlock),
   of('chunk-has-room', 'both transactions are longer', tooShort(0, 1), longBlock),
 ]

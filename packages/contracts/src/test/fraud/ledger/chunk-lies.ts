@@ -9,6 +9,7 @@ import {
   coin4,
   draft,
   type Entries,
+  eight,
   first,
   hexOfPosition,
   outputsBefore,
@@ -33,6 +34,7 @@ import {
   wrongLength,
 } from './chunk-statements.js'
 import type { LedgerLie } from './lie.js'
+import { strangeEntry } from './statements.js'
 
 /** Three honest transactions, each a chunk of its own, because two are longer than a chunk. */
 const longStory = [coin0, coin1, coin3].map(
@@ -41,20 +43,28 @@ const longStory = [coin0, coin1, coin3].map(
 )
 export const longBlock = blockOf(longStory, outputsBefore())
 
-/** A text that is too long to be in one chunk with any transaction. */
-/** Metadata of 187 strings of 64 bytes. */
-const auxiliaryData = concatBytes(
-  fromHex('a10098bb'),
-  ...Array.from({ length: 187 }, () => concatBytes(fromHex('5840'), new Uint8Array(64))),
-)
+/** Metadata that are too long for a chunk with any other: strings of 64 bytes, and a last one. */
+const metadata = (strings: number, last: number) =>
+  concatBytes(
+    Uint8Array.of(0xa1, 0x00, 0x98, strings + 1),
+    ...Array.from({ length: strings }, () => concatBytes(fromHex('5840'), new Uint8Array(64))),
+    Uint8Array.of(0x58, last),
+    new Uint8Array(last),
+  )
+const annotatedBy = (auxiliaryData: Uint8Array) =>
+  draft({ inputs: [coin4], outputs: [payment(66, 4_999_999n)], fee: 1n, auxiliaryData })
 
-const annotated = draft({
-  inputs: [coin4],
-  outputs: [payment(66, 4_999_999n)],
-  fee: 1n,
-  auxiliaryData,
-})
+const auxiliaryData = metadata(186, 64)
+const annotated = annotatedBy(auxiliaryData)
 export const annotatedBlock = blockOf([first.cbor, annotated.cbor], outputsBefore())
+
+/** A block with a transaction of a length from 16,363 to 16,403 bytes. */
+export function annotatedTo(length: number) {
+  const least = annotatedBy(metadata(245, 24)).cbor.length
+  const { cbor } = annotatedBy(metadata(245, 24 + length - least))
+  if (cbor.length !== length) throw new RangeError(`The transaction has ${cbor.length} bytes`)
+  return blockOf([first.cbor, cbor], outputsBefore())
+}
 
 /** A chunk as an operator states it. */
 interface Told {
@@ -190,6 +200,22 @@ export const chunkLies: readonly LedgerLie[] = [
     [{ first: 0, bytes: concatBytes(...longStory.slice(0, 2).map(framesOf)) }],
     longStory,
   ),
+  ...[1025n, 2n ** 64n - 1n].map(
+    (count): LedgerLie => ({
+      what: `a chunk counts ${count} chunks`,
+      block: blockOf(story, outputsBefore(), {
+        entries: (map) => patch(map, toHex(chunkKey(0)), 9, eight(count)),
+      }),
+      prove: strangeEntry(chunkKey(0)),
+      hasTwin: true,
+    }),
+  ),
+  {
+    what: 'a chunk of one transaction is too long',
+    block: annotatedTo(16_386),
+    prove: malformed(1),
+    hasTwin: false,
+  },
   lie('a chunk ends early', tooShort(0, 1), [
     { first: 0, bytes: f0 },
     { first: 1, bytes: concatBytes(f1, f2) },

@@ -75,8 +75,8 @@ export const chunkNotes: readonly RuleNote[] = [
   ),
   note(
     'chunk-is-malformed',
-    'the chunk has no transaction, does not end with a frame, or has more than one transaction and ' +
-      'more than 12,288 bytes',
+    'the chunk has no transaction, does not end with a frame, has more than one transaction and more than ' +
+      '12,288 bytes, or more than 16,396 bytes',
     'proofs by chunks that are well-formed',
   ),
   note(

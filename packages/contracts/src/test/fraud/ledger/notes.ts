@@ -182,8 +182,8 @@ export const ledgerFraudNotes: readonly RuleNote[] = [
   note(
     'entry-is-strange',
     'the key is neither 8 bytes with a transaction’s record (113 bytes, kind 2), nor 4 bytes with a ' +
-      'chunk’s record (49 bytes, kind 3), nor a reference in its shortest form with an output’s record ' +
-      '(48 bytes) that has a maker or a spender',
+      'chunk’s record (49 bytes, kind 3) that counts at most 1,024, nor a reference in its shortest form ' +
+      'with an output’s record (48 bytes) that has a maker or a spender',
     'proofs by the entries that every block has',
   ),
   note(

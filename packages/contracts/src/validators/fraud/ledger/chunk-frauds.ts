@@ -183,8 +183,8 @@ const strangeRest: FraudCheck = ofChunk((book, block, _, { chunk, other }) =>
 )
 
 /**
- * A chunk has no transactions, frames that do not end where it ends, or is too long for more than one
- * transaction. `[chunk]`
+ * A chunk has no transactions, frames that do not end where it ends, or is too long for its transactions.
+ * `[chunk]`
  */
 const malformed: FraudCheck = (book, block, fields) =>
   scope(function* () {

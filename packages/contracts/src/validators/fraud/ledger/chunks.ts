@@ -1,5 +1,5 @@
 import type { PByteString, PData, PInt, PLam, PList } from '@harmoniclabs/plu-ts'
-import { maxChunkLength } from '@ratatosk/block'
+import { longestChunk, maxChunkLength } from '@ratatosk/block'
 import {
   addInteger,
   blake2b256,
@@ -158,18 +158,24 @@ export const sizeOf = define<PByteString, PInt>((chunk) =>
   }),
 )
 
-/** Whether a chunk has no transactions, frames that do not end where it ends, or too many transactions. */
+/**
+ * Whether a chunk has no transactions, frames that do not end where it ends, too many transactions, or one
+ * that is too long.
+ */
 export const isMalformedChunk = (chunk: Bytes): Bool =>
-  either(
-    lessThanInteger(sizeOf(chunk), integer(1)),
-    scope(function* () {
-      const length = yield* bind(lengthOfByteString(chunk))
-      return both(
-        lessThanInteger(integer(maxChunkLength), length),
-        lessThanInteger(behindTransaction(chunk, integer(0)), length),
-      )
-    }),
-  )
+  scope(function* () {
+    const length = yield* bind(lengthOfByteString(chunk))
+    return either(
+      lessThanInteger(integer(longestChunk), length),
+      either(
+        lessThanInteger(sizeOf(chunk), integer(1)),
+        both(
+          lessThanInteger(integer(maxChunkLength), length),
+          lessThanInteger(behindTransaction(chunk, integer(0)), length),
+        ),
+      ),
+    )
+  })
 
 const hashHead = Uint8Array.of(0x58, 0x20)
 const [isTrue, isNull] = [0xf5, 0xf6]

@@ -161,8 +161,9 @@ const gapInTransactions: FraudCheck = (book, block, fields) =>
   })
 
 /**
- * No transactions derive an entry of the transactions map: it is neither a transaction's nor a chunk's, nor
- * that of an output that is made or spent. `[key, value, proof]`: key and value in parts as supplied
+ * No valid block has an entry of the transactions map: it is neither a transaction's, nor a chunk's that
+ * counts at most 1,024, nor that of an output that is made or spent. `[key, value, proof]`: key and value in
+ * parts as supplied
  */
 const strangeEntry: FraudCheck = (book, block, fields) =>
   scope(function* () {
