@@ -1,4 +1,4 @@
-import { createDerivation, type Header, type ReadBody } from '@ratatosk/block'
+import { createDerivation, createPackedEntries, type Header, type ReadBody } from '@ratatosk/block'
 import { equalBytes, toHex } from '@ratatosk/cbor'
 import { createMemoryStore, createTrie, type TrieEntry, type TrieView } from '@ratatosk/trie'
 import { FraudError } from './errors.js'
@@ -69,21 +69,17 @@ export async function accuse({ entries, ...block }: Accusation): Promise<Accused
   requireRoot('transactions map', map.trie, header.transactionsRoot)
   requireRoot('trie of the outputs before the block', before, header.prevUtxosRoot)
   if (after) requireRoot('trie of the outputs after the block', after, header.utxosRoot)
-  const { trie, values, all } = map
-  return { ...block, map: trie, valueOf: (key) => values.get(toHex(key)), entriesOfMap: () => all }
+  const { trie, packed } = map
+  return { ...block, map: trie, valueOf: packed.valueOf, entriesOfMap: packed.all }
 }
 
-async function mapOf(entries: Iterable<TrieEntry>) {
-  const values = new Map<string, Uint8Array>()
-  const all: TrieEntry[] = []
-  for await (const entry of pausing(entries)) {
-    const [key, value] = entry
-    values.set(toHex(key), value)
-    all.push(entry)
-  }
+/** Builds the map of entries, which are packed: the operator of a block chooses how many there are. */
+export async function mapOf(entries: Iterable<TrieEntry>) {
+  const packed = createPackedEntries()
+  for await (const entry of pausing(entries)) packed.add(entry)
   const trie = createTrie({ store: createMemoryStore(), history: 0 })
-  await trie.rebuild(pausing(all))
-  return { trie, values, all }
+  await trie.rebuild(pausing(packed.all()))
+  return { trie, packed }
 }
 
 /** Entries of the transactions map that follows from transactions, as the scripts read these. */

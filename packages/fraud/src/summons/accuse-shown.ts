@@ -1,9 +1,9 @@
-import { chunkKey } from '@ratatosk/block'
+import { chunkKey, type PackedEntries } from '@ratatosk/block'
 import { equalBytes, toHex } from '@ratatosk/cbor'
 import type { ProvableRules } from '@ratatosk/contracts'
 import { blake2b256 } from '@ratatosk/ledger'
-import { createMemoryStore, createTrie, type TrieEntry, type TrieView } from '@ratatosk/trie'
-import { type Accusation, type AccusedBlock, derivedEntries } from '../accused-block.js'
+import type { TrieEntry, TrieView } from '@ratatosk/trie'
+import { type Accusation, type AccusedBlock, derivedEntries, mapOf } from '../accused-block.js'
 import { fraudsIn } from '../find-fraud.js'
 import { pausing } from '../pausing.js'
 import type { NextQuestion } from './search.js'
@@ -12,8 +12,7 @@ import type { ShownMap } from './shown-map.js'
 /** The transactions map that follows from transactions. */
 export interface DerivedMap {
   readonly trie: TrieView
-  /** By key in hex. */
-  readonly entries: ReadonlyMap<string, TrieEntry>
+  readonly packed: PackedEntries
 }
 
 /** Derives the transactions map of a block, whatever its header says. Other work runs meanwhile. */
@@ -21,12 +20,7 @@ export async function deriveMap({
   transactions,
   before,
 }: Pick<Accusation, 'transactions' | 'before'>): Promise<DerivedMap> {
-  const entries = new Map<string, TrieEntry>()
-  for await (const entry of pausing(await derivedEntries(transactions, before)))
-    entries.set(toHex(entry[0]), entry)
-  const trie = createTrie({ store: createMemoryStore(), history: 0 })
-  await trie.rebuild(pausing(entries.values()))
-  return { trie, entries }
+  return mapOf(await derivedEntries(transactions, before))
 }
 
 /** A chunk that an answer has shown. */
@@ -49,20 +43,25 @@ export async function accuseShown(
   chunks: ReadonlyMap<number, ShownChunk>,
   absent?: Uint8Array,
 ): Promise<AccusedBlock> {
-  const entries = new Map(derived.entries)
-  for (const [key, value] of shown.entries()) entries.set(toHex(key), [key, value])
-  for (const [number, { record }] of chunks) {
-    const key = chunkKey(number)
-    entries.set(toHex(key), [key, record])
-  }
+  const { packed } = derived
+  /** What is not as it follows, by key in hex; undefined for the key that the map does not have. */
+  const others = new Map<string, TrieEntry | undefined>()
   if (absent !== undefined)
-    for await (const [key] of pausing(derived.entries.values()))
-      if (equalBytes(blake2b256(key), absent)) entries.delete(toHex(key))
+    for await (const [key] of pausing(packed.all()))
+      if (equalBytes(blake2b256(key), absent)) others.set(toHex(key), undefined)
+  for (const entry of shown.entries()) others.set(toHex(entry[0]), entry)
+  for (const [number, { record }] of chunks) others.set(toHex(chunkKey(number)), [chunkKey(number), record])
   return {
     ...block,
     map: shown,
-    valueOf: (key) => entries.get(toHex(key))?.[1],
-    entriesOfMap: () => entries.values(),
+    valueOf(key) {
+      const name = toHex(key)
+      return others.has(name) ? others.get(name)?.[1] : packed.valueOf(key)
+    },
+    *entriesOfMap() {
+      for (const entry of packed.all()) if (!others.has(toHex(entry[0]))) yield entry
+      for (const entry of others.values()) if (entry !== undefined) yield entry
+    },
     chunks: Array.from(chunks.values(), ({ bytes }) => bytes),
   }
 }

@@ -2,12 +2,14 @@ import {
   chunkKey,
   createChunker,
   createDerivation,
+  createPackedEntries,
   type Derivation,
   decodeChunkRecord,
   operationsOfDiff,
+  type PackedEntries,
   partsOf,
 } from '@ratatosk/block'
-import { fromHex, toHex } from '@ratatosk/cbor'
+import { toHex } from '@ratatosk/cbor'
 import type { SummonsQuestion } from '@ratatosk/contracts'
 import { answerAboutNode } from '@ratatosk/fraud'
 import { blake2b256, decodeOutputReference, encodeOutputReference } from '@ratatosk/ledger'
@@ -19,15 +21,15 @@ import { serve } from './serve.js'
 
 // The program of the thread that builds and keeps the transactions maps of blocks.
 
-/** Maps that are kept; that of a block of 10,000 transfers takes about 20 MB. */
+/** Maps that are kept. An entry takes about 300 bytes, and the largest block may have half a million. */
 const maxMaps = 4
 
 interface BlockMap {
   readonly trie: Trie
-  readonly values: ReadonlyMap<string, Uint8Array>
+  readonly entries: PackedEntries
   readonly transactions: readonly Uint8Array[]
-  /** Keys by their paths, in hex; made for the first question. */
-  keys?: ReadonlyMap<string, Uint8Array>
+  /** Keys by their paths; made for the first question about a node. */
+  keys?: PackedEntries
 }
 
 /** The outputs after the last block that was asked about and whose state was not kept elsewhere. */
@@ -100,15 +102,11 @@ async function finish({ block, producers, genesis }: MapInputs): Promise<void> {
       hashes.set(toHex(encodeOutputReference({ transactionId: id, index })), blake2b256(output))
   }
   const derived = derivation.derive((outref) => hashes.get(toHex(outref)))
-  const values = new Map<string, Uint8Array>()
-  const entries = Array.from(derived.entries(), ([key, value]) => {
-    const own = Uint8Array.from(value)
-    values.set(toHex(key), own)
-    return [Uint8Array.from(key), own] as const
-  })
+  const entries = createPackedEntries()
+  for (const entry of derived.sharedEntries()) entries.add(entry)
   const trie = createTrie({ store: createMemoryStore(), history: 0 })
-  await trie.rebuild(entries)
-  maps.set(block, { trie, values, transactions })
+  await trie.rebuild(entries.all())
+  maps.set(block, { trie, entries, transactions })
   const [oldest] = maps.keys()
   if (maps.size > maxMaps && oldest !== undefined) maps.delete(oldest)
 }
@@ -117,10 +115,16 @@ async function finish({ block, producers, genesis }: MapInputs): Promise<void> {
 function prove({ block, key }: { readonly block: string; readonly key: Uint8Array }): MapProof | undefined {
   const map = mapOf(block)
   if (map === undefined) return undefined
-  const { trie, values } = map
-  const value = values.get(toHex(key))
+  const { trie } = map
+  const value = valueIn(map, key)
   const proof = value === undefined ? trie.proveAbsence(key) : trie.prove(key)
   return { root: trie.root, value, proof: proofToCbor(proof) }
+}
+
+/** A copy: a view would be sent with all that it is a view of. */
+function valueIn({ entries }: Pick<BlockMap, 'entries'>, key: Uint8Array): Uint8Array | undefined {
+  const value = entries.valueOf(key)
+  return value && Uint8Array.from(value)
 }
 
 function mapOf(block: string): BlockMap | undefined {
@@ -142,29 +146,31 @@ function answer({ block, question }: BlockQuestion): Shown | undefined {
   const map = mapOf(block)
   if (map === undefined) return undefined
   if (question.kind === 'chunk') return chunkOf(map, question.key)
-  const { trie, values } = map
-  map.keys ??= new Map(
-    Array.from(values.keys(), (hex) => {
-      const key = fromHex(hex)
-      return [toHex(blake2b256(key)), key] as const
-    }),
-  )
+  const { trie } = map
+  map.keys ??= keysByPath(map)
   const { keys } = map
   const entryAt = (path: Uint8Array) => {
-    const key = keys.get(toHex(path))
-    const value = key && values.get(toHex(key))
-    return key && value && ([key, value] as const)
+    const key = keys.valueOf(path)
+    const value = key && valueIn(map, key)
+    return key && value && ([Uint8Array.from(key), value] as const)
   }
   const node = answerAboutNode(question, { trie, entryAt })
   return node === undefined ? { kind: 'nothing' } : { kind: 'node', node }
 }
 
-function chunkOf({ trie, values, transactions }: BlockMap, key: Uint8Array): Shown {
+function keysByPath({ entries }: BlockMap): PackedEntries {
+  const keys = createPackedEntries()
+  for (const [key] of entries.all()) keys.add([blake2b256(key), key])
+  return keys
+}
+
+function chunkOf(map: BlockMap, key: Uint8Array): Shown {
+  const { trie, transactions } = map
   const number = new DataView(key.buffer, key.byteOffset).getUint32(0)
-  const entry = values.get(toHex(key))
+  const entry = valueIn(map, key)
   if (entry === undefined) return { kind: 'no chunk', absent: trie.proveAbsence(key) }
   const firstIn = (record: Uint8Array) => Number(decodeChunkRecord(record).first)
-  const next = values.get(toHex(chunkKey(number + 1)))
+  const next = valueIn(map, chunkKey(number + 1))
   let bytes = new Uint8Array()
   const chunker = createChunker((_first, chunk) => {
     bytes = Uint8Array.from(chunk)
