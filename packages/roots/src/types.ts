@@ -38,8 +38,7 @@ export interface Roots {
    *
    * @param transactions CBOR of the block's transactions, in block order; copied before the call returns
    * @throws {BlockError} `BLOCK_INPUT_MISSING`, `BLOCK_OUTPUT_EXISTS`, `BLOCK_DOUBLE_SPEND`,
-   *   `BLOCK_SPENT_BEFORE_PRODUCED`,
-   *   `BLOCK_TRANSACTION_MALFORMED`
+   *   `BLOCK_SPENT_BEFORE_PRODUCED`, `BLOCK_TRANSACTION_MALFORMED`, `BLOCK_TOO_LARGE`
    * @throws {RootsError}
    */
   apply(transactions: readonly Uint8Array[]): Promise<BlockRoots>

@@ -1,6 +1,5 @@
 import {
   type BlockBody,
-  createPauses,
   decodeHeader,
   isBlockError,
   isInvalidBlock,
@@ -8,7 +7,7 @@ import {
   type KnownAt,
 } from '@ratatosk/block'
 import { equalBytes, toHex } from '@ratatosk/cbor'
-import { readingsOf, verifyReadings } from '@ratatosk/follower'
+import { type Reading, readingsOf, verifyReadings } from '@ratatosk/follower'
 import {
   decodeOutputReference,
   isScriptsNotRunError,
@@ -23,7 +22,7 @@ import { type RootsContext, realignRoots } from '../blocks/ledger-state.js'
 import { invalidBlock, type SequencerError, unjudgedBlock } from '../errors.js'
 import type { AdoptionMeans } from '../types.js'
 import type { ForeignHeader } from './fetch.js'
-import { type Examined, examineAll, readOutputsBefore } from './outputs-before.js'
+import { type Examined, examineAll, readOutputsBefore, tryExamine } from './outputs-before.js'
 
 /** What the body of a block is worth that belongs to its header. */
 type CheckedBody =
@@ -53,29 +52,31 @@ export async function checkBody(
   const judge = (before: UtxoView, known?: KnownAt) =>
     faultOf(judgeBlock(transactions, header, before, rules, known), hash)
 
-  const applying = applied(context, transactions)
-  // It may not be awaited.
-  applying.catch(() => undefined)
-  const examined = await examineAll(transactions)
-  if (isComplete(examined)) {
+  /** Undefined if the trie refuses the block, or has another root after it. */
+  async function checkOnTrie(): Promise<CheckedBody | undefined> {
+    const applying = applied(context, transactions)
+    // It may not be awaited.
+    applying.catch(() => undefined)
+    const examined = await examineAll(transactions)
+    if (!isComplete(examined)) return undefined
     const held = await store.blocks.inMempool(examined)
     const known = (place: number) => (held.has(place) ? examined[place] : undefined)
-    const before = await readOutputsBefore(store, await namedBy(examined, held))
+    const before = await readOutputsBefore(store, namedBy(examined, held))
     const roots = await applying
     // Only then: the body that a lying peer sends could take long to judge.
-    if (roots !== undefined && equalBytes(roots.transactionsRoot, header.transactionsRoot)) {
-      const fault = await judge(before.utxos, known)
-      if (fault !== undefined) return { fault }
-      if (!equalBytes(roots.utxosRoot, header.utxosRoot))
-        return invalid('its transactions do not lead to its utxos_root.')
-      return { transactions: examined, held }
-    }
+    if (roots === undefined || !equalBytes(roots.transactionsRoot, header.transactionsRoot)) return undefined
+    const fault = await judge(before.utxos, known)
+    if (fault !== undefined) return { fault }
+    if (!equalBytes(roots.utxosRoot, header.utxosRoot))
+      return invalid('its transactions do not lead to its utxos_root.')
+    return { transactions: examined, held }
   }
+
+  const checked = await checkOnTrie()
+  if (checked !== undefined) return checked
   await realignRoots(context)
   const readings = await readingsOf(body)
-  const outrefs = readings.flatMap((reading) => [...reading.body.spent, ...reading.derivation.read()])
-  const named = [...(await namedBy(examined)), ...outrefs.map((outref) => decodeOutputReference(outref))]
-  const before = await readOutputsBefore(store, named)
+  const before = await readOutputsBefore(store, namedIn(body, readings))
   const { error } = await verifyReadings(readings, header, before.hashOf)
   if (error !== undefined) return invalid(error.message)
   const fault = await judge(before.utxos)
@@ -84,27 +85,31 @@ export async function checkBody(
 }
 
 /**
- * The outputs that transactions of a block name, each once.
+ * The outputs that transactions of a block name.
  *
  * @param known positions of those of which only what they read is asked for
  */
-async function namedBy(
-  examined: readonly (Examined | undefined)[],
-  known: ReadonlyMap<number, bigint> = new Map(),
-): Promise<OutputReference[]> {
-  const named = new Map<string, OutputReference>()
-  const pauseIfDue = createPauses()
-  for (const [place, each] of examined.entries()) {
-    if (each === undefined) continue
-    const spent = new Set(known.has(place) ? each.spent.map(outputReferenceKey) : [])
-    for (const reference of each.named) {
-      // One transaction of another operator may name hundreds of thousands.
-      await pauseIfDue()
-      const key = outputReferenceKey(reference)
-      if (!spent.has(key)) named.set(key, reference)
-    }
+function* namedBy(
+  examined: readonly Examined[],
+  known: ReadonlyMap<number, bigint>,
+): Generator<OutputReference, void> {
+  for (const [place, { spent, named }] of examined.entries()) {
+    const left = new Set(known.has(place) ? spent.map(outputReferenceKey) : [])
+    for (const reference of named)
+      if (left.size === 0 || !left.has(outputReferenceKey(reference))) yield reference
   }
-  return [...named.values()]
+}
+
+/** What the readings of a body name, and its transactions. */
+function* namedIn(
+  { transactions }: BlockBody,
+  readings: readonly Reading[],
+): Generator<OutputReference, void> {
+  for (const { body, derivation } of readings) {
+    for (const outref of body.spent) yield decodeOutputReference(outref)
+    for (const outref of derivation.read()) yield decodeOutputReference(outref)
+  }
+  for (const cbor of transactions) yield* tryExamine(cbor)?.named ?? []
 }
 
 const isComplete = (examined: readonly (Examined | undefined)[]): examined is readonly Examined[] =>

@@ -24,17 +24,30 @@ interface OutputsBefore {
   readonly utxos: UtxoView
 }
 
-/** Reads those of the outputs before a block that it names. */
+/**
+ * Reads those of the outputs before a block that it names.
+ *
+ * @param references may repeat; they are not kept, because a block may name half a million
+ */
 export async function readOutputsBefore(
   { blocks }: Pick<SequencerStore, 'blocks'>,
-  references: readonly OutputReference[],
+  references: Iterable<OutputReference>,
 ): Promise<OutputsBefore> {
   const outputs = new Map<string, Uint8Array>()
-  for (let start = 0; start < references.length; start += step)
-    for (const { reference, output } of await blocks.outputsAfterNewest(
-      references.slice(start, start + step),
-    ))
+  let wanted = new Map<string, OutputReference>()
+  const pauseIfDue = createPauses()
+  async function read(): Promise<void> {
+    for (const { reference, output } of await blocks.outputsAfterNewest([...wanted.values()]))
       outputs.set(outputReferenceKey(reference), output)
+    wanted = new Map()
+  }
+  for (const reference of references) {
+    await pauseIfDue()
+    const key = outputReferenceKey(reference)
+    if (!outputs.has(key)) wanted.set(key, reference)
+    if (wanted.size === step) await read()
+  }
+  if (wanted.size > 0) await read()
   return {
     hashOf(outref) {
       const output = outputs.get(outputReferenceKey(decodeOutputReference(outref)))
@@ -66,7 +79,7 @@ export function examine(cbor: Uint8Array): Examined {
   }
 }
 
-/** The same for the transactions of a block; undefined for those that do not decode. */
+/** The same for the transactions of a block. */
 export async function examineAll(
   transactions: readonly Uint8Array[],
 ): Promise<readonly (Examined | undefined)[]> {
@@ -79,7 +92,8 @@ export async function examineAll(
   return examined
 }
 
-function tryExamine(cbor: Uint8Array): Examined | undefined {
+/** Takes a transaction apart; undefined if it does not decode. */
+export function tryExamine(cbor: Uint8Array): Examined | undefined {
   try {
     return examine(cbor)
   } catch (error) {

@@ -17,7 +17,7 @@ export type Commitment =
   | {
       readonly kind: 'built'
       readonly block: Block
-      /** Whether it has as many transactions as a block may have. */
+      /** Whether it has as many transactions as a block may have, or as fit. */
       readonly isFull: boolean
       /** Fee of the commit transaction in lovelace. */
       readonly fee: bigint
@@ -36,7 +36,7 @@ export async function buildBlock(context: SequencerContext, view: QueueView): Pr
   await alignRoots(context, view.local.newest)
   const stored = await fillAndStore(context, view, plan)
   if ('kind' in stored) return stored
-  const { block, built } = stored
+  const { block, built, isFull } = stored
   if (await sendBuilt(context, 'commit', built, view.tip.slot)) {
     await context.store.blocks.setState([block.headerHash], 'submitted', context.lease)
     context.step('block-submitted')
@@ -45,7 +45,6 @@ export async function buildBlock(context: SequencerContext, view: QueueView): Pr
   freeRoots(context)
   const ms = Math.round(performance.now() - startedAt)
   context.log.info(...blockLine(block, `committed: ${block.transactions} transactions in ${ms} ms`))
-  const isFull = block.transactions === context.options.maxBlockTransactions
   return { kind: 'built', block, isFull, fee: built.fee }
 }
 
@@ -53,6 +52,7 @@ export async function buildBlock(context: SequencerContext, view: QueueView): Pr
 interface StoredBlock {
   readonly block: Block
   readonly built: BuiltTransaction
+  readonly isFull: boolean
 }
 
 /** Meanwhile records which blocks before it enter the queue: their users need not wait until it is built. */
@@ -78,7 +78,7 @@ async function fillAndStore(
 
 async function storeBlock(
   context: SequencerContext,
-  { transactions, roots }: BlockContent,
+  { transactions, isFull, roots }: BlockContent,
   { tail, registry, times: { slot, endTime } }: BlockPlan,
 ): Promise<StoredBlock> {
   const { store, operator, contracts, slots, signal } = context
@@ -121,7 +121,11 @@ async function storeBlock(
   try {
     const stored = await store.blocks.build(block, context.lease)
     context.step('block-built')
-    return { block: stored, built }
+    return {
+      block: stored,
+      built,
+      isFull: isFull || stored.transactions === context.options.maxBlockTransactions,
+    }
   } catch (error) {
     // If the block was stored after all, reconciliation finds it and the wallet adopts its transaction.
     operator.release(built.id)

@@ -1,13 +1,13 @@
-import { type BlockInterval, type Header, intervalOf } from '@ratatosk/block'
+import { type BlockInterval, countWithinChunks, type Header, intervalOf, maxChunks } from '@ratatosk/block'
 import { toHex } from '@ratatosk/cbor'
-import { decodeTransaction } from '@ratatosk/ledger'
+import { decodeTransaction, profileLimits } from '@ratatosk/ledger'
 import type { BlockRoots } from '@ratatosk/roots'
 import type { DropReason, OrderedTransaction } from '@ratatosk/store'
 import type { SequencerContext } from '../context.js'
 import { SequencerError } from '../errors.js'
 
-/** Limit of the transactions in one block, in bytes: bounds the memory that a block takes. */
-export const maxBlockBytes = 64 * 1024 * 1024
+/** Bytes of the transactions in one block at most: chunks that have one transaction are the longest. */
+export const maxBlockBytes = maxChunks * profileLimits.transactionBytes
 
 /** Transactions prepared at a time. Larger batches would block other requests to the roots' thread. */
 const maxPrepared = 2500
@@ -38,7 +38,7 @@ export async function prepareBlock(
   const wanted = ahead.length + prepareAtTransactions
   if (room < 1 || wanted > maxBlockTransactions) return false
   if (waiting < wanted) return waiting > 0
-  const added = await oldestAfter(store, ahead, room)
+  const { added } = await oldestAfter(store, ahead, room)
   const prepared = await roots.prepare(
     added.map(({ cbor }) => cbor),
     ahead.length,
@@ -48,36 +48,30 @@ export async function prepareBlock(
 }
 
 /**
- * The mempool's oldest transactions for a block, and the rest of the work for the roots to do.
+ * The mempool's oldest transactions behind others, as many as a block with those may have.
  *
- * @param ahead what is known of them
+ * @returns `isFull`: the next one does not fit into the block, by its chunks
  */
-async function readOldest(
-  { store }: SequencerContext,
-  ahead: readonly OrderedTransaction[],
-  limit: number,
-): Promise<readonly OrderedTransaction[]> {
-  if (ahead.length === 0) return store.blocks.oldest(limit, maxBlockBytes)
-  return [...ahead, ...(await oldestAfter(store, ahead, limit - ahead.length))]
-}
-
 async function oldestAfter(
-  store: SequencerContext['store'],
+  { blocks }: SequencerContext['store'],
   ahead: readonly OrderedTransaction[],
   limit: number,
-): Promise<readonly OrderedTransaction[]> {
-  const bytes = ahead.reduce((sum, { cbor }) => sum + cbor.length, 0)
-  const left = maxBlockBytes - bytes
-  if (limit < 1 || left < 1) return []
-  const found = await store.blocks.oldest(limit, left, ahead.at(-1)?.sequence)
-  // The store returns one in any case.
-  const [first] = found
-  return ahead.length > 0 && first !== undefined && first.cbor.length > left ? [] : found
+): Promise<{ readonly added: readonly OrderedTransaction[]; readonly isFull: boolean }> {
+  if (limit < 1) return { added: [], isFull: false }
+  const within = (transactions: readonly OrderedTransaction[]) =>
+    countWithinChunks(transactions.map(({ cbor }) => cbor.length))
+  // The last chunk may have room too, and one transaction more shows that the block is full.
+  const bytes = (maxChunks + 2 - within(ahead).chunks) * profileLimits.transactionBytes
+  const found = await blocks.oldest(limit, bytes, ahead.at(-1)?.sequence)
+  const fitting = within([...ahead, ...found]).transactions - ahead.length
+  return { added: found.slice(0, fitting), isFull: fitting < found.length }
 }
 
 /** The transactions of a block, at least one, and the roots after them. */
 export interface BlockContent {
   readonly transactions: readonly OrderedTransaction[]
+  /** Whether more transactions wait than a block may have. */
+  readonly isFull: boolean
   readonly roots: BlockRoots
 }
 
@@ -99,7 +93,8 @@ export async function fillBlock(
   let limit = options.maxBlockTransactions
   let ahead = cache.takeAhead()
   for (;;) {
-    const transactions = await readOldest(context, ahead, limit)
+    const { added, isFull } = await oldestAfter(context.store, ahead, limit - ahead.length)
+    const transactions = [...ahead, ...added]
     ahead = []
     if (transactions.length === 0) return { kind: 'nothing' }
     const answer = await roots.applyWithin(
@@ -108,7 +103,7 @@ export async function fillBlock(
     )
     if ('utxosRoot' in answer) {
       context.step('roots-applied')
-      return { transactions, roots: answer }
+      return { transactions, isFull, roots: answer }
     }
     const expired = answer.expired.flatMap((position) => transactions[position] ?? [])
     if (expired.length > 0) await dropExpired(context, expired, interval)

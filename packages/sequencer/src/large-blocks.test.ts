@@ -1,0 +1,61 @@
+import { CborWriter, concatBytes } from '@ratatosk/cbor'
+import { decodeTransaction } from '@ratatosk/ledger'
+import { openRoots, type Roots } from '@ratatosk/roots'
+import type { SignedTransaction } from '@ratatosk/test-kit'
+import { expect, test } from 'vitest'
+import { expectAgreement, until } from './test/agreement.js'
+import { accept, openChain, openRollup, transfers } from './test/rollup.js'
+import { openers } from './test/services.js'
+
+/** Of 6,134 bytes: two of them are too long for one chunk. */
+function large(transaction: SignedTransaction): SignedTransaction {
+  const { body } = decodeTransaction(transaction.cbor)
+  const padding = new Uint8Array(6134 - 9 - body.bytes.length)
+  const witnessSet = new CborWriter(8192).map(1).uint(3).array(1).bytes(padding).toBytes()
+  const cbor = concatBytes(Uint8Array.of(0x84), body.bytes, witnessSet, Uint8Array.of(0xf5, 0xf6))
+  expect(cbor).toHaveLength(6134)
+  return { ...transaction, cbor }
+}
+
+const all = transfers(10, 0, 103).map(large)
+
+test('ends a block before it has 1,025 chunks, and goes on with the next', {
+  timeout: 120_000,
+}, async (context) => {
+  const { store } = await openers['PostgreSQL and Redis'](context)
+  const chain = await openChain(context)
+  context.onTestFinished(chain.keepMining())
+  const { sequencer, roots } = await openRollup(context, store, chain.layer1)
+  expect(await sequencer.run('init')).toMatchObject({ kind: 'initiated' })
+  await accept(store, all)
+  expect(await sequencer.run('commit')).toMatchObject({ kind: 'committed', transactions: 1024 })
+  expect(await sequencer.run('commit')).toMatchObject({ kind: 'committed', transactions: 6 })
+  await expectAgreement(store, chain.layer1, roots, all)
+})
+
+test('prepares no more than a block may have', { timeout: 120_000 }, async (context) => {
+  const { store } = await openers['PostgreSQL and Redis'](context)
+  const chain = await openChain(context)
+  context.onTestFinished(chain.keepMining())
+  const roots = await openRoots()
+  let prepared = 0
+  const spied: Roots = {
+    ...roots,
+    async prepare(...asked) {
+      prepared = await roots.prepare(...asked)
+      return prepared
+    },
+  }
+  const { sequencer } = await openRollup(context, store, chain.layer1, {
+    roots: spied,
+    prepareAtTransactions: 1,
+  })
+  expect(await sequencer.run('init')).toMatchObject({ kind: 'initiated' })
+  await accept(store, all.slice(0, 1020))
+  await until(async () => prepared === 1020)
+  await accept(store, all.slice(1020))
+  await until(async () => prepared === 1024)
+  expect(await sequencer.run('commit')).toMatchObject({ kind: 'committed', transactions: 1024 })
+  expect(await sequencer.run('commit')).toMatchObject({ kind: 'committed', transactions: 6 })
+  await expectAgreement(store, chain.layer1, roots, all)
+})
