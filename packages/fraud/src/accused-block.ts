@@ -1,4 +1,10 @@
-import { createDerivation, createPackedEntries, type Header, type ReadBody } from '@ratatosk/block'
+import {
+  createDerivation,
+  createPackedEntries,
+  type Header,
+  type PackedEntries,
+  type ReadBody,
+} from '@ratatosk/block'
 import { equalBytes, toHex } from '@ratatosk/cbor'
 import { createMemoryStore, createTrie, type TrieEntry, type TrieView } from '@ratatosk/trie'
 import { FraudError } from './errors.js'
@@ -62,35 +68,42 @@ export async function accuse({ entries, ...block }: Accusation): Promise<Accused
     isMoved ||= moved !== undefined
     return moved
   }
-  let map = await mapOf(entries ?? (await derivedEntries(transactions, before, read)))
+  const packed = await (entries ? pack(entries) : derivedEntries(transactions, before, read))
+  let map = await mapOf(packed)
   // Verifiers without this search take it that what does not decode moves nothing.
   if (isMoved && !equalBytes(map.trie.root, header.transactionsRoot))
     map = await mapOf(await derivedEntries(transactions, before, () => undefined))
   requireRoot('transactions map', map.trie, header.transactionsRoot)
   requireRoot('trie of the outputs before the block', before, header.prevUtxosRoot)
   if (after) requireRoot('trie of the outputs after the block', after, header.utxosRoot)
-  const { trie, packed } = map
-  return { ...block, map: trie, valueOf: packed.valueOf, entriesOfMap: packed.all }
+  return { ...block, map: map.trie, valueOf: map.packed.valueOf, entriesOfMap: map.packed.all }
 }
 
 /** Builds the map of entries, which are packed: the operator of a block chooses how many there are. */
-export async function mapOf(entries: Iterable<TrieEntry>) {
-  const packed = createPackedEntries()
-  for await (const entry of pausing(entries)) packed.add(entry)
+export async function mapOf(packed: PackedEntries) {
   const trie = createTrie({ store: createMemoryStore(), history: 0 })
   await trie.rebuild(pausing(packed.all()))
   return { trie, packed }
 }
 
-/** Entries of the transactions map that follows from transactions, as the scripts read these. */
+async function pack(entries: Iterable<TrieEntry>): Promise<PackedEntries> {
+  const packed = createPackedEntries()
+  for await (const entry of pausing(entries)) packed.add(entry)
+  return packed
+}
+
+/**
+ * Entries of the transactions map that follows from transactions, as the scripts read these. What they are
+ * derived from is not kept.
+ */
 export async function derivedEntries(
   transactions: readonly Uint8Array[],
   before: TrieView,
   read: ReadBody = movedParts,
-): Promise<Iterable<TrieEntry>> {
+): Promise<PackedEntries> {
   const derivation = createDerivation(read)
   for await (const transaction of pausing(transactions)) derivation.add(transaction)
-  return derivation.derive(before.valueHash).entries()
+  return pack(derivation.derive(before.valueHash).sharedEntries())
 }
 
 function requireRoot(what: string, { root }: TrieView, expected: Uint8Array): void {
