@@ -18,13 +18,19 @@ export const expiry = (ttl: string) => `clock_timestamp() + ${ttl}::bigint * int
 const { name, holder, token, expiresAt } = leases
 const row = { name, holder, token, expiresAt }
 
-const acquire = statement(
+const takeOver = statement(
   row,
-  sql`INSERT INTO ${schema}.leases AS lease (name, holder, token, expires_at)
+  sql`UPDATE ${schema}.leases SET holder = $2, token = token + 1, expires_at = ${expiry('$3')}
+  WHERE name = $1 AND expires_at <= clock_timestamp()
+  RETURNING ${selectList(row)}`,
+)
+
+// With a conflict target, a second insertion at once would fail at the unique index that is no target.
+const create = statement(
+  row,
+  sql`INSERT INTO ${schema}.leases (name, holder, token, expires_at)
   VALUES ($1, $2, 1, ${expiry('$3')})
-  ON CONFLICT (name) DO UPDATE
-  SET holder = excluded.holder, token = lease.token + 1, expires_at = ${expiry('$3')}
-  WHERE lease.expires_at <= clock_timestamp()
+  ON CONFLICT DO NOTHING
   RETURNING ${selectList(row)}`,
 )
 
@@ -55,7 +61,10 @@ const isHeld = statement(
 export function openLeases(connection: Connection): Leases {
   const own: Leases = {
     async acquire(name, holder, ttlMs) {
-      const [lease] = await connection.query(acquire, [name, holder, checkedTtl(ttlMs)])
+      const values = [name, holder, checkedTtl(ttlMs)]
+      const [expired] = await connection.query(takeOver, values)
+      if (expired !== undefined) return expired
+      const [lease] = await connection.query(create, values)
       return lease
     },
 
