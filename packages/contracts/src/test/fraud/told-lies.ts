@@ -1,5 +1,5 @@
-import { partsOf } from '@ratatosk/block'
-import { concatBytes } from '@ratatosk/cbor'
+import { chunkKey, decodeChunkRecord, maxChunks, partsOf } from '@ratatosk/block'
+import { concatBytes, toHex } from '@ratatosk/cbor'
 import { decodeTransaction, validatePhaseOne, validateProfile } from '@ratatosk/ledger'
 import type { Claim } from '../../../../fraud/dist/test/rules.js'
 import { blockOf, hexOf, type TestBlock } from './blocks.js'
@@ -40,10 +40,16 @@ async function ledgerRulesBrokenBy(block: TestBlock): Promise<string[]> {
   return [
     ...(differs('transactionsRoot') ? ['transactions_root follows from the transactions'] : []),
     ...(differs('utxosRoot') ? ['utxos_root follows from the transactions'] : []),
+    ...(countsTooMany(block) ? ['a block has at most 1,024 chunks'] : []),
     ...(readsWhatIsNotThere(block) ? ['BadInputsUTxO'] : []),
     ...(await transactionRulesBrokenBy(block, rules, new Set(['malformed']))),
     ...block.chunks.flatMap(framesIn).flatMap(encodingRulesBrokenBy),
   ]
+}
+
+function countsTooMany({ entries }: TestBlock): boolean {
+  const record = entries.get(toHex(chunkKey(0)))
+  return record !== undefined && decodeChunkRecord(record).chunks > maxChunks
 }
 
 /** Whether a transaction spends or reads an output that is not unspent. */

@@ -43,25 +43,25 @@ const longStory = [coin0, coin1, coin3].map(
 )
 export const longBlock = blockOf(longStory, outputsBefore())
 
-/** Metadata that are too long for a chunk with any other: strings of 64 bytes, and a last one. */
-const metadata = (strings: number, last: number) =>
+/** Metadata that are too long for a chunk with any other: strings of 64 bytes between two others. */
+const metadata = (first: number, between: number, last: number) =>
   concatBytes(
-    Uint8Array.of(0xa1, 0x00, 0x98, strings + 1),
-    ...Array.from({ length: strings }, () => concatBytes(fromHex('5840'), new Uint8Array(64))),
-    Uint8Array.of(0x58, last),
-    new Uint8Array(last),
+    Uint8Array.of(0xa1, 0x00, 0x98, between + 2),
+    ...[first, ...Array.from({ length: between }, () => 64), last].map((length) =>
+      concatBytes(Uint8Array.of(0x58, length), new Uint8Array(length)),
+    ),
   )
 const annotatedBy = (auxiliaryData: Uint8Array) =>
   draft({ inputs: [coin4], outputs: [payment(66, 4_999_999n)], fee: 1n, auxiliaryData })
 
-const auxiliaryData = metadata(186, 64)
+const auxiliaryData = metadata(64, 185, 64)
 const annotated = annotatedBy(auxiliaryData)
 export const annotatedBlock = blockOf([first.cbor, annotated.cbor], outputsBefore())
 
-/** A block with a transaction of a length from 16,363 to 16,403 bytes. */
+/** A block with a transaction of a length from 16,350 to 16,430 bytes. */
 export function annotatedTo(length: number) {
-  const least = annotatedBy(metadata(245, 24)).cbor.length
-  const { cbor } = annotatedBy(metadata(245, 24 + length - least))
+  const less = annotatedBy(metadata(64, 245, 64)).cbor.length - length
+  const { cbor } = annotatedBy(metadata(64 - Math.min(less, 40), 245, 64 - Math.max(0, less - 40)))
   if (cbor.length !== length) throw new RangeError(`The transaction has ${cbor.length} bytes`)
   return blockOf([first.cbor, cbor], outputsBefore())
 }

@@ -1,6 +1,11 @@
 import { judgeBlock, partsOf } from '@ratatosk/block'
 import { fromHex } from '@ratatosk/cbor'
-import { decodeOutputReference, decodeTransactionOutput, outputReferenceKey } from '@ratatosk/ledger'
+import {
+  decodeOutputReference,
+  decodeTransactionOutput,
+  outputReferenceKey,
+  type PredicateFailure,
+} from '@ratatosk/ledger'
 import type { ProvableRules } from '../../../fraud/rules.js'
 import type { TestBlock } from '../blocks.js'
 import { rules } from './transactions.js'
@@ -49,12 +54,15 @@ export async function transactionRulesBrokenBy(
         slots,
       })
     } catch (error) {
-      const { failures } = error as { failures?: readonly { predicate: string }[] }
-      broken.push(...(failures?.map(({ predicate }) => predicate) ?? ['malformed']))
+      const { failures } = error as { failures?: readonly PredicateFailure[] }
+      broken.push(...(failures?.map(ruleOf) ?? ['malformed']))
     }
   }
   return broken.filter((predicate) => !ignored.has(predicate))
 }
+
+const ruleOf = ({ predicate, details }: PredicateFailure): string =>
+  details.part === 'transaction' ? `${predicate}, of a whole transaction` : predicate
 
 function withOutputsOf(block: TestBlock, before: Map<string, ReturnType<typeof decodeTransactionOutput>>) {
   const all = new Map(before)
