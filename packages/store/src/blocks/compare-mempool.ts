@@ -1,3 +1,4 @@
+import { createPauses } from '@ratatosk/block'
 import { type Connection, nullable, type Row, schema, sql, statement, text, toHex } from '@ratatosk/database'
 import { type OutputReference, outputReferenceKey } from '@ratatosk/ledger'
 import type { NewRejection } from '../rejections/types.js'
@@ -142,6 +143,7 @@ export function compareMempool(
     lost,
     rejections,
     async read(connection) {
+      const pauseIfDue = createPauses()
       for (;;) {
         const [page] = await connection.query(sequencesAfter, [last])
         const sequences = page?.sequences?.split(',').map(BigInt) ?? []
@@ -149,6 +151,7 @@ export function compareMempool(
         const rows = others.length === 0 ? [] : await connection.query(mempoolAt, [others])
         const bySequence = new Map(rows.map((row) => [row.sequence, row]))
         for (const sequence of sequences) {
+          await pauseIfDue()
           compare(sequence, places.get(sequence), bySequence.get(sequence))
           last = sequence
         }

@@ -275,8 +275,8 @@ export interface Blocks {
   /**
    * The unspent outputs after the newest block at the time the read starts, in no particular order and in
    * pages of up to 5,000: the trie of outputs is rebuilt from them. The read blocks no other work. Do not run
-   * {@link Blocks.forgetSpent}, {@link Blocks.undo}, {@link Blocks.drop} or {@link Blocks.reset} before it
-   * ends.
+   * {@link Blocks.forgetSpent}, {@link Blocks.adopt}, {@link Blocks.undo}, {@link Blocks.drop} or
+   * {@link Blocks.reset} before it ends.
    */
   utxosAfterNewest(): AsyncIterable<readonly LedgerOutput[]>
   /** The same for a block that is neither merged nor removed. */

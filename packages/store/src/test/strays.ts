@@ -15,6 +15,9 @@ export async function countStrays({ database, schema }: TestStore): Promise<numb
     )::integer + (
       SELECT count(*) FROM ${schema}.spent_outputs
       WHERE spent_by NOT IN (SELECT sequence FROM accepted)
+    )::integer + (
+      SELECT count(*) FROM ${schema}.address_history
+      WHERE sequence NOT IN (SELECT sequence FROM accepted)
     )::integer AS count`,
   )
   return strays?.count ?? Number.NaN
