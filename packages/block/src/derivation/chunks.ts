@@ -11,8 +11,8 @@ export const frameHeads = 12
 /** The most chunks that a block may have. */
 export const maxChunks = 1024
 
-/** The longest chunk of a valid block, in bytes: it has one transaction. */
-export const longestChunk = frameHeads + profileLimits.transactionBytes
+/** The longest chunk of a valid block, in bytes: it has one transaction, without the head of one byte. */
+export const longestChunk = frameHeads + profileLimits.transactionBytes - 1
 
 /**
  * Consecutive transactions of a block, for who needs their bytes in pieces: an entry of the transactions map

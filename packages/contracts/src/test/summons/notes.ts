@@ -107,7 +107,7 @@ export const summonsNotes: readonly RuleNote[] = [
   note('chunk-is-shown', 'the parts, in redeemer and datums, have the hash of the entry', 'withheld bytes'),
   note(
     'chunk-is-short',
-    'they have at most 16,396 bytes',
+    'they have at most 16,395 bytes',
     'askers who hold more than a block may have: no valid block has such a chunk',
   ),
   note('chunk-is-absent', 'the transactions map lacks the number', 'withheld bytes'),

@@ -212,7 +212,7 @@ export const chunkLies: readonly LedgerLie[] = [
   ),
   {
     what: 'a chunk of one transaction is too long',
-    block: annotatedTo(16_386),
+    block: annotatedTo(16_385),
     prove: malformed(1),
     hasTwin: false,
   },

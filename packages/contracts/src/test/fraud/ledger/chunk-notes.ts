@@ -76,7 +76,7 @@ export const chunkNotes: readonly RuleNote[] = [
   note(
     'chunk-is-malformed',
     'the chunk has no transaction, does not end with a frame, has more than one transaction and more than ' +
-      '12,288 bytes, or more than 16,396 bytes',
+      '12,288 bytes, or more than 16,395 bytes',
     'proofs by chunks that are well-formed',
   ),
   note(
