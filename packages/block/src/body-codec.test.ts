@@ -28,7 +28,10 @@ const byteStrings = fc
   .chain((length) => fc.nat({ max: 255 }).map((byte) => new Uint8Array(length).fill(byte)))
 
 const bodies: fc.Arbitrary<BlockBody> = fc.record({
-  transactions: fc.array(byteStrings, { maxLength: 30 }),
+  transactions: fc.array(
+    byteStrings.map((bytes) => bytes.subarray(0, 65_525)),
+    { maxLength: 30 },
+  ),
   spent: references,
   produced: references.chain((outrefs) =>
     fc
@@ -200,6 +203,14 @@ describe('the decoder', () => {
     }
     await expect(partsIn(endless())).rejects.toMatchObject({ code: 'BLOCK_BODY_TOO_LARGE' })
     expect(given).toBe(1025)
+  })
+
+  it('refuses a transaction that no proof shows, unless it was verified', async () => {
+    const body = (length: number) =>
+      encodeBlockBody({ transactions: [new Uint8Array(length)], spent: [], produced: [] })
+    expect(codeOf(body(65_525))).toBe('accepted')
+    expect(codeOf(body(65_526))).toBe('BLOCK_BODY_TOO_LARGE')
+    expect(decodeBlockBody(body(65_526), Number.POSITIVE_INFINITY).transactions).toHaveLength(1)
   })
 
   it('stops at its limit when the input never ends', async () => {

@@ -2,11 +2,14 @@ import { CborWriter, compareBytes } from '@ratatosk/cbor'
 import { profileLimits } from '@ratatosk/ledger'
 import type { BlockBody, BodyPart, ProducedOutput } from './body.js'
 import { listCount } from './body-encoding.js'
-import { maxChunks } from './derivation/chunks.js'
+import { frameHeads, maxChunks, mostInParts } from './derivation/chunks.js'
 import { arrayHead, byteString, createFeed, type Grammar, malformed, unsigned } from './feed.js'
 
 /** Bytes that the transactions of a valid block take in a body: each has a head of three. */
 const mostTransactionBytes = maxChunks * (profileLimits.transactionBytes + 3)
+
+/** A chunk leaves out the head of a transaction, one byte. */
+const longestProvable = mostInParts - frameHeads + 1
 
 /**
  * No body of a valid block has more bytes. An input takes no fewer in a transaction than in `spent`, and an
@@ -76,7 +79,8 @@ export async function* partsOfBody(
 
 /**
  * The grammar of a body in its canonical encoding, for a {@link Feed} of a body or of a response that
- * contains one. With a limit, transactions that take more bytes than those of a valid block are refused too.
+ * contains one. With a limit, transactions that take more bytes than those of a valid block are refused too, and
+ * one that no proof shows: then the summons convicts the block, which takes no such chunk as an answer.
  *
  * @param emit receives each part as soon as it is complete
  * @param maxBytes larger announced lengths are refused before their content arrives; infinite for a body that
@@ -86,12 +90,13 @@ export function* bodyGrammar(emit: (part: BodyPart) => void, maxBytes: number): 
   if ((yield* arrayHead(maxBytes)) !== listCount) throw malformed(`a body has ${listCount} lists`)
 
   let room = Number.isFinite(maxBytes) ? Math.min(maxBytes, mostTransactionBytes) : maxBytes
+  const longest = Number.isFinite(maxBytes) ? longestProvable : maxBytes
   const [most, mostSpent, mostProduced] = [smallest.transaction, smallest.input, smallest.output].map(
     (bytes) => room / bytes,
   ) as [number, number, number]
   const transactions = yield* arrayHead(most)
   for (let i = 0; i < transactions; i++) {
-    const cbor: Uint8Array = yield* byteString(room)
+    const cbor: Uint8Array = yield* byteString(Math.min(room, longest))
     room -= cbor.length
     emit({ kind: 'transaction', cbor })
   }

@@ -29,6 +29,7 @@ export {
   longestChunk,
   maxChunkLength,
   maxChunks,
+  mostInParts,
 } from './derivation/chunks.js'
 export { bodyOf, createDerivation, deriveBlock, type ReadBody } from './derivation/derive.js'
 export { createPackedEntries, type PackedEntries } from './derivation/packed-entries.js'

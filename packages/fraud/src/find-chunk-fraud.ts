@@ -3,6 +3,7 @@ import {
   createChunker,
   frameHeads,
   maxChunkLength,
+  mostInParts,
   partsOfFrames,
   type TransactionParts,
 } from '@ratatosk/block'
@@ -21,7 +22,7 @@ import {
 import { numberKey, openRecord, openTransaction } from './openings.js'
 import { partsAt, recordedAt, transactionRecordIn } from './recorded.js'
 import { type Stepping, step } from './smallest-proof.js'
-import { inParts, mostInParts } from './supplied-bytes.js'
+import { inParts } from './supplied-bytes.js'
 
 /** Chunks with unknown bytes for which the transactions are searched, each a share of the block. */
 const maxSearches = 64

@@ -1,4 +1,10 @@
-import { maxChunks, outputRecordLength, type TransactionRecord, transactionKey } from '@ratatosk/block'
+import {
+  maxChunks,
+  mostInParts,
+  outputRecordLength,
+  type TransactionRecord,
+  transactionKey,
+} from '@ratatosk/block'
 import { concatBytes, equalBytes } from '@ratatosk/cbor'
 import { blake2b256, decodeOutputReference, encodeOutputReference, profileLimits } from '@ratatosk/ledger'
 import type { Proof, TrieView } from '@ratatosk/trie'
@@ -10,7 +16,6 @@ import { numberKey, openOutput, openRecord, openTransaction, openUnspent } from 
 import { movedAt } from './read-at.js'
 import { recordedAt, transactionRecordIn } from './recorded.js'
 import { type FoundFraud, firstFound, type Search, smallestFirst, step } from './smallest-proof.js'
-import { mostInParts } from './supplied-bytes.js'
 
 /**
  * Looks for a fraud in what a block does to outputs, and returns the smallest of the first proofs;

@@ -8,7 +8,7 @@ import { fraudsIn } from './find-fraud.js'
 import { removeFraudulentBlock } from './remove-fraudulent-block.js'
 import { commitUnderAll } from './test/all-policies.js'
 import { blockOf, type Committed, framesOf } from './test/lying-blocks.js'
-import { addressOfThief, coin, eight, theft } from './test/theft.js'
+import { addressOfThief, coin, eight, signedTheft, theft } from './test/theft.js'
 
 /*
  * Blocks that hide a fraud from the search: behind large proofs, in long transactions, and by frames that
@@ -105,6 +105,24 @@ describe('a long chunk', () => {
     const witnesses = filled(bytes - least)
     const { fraud, stages } = await remove(hiding(theft({ witnesses })))
     expect({ fraud, datums: stages.indexOf('removal') }).toEqual({ fraud: 'wrongChunk', datums })
+  })
+})
+
+describe('a long transaction', () => {
+  /** A block with a transaction of its owner, with so much auxiliary data that it has a length. */
+  const annotated = (length: number) => {
+    const withRest = (bytes: number) => {
+      const rest = new Uint8Array(bytes).map((_, at) => (at === 0 ? 0xf5 : at >> 7))
+      const hash = concatBytes(fromHex('075820'), blake2b256(rest.subarray(1)))
+      return signedTheft({ rest, behind: [hash] })
+    }
+    return blockOf([withRest(1 + length - withRest(1).length)])
+  }
+
+  it('of 65,525 bytes is shown in its chunk, and no longer one', async () => {
+    expect(await foundIn(annotated(65_526))).not.toContain('malformed')
+    const { fraud, stages } = await remove(annotated(65_525))
+    expect({ fraud, datums: stages.indexOf('removal') }).toEqual({ fraud: 'wrongChunk', datums: 5 })
   })
 })
 

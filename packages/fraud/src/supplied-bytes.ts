@@ -17,9 +17,6 @@ export interface Outsourced {
 /** Bytes of a part that a datum holds. */
 const maxPartLength = 12_288
 
-/** The most bytes that are shown in parts: the search looks for no proof that needs more. */
-export const mostInParts = 65_536
-
 /** Bytes in parts, each of which a datum can hold. */
 export const inParts = (bytes: Uint8Array): Uint8Array[] =>
   Array.from({ length: Math.ceil(bytes.length / maxPartLength) }, (_, part) =>

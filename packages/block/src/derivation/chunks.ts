@@ -14,6 +14,9 @@ export const maxChunks = 1024
 /** The longest chunk of a valid block, in bytes: it has one transaction, without the head of one byte. */
 export const longestChunk = frameHeads + profileLimits.transactionBytes - 1
 
+/** The most bytes that a fraud proof shows in parts: of a longer chunk, none shows that it is too long. */
+export const mostInParts = 65_536
+
 /**
  * Consecutive transactions of a block, for who needs their bytes in pieces: an entry of the transactions map
  * under {@link chunkKey}.
