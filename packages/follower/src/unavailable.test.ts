@@ -72,7 +72,7 @@ it('goes on asking about the first block while a body behind it comes slowly', a
     // Many transactions, each enough not to stall.
     response.writeHead(200, { 'content-type': 'application/cbor' })
     response.write(Buffer.from('a364626f647985993fff', 'hex'))
-    const transaction = Buffer.concat([Buffer.from('5a00010000', 'hex'), Buffer.alloc(65_536)])
+    const transaction = Buffer.concat([Buffer.from('594000', 'hex'), Buffer.alloc(16_384)])
     const drip = setInterval(() => response.write(transaction), 500)
     response.on('close', () => clearInterval(drip))
   })
