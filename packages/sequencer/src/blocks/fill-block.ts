@@ -97,6 +97,12 @@ export async function fillBlock(
     const transactions = [...ahead, ...added]
     ahead = []
     if (transactions.length === 0) return { kind: 'nothing' }
+    // An earlier version may have accepted them.
+    const tooLong = transactions.filter(({ cbor }) => cbor.length > profileLimits.transactionBytes)
+    if (tooLong.length > 0) {
+      await drop(context, tooLong, lengthOf, 'are too long for a block')
+      continue
+    }
     const answer = await roots.applyWithin(
       transactions.map(({ cbor }) => cbor),
       interval,
@@ -106,7 +112,7 @@ export async function fillBlock(
       return { transactions, isFull, roots: answer }
     }
     const expired = answer.expired.flatMap((position) => transactions[position] ?? [])
-    if (expired.length > 0) await dropExpired(context, expired, interval)
+    if (expired.length > 0) await drop(context, expired, expiryAt(interval), 'have expired')
     else limit = answer.notBegun[0] ?? limit
     if (limit === 0) return { kind: 'wait', reason: notYetValid(transactions) }
   }
@@ -121,32 +127,46 @@ function notYetValid([first]: readonly OrderedTransaction[]): SequencerError {
 }
 
 /**
- * Drops transactions whose validity ended before the next block begins, with everything in the mempool that
- * names an output of theirs. They become dead letters: no later block may hold them either.
+ * Drops transactions that no block from the next one on may hold, with everything in the mempool that names
+ * an output of theirs. They become dead letters.
+ *
+ * @param what completes the sentence "7 transactions …"
  */
-async function dropExpired(
+async function drop(
   { store, lease, log, step }: SequencerContext,
-  expired: readonly OrderedTransaction[],
-  { first }: BlockInterval,
+  unfit: readonly OrderedTransaction[],
+  reasonFor: (cbor: Uint8Array) => DropReason,
+  what: string,
 ): Promise<void> {
-  const reasons = new Map(expired.map(({ id, cbor }) => [toHex(id), expiryOf(cbor, first)]))
+  const reasons = new Map(unfit.map(({ id, cbor }) => [toHex(id), reasonFor(cbor)]))
   const dropped = await store.blocks.drop(reasons, orphanOf, lease)
   step('expired-dropped')
   log.warn(
-    { expired: expired.length, dropped, transactions: expired.slice(0, 10).map(({ id }) => toHex(id)) },
-    `${expired.length} transactions have expired in the mempool: ` +
-      `they and ${dropped - expired.length} that depend on them are dead letters`,
+    { unfit: unfit.length, dropped, transactions: unfit.slice(0, 10).map(({ id }) => toHex(id)) },
+    `${unfit.length} transactions of the mempool ${what}: ` +
+      `they and ${dropped - unfit.length} that depend on them are dead letters`,
   )
 }
 
-function expiryOf(cbor: Uint8Array, slot: bigint): DropReason {
-  const { invalidHereafter } = decodeTransaction(cbor).body.validityInterval
-  return reasonOf(
-    'OutsideValidityIntervalUTxO',
-    `The transaction was valid before slot ${invalidHereafter}, and no block took it in time: ` +
-      `the next one begins with slot ${slot}`,
-    { invalidHereafter: String(invalidHereafter), slot: String(slot) },
-  )
+const expiryAt =
+  ({ first }: BlockInterval) =>
+  (cbor: Uint8Array): DropReason => {
+    const { invalidHereafter } = decodeTransaction(cbor).body.validityInterval
+    return reasonOf(
+      'OutsideValidityIntervalUTxO',
+      `The transaction was valid before slot ${invalidHereafter}, and no block took it in time: ` +
+        `the next one begins with slot ${first}`,
+      { invalidHereafter: String(invalidHereafter), slot: String(first) },
+    )
+  }
+
+function lengthOf({ length }: Uint8Array): DropReason {
+  const maximum = profileLimits.transactionBytes
+  return reasonOf('TooManyBytes', `The transaction has ${length} bytes, at most ${maximum} are supported`, {
+    part: 'transaction',
+    bytes: String(length),
+    maximum: String(maximum),
+  })
 }
 
 function orphanOf(
