@@ -79,9 +79,8 @@ export async function* partsOfBody(
 
 /**
  * The grammar of a body in its canonical encoding, for a {@link Feed} of a body or of a response that
- * contains one. With a limit, transactions that take more bytes than those of a valid block are
- * refused too, and one that no proof shows: then the summons, which takes no such chunk as an answer, convicts
- * the block.
+ * contains one. With a limit, transactions that take more bytes than those of a valid block are refused too,
+ * and one that no proof shows: then the summons convicts, which takes no such chunk as an answer.
  *
  * @param emit receives each part as soon as it is complete
  * @param maxBytes larger announced lengths are refused before their content arrives; infinite for a body that
