@@ -115,10 +115,8 @@ async function measure() {
     }
   })()
   const started = performance.now()
-  while ((await committed()) < wanted) {
-    if (sent === transactions.length) throw new Error('BENCH_TRANSFERS are too few')
-    await submit(5, highest / 2)
-  }
+  while ((await committed()) < wanted && sent < transactions.length) await submit(5, highest / 2)
+  if (sent === transactions.length) console.log('BENCH_TRANSFERS are used up: fewer blocks than BENCH_BLOCKS')
   isOver = true
   await rollingBack
   const rate = ((sent - sentBefore) * 1000) / (performance.now() - started)
