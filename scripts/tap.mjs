@@ -14,7 +14,10 @@ import { root } from './prepare.mjs'
 /** A file takes a minute or two; on a busy machine some take ten. */
 const timeLimitSeconds = 900
 
-/** A process that does not end itself when it is asked to is killed after this time. */
+/**
+ * How long a process has to end when it is asked to, and how long output of processes is read that a test has
+ * left running.
+ */
 const graceMs = 10_000
 
 const nodeArguments = [
@@ -71,6 +74,9 @@ async function runFile(file) {
     setTimeout(() => child.kill(), timeLimitSeconds * 1000),
     setTimeout(() => child.kill('SIGKILL'), timeLimitSeconds * 1000 + graceMs),
   ]
+  child.once('exit', () => {
+    timers.push(setTimeout(() => [child.stdout, child.stderr].map((stream) => stream.destroy()), graceMs))
+  })
   const output = []
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => output.push(data))
   const count = counted(child.stdout)
