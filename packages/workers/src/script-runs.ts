@@ -112,7 +112,7 @@ export async function runScripts(
 }
 
 /** Declared execution units of all redeemers, and signatures that are not verified yet, in steps. */
-export function costOf({ transaction, verified }: Candidate): bigint {
+export function costOf({ transaction, verified }: Pick<Candidate, 'transaction' | 'verified'>): bigint {
   return transaction.witnesses.redeemers.reduce(
     (sum, { executionUnits: { steps, memory } }) => sum + steps + stepsPerMemoryUnit * memory,
     verified ? 0n : signatureCost(transaction),

@@ -3,6 +3,7 @@ import { BusyError } from '@ratatosk/http'
 import { slotToTime } from '@ratatosk/ledger'
 import { isIndexError, type LedgerIndex } from '@ratatosk/ledger-index'
 import type { Store } from '@ratatosk/store'
+import { costOf } from '@ratatosk/workers'
 import { nodeVersion } from '../command-line.js'
 import type { Settlement } from '../layer1/settlement.js'
 import type { Node } from '../node.js'
@@ -69,13 +70,11 @@ function followed(index: LedgerIndex): ExplorerIndex {
   }
 }
 
-/** Takes turns with other evaluations, by declared steps. */
+/** Takes turns with other evaluations. */
 function scriptsOf({ scripts, parameters, network }: Node): NonNullable<ExplorerOptions['runScripts']> {
   return (transaction, outputs) =>
-    scripts.turns.take(
-      transaction.witnesses.redeemers.reduce((sum, { executionUnits: { steps } }) => sum + steps, 0n),
-      undefined,
-      () => scripts.evaluator.evaluate(transaction, outputs, parameters, network.slots),
+    scripts.turns.take(costOf({ transaction, verified: true }), undefined, () =>
+      scripts.evaluator.evaluate(transaction, outputs, parameters, network.slots),
     )
 }
 
