@@ -3,7 +3,7 @@ import { StoreError } from '../errors.js'
 import { blockAppender, type GrowingBlock } from '../ledger/append-batch.js'
 import type { AcceptedTransaction } from '../ledger/types.js'
 import { addRejections } from '../rejections/add-rejections.js'
-import { heightAfter, makeRoom, moveFromMempool } from './append-block.js'
+import { headerColumns, heightAfter, makeRoom, moveFromMempool } from './append-block.js'
 import type { Comparison } from './compare-mempool.js'
 import { takeOut } from './drop-transactions.js'
 import { blockList, blockRow, lastSequenceInBlocks, toBlock } from './read-blocks.js'
@@ -73,12 +73,7 @@ export async function adoptBlock(
   const insertBlock = async ({ first, last }: Span): Promise<Row<typeof blockRow>> => {
     const [row] = await transaction.query(insert, [
       height,
-      block.headerHash,
-      block.header,
-      block.previousHeaderHash,
-      block.utxosRoot,
-      block.startTime,
-      block.endTime,
+      ...headerColumns(block),
       first,
       last,
       block.transactions.length,

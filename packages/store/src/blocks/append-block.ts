@@ -1,7 +1,7 @@
 import { type Connection, int4, int8, nullable, type Row, schema, sql, statement } from '@ratatosk/database'
 import { StoreError } from '../errors.js'
 import { blockList, blockRow, newestBlock, toBlock } from './read-blocks.js'
-import type { Block, NewBlock } from './types.js'
+import type { Block, BlockHeader, NewBlock } from './types.js'
 
 /** The previous header hash of the first block. */
 const noHeaderHash = new Uint8Array(28)
@@ -50,12 +50,7 @@ export async function appendBlock(transaction: Connection, block: NewBlock): Pro
   await transaction.query(makeRoom, [block.headerHash])
   const [row] = await transaction.query(insert, [
     height,
-    block.headerHash,
-    block.header,
-    block.previousHeaderHash,
-    block.utxosRoot,
-    block.startTime,
-    block.endTime,
+    ...headerColumns(block),
     block.firstSequence,
     block.lastSequence,
     block.transactions,
@@ -66,6 +61,17 @@ export async function appendBlock(transaction: Connection, block: NewBlock): Pro
   await moveFromMempool(transaction, row)
   return toBlock(row)
 }
+
+/** The columns of `blocks` from `header_hash` to `end_time`. */
+export const headerColumns = (block: BlockHeader) =>
+  [
+    block.headerHash,
+    block.header,
+    block.previousHeaderHash,
+    block.utxosRoot,
+    block.startTime,
+    block.endTime,
+  ] as const
 
 /**
  * The height of a block with this previous header hash.

@@ -76,7 +76,8 @@ export function compareMempool(
   const replacedIds = new Set<string>()
   let isCommon = true
   let last = -1n
-  let index: ReturnType<typeof indexOf> | undefined
+  /** Made for the first transaction that the block may not hold. */
+  let index: BlockIndex | undefined
 
   /** @param place in the block, if the bytes are known to be those of the block */
   function compare(sequence: bigint, place: number | undefined, row: MempoolRow | undefined): void {
@@ -93,9 +94,8 @@ export function compareMempool(
 
   function compareRow(row: MempoolRow): void {
     const { sequence } = row
-    index ??= indexOf(block)
     const id = toHex(row.id)
-    const position = index.positions.get(id)
+    const position = index?.positions.get(id)
     const theirs = position === undefined ? undefined : transactions[position]
     if (position === undefined || theirs === undefined) {
       const examined = examine(row.cbor)
@@ -149,6 +149,7 @@ export function compareMempool(
         const sequences = page?.sequences?.split(',').map(BigInt) ?? []
         const others = sequences.filter((sequence) => !places.has(sequence))
         const rows = others.length === 0 ? [] : await connection.query(mempoolAt, [others])
+        if (rows.length > 0) index ??= await indexOf(block)
         const bySequence = new Map(rows.map((row) => [row.sequence, row]))
         for (const sequence of sequences) {
           await pauseIfDue()
@@ -161,17 +162,23 @@ export function compareMempool(
   }
 }
 
-/** What is looked up of a block. */
-function indexOf({ transactions }: ForeignBlock) {
+interface BlockIndex {
+  /** Positions of transactions, from 0, by the hex of the ids. */
+  readonly positions: ReadonlyMap<string, number>
+  /** The transactions that spend outputs, by `outputReferenceKey`. */
+  readonly spenders: ReadonlyMap<string, Uint8Array>
+}
+
+async function indexOf({ transactions }: ForeignBlock): Promise<BlockIndex> {
+  const pauseIfDue = createPauses()
+  const positions = new Map<string, number>()
   const spenders = new Map<string, Uint8Array>()
-  for (const { id, spent } of transactions)
+  for (const [position, { id, spent }] of transactions.entries()) {
+    await pauseIfDue()
+    positions.set(toHex(id), position)
     for (const reference of spent) spenders.set(outputReferenceKey(reference), id)
-  return {
-    /** From 0, by the hex of the ids. */
-    positions: new Map(transactions.map(({ id }, position) => [toHex(id), position])),
-    /** The transactions that spend outputs, by `outputReferenceKey`. */
-    spenders,
   }
+  return { positions, spenders }
 }
 
 const isSame = (one: { readonly cbor: Uint8Array }, other: { readonly cbor: Uint8Array }): boolean =>

@@ -29,7 +29,7 @@ export interface SequencePart {
 }
 
 /** What the store needs of a header. Times are POSIX milliseconds. */
-interface BlockHeader {
+export interface BlockHeader {
   /** 28 bytes. */
   readonly headerHash: Uint8Array
   /** Plutus data CBOR of the ten fields. */
