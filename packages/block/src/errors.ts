@@ -65,14 +65,10 @@ export class BlockError extends Error {
   }
 }
 
-export const tooLarge = (position: number): BlockError =>
-  new BlockError(
-    'BLOCK_TOO_LARGE',
-    `With transaction ${position} the block has more than ${maxChunks} chunks`,
-    {
-      position,
-    },
-  )
+export function tooLarge(position: number): BlockError {
+  const message = `With transaction ${position} the block has more than ${maxChunks} chunks`
+  return new BlockError('BLOCK_TOO_LARGE', message, { position })
+}
 
 /** Whether a caught value is a {@link BlockError}; works across copies of the package. */
 export function isBlockError(value: unknown): value is BlockError {

@@ -2,10 +2,11 @@ import { CborWriter, concatBytes } from '@ratatosk/cbor'
 import { decodeTransaction } from '@ratatosk/ledger'
 import { openRoots, type Roots } from '@ratatosk/roots'
 import type { SignedTransaction } from '@ratatosk/test-kit'
-import { expect, test } from 'vitest'
+import { expect, type TestContext, test } from 'vitest'
 import { expectAgreement, until } from './test/agreement.js'
 import { accept, openChain, openRollup, transfers } from './test/rollup.js'
 import { openers } from './test/services.js'
+import type { SequencerOptions } from './types.js'
 
 /** By default of 6,134 bytes: two of them are too long for one chunk. */
 function large(transaction: SignedTransaction, bytes = 6134): SignedTransaction {
@@ -17,16 +18,22 @@ function large(transaction: SignedTransaction, bytes = 6134): SignedTransaction 
   return { ...transaction, cbor }
 }
 
+/** Opens a rollup whose queue is empty. */
+async function initiated(context: TestContext, options: Partial<SequencerOptions> = {}) {
+  const { store } = await openers['PostgreSQL and Redis'](context)
+  const chain = await openChain(context)
+  context.onTestFinished(chain.keepMining())
+  const { sequencer, roots } = await openRollup(context, store, chain.layer1, options)
+  expect(await sequencer.run('init')).toMatchObject({ kind: 'initiated' })
+  return { store, chain, sequencer, roots }
+}
+
 const all = transfers(10, 0, 103).map((transaction) => large(transaction))
 
 test('ends a block before it has 1,025 chunks, and goes on with the next', {
   timeout: 120_000,
 }, async (context) => {
-  const { store } = await openers['PostgreSQL and Redis'](context)
-  const chain = await openChain(context)
-  context.onTestFinished(chain.keepMining())
-  const { sequencer, roots } = await openRollup(context, store, chain.layer1)
-  expect(await sequencer.run('init')).toMatchObject({ kind: 'initiated' })
+  const { store, chain, sequencer, roots } = await initiated(context)
   await accept(store, all)
   expect(await sequencer.run('commit')).toMatchObject({ kind: 'committed', transactions: 1024 })
   expect(await sequencer.run('commit')).toMatchObject({ kind: 'committed', transactions: 6 })
@@ -36,11 +43,7 @@ test('ends a block before it has 1,025 chunks, and goes on with the next', {
 test('takes no transaction that an earlier version accepted and that is too long', {
   timeout: 120_000,
 }, async (context) => {
-  const { store } = await openers['PostgreSQL and Redis'](context)
-  const chain = await openChain(context)
-  context.onTestFinished(chain.keepMining())
-  const { sequencer, roots } = await openRollup(context, store, chain.layer1)
-  expect(await sequencer.run('init')).toMatchObject({ kind: 'initiated' })
+  const { store, chain, sequencer, roots } = await initiated(context)
   const [first, second, ...others] = transfers(3, 0, 1) as [SignedTransaction, SignedTransaction]
   const longest = large(first, 16_384)
   const tooLong = large(second, 16_385)
@@ -51,9 +54,6 @@ test('takes no transaction that an earlier version accepted and that is too long
 })
 
 test('prepares no more than a block may have', { timeout: 120_000 }, async (context) => {
-  const { store } = await openers['PostgreSQL and Redis'](context)
-  const chain = await openChain(context)
-  context.onTestFinished(chain.keepMining())
   const roots = await openRoots()
   let prepared = 0
   const spied: Roots = {
@@ -63,11 +63,7 @@ test('prepares no more than a block may have', { timeout: 120_000 }, async (cont
       return prepared
     },
   }
-  const { sequencer } = await openRollup(context, store, chain.layer1, {
-    roots: spied,
-    prepareAtTransactions: 1,
-  })
-  expect(await sequencer.run('init')).toMatchObject({ kind: 'initiated' })
+  const { store, chain, sequencer } = await initiated(context, { roots: spied, prepareAtTransactions: 1 })
   await accept(store, all.slice(0, 1020))
   await until(async () => prepared === 1020)
   await accept(store, all.slice(1020))

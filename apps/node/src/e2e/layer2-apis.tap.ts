@@ -139,14 +139,14 @@ t.test('layer 2 is served with three finalities', { skip: onServices.skip }, asy
     const { height } = layer1.devnet.tip()
     await commit(next.hash)
     t.same(await onChain(next.hash), [true, true, false])
-    // Else the node sends it again, perhaps before the test looks.
-    const sendAgain = layer1.devnet.faults.inject({ kind: 'failure', operation: 'submit', times: Infinity })
+    // The node would send it again, sometimes before the checks.
+    const allowSubmit = layer1.devnet.faults.inject({ kind: 'failure', operation: 'submit', times: Infinity })
     await layer1.devnet.rollBack(layer1.devnet.tip().height - height)
     await until(async () => (await onChain(next.hash))[1] === false, { what: 'no longer committed' })
     t.same(await onChain(next.hash), [true, false, false], 'still accepted')
     t.match((await get('/l2/committed/blockfrost/api/v0/mempool')).body, [{ tx_hash: next.hash }])
     t.same(await onChain(transfer.hash), [true, true, true], 'what is merged stays')
-    sendAgain()
+    allowSubmit()
   })
 
   await t.test('the same payment by Lucid Evolution on both layers, one URL apart', async (t) => {

@@ -17,7 +17,7 @@ export type Commitment =
   | {
       readonly kind: 'built'
       readonly block: Block
-      /** Whether it has as many transactions as a block may have, or as fit. */
+      /** Whether it has as many transactions as a block may have. */
       readonly isFull: boolean
       /** Fee of the commit transaction in lovelace. */
       readonly fee: bigint
@@ -121,11 +121,7 @@ async function storeBlock(
   try {
     const stored = await store.blocks.build(block, context.lease)
     context.step('block-built')
-    return {
-      block: stored,
-      built,
-      isFull: isFull || stored.transactions === context.options.maxBlockTransactions,
-    }
+    return { block: stored, built, isFull }
   } catch (error) {
     // If the block was stored after all, reconciliation finds it and the wallet adopts its transaction.
     operator.release(built.id)

@@ -70,7 +70,7 @@ async function oldestAfter(
 /** The transactions of a block, at least one, and the roots after them. */
 export interface BlockContent {
   readonly transactions: readonly OrderedTransaction[]
-  /** Whether more transactions wait than a block may have. */
+  /** Whether a block may have no more of those that wait. */
   readonly isFull: boolean
   readonly roots: BlockRoots
 }
@@ -109,7 +109,8 @@ export async function fillBlock(
     )
     if ('utxosRoot' in answer) {
       context.step('roots-applied')
-      return { transactions, isFull, roots: answer }
+      const isLimited = transactions.length === options.maxBlockTransactions
+      return { transactions, isFull: isFull || isLimited, roots: answer }
     }
     const expired = answer.expired.flatMap((position) => transactions[position] ?? [])
     if (expired.length > 0) await drop(context, expired, expiryAt(interval), 'have expired')
