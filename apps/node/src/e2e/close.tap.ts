@@ -1,4 +1,5 @@
 import { readdir } from 'node:fs/promises'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { FastifyPluginAsync } from 'fastify'
 import t, { type Test } from 'tap'
 import { isStartError, type Node, pluginRow, readSettings, startNode } from '../index.js'
@@ -57,6 +58,18 @@ t.test('a start that fails half-way closes what it has opened, in the same order
   await t.rejects(startNode(settings, { plugins: rows }), { message: 'no options' })
   t.same(closed, ['second, not listening', 'first, not listening'])
   t.equal(await locks(), 0, 'the data directory is free')
+})
+
+t.test('a plugin may take longer than the 10 s of Fastify', async (t) => {
+  const { settings } = await settingsOf(t)
+  const slow = pluginRow({
+    plugin: () => pause(10_500),
+    when: () => true,
+    options: () => ({}),
+  })
+  const node = await startNode(settings, { plugins: [slow] })
+  t.equal((await fetch(`${node.url}/health/live`)).status, 200)
+  await node.close()
 })
 
 t.test('a start on a taken port opens nothing', async (t) => {

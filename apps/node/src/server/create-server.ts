@@ -13,6 +13,9 @@ export function createServer(settings: Settings, log: FastifyBaseLogger): Fastif
     genReqId: requestIds(settings.TRUST_PROXY),
     trustProxy: settings.TRUST_PROXY,
     rewriteUrl: singleSlashes,
+    // The parts of a large ledger start meanwhile and keep the event loop busy: a plugin is then late by no
+    // fault of its own.
+    pluginTimeout: 0,
   })
 }
 
