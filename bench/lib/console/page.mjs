@@ -56,10 +56,10 @@ export async function measurePage() {
   const settled = heaps.slice(samples / 5)
   const middle = median(settled)
   const percent = (heap) => `${((100 * heap) / middle - 100).toFixed(1)} %`
+  const longest = tasks.length > 0 ? `, the longest ${round(Math.max(...tasks.map(([, ms]) => ms)))} ms` : ''
   console.log(
     `${round(count)} payments at ${perSecond.toFixed(0)} a second, ${load()}: ${tasks.length} tasks of ` +
-      `more than 50 ms${tasks.length > 0 ? `, the longest ${round(Math.max(...tasks.map(([, ms]) => ms)))} ms` : ''}, ` +
-      `and ${all.length - tasks.length} while the benchmark collected garbage\n` +
+      `more than 50 ms${longest}, and ${all.length - tasks.length} while the benchmark collected garbage\n` +
       `  heap ${middle.toFixed(1)} MiB, from ${percent(Math.min(...settled))} to ` +
       `${percent(Math.max(...settled))}\n` +
       `  the page shows ${round(counted)} transactions, as the store counts`,
