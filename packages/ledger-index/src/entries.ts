@@ -82,17 +82,25 @@ export function entriesOf(transactions: readonly FollowedTransaction[]): IndexEn
   return collected
 }
 
-/** Genesis outputs come before all transactions: their sequences are negative, in the given order. */
-export function entriesOfGenesis(genesis: readonly GenesisEntry[]): IndexEntries {
-  const collected = collect()
-  genesis.forEach(({ reference, output: bytes }, position) => {
-    const output = decodeTransactionOutput(bytes)
-    const sequence = BigInt(position - genesis.length)
-    collected.output({ reference, output }, sequence, undefined)
-    collected.contents(output, sequence)
-    collected.mint(output.value.assets, sequence)
-  })
-  return collected
+/** Genesis outputs whose entries are made and written at once. */
+const genesisStep = 2_000
+
+/**
+ * Genesis outputs come before all transactions: their sequences are negative, in the given order. A genesis
+ * may have millions, so it comes in parts.
+ */
+export function* entriesOfGenesis(genesis: readonly GenesisEntry[]): Generator<IndexEntries, void> {
+  for (let start = 0; start < genesis.length; start += genesisStep) {
+    const collected = collect()
+    for (const [place, { reference, output: bytes }] of genesis.slice(start, start + genesisStep).entries()) {
+      const output = decodeTransactionOutput(bytes)
+      const sequence = BigInt(start + place - genesis.length)
+      collected.output({ reference, output }, sequence, undefined)
+      collected.contents(output, sequence)
+      collected.mint(output.value.assets, sequence)
+    }
+    yield collected
+  }
 }
 
 function collect() {

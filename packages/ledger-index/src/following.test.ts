@@ -5,7 +5,13 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { IndexError } from './errors.js'
 import { dumpIndex, unspentOf } from './test/dump.js'
 import { genesis, History, numbersOf } from './test/history.js'
-import { addressOf, credential, type TransactionDraft, transactionOf } from './test/transactions.js'
+import {
+  addressOf,
+  credential,
+  genesisOf,
+  type TransactionDraft,
+  transactionOf,
+} from './test/transactions.js'
 import { acceptAndIndex, backends, createWorld, type World } from './test/world.js'
 import type { IndexOptions, LedgerIndex } from './types.js'
 
@@ -64,6 +70,51 @@ for (const backend of backends) {
       const policy = credential(220)
       expect(await index.assets(policy, all)).toMatchObject([{ quantity: 6n }])
       expect(await index.assets(policy, all, next)).toMatchObject([{ quantity: 2n }])
+    })
+
+    it('adds a large genesis in parts', async () => {
+      const large = genesisOf(
+        Array.from({ length: 4_001 }, (_, number) => ({
+          address: addressOf(number % 7),
+          ...(number % 4_000 === 0 && { assets: [[200, 'aa', 1 + number]], script: plutus }),
+        })),
+      )
+      const empty = await createWorld(backend)
+      try {
+        await empty.store.applyGenesis(large)
+        const { database } = empty.store
+        let longest = 0
+        const watched: typeof database = {
+          ...database,
+          transaction: (work) =>
+            database.transaction((transaction) =>
+              work({
+                ...transaction,
+                run(text, parameters) {
+                  for (const each of parameters)
+                    if (Array.isArray(each)) longest = Math.max(longest, each.length)
+                  return transaction.run(text, parameters)
+                },
+              }),
+            ),
+        }
+        const own = `${empty.schema}_index`
+        const followed = await empty.index(own, { genesis: large, database: watched })
+        await followed.caughtUp()
+        expect(longest).toBe(2_000)
+        const { index: unspent, ledger } = await unspentOf(database, own, empty.schema)
+        expect(unspent).toEqual(ledger)
+        const { mints = [], preimages, preimage_uses: uses } = await dumpIndex(database, own)
+        expect(mints.map((row) => JSON.parse(row)).map(({ sequence, first }) => [sequence, first])).toEqual(
+          expect.arrayContaining([
+            [-4_001, true],
+            [-1, false],
+          ]),
+        )
+        expect([mints, preimages, uses].map((rows) => rows?.length)).toEqual([2, 1, 2])
+      } finally {
+        await empty.close()
+      }
     })
 
     it('refuses a genesis that is not the one of the ledger', async () => {

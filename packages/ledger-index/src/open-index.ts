@@ -60,7 +60,7 @@ export async function openIndex(options: IndexOptions): Promise<LedgerIndex> {
     const added = complete && reset < 0 ? accepted.filter(({ sequence }) => !dropped.has(sequence)) : []
     const newGenesis = reset < 0 && missesGenesis
     if (newGenesis) await checkGenesis()
-    const entries = [...(newGenesis ? [entriesOfGenesis(genesis)] : []), entriesOf(added)]
+    const entries = entriesOf(added)
 
     const next: Progress = {
       sequence: complete && reset < 0 ? (accepted.at(-1)?.sequence ?? known.sequence) : known.sequence,
@@ -74,7 +74,8 @@ export async function openIndex(options: IndexOptions): Promise<LedgerIndex> {
       if (overtaken) return current
       if (reset >= 0) await emptyTables(connection)
       await undo(connection, single)
-      for (const each of entries) await addEntries(connection, each)
+      if (newGenesis) for (const part of entriesOfGenesis(genesis)) await addEntries(connection, part)
+      await addEntries(connection, entries)
       await writeProgress(connection, next)
       return next
     })
