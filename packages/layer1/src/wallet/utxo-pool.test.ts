@@ -3,7 +3,7 @@ import { blake2b256, decodeTransaction, outputReferenceKey, type Utxo } from '@r
 import { encodeBody, encodeTransaction, encodeWitnesses, toOutput } from '@ratatosk/transaction'
 import { describe, expect, it } from 'vitest'
 import { keys } from '../test/devnet-harness.js'
-import { createUtxoPool, type HeldTransaction } from './utxo-pool.js'
+import { createUtxoPool, type InFlightTransaction } from './utxo-pool.js'
 
 const output = toOutput({
   address: keys.address.bytes,
@@ -21,7 +21,7 @@ function transaction(
   spent: readonly Utxo[],
   validUntil?: bigint,
   collateral: readonly Utxo[] = [],
-): HeldTransaction {
+): InFlightTransaction {
   const body = encodeBody({
     inputs: spent.map(({ reference }) => reference),
     outputs: [output.bytes],

@@ -3,7 +3,7 @@ import { outputReferenceKey, type Utxo } from '@ratatosk/ledger'
 import type { BuiltTransaction } from '@ratatosk/transaction'
 
 /** A transaction in flight, as the pool sees it. */
-export type HeldTransaction = Pick<
+export type InFlightTransaction = Pick<
   BuiltTransaction,
   'id' | 'spent' | 'collateral' | 'produced' | 'transaction'
 >
@@ -22,7 +22,7 @@ interface UtxoPool {
   refresh(unspent: readonly Utxo[], slot: bigint): void
   free(): readonly Utxo[]
   /** Withholds the inputs of a transaction and offers its outputs. */
-  hold(transaction: HeldTransaction): void
+  hold(transaction: InFlightTransaction): void
   /** Drops a transaction that will never be included, and those in flight that spend its outputs. */
   release(id: string): void
   /** The id of the transaction in flight that spends an output, whether the wallet owns it or not. */
@@ -44,7 +44,7 @@ interface UtxoPoolOptions {
 
 export function createUtxoPool({ owns, withholdMs, now }: UtxoPoolOptions): UtxoPool {
   let confirmed = new Map<string, Utxo>()
-  const held = new Map<string, HeldTransaction>()
+  const held = new Map<string, InFlightTransaction>()
   /** Inputs of included transactions, with the time until which they are withheld. */
   const included = new Map<string, number>()
 
@@ -56,7 +56,7 @@ export function createUtxoPool({ owns, withholdMs, now }: UtxoPoolOptions): Utxo
     return produced
   }
 
-  function settle(transaction: HeldTransaction): void {
+  function settle(transaction: InFlightTransaction): void {
     held.delete(transaction.id)
     for (const utxo of transaction.spent) included.set(keyOf(utxo), now() + withholdMs)
     // A parent in flight must have been included too.
