@@ -17,6 +17,7 @@ export function* pathsIn(cbor: Uint8Array, path: readonly number[] = []): Genera
   yield path
   if (major < 2 || path.length > 9) return
   yield [...path, -1]
+  if (major === 3 || major === 7) return
   if (major === 2) {
     yield [...path, 0]
     if (reader.tryIndefinite(2)) return
