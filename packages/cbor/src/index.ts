@@ -1,4 +1,5 @@
 export { bigintOf, compareBytes, concatBytes, equalBytes, fromHex, plainBytes, toHex } from './bytes.js'
+export { BytesMap, BytesSet } from './bytes-map.js'
 export {
   CborError,
   type CborErrorCode,

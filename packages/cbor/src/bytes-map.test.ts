@@ -1,0 +1,35 @@
+import { expect, it } from 'vitest'
+import { BytesMap, BytesSet } from './bytes-map.js'
+
+const [one, two] = [Uint8Array.of(0, 255), Uint8Array.of(255, 0)]
+
+it('maps byte strings by content, in the order of insertion', () => {
+  const map = new BytesMap([[one, 'one']]).set(two, 'two').set(one.slice(), 'again')
+  expect([...map]).toEqual([
+    [one, 'again'],
+    [two, 'two'],
+  ])
+  expect([[...map.keys()], [...map.values()], map.size]).toEqual([[one, two], ['again', 'two'], 2])
+  expect([map.get(two.slice()), map.get(new Uint8Array()), map.has(one.subarray(0, 1))]).toEqual([
+    'two',
+    undefined,
+    false,
+  ])
+  expect([map.delete(one.slice()), map.delete(one), map.has(one)]).toEqual([true, false, false])
+  map.clear()
+  expect(map.size).toBe(0)
+})
+
+it('holds byte strings by content', () => {
+  const set = new BytesSet([one, two, one.slice()])
+  expect([[...set], set.size]).toEqual([[one, two], 2])
+  expect([set.delete(one.slice()), set.has(one), set.has(two.slice())]).toEqual([true, false, true])
+  expect(set.add(one).size).toBe(2)
+})
+
+it('tells long byte strings apart', () => {
+  const long = new Uint8Array(200_000)
+  const other = long.with(199_999, 1)
+  const set = new BytesSet([long])
+  expect([set.has(long.slice()), set.has(other)]).toEqual([true, false])
+})
