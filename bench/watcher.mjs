@@ -148,7 +148,7 @@ async function measure() {
   async function lagsFrom(height) {
     const { rows } = await withDatabase((client) =>
       client.query(
-        `SELECT encode(b.commit_transaction_id, 'hex') AS id,
+        `SELECT b.commit_transaction_id AS id,
           extract(epoch FROM a.archived_at)::float8 * 1000 AS at
         FROM ${watcher.name}.archived_blocks AS a JOIN ${operator.name}.blocks AS b USING (header_hash)
         WHERE a.height >= $1 AND b.commit_transaction_id IS NOT NULL`,

@@ -1,4 +1,3 @@
-import { toHex } from '@ratatosk/cbor'
 import { isLayer1Error, type Layer1 } from '@ratatosk/layer1'
 import { slotToTime, type Utxo } from '@ratatosk/ledger'
 import type { WalletKeys } from '@ratatosk/transaction'
@@ -84,7 +83,7 @@ export function createLayer1FaucetWallet({ layer1, keys }: Layer1FaucetWalletOpt
       // The tip first: a payment that is not in the chain after the tip has passed its end never will be.
       const [tip, slots] = await Promise.all([layer1.tip(), layer1.slots()])
       const time = slotToTime(slots, tip.slot)
-      const found = await layer1.status(toHex(id))
+      const found = await layer1.status(id)
       if (found.kind === 'confirmed') {
         return time - slotToTime(slots, found.slot) >= settledAfterMs ? 'settled' : 'accepted'
       }

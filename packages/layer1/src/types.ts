@@ -40,8 +40,8 @@ export interface Confirmation {
 
 /** How an output was spent. */
 export interface Spending {
-  /** The transaction that spent it, in a block: 64 hex digits. */
-  readonly transactionId: string
+  /** The transaction that spent it, in a block. */
+  readonly transactionId: Uint8Array
   /** Plutus data CBOR; absent if no script ran for the output. */
   readonly redeemer?: Uint8Array
   /** What the transaction refers to, as the ledger orders it; absent if the provider does not know it. */
@@ -108,22 +108,22 @@ export interface Layer1 {
    * Submits a signed transaction. Repeating the same bytes is safe: a transaction that is already known is a
    * success.
    *
-   * @returns the transaction's id, 64 hex digits
+   * @returns the transaction's id, 32 bytes
    * @throws {Layer1Error} `rejected` with `reason`; with `mayHaveEffect`, search for it before spending its
    *   inputs elsewhere
    */
-  submit(cbor: Uint8Array, options?: CallOptions): Promise<string>
+  submit(cbor: Uint8Array, options?: CallOptions): Promise<Uint8Array>
   /**
    * The current status of a transaction. A provider without a mempool view reports `unknown` instead of
    * `pending`.
    */
-  status(transactionId: string, options?: CallOptions): Promise<TransactionStatus>
+  status(transactionId: Uint8Array, options?: CallOptions): Promise<TransactionStatus>
   /**
    * Waits until a transaction has the wanted number of confirmations.
    *
    * @throws {Layer1Error} `timeout`; `rolled back` if its block left the chain
    */
-  await(transactionId: string, options?: AwaitOptions): Promise<Confirmation>
+  await(transactionId: Uint8Array, options?: AwaitOptions): Promise<Confirmation>
   /**
    * Asks the provider for the execution units of a transaction's scripts, regardless of the declared budgets.
    * Transactions are built with the ledger's own evaluator; this is a second opinion.

@@ -1,3 +1,4 @@
+import { BytesMap, BytesSet } from '@ratatosk/cbor'
 import type { Utxo } from '@ratatosk/ledger'
 import type { OrderedTransaction } from '@ratatosk/store'
 import type { BuiltTransaction } from '@ratatosk/transaction'
@@ -32,12 +33,12 @@ export class Cache {
   #referenceScripts: readonly Utxo[] | undefined
   #genesisRoot: Uint8Array | undefined
   /** Slot of layer 1's tip when a transaction was last sent, by transaction id. */
-  readonly #sentAt = new Map<string, bigint>()
+  readonly #sentAt = new BytesMap<bigint>()
   /** The same for answers to questions. */
-  readonly #answerSentAt = new Map<string, bigint>()
+  readonly #answerSentAt = new BytesMap<bigint>()
   #filling: Pick<BuiltTransaction, 'id' | 'bytes'> | undefined
   #mayLackAnswerFunds = true
-  readonly #deadMerges = new Set<string>()
+  #deadMerges = new BytesSet()
   #comparison: { readonly at: number; readonly blocks: number } | undefined
   #registry: string | undefined
   #obstacle: Obstacle | undefined
@@ -67,20 +68,20 @@ export class Cache {
   }
 
   /** Slot of layer 1's tip when a transaction was last sent. */
-  sentAt(id: string): bigint | undefined {
+  sentAt(id: Uint8Array): bigint | undefined {
     return this.#sentAt.get(id)
   }
 
-  sent(id: string, slot: bigint): void {
+  sent(id: Uint8Array, slot: bigint): void {
     this.#sentAt.set(id, slot)
   }
 
   /** Slot of layer 1's tip when an answer to a question was last sent. */
-  answerSentAt(id: string): bigint | undefined {
+  answerSentAt(id: Uint8Array): bigint | undefined {
     return this.#answerSentAt.get(id)
   }
 
-  answerSent(id: string, slot: bigint): void {
+  answerSent(id: Uint8Array, slot: bigint): void {
     this.#answerSentAt.delete(id)
     this.#answerSentAt.set(id, slot)
     const [oldest] = this.#answerSentAt.keys()
@@ -106,16 +107,16 @@ export class Cache {
   }
 
   /** Ids of merges that layer 1 can no longer include; their blocks are merged again. */
-  get deadMerges(): ReadonlySet<string> {
+  get deadMerges(): BytesSet {
     return this.#deadMerges
   }
 
-  mergeDied(id: string): void {
+  mergeDied(id: Uint8Array): void {
     this.#deadMerges.add(id)
   }
 
   /** Forgets what concerns other transactions than those that are pending, and other merges than these. */
-  keepPending(pending: ReadonlySet<string>, merges: ReadonlySet<string>): void {
+  keepPending(pending: BytesSet, merges: BytesSet): void {
     for (const id of this.#sentAt.keys()) if (!pending.has(id)) this.#sentAt.delete(id)
     for (const id of this.#deadMerges) if (!merges.has(id)) this.#deadMerges.delete(id)
   }
@@ -225,7 +226,7 @@ export class Cache {
   storeEmptied(genesisRoot: Uint8Array): void {
     this.layer1Changed()
     this.#ahead = []
-    this.#deadMerges.clear()
+    this.#deadMerges = new BytesSet()
     this.#comparison = undefined
     this.#registry = undefined
     this.#obstacle = undefined

@@ -62,17 +62,18 @@ test.concurrent('reports that commits expire one after the other, and are built 
 
 test('is silent once no commit is sent any more', () => {
   const clock = { time: 0 }
+  const one = Uint8Array.of(1)
   const log: Log = { info: () => undefined, warn: () => undefined, error: () => undefined }
   const watch = new CommitWatch({ blockValidityMs, log, now: () => clock.time })
-  watch.see([{ id: 'one', kind: 'commit' }])
+  watch.see([{ id: one, kind: 'commit' }])
   clock.time = blockValidityMs + 1
-  watch.see([{ id: 'one', kind: 'commit' }])
+  watch.see([{ id: one, kind: 'commit' }])
   expect(watch.overdueMs).toBe(blockValidityMs + 1)
-  watch.missed('one')
+  watch.missed(one.slice())
   watch.see([])
   expect(watch.overdueMs).toBe(blockValidityMs + 1)
   clock.time += blockValidityMs + 1
   expect(watch.overdueMs).toBe(undefined)
-  watch.see([{ id: 'other', kind: 'commit' }])
+  watch.see([{ id: Uint8Array.of(2), kind: 'commit' }])
   expect(watch.overdueMs).toBe(2 * blockValidityMs + 2)
 })

@@ -1,3 +1,4 @@
+import { BytesMap } from '@ratatosk/cbor'
 import type { Log } from '@ratatosk/ports'
 
 /** What a {@link CommitWatch} watches with. */
@@ -11,8 +12,7 @@ interface WatchOptions {
 
 /** An unconfirmed transaction of the operator. */
 interface Pending {
-  /** 64 hex digits. */
-  readonly id: string
+  readonly id: Uint8Array
   readonly kind: 'commit' | 'merge'
 }
 
@@ -23,7 +23,7 @@ interface Pending {
 export class CommitWatch {
   readonly #options: WatchOptions
   /** When each unconfirmed commit was first seen, by its id. */
-  #seen = new Map<string, number>()
+  #seen = new BytesMap<number>()
   /** When the first of the commits was seen that expired since the last inclusion. */
   #missedSince: number | undefined
   /** When a commit was last unconfirmed. */
@@ -56,14 +56,14 @@ export class CommitWatch {
     const { log, now } = this.#options
     const commits = pending.filter(({ kind }) => kind === 'commit')
     if (commits.length > 0) this.#pendingAt = now()
-    this.#seen = new Map(commits.map(({ id }) => [id, this.#seen.get(id) ?? now()]))
+    this.#seen = new BytesMap(commits.map(({ id }) => [id, this.#seen.get(id) ?? now()]))
     const { overdueMs } = this
     if (overdueMs !== undefined && !this.#reported) log.warn({}, overdueLine(overdueMs))
     this.#reported = overdueMs !== undefined || (this.#reported && this.hasMissed)
   }
 
-  /** A commit can no longer be included. @param id 64 hex digits */
-  missed(id: string): void {
+  /** A commit can no longer be included. */
+  missed(id: Uint8Array): void {
     this.#pendingAt = this.#options.now()
     this.#missedSince ??= this.#seen.get(id) ?? this.#pendingAt
   }

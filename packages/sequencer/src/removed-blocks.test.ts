@@ -37,7 +37,7 @@ async function convict(
 ): Promise<void> {
   const stranger = administrator(layer1)
   const { produced } = await stranger.send(publishScripts(contracts, [ledgerFraudScript()]))
-  await layer1.await(toHex(produced[0]!.reference.transactionId))
+  await layer1.await(produced[0]!.reference.transactionId)
   const queue = await queueOf(layer1)
   const { datum } = queue.blocks.find((block) => block.headerHash === headerHash)!
   const registry = readRegistry(contracts, await layer1.utxosByUnit(contracts.scripts.registry.unit))!

@@ -48,7 +48,8 @@ export function createOperationRunner(
     return outcomeOf(block, deadline, ({ state, headerHash, mergeTransaction }) => {
       const transactionId = mergeTransaction ? toHex(mergeTransaction.id) : ''
       if (state === 'merged') return { kind: 'merged', headerHash: toHex(headerHash), transactionId }
-      return state === 'removed' || context.cache.deadMerges.has(transactionId) ? rejected : undefined
+      const isDead = mergeTransaction && context.cache.deadMerges.has(mergeTransaction.id)
+      return state === 'removed' || isDead ? rejected : undefined
     })
   }
 

@@ -1,4 +1,3 @@
-import { toHex } from '@ratatosk/cbor'
 import {
   blake2b256,
   decodeTransaction,
@@ -152,7 +151,7 @@ async function validated(plan: Plan, attempt: Attempt, context: BuildContext): P
   const transaction = decodeTransaction(sign(plan, attempt, context, body, id))
   const built = {
     bytes: transaction.bytes,
-    id: toHex(id),
+    id,
     fee: attempt.fee,
     transaction,
     spent: attempt.spent,

@@ -75,8 +75,7 @@ export interface BuildContext {
 /** A signed transaction that satisfies all ledger rules. */
 export interface BuiltTransaction {
   readonly bytes: Uint8Array
-  /** 64 hex digits. */
-  readonly id: string
+  readonly id: Uint8Array
   readonly fee: bigint
   readonly transaction: Transaction
   readonly spent: readonly Utxo[]

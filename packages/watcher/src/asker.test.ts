@@ -277,7 +277,7 @@ test('asks again where layer 1 loses the question', { timeout }, async () => {
   await until('it is asked for', async () => (await questions(watched)).length === 1)
   const resume = await watched.stopMining()
   const [question] = (await newest(watched))!.transactions
-  const status = await scene.layer1.status(toHex(question!.id))
+  const status = await scene.layer1.status(question!.id)
   if (status.kind !== 'confirmed') throw new Error('it is not included')
   await scene.devnet.rollBack(status.confirmations + 1)
   expect(await questions(watched)).toEqual([])

@@ -17,7 +17,7 @@ export async function conclude(
   const { verdicts, layer1, signal, log, step } = context
   const { headerHash, height } = verdict
   const own = removalsOf(verdict)
-  const states = await Promise.all(own.map(({ id }) => layer1.status(toHex(id), { signal })))
+  const states = await Promise.all(own.map(({ id }) => layer1.status(id, { signal })))
   const isIncluded = (place: number): boolean => states[place]?.kind === 'confirmed'
   const removal = own.find(({ stage }, place) => stage === 'removal' && isIncluded(place))
   if (removal === undefined && !(await isTaken(context, verdict, queue))) return
@@ -51,7 +51,7 @@ async function isTaken(
     return false
   }
   if (commitId === undefined) return false
-  const commit = await layer1.status(toHex(commitId), { signal })
+  const commit = await layer1.status(commitId, { signal })
   if (commit.kind !== 'confirmed') return false
   const name = toHex(prevHeaderHash)
   const before = equalBytes(confirmed.headerHash, prevHeaderHash)
@@ -63,8 +63,8 @@ async function isTaken(
     const archived = await archive.byHeight(height)
     return archived?.merged === true && !equalBytes(archived.headerHash, headerHash)
   }
-  const replacement = toHex(before.utxo.reference.transactionId)
-  if (replacement === toHex(commitId)) return false
+  const { transactionId: replacement } = before.utxo.reference
+  if (equalBytes(replacement, commitId)) return false
   const replaced = await layer1.status(replacement, { signal })
   return replaced.kind === 'confirmed' && replaced.slot >= commit.slot
 }

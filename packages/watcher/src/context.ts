@@ -1,3 +1,4 @@
+import type { BytesMap, BytesSet } from '@ratatosk/cbor'
 import type { InvalidBlock, UnavailableBlock } from '@ratatosk/follower'
 import type { AccusedBlock, DerivedMap, FraudRemoval } from '@ratatosk/fraud'
 import type { VerdictRecord, VerdictStage } from '@ratatosk/store'
@@ -47,11 +48,11 @@ export interface WatcherContext
   /** Milliseconds after which a transaction is looked up again that layer 1 has refused. */
   readonly refusedMs: number
   /** By transaction id; all that the wallet has in flight are here. */
-  readonly sendings: Map<string, InFlight>
+  readonly sendings: BytesMap<InFlight>
   /** Ids of recorded transactions that layer 1 has shown in a block. */
-  readonly included: Set<string>
+  readonly included: BytesSet
   /** Ids of transactions that layer 1 cannot include; it cannot include their descendants either. */
-  readonly dead: Set<string>
+  readonly dead: BytesSet
   /** The longest lag of a provider's answers behind its tip, in milliseconds. */
   readonly lagMs: number
   /** Whether layer 1 may still remove or merge a block: it ends after the confirmed state. */

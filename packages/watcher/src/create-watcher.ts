@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { decodeHeader } from '@ratatosk/block'
-import { equalBytes, toHex } from '@ratatosk/cbor'
+import { BytesMap, BytesSet, equalBytes, toHex } from '@ratatosk/cbor'
 import { isLayer1Error } from '@ratatosk/layer1'
 import { type StateQueue, soundRoot } from '@ratatosk/protocol'
 import type { VerdictRecord } from '@ratatosk/store'
@@ -80,9 +80,9 @@ export function createWatcher(options: WatcherOptions): Watcher {
     resendMs: Math.min(resendPolls * pollMs, validityMs / leastSendings),
     signal,
     refusedMs: attemptPolls * pollMs,
-    sendings: new Map(),
-    included: new Set(),
-    dead: new Set(),
+    sendings: new BytesMap(),
+    included: new BytesSet(),
+    dead: new BytesSet(),
     lagMs: Math.min(maxLagMs, Number(maturityWindow / shareForLag)),
     isUndecided: ({ header }) => decodeHeader(header).endTime > confirmedUntil,
     lacks(found) {

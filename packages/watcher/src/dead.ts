@@ -1,4 +1,4 @@
-import { toHex } from '@ratatosk/cbor'
+import { equalBytes } from '@ratatosk/cbor'
 import { outputReferenceKey, type Transaction } from '@ratatosk/ledger'
 import type { WatcherContext } from './context.js'
 
@@ -27,17 +27,16 @@ export async function isOvertaken(
   { layer1, wallet, signal }: WatcherContext,
   { id, body: { inputs, referenceInputs, collateralInputs } }: Transaction,
 ): Promise<boolean> {
-  const inFlight = new Set(wallet.inFlight())
   const needed = new Map(
     [...inputs, ...referenceInputs, ...collateralInputs]
-      .filter(({ transactionId }) => !inFlight.has(toHex(transactionId)))
+      .filter(({ transactionId }) => !wallet.isInFlight(transactionId))
       .map((reference) => [outputReferenceKey(reference), reference]),
   )
   const found = await layer1.utxosByReferences([...needed.values()], { signal })
   for (const { reference } of found) needed.delete(outputReferenceKey(reference))
   for (const reference of needed.values()) {
     const spending = await layer1.spending(reference, { signal })
-    if (spending !== undefined && spending.transactionId !== toHex(id)) return true
+    if (spending !== undefined && !equalBytes(spending.transactionId, id)) return true
   }
   return false
 }

@@ -1,5 +1,5 @@
 import { encodeHeader, headerHash } from '@ratatosk/block'
-import { fromHex, toHex } from '@ratatosk/cbor'
+import { equalBytes } from '@ratatosk/cbor'
 import { accuse, removeFraudulentBlock } from '@ratatosk/fraud'
 import { type Layer1, openWallet } from '@ratatosk/layer1'
 import { decodeTransaction } from '@ratatosk/ledger'
@@ -17,9 +17,9 @@ afterAll(() => evaluator.close())
 const timeout = 120_000
 
 /** What a watcher has recorded to be sent. */
-async function stageOf({ store }: Watched, id: string): Promise<string | undefined> {
+async function stageOf({ store }: Watched, { id }: { readonly id: Uint8Array }): Promise<string | undefined> {
   const { verdicts } = await store.verdicts.list({ limit: 10 })
-  return verdicts.flatMap(({ transactions }) => transactions).find((each) => toHex(each.id) === id)?.stage
+  return verdicts.flatMap(({ transactions }) => transactions).find((each) => equalBytes(each.id, id))?.stage
 }
 
 test('builds a removal again that spends the change of a pruning that another was faster with', {
@@ -38,8 +38,8 @@ test('builds a removal again that spends the change of a pruning that another wa
   const rivalled: Layer1 = {
     ...layer1,
     async submit(cbor, options) {
-      const id = toHex(decodeTransaction(cbor).id)
-      if (refused.length > 0 || (await stageOf(watched, id)) !== 'prune') return layer1.submit(cbor, options)
+      const isPruning = async () => (await stageOf(watched, decodeTransaction(cbor))) === 'prune'
+      if (refused.length > 0 || !(await isPruning())) return layer1.submit(cbor, options)
       await wallet.send(pruneBlocks(contracts, await scene.queue(), referenceScripts))
       await until('it is pruned', async () => (await watched.queued()).length === 0)
       const resume = await watched.stopMining()
@@ -71,14 +71,14 @@ test('sends again what takes bonds back, where layer 1 loses it', { timeout }, a
   const committed = ofLie('wrongOutputsAfter', story)
   const block = { ...(await commit(committed)), afterTransactions: honest(story).after }
   await openOperator(watched, committed)
-  const lost: string[] = []
-  const sentAgain: string[] = []
+  const lost: Uint8Array[] = []
+  const sentAgain: Uint8Array[] = []
   const losing: Layer1 = {
     ...layer1,
     async submit(cbor, options) {
-      const id = toHex(decodeTransaction(cbor).id)
+      const { id } = decodeTransaction(cbor)
       // What takes bonds back is not recorded.
-      if ((await stageOf(watched, id)) !== undefined) return layer1.submit(cbor, options)
+      if ((await stageOf(watched, { id })) !== undefined) return layer1.submit(cbor, options)
       if (lost.length > 0) return layer1.submit(cbor, options).finally(() => sentAgain.push(id))
       lost.push(id)
       return id
@@ -88,8 +88,9 @@ test('sends again what takes bonds back, where layer 1 loses it', { timeout }, a
   const isRemoved = async () => (await watched.store.verdicts.counts()).get('removed') === 1
   await until('the block is removed', isRemoved)
   await until('it is included', async () => {
-    const [id] = lost
-    return id !== undefined && sentAgain[0] === id && (await layer1.status(id)).kind === 'confirmed'
+    const [id, again] = [lost[0], sentAgain[0]]
+    if (id === undefined || again === undefined || !equalBytes(again, id)) return false
+    return (await layer1.status(id)).kind === 'confirmed'
   })
   expect(errors).toEqual([])
 })
@@ -111,7 +112,7 @@ test('keeps what an earlier process sent behind a transaction about another bloc
     const found = { headerHash: hash, height: 1n, header: encodeHeader(header), reason: 'It breaks a rule' }
     await store.verdicts.found(found)
     const { id, bytes, fee } = await wallet.send(draft)
-    await store.verdicts.record(hash, { id: fromHex(id), stage, cbor: bytes, fee, locked: 0n })
+    await store.verdicts.record(hash, { id, stage, cbor: bytes, fee, locked: 0n })
     return id
   }
   const another = { ...block.header, prevHeaderHash: new Uint8Array(28).fill(2) }
@@ -139,7 +140,7 @@ test('keeps what an earlier process sent behind a transaction about another bloc
   await until('the block is removed', async () => (await removed()) !== undefined)
   const { transactions } = (await removed())!
   expect(transactions.map(({ stage }) => stage)).toEqual(['datum', 'removal'])
-  expect(toHex(transactions[0]!.id)).toBe(datum)
+  expect(transactions[0]!.id).toEqual(datum)
   expect(errors).toEqual([])
 })
 
@@ -193,7 +194,7 @@ test('asks once although the provider shows the question late', { timeout }, asy
   const journal = async () => (await store.verdicts.open())[0]?.journal ?? []
   await until('it is included', async () => {
     const [asked] = await journal()
-    return asked !== undefined && (await layer1.status(toHex(asked.id))).kind === 'confirmed'
+    return asked !== undefined && (await layer1.status(asked.id)).kind === 'confirmed'
   })
   const before = reads
   await until('it polls', () => reads >= before + 10)

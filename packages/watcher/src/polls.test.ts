@@ -1,5 +1,5 @@
 import { encodeHeader, type Header, headerHash } from '@ratatosk/block'
-import { fromHex, toHex } from '@ratatosk/cbor'
+import { equalBytes } from '@ratatosk/cbor'
 import { type Layer1, openWallet } from '@ratatosk/layer1'
 import { mergeBlock } from '@ratatosk/protocol'
 import type { Store } from '@ratatosk/store'
@@ -12,7 +12,7 @@ afterAll(() => evaluator.close())
 const timeout = 120_000
 
 /** Layer 1, which counts polls, and how often a transaction is looked up. */
-function counted(layer1: Layer1, id: string) {
+function counted(layer1: Layer1, id: Uint8Array) {
   const calls = { polls: 0, lookups: 0 }
   const counting: Layer1 = {
     ...layer1,
@@ -21,7 +21,7 @@ function counted(layer1: Layer1, id: string) {
       return layer1.tip(options)
     },
     async status(wanted, options) {
-      if (wanted === id) calls.lookups++
+      if (equalBytes(wanted, id)) calls.lookups++
       return layer1.status(wanted, options)
     },
   }
@@ -40,7 +40,7 @@ test('follows what is recorded at each poll, also while another thing fails', { 
   await store.verdicts.found({ headerHash: hash, height, header: encodeHeader(header), reason: 'a rule' })
   const wallet = openWallet({ layer1: scene.layer1, keys: otherKeys, evaluator })
   const { id, bytes, fee } = await wallet.send({ outputs: [{ address: otherKeys.address.bytes }] })
-  const recorded = { id: fromHex(id), stage: 'removal', cbor: bytes, fee, locked: 0n } as const
+  const recorded = { id, stage: 'removal', cbor: bytes, fee, locked: 0n } as const
   await store.verdicts.record(hash, recorded)
   const { calls, counting } = counted(scene.layer1, id)
   const verdicts: Store['verdicts'] = {
@@ -79,7 +79,7 @@ test('does not look up at each poll what became of blocks before the confirmed s
     commitId,
     state: 'unavailable',
   })
-  const { calls, counting } = counted(scene.layer1, toHex(commitId))
+  const { calls, counting } = counted(scene.layer1, commitId)
   openWatcher(watched, [], { layer1: counting })
   await until('it polls', () => calls.polls >= 40)
   expect(calls.lookups).toBe(1)

@@ -149,7 +149,7 @@ function readAnswer(
     }
   } catch (error) {
     if (!(error instanceof PlutusDataError) && !isTrieError(error)) throw error
-    log.error({ err: error, transaction: transactionId }, 'An answer of the summons cannot be read')
+    log.error({ err: error, transaction: toHex(transactionId) }, 'An answer of the summons cannot be read')
     if (isChunk) note(book, question, { kind: 'unreadable' })
     else book.nodes.set(subjectOf(question), 'unreadable')
   }

@@ -1,4 +1,3 @@
-import { fromHex } from '@ratatosk/cbor'
 import { afterAll, expect, test } from 'vitest'
 import { buildAndSend, send } from './send.js'
 import { openContext } from './test/context.js'
@@ -12,7 +11,7 @@ test('pays with nothing that a sweep in flight makes: the next process would not
   const { wallet } = context
 
   const { id, bytes } = await wallet.build({ inputs: [{ utxo: funded }] })
-  await send(context, { id: fromHex(id), cbor: bytes, stage: 'sweep' })
+  await send(context, { id, cbor: bytes, stage: 'sweep' })
   const wanted = {
     headerHash,
     stage: 'question',

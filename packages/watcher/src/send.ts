@@ -1,4 +1,4 @@
-import { fromHex, toHex } from '@ratatosk/cbor'
+import { BytesSet, toHex } from '@ratatosk/cbor'
 import { isLayer1Error } from '@ratatosk/layer1'
 import { decodeTransaction, type Transaction } from '@ratatosk/ledger'
 import type { RecordedTransaction, VerdictRecord, VerdictStage } from '@ratatosk/store'
@@ -29,7 +29,7 @@ export async function follow<Each extends OwnTransaction>(
     followed.push({ state, recorded })
     if (state !== 'dead') continue
     const { id, stage } = recorded
-    context.dead.add(toHex(id))
+    context.dead.add(id)
     context.log.warn(
       { transaction: toHex(id), stage },
       'Layer 1 cannot include a transaction: it is forgotten',
@@ -48,14 +48,14 @@ export async function forget(
   { wallet, verdicts, sendings }: WatcherContext,
   { id, stage }: OwnTransaction,
 ): Promise<void> {
-  wallet.release(toHex(id))
-  sendings.delete(toHex(id))
+  wallet.release(id)
+  sendings.delete(id)
   if (stage !== 'sweep') await verdicts.drop(id)
 }
 
 async function followOne(context: WatcherContext, own: OwnTransaction, slot: bigint): Promise<SentState> {
   const { layer1, wallet, signal, included, dead } = context
-  const id = toHex(own.id)
+  const { id } = own
   const { kind } = await layer1.status(id, { signal })
   if (kind === 'confirmed') {
     included.add(id)
@@ -68,7 +68,7 @@ async function followOne(context: WatcherContext, own: OwnTransaction, slot: big
   if (expired === 'perhaps') return 'pending'
   const { dueAt } = sendingOf(context, own)
   const isWaiting = kind === 'pending' || performance.now() < dueAt
-  const isHeld = (): boolean => wallet.inFlight().includes(id)
+  const isHeld = (): boolean => wallet.isInFlight(id)
   // They may be about blocks that are no longer worked on, and never be included.
   if (!isHeld() || !isWaiting) await follow(context, await followedParentsOf(context, transaction), slot)
   // Sent by an earlier process, or rolled back: other transactions must not spend its inputs.
@@ -82,7 +82,7 @@ async function followOne(context: WatcherContext, own: OwnTransaction, slot: big
 }
 
 function sendingOf({ sendings }: WatcherContext, transaction: OwnTransaction): InFlight {
-  const id = toHex(transaction.id)
+  const { id } = transaction
   const known = sendings.get(id) ?? { transaction, dueAt: 0, isAccepted: false }
   sendings.set(id, known)
   return known
@@ -101,26 +101,26 @@ async function followedParentsOf(
 ): Promise<readonly OwnTransaction[]> {
   const parents = parentsOf(context, transaction).map((parent) => parent.transaction)
   const ids = parentIdsOf(transaction)
-  for (const { id } of parents) ids.delete(toHex(id))
+  for (const { id } of parents) ids.delete(id)
   if (ids.size === 0) return parents
-  return [...parents, ...(await context.verdicts.recorded([...ids].map(fromHex)))]
+  return [...parents, ...(await context.verdicts.recorded([...ids]))]
 }
 
-const parentIdsOf = ({ body: { inputs, collateralInputs } }: Transaction): Set<string> =>
-  new Set([...inputs, ...collateralInputs].map(({ transactionId }) => toHex(transactionId)))
+const parentIdsOf = ({ body: { inputs, collateralInputs } }: Transaction): BytesSet =>
+  new BytesSet([...inputs, ...collateralInputs].map(({ transactionId }) => transactionId))
 
 /** Sends a transaction. @returns false if layer 1 refuses it for good */
 export async function send(context: WatcherContext, own: OwnTransaction): Promise<boolean> {
   const { wallet, signal, step, log, resendMs, refusedMs } = context
   const { id, cbor, stage } = own
-  const transaction = toHex(id)
   const sending = sendingOf(context, own)
   try {
-    await wallet.submit({ id: transaction, bytes: cbor }, { signal })
+    await wallet.submit({ id, bytes: cbor }, { signal })
     sending.isAccepted = true
   } catch (error) {
     if (!isLayer1Error(error) || error.code !== 'LAYER1_REJECTED') throw error
-    log.warn({ transaction, stage, reason: error.reason }, `Layer 1 refused a transaction: ${error.message}`)
+    const fields = { transaction: toHex(id), stage, reason: error.reason }
+    log.warn(fields, `Layer 1 refused a transaction: ${error.message}`)
     // If it may have an effect, the next lookup decides.
     if (!error.mayHaveEffect) return false
   }
@@ -162,7 +162,7 @@ export async function buildAndSend(
   const built = await build(context, wanted, slot)
   if (built === undefined) return undefined
   const locked = locking.includes(stage) ? lovelaceInDatums(built) : 0n
-  const recorded = { id: fromHex(built.id), stage, cbor: built.bytes, fee: built.fee, locked }
+  const recorded = { id: built.id, stage, cbor: built.bytes, fee: built.fee, locked }
   try {
     if (!(await isWithinBudget(context, built.fee + locked))) {
       wallet.release(built.id)
@@ -180,7 +180,7 @@ export async function buildAndSend(
     return undefined
   }
   log.warn(
-    { headerHash: toHex(headerHash), transaction: built.id, stage, ...proof, fee: Number(built.fee) },
+    { headerHash: toHex(headerHash), transaction: toHex(built.id), stage, ...proof, fee: Number(built.fee) },
     lines[stage] ?? 'Removing an invalid block',
   )
   return recorded
@@ -204,8 +204,7 @@ async function build(
       { validUntil, ...draft },
       { signal, spared: await sparedOf(context, draft) },
     )
-    const inFlight = new Set(wallet.inFlight())
-    for (const id of sendings.keys()) if (!inFlight.has(id)) sendings.delete(id)
+    for (const id of sendings.keys()) if (!wallet.isInFlight(id)) sendings.delete(id)
     return built
   } catch (error) {
     if (!isWalletError(error) || error.code !== 'WALLET_INSUFFICIENT_FUNDS') throw error

@@ -1,4 +1,3 @@
-import { toHex } from '@ratatosk/cbor'
 import { decodeTransaction, effects, outputReferenceKey, type Utxo } from '@ratatosk/ledger'
 import type { RecordedTransaction } from '@ratatosk/store'
 import type { TransactionDraft } from '@ratatosk/transaction'
@@ -39,10 +38,9 @@ async function isIncluded(
   { layer1, signal, included }: WatcherContext,
   { id }: RecordedTransaction,
 ): Promise<boolean> {
-  const name = toHex(id)
-  if (included.has(name)) return true
-  if ((await layer1.status(name, { signal })).kind !== 'confirmed') return false
-  included.add(name)
+  if (included.has(id)) return true
+  if ((await layer1.status(id, { signal })).kind !== 'confirmed') return false
+  included.add(id)
   return true
 }
 

@@ -91,7 +91,7 @@ test('removes a block by a verdict that is not recorded', { timeout }, async () 
   const { id } = (await verdict())!
   await store.verdicts.drop(id)
   resume()
-  await until('it is included', async () => (await scene.layer1.status(toHex(id))).kind === 'confirmed')
+  await until('it is included', async () => (await scene.layer1.status(id)).kind === 'confirmed')
   const { errors } = openWatcher(watched, [block], { withheld: nobody, patienceMs })
   await until('it is removed', async () => (await newest()).state === 'removed')
   expect((await newest()).transactions.map(({ stage }) => stage)).toEqual(['question', 'removal'])

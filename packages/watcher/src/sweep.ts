@@ -1,4 +1,4 @@
-import { fromHex } from '@ratatosk/cbor'
+import { toHex } from '@ratatosk/cbor'
 import { encodeBech32Address, keyAddress } from '@ratatosk/ledger'
 import { isWalletError } from '@ratatosk/transaction'
 import type { WatcherContext } from './context.js'
@@ -40,9 +40,9 @@ export async function sweepBonds(context: WatcherContext, slot: bigint): Promise
   try {
     const inputs = bonds.slice(0, mostAtOnce).map((utxo) => ({ utxo }))
     const { id, bytes } = await wallet.build({ inputs }, { signal, spared: await sparedOf(context) })
-    const sweep = { id: fromHex(id), cbor: bytes, stage: 'sweep' } as const
+    const sweep = { id, cbor: bytes, stage: 'sweep' } as const
     if (!(await send(context, sweep))) await forget(context, sweep)
-    else log.info({ transaction: id, bonds: inputs.length }, 'Took bonds of questions back')
+    else log.info({ transaction: toHex(id), bonds: inputs.length }, 'Took bonds of questions back')
   } catch (error) {
     // They are taken already, by a transaction in flight.
     if (!isWalletError(error) || error.code !== 'WALLET_INVALID_DRAFT') throw error

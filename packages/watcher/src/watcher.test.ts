@@ -47,7 +47,7 @@ test('removes a block, slashes its operator and prunes what is behind it', { tim
     removedAt: expect.any(Date),
   })
   for (const { id, fee } of verdict.transactions) {
-    expect((await scene.layer1.status(toHex(id))).kind).toBe('confirmed')
+    expect((await scene.layer1.status(id)).kind).toBe('confirmed')
     expect(fee).toBeGreaterThan(150_000n)
   }
   expect((await scene.registry()).datum.operators).toEqual([])
@@ -102,7 +102,7 @@ test.each([
   const gained = (await wallet.balance()).lovelace
 
   const resume = await stopMining()
-  const status = await scene.layer1.status(toHex(removal!.id))
+  const status = await scene.layer1.status(removal!.id)
   if (status.kind !== 'confirmed') throw new Error('it is not included')
   await scene.devnet.rollBack(status.confirmations + 1, { resubmit })
   expect(await queued()).toHaveLength(1)
@@ -124,7 +124,7 @@ test('builds another removal where a roll-back took the inputs of the first', { 
   const [removal] = (await newest(watched))!.transactions
   await first.close()
   const resume = await stopMining()
-  const status = await scene.layer1.status(toHex(removal!.id))
+  const status = await scene.layer1.status(removal!.id)
   if (status.kind !== 'confirmed') throw new Error('it is not included')
   await scene.devnet.rollBack(status.confirmations + 1)
   // The wallet's owner spends everything elsewhere.
@@ -260,7 +260,7 @@ test('an older queue, a lost commit and an absent provider settle nothing', { ti
 
   const [verdict] = await watched.store.verdicts.open()
   const resume = await stopMining()
-  const commitment = await layer1.status(toHex(verdict!.commitId!))
+  const commitment = await layer1.status(verdict!.commitId!)
   if (commitment.kind !== 'confirmed') throw new Error('it is not included')
   await scene.devnet.rollBack(commitment.confirmations + 1)
   expect(await queued()).toEqual([])

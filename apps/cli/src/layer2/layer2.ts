@@ -1,3 +1,4 @@
+import { toHex } from '@ratatosk/cbor'
 import type { Client } from '@ratatosk/client'
 import { testWallets } from '@ratatosk/devnet'
 import {
@@ -93,7 +94,7 @@ export async function openBuilder(client: Client): Promise<PaymentBuilder> {
           networkId: networkId === 1 ? 1 : 0,
         },
       )
-      return { transaction: Buffer.from(bytes).toString('hex'), txHash: id, fee }
+      return { transaction: Buffer.from(bytes).toString('hex'), txHash: toHex(id), fee }
     },
   }
 }

@@ -1,3 +1,4 @@
+import { toHex } from '@ratatosk/cbor'
 import { type Client, RejectedError } from '@ratatosk/client'
 import { testWallets } from '@ratatosk/devnet'
 import { blake2b224, parseProtocolParameters, timeToSlot, type Utxo } from '@ratatosk/ledger'
@@ -33,7 +34,7 @@ export async function openUsers(connect: () => Client) {
 
     async function send(draft: (funds: readonly Utxo[]) => TransactionDraft): Promise<string> {
       const funds = await outputsOf(connect(), keys.addressText)
-      const { bytes, id } = await buildTransaction(draft(funds), {
+      const built = await buildTransaction(draft(funds), {
         funds,
         changeAddress: keys.address.bytes,
         signers: [keys.payment],
@@ -43,7 +44,8 @@ export async function openUsers(connect: () => Client) {
         networkId: 0,
         evaluator,
       })
-      const { id: submissionId } = await connect().submit(Buffer.from(bytes).toString('hex'))
+      const { id: submissionId } = await connect().submit(toHex(built.bytes))
+      const id = toHex(built.id)
       await connect().awaitTx(id, { submissionId, timeoutMs: 60_000 })
       return id
     }

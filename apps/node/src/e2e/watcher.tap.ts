@@ -66,5 +66,5 @@ t.test('a watcher removes a block that breaks a rule, slashes its operator, and 
   t.ok(verdict?.removedAt)
   t.same(await unspent(), before, 'nothing is sent again')
   const [removal] = verdict?.transactions ?? []
-  t.match(await beside.port.status(toHex(removal?.id ?? new Uint8Array())), { kind: 'confirmed' })
+  t.match(await beside.port.status(removal?.id ?? new Uint8Array()), { kind: 'confirmed' })
 })

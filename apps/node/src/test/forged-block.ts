@@ -159,7 +159,7 @@ function trieOfEntries(entries: Iterable<TrieEntry>) {
 }
 
 /** Sends a transaction from a wallet that the node uses too, and again if the node spent its inputs first. */
-async function sendBesideNode(wallet: Wallet, draft: TransactionDraft): Promise<{ readonly id: string }> {
+async function sendBesideNode(wallet: Wallet, draft: TransactionDraft): Promise<{ readonly id: Uint8Array }> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await wallet.send(draft)

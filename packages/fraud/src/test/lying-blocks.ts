@@ -176,7 +176,7 @@ export async function tellStory(parameters: ProtocolParameters, slots: SlotConfi
   return {
     parameters,
     transactions: [first.bytes, second.bytes],
-    firstId: fromHex(first.id),
+    firstId: first.id,
     large: (await build([coin0, ...coins.slice(10, 30)], [{ address, datum: { kind: 'inline', data } }]))
       .bytes,
     again: (await spend([coin0], 1_200_000n)).bytes,

@@ -3,7 +3,7 @@ import { slotToTime } from '@ratatosk/ledger'
 import { failsWith } from './expect.js'
 import type { SuiteCase, WithHarness } from './harness.js'
 
-const unknownId = '00'.repeat(32)
+const unknownId = new Uint8Array(32)
 
 /** Tip, time, parameters, unspent outputs. */
 export function chainCases(withHarness: WithHarness): readonly SuiteCase[] {

@@ -1,4 +1,4 @@
-import { isDecodeError } from '@ratatosk/cbor'
+import { isDecodeError, toHex } from '@ratatosk/cbor'
 import { decodeBech32Address, type SlotConfig, timeToSlot } from '@ratatosk/ledger'
 import { isLayer1Error, Layer1Error } from '../errors.js'
 import { bounded } from '../http/bounded.js'
@@ -75,17 +75,17 @@ export function createLayer1(provider: Provider, limits: Limits): Layer1 {
       }),
     submit: (cbor, options) => call(options, (signal) => submitTransaction(provider, limits, cbor, signal)),
     async status(transactionId, options) {
-      assertTransactionId(transactionId)
-      return call(options, (signal) => provider.status(transactionId, signal))
+      const id = inHex(transactionId)
+      return call(options, (signal) => provider.status(id, signal))
     },
     async await(transactionId, options = {}) {
-      assertTransactionId(transactionId)
+      const id = inHex(transactionId)
       const { confirmations = 0, timeoutMs = defaultAwaitTimeoutMs, signal: given } = options
       given?.throwIfAborted()
       const watched = {
         provider: name,
         pollMs: provider.pollMs,
-        status: (signal: AbortSignal) => call({ signal }, (inner) => provider.status(transactionId, inner)),
+        status: (signal: AbortSignal) => call({ signal }, (inner) => provider.status(id, inner)),
       }
       return bounded(timeoutMs, given, (signal) => awaitTransaction(watched, confirmations, signal))
     },
@@ -108,6 +108,7 @@ function policyId(text: string): string {
   return text.toLowerCase()
 }
 
-function assertTransactionId(text: string): void {
-  if (!/^[0-9a-f]{64}$/.test(text)) throw new TypeError('a transaction id is 64 lower-case hex digits')
+function inHex(transactionId: Uint8Array): string {
+  if (transactionId.length !== 32) throw new TypeError('a transaction id is 32 bytes')
+  return toHex(transactionId)
 }

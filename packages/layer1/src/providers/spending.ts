@@ -1,4 +1,3 @@
-import { toHex } from '@ratatosk/cbor'
 import { type OutputReference, outputReferenceKey, type Transaction, type Utxo } from '@ratatosk/ledger'
 import { byReference } from '@ratatosk/transaction'
 import type { Spending } from '../types.js'
@@ -21,7 +20,7 @@ export function spendingBy(
     return found === undefined ? [] : { reference: each, output: found.output }
   })
   return {
-    transactionId: toHex(id),
+    transactionId: id,
     ...(redeemer && { redeemer: redeemer.data }),
     ...(referenceInputs.length === body.referenceInputs.length && { referenceInputs }),
   }

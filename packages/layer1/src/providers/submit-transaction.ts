@@ -15,7 +15,7 @@ export async function submitTransaction(
   limits: Limits,
   cbor: Uint8Array,
   signal: AbortSignal,
-): Promise<string> {
+): Promise<Uint8Array> {
   const transaction = readTransaction(cbor)
   assertNetwork(transaction, provider.networkId)
   const id = toHex(transaction.id)
@@ -24,7 +24,7 @@ export async function submitTransaction(
   for (let tried = 1; ; tried++) {
     try {
       const answered = await provider.send(cbor, signal)
-      if (answered.toLowerCase() === id) return id
+      if (answered.toLowerCase() === id) return transaction.id
       throw new Layer1Error(
         'LAYER1_INVALID_ANSWER',
         `${provider.name} answered with another transaction id`,
@@ -35,12 +35,12 @@ export async function submitTransaction(
     } catch (error) {
       if (!isLayer1Error(error)) throw error
       if (error.code === 'LAYER1_REJECTED') {
-        if (await isKnown(provider, id, signal)) return id
+        if (await isKnown(provider, id, signal)) return transaction.id
         throw lost ?? doubtful(error)
       }
       if (error.mayHaveEffect) lost = error
       if (!isPassing(error) || tried >= limits.attempts || signal.aborted) {
-        if (lost && (await isKnown(provider, id, signal))) return id
+        if (lost && (await isKnown(provider, id, signal))) return transaction.id
         throw lost ?? error
       }
       await backOff(limits, tried, lost ?? error, signal)

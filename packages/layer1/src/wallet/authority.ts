@@ -36,10 +36,10 @@ export function scriptAuthority({ layer1, script, keys }: ScriptAuthorityOptions
   const address = scriptAddress(script.hash, layer1.networkId)
   const isLocked = ({ output }: Utxo): boolean => equalBytes(output.address.bytes, address.bytes)
   /** Of the newest transaction; the next may spend its output before it is included. */
-  let latest: { readonly id: string; readonly wallet: Wallet; readonly marker: Utxo } | undefined
+  let latest: { readonly id: Uint8Array; readonly wallet: Wallet; readonly marker: Utxo } | undefined
 
   async function findMarker(wallet: Wallet, spared: readonly Utxo[], call: CallOptions): Promise<Utxo> {
-    if (latest?.wallet.inFlight().includes(latest.id)) return latest.marker
+    if (latest?.wallet.isInFlight(latest.id)) return latest.marker
     const find = async () =>
       (await layer1.utxosAt(encodeBech32Address(address), call)).find((utxo) => isPlain(utxo))
     const existing = await find()

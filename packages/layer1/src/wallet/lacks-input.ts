@@ -1,4 +1,3 @@
-import { toHex } from '@ratatosk/cbor'
 import { outputReferenceKey, type Transaction } from '@ratatosk/ledger'
 import type { CallOptions, Layer1 } from '../types.js'
 import type { Wallet } from './open-wallet.js'
@@ -11,16 +10,15 @@ import type { Wallet } from './open-wallet.js'
  */
 export async function lacksInput(
   layer1: Pick<Layer1, 'status' | 'utxosByReferences'>,
-  wallet: Pick<Wallet, 'inFlight'>,
+  wallet: Pick<Wallet, 'isInFlight'>,
   { id, body: { inputs, referenceInputs, collateralInputs } }: Transaction,
   options?: CallOptions,
 ): Promise<boolean> {
-  const inFlight = new Set(wallet.inFlight())
   const needed = new Map(
     [...inputs, ...referenceInputs, ...collateralInputs]
-      .filter(({ transactionId }) => !inFlight.has(toHex(transactionId)))
+      .filter(({ transactionId }) => !wallet.isInFlight(transactionId))
       .map((reference) => [outputReferenceKey(reference), reference]),
   )
   const found = await layer1.utxosByReferences([...needed.values()], options)
-  return found.length < needed.size && (await layer1.status(toHex(id), options)).kind === 'unknown'
+  return found.length < needed.size && (await layer1.status(id, options)).kind === 'unknown'
 }

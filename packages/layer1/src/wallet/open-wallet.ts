@@ -70,7 +70,7 @@ export interface Wallet {
    * @returns its id
    * @throws {Layer1Error} (rejects)
    */
-  submit(transaction: Pick<BuiltTransaction, 'id' | 'bytes'>, options?: CallOptions): Promise<string>
+  submit(transaction: Pick<BuiltTransaction, 'id' | 'bytes'>, options?: CallOptions): Promise<Uint8Array>
   /** `build` and `submit`. */
   send(draft: TransactionDraft, options?: BuildOptions): Promise<BuiltTransaction>
   /**
@@ -83,9 +83,10 @@ export interface Wallet {
    * Frees the inputs of a transaction that will never be sent, and drops the transactions in flight that
    * spend its outputs.
    */
-  release(id: string): void
+  release(id: Uint8Array): void
   /** Ids of the transactions in flight, oldest first. */
-  inFlight(): readonly string[]
+  inFlight(): readonly Uint8Array[]
+  isInFlight(id: Uint8Array): boolean
 }
 
 const defaultLifetimeMs = 1_800_000
@@ -126,7 +127,9 @@ export function openWallet(options: WalletOptions): Wallet {
     for (const { utxo } of draft.inputs ?? []) {
       const spender = pool.spenderOf(utxo)
       if (spender === undefined) continue
-      throw invalidDraft(`${outputReferenceKey(utxo.reference)} is spent by ${spender}, which is in flight`)
+      throw invalidDraft(
+        `${outputReferenceKey(utxo.reference)} is spent by ${toHex(spender)}, which is in flight`,
+      )
     }
     const [parameters, slots, slot] = await Promise.all([
       layer1.parameters(call),
@@ -156,7 +159,7 @@ export function openWallet(options: WalletOptions): Wallet {
   async function submit(
     { id, bytes }: Pick<BuiltTransaction, 'id' | 'bytes'>,
     call: CallOptions = {},
-  ): Promise<string> {
+  ): Promise<Uint8Array> {
     try {
       return await layer1.submit(bytes, call)
     } catch (error) {
@@ -169,7 +172,7 @@ export function openWallet(options: WalletOptions): Wallet {
 
   async function adopt(cbor: Uint8Array, call: CallOptions): Promise<Pick<BuiltTransaction, 'id' | 'bytes'>> {
     const transaction = decodeTransaction(cbor)
-    const id = toHex(transaction.id)
+    const { id } = transaction
     const adopted = { id, bytes: transaction.bytes }
     await refresh(call)
     if ((await layer1.status(id, call)).kind === 'confirmed') return adopted
@@ -205,5 +208,6 @@ export function openWallet(options: WalletOptions): Wallet {
     adopt: (cbor, call = {}) => serialize(() => adopt(cbor, call)),
     release: (id) => pool.release(id),
     inFlight: () => pool.inFlight(),
+    isInFlight: (id) => pool.isInFlight(id),
   }
 }

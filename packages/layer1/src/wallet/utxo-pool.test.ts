@@ -1,4 +1,3 @@
-import { toHex } from '@ratatosk/cbor'
 import { blake2b256, decodeTransaction, outputReferenceKey, type Utxo } from '@ratatosk/ledger'
 import { encodeBody, encodeTransaction, encodeWitnesses, toOutput } from '@ratatosk/transaction'
 import { describe, expect, it } from 'vitest'
@@ -34,7 +33,7 @@ function transaction(
   const witnesses = encodeWitnesses({ keyWitnesses: [], scripts: [], datums: [], redeemers: [] })
   const decoded = decodeTransaction(encodeTransaction(body, witnesses))
   const produced = [{ reference: { transactionId: decoded.id, index: 0 }, output }]
-  return { id: toHex(decoded.id), transaction: decoded, spent, collateral, produced }
+  return { id: decoded.id, transaction: decoded, spent, collateral, produced }
 }
 
 function openPool() {

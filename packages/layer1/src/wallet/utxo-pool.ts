@@ -1,4 +1,4 @@
-import { toHex } from '@ratatosk/cbor'
+import { BytesMap, equalBytes } from '@ratatosk/cbor'
 import { outputReferenceKey, type Utxo } from '@ratatosk/ledger'
 import type { BuiltTransaction } from '@ratatosk/transaction'
 
@@ -24,11 +24,12 @@ interface UtxoPool {
   /** Withholds the inputs of a transaction and offers its outputs. */
   hold(transaction: InFlightTransaction): void
   /** Drops a transaction that will never be included, and those in flight that spend its outputs. */
-  release(id: string): void
+  release(id: Uint8Array): void
   /** The id of the transaction in flight that spends an output, whether the wallet owns it or not. */
-  spenderOf(utxo: Utxo): string | undefined
+  spenderOf(utxo: Utxo): Uint8Array | undefined
   /** Ids of the transactions in flight, oldest first. */
-  inFlight(): readonly string[]
+  inFlight(): readonly Uint8Array[]
+  isInFlight(id: Uint8Array): boolean
 }
 
 interface UtxoPoolOptions {
@@ -44,7 +45,7 @@ interface UtxoPoolOptions {
 
 export function createUtxoPool({ owns, withholdMs, now }: UtxoPoolOptions): UtxoPool {
   let confirmed = new Map<string, Utxo>()
-  const held = new Map<string, InFlightTransaction>()
+  const held = new BytesMap<InFlightTransaction>()
   /** Inputs of included transactions, with the time until which they are withheld. */
   const included = new Map<string, number>()
 
@@ -60,18 +61,17 @@ export function createUtxoPool({ owns, withholdMs, now }: UtxoPoolOptions): Utxo
     held.delete(transaction.id)
     for (const utxo of transaction.spent) included.set(keyOf(utxo), now() + withholdMs)
     // A parent in flight must have been included too.
-    const parents = new Set(transaction.spent.map(({ reference }) => toHex(reference.transactionId)))
-    for (const id of parents) {
-      const parent = held.get(id)
+    for (const { reference } of transaction.spent) {
+      const parent = held.get(reference.transactionId)
       if (parent) settle(parent)
     }
   }
 
-  function release(id: string): void {
+  function release(id: Uint8Array): void {
     held.delete(id)
     for (const child of [...held.values()]) {
       const spends = [...child.spent, ...child.collateral]
-      if (spends.some(({ reference }) => toHex(reference.transactionId) === id)) release(child.id)
+      if (spends.some(({ reference }) => equalBytes(reference.transactionId, id))) release(child.id)
     }
   }
 
@@ -110,6 +110,7 @@ export function createUtxoPool({ owns, withholdMs, now }: UtxoPoolOptions): Utxo
       return [...held.values()].find(({ spent }) => spent.some((other) => keyOf(other) === key))?.id
     },
     inFlight: () => [...held.keys()],
+    isInFlight: (id) => held.has(id),
   }
 }
 

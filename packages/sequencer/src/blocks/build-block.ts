@@ -1,5 +1,4 @@
 import { blockVersion, encodedHeader } from '@ratatosk/block'
-import { fromHex } from '@ratatosk/cbor'
 import { commitBlock } from '@ratatosk/protocol'
 import type { Block, NewBlock } from '@ratatosk/store'
 import type { BuiltTransaction } from '@ratatosk/transaction'
@@ -116,7 +115,7 @@ async function storeBlock(
     firstSequence: transactions[0]?.sequence ?? 0n,
     lastSequence: transactions.at(-1)?.sequence ?? 0n,
     transactions: transactions.length,
-    commitTransaction: { id: fromHex(built.id), cbor: built.bytes },
+    commitTransaction: { id: built.id, cbor: built.bytes },
   }
   try {
     const stored = await store.blocks.build(block, context.lease)

@@ -135,8 +135,8 @@ function forgetBlocks(
   reason: string,
 ): void {
   for (const { commitTransaction, mergeTransaction } of removed) {
-    if (commitTransaction) operator.release(toHex(commitTransaction.id))
-    if (mergeTransaction) operator.release(toHex(mergeTransaction.id))
+    if (commitTransaction) operator.release(commitTransaction.id)
+    if (mergeTransaction) operator.release(mergeTransaction.id)
   }
   const [first] = removed
   if (first?.height === 1n) cache.setGenesisRoot(rootBefore(first))

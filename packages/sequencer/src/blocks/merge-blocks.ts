@@ -1,4 +1,4 @@
-import { fromHex, toHex } from '@ratatosk/cbor'
+import { toHex } from '@ratatosk/cbor'
 import { encodeBech32Address, keyAddress, outputReferenceKey, type Utxo } from '@ratatosk/ledger'
 import { mergeBlock as draftMerge, type StateQueue } from '@ratatosk/protocol'
 import type { Block } from '@ratatosk/store'
@@ -73,7 +73,7 @@ async function storeMerge(
   const refunds = await refundsToCollect(context, pending)
   const inputs = [...(draft.inputs ?? []), ...refunds.map((utxo) => ({ utxo }))]
   const built = await operator.build({ ...draft, inputs, validUntil }, { signal })
-  const stored = { id: fromHex(built.id), cbor: built.bytes }
+  const stored = { id: built.id, cbor: built.bytes }
   try {
     await store.blocks.setMergeTransaction(block.headerHash, stored, context.lease)
   } catch (error) {

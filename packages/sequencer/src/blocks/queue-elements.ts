@@ -1,4 +1,4 @@
-import { toHex } from '@ratatosk/cbor'
+import { BytesMap, type BytesSet, toHex } from '@ratatosk/cbor'
 import { blockTokenName, decodeBlockDatum } from '@ratatosk/contracts'
 import { decodeTransaction, effects, type Transaction, type Utxo } from '@ratatosk/ledger'
 import {
@@ -85,8 +85,7 @@ export interface PendingTransaction {
   readonly kind: 'commit' | 'merge'
   /** The block that it commits or merges. */
   readonly block: Block
-  /** 64 hex digits. */
-  readonly id: string
+  readonly id: Uint8Array
   readonly bytes: Uint8Array
   readonly transaction: Transaction
   readonly produced: readonly Utxo[]
@@ -98,7 +97,7 @@ export function pendingTransaction(
   { id, cbor }: Layer1Transaction,
 ): PendingTransaction {
   const transaction = decodeTransaction(cbor)
-  return { kind, block, id: toHex(id), bytes: cbor, transaction, produced: effects(transaction).produced }
+  return { kind, block, id, bytes: cbor, transaction, produced: effects(transaction).produced }
 }
 
 /**
@@ -111,7 +110,7 @@ export function pendingTransaction(
 export function pendingTransactions(
   unconfirmed: readonly Block[],
   oldestUnmerged: readonly Block[],
-  deadMerges: ReadonlySet<string>,
+  deadMerges: BytesSet,
 ): readonly PendingTransaction[] {
   const commits = unconfirmed.flatMap((block) =>
     block.commitTransaction ? [pendingTransaction('commit', block, block.commitTransaction)] : [],
@@ -121,12 +120,12 @@ export function pendingTransactions(
       ? [pendingTransaction('merge', block, block.mergeTransaction)]
       : [],
   )
-  const byId = new Map([...commits, ...merges].map((pending) => [pending.id, pending]))
+  const byId = new BytesMap([...commits, ...merges].map((pending) => [pending.id, pending] as const))
   for (const id of deadMerges) byId.delete(id)
   const sorted = new Set<PendingTransaction>()
   const place = (pending: PendingTransaction): void => {
     for (const { transactionId } of pending.transaction.body.inputs) {
-      const parent = byId.get(toHex(transactionId))
+      const parent = byId.get(transactionId)
       if (parent !== undefined && !sorted.has(parent)) place(parent)
     }
     sorted.add(pending)

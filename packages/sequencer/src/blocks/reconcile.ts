@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { genesisHeaderHash } from '@ratatosk/block'
-import { equalBytes, toHex } from '@ratatosk/cbor'
+import { BytesSet, equalBytes, toHex } from '@ratatosk/cbor'
 import { Layer1Error, type Tip } from '@ratatosk/layer1'
 import { type BlockElement, type RootElement, readStateQueue } from '@ratatosk/protocol'
 import type { Block } from '@ratatosk/store'
@@ -181,7 +181,7 @@ function keepPending(
   pending: readonly PendingTransaction[],
 ): void {
   const merges = oldestUnmerged.flatMap(({ mergeTransaction }) => mergeTransaction ?? [])
-  cache.keepPending(new Set(pending.map(({ id }) => id)), new Set(merges.map(({ id }) => toHex(id))))
+  cache.keepPending(new BytesSet(pending.map(({ id }) => id)), new BytesSet(merges.map(({ id }) => id)))
 }
 
 /** Records which unconfirmed blocks enter the queue, until it is aborted. */

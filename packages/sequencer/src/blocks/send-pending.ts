@@ -1,4 +1,4 @@
-import { equalBytes, toHex } from '@ratatosk/cbor'
+import { BytesMap, equalBytes, toHex } from '@ratatosk/cbor'
 import { failureCause, isLayer1Error } from '@ratatosk/layer1'
 import { outputReferenceKey } from '@ratatosk/ledger'
 import type { RootElement } from '@ratatosk/protocol'
@@ -52,7 +52,7 @@ export async function sendPending(
 ): Promise<readonly PendingTransaction[] | 'changed'> {
   const { cache, operator, log } = context
   const alive: PendingTransaction[] = []
-  const dead = new Map<string, PendingTransaction>()
+  const dead = new BytesMap<PendingTransaction>()
   for (const transaction of pending) {
     if (await isDead(context, transaction, slot, alive, dead)) dead.set(transaction.id, transaction)
     else alive.push(transaction)
@@ -66,7 +66,7 @@ export async function sendPending(
     operator.release(id)
     cache.mergeDied(id)
     log.warn(
-      { transaction: id },
+      { transaction: toHex(id) },
       `Layer 1 did not include the merge of block ${block.height}; it is built again`,
     )
   }
@@ -75,7 +75,7 @@ export async function sendPending(
     lowest !== undefined &&
     !queue.blocks.some(({ headerHash }) => headerHash === toHex(lowest.headerHash))
   ) {
-    if (lowest.commitTransaction) context.commits.missed(toHex(lowest.commitTransaction.id))
+    if (lowest.commitTransaction) context.commits.missed(lowest.commitTransaction.id)
     await returnBlocks(context, lowest.height, 'layer 1 did not include its commit')
   }
   return 'changed'
@@ -86,10 +86,10 @@ async function isDead(
   pending: PendingTransaction,
   slot: bigint,
   alive: readonly PendingTransaction[],
-  dead: ReadonlyMap<string, PendingTransaction>,
+  dead: BytesMap<PendingTransaction>,
 ): Promise<boolean> {
   const { inputs, validityInterval } = pending.transaction.body
-  if (inputs.some(({ transactionId }) => dead.has(toHex(transactionId)))) return true
+  if (inputs.some(({ transactionId }) => dead.has(transactionId))) return true
   if (validityInterval.invalidHereafter !== undefined && slot >= validityInterval.invalidHereafter)
     return true
   return (
@@ -107,7 +107,7 @@ async function sendIfDue(
   const resendAfter = BigInt(Math.ceil(options.blockValidityMs / 3 / slots.slotLength))
   // A tip older than `sentAt` means that layer 1 was rolled back and may have lost the transaction.
   if (sentAt !== undefined && slot >= sentAt && slot < sentAt + resendAfter) return 'sent'
-  if (!operator.inFlight().includes(pending.id)) await operator.adopt(pending.bytes, { signal })
+  if (!operator.isInFlight(pending.id)) await operator.adopt(pending.bytes, { signal })
   try {
     await operator.submit(pending, { signal })
   } catch (error) {

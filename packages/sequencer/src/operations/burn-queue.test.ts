@@ -1,4 +1,4 @@
-import { fromHex, toHex } from '@ratatosk/cbor'
+import { BytesMap, BytesSet, fromHex, toHex } from '@ratatosk/cbor'
 import { outputReferenceKey, type Utxo } from '@ratatosk/ledger'
 import type { TransactionDraft } from '@ratatosk/transaction'
 import { expect, test } from 'vitest'
@@ -32,21 +32,21 @@ function scene(elements: number, failing = 0) {
     ]),
   )
   const counts = { reads: 0, transactions: 0 }
-  const inputsOf = new Map<string, readonly string[]>()
-  const confirmed = new Set<string>()
+  const inputsOf = new BytesMap<readonly string[]>()
+  const confirmed = new BytesSet()
   const administrator = {
     address: 'administrator',
     async build({ inputs = [] }: TransactionDraft) {
       counts.transactions++
-      const id = String(counts.transactions)
+      const id = Uint8Array.of(counts.transactions)
       inputsOf.set(
         id,
         inputs.map(({ utxo }) => outputReferenceKey(utxo.reference)),
       )
       return { id, bytes: fromHex('00') }
     },
-    async submit({ id }: { id: string }) {
-      if (Number(id) === failing) throw new Error('the process was killed')
+    async submit({ id }: { id: Uint8Array }) {
+      if (id[0] === failing) throw new Error('the process was killed')
       for (const key of inputsOf.get(id) ?? []) unspent.delete(key)
       confirmed.add(id)
     },
@@ -61,7 +61,7 @@ function scene(elements: number, failing = 0) {
     utxosByUnit: async () => [],
     currentSlot: async () => 0n,
     tip: async () => ({ slot: 0n }),
-    status: async (id: string) => ({ kind: confirmed.has(id) ? 'confirmed' : 'unknown' }),
+    status: async (id: Uint8Array) => ({ kind: confirmed.has(id) ? 'confirmed' : 'unknown' }),
     utxosByReferences: async (references: readonly Utxo['reference'][]) =>
       references.flatMap((reference) => unspent.get(outputReferenceKey(reference)) ?? []),
   }

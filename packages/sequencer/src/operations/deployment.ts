@@ -107,7 +107,7 @@ export async function publishMissingScripts(
   })
   for (const [place, { id }] of published.entries()) {
     context.step('scripts-published')
-    log.info({ transactionId: id, scripts: groups[place]?.length }, 'Published reference scripts')
+    log.info({ transactionId: toHex(id), scripts: groups[place]?.length }, 'Published reference scripts')
   }
   cache.referenceScriptsChanged()
 }

@@ -1,5 +1,5 @@
 import { blockVersion, decodeHeader, genesisHeaderHash } from '@ratatosk/block'
-import { equalBytes } from '@ratatosk/cbor'
+import { equalBytes, toHex } from '@ratatosk/cbor'
 import type { ConfirmedState } from '@ratatosk/contracts'
 import type { Wallet } from '@ratatosk/layer1'
 import { outputReferenceKey, slotToTime } from '@ratatosk/ledger'
@@ -149,7 +149,7 @@ async function mintRoot(context: SequencerContext, wallet: Wallet, draft: Transa
   const { unit } = contracts.scripts.queue
   const id = await submitAndConfirm(context, wallet, draft, () => hasRoot(context))
   const [root] = await layer1.utxosByUnit(unit, { signal })
-  const transactionId = id ?? (root && outputReferenceKey(root.reference).slice(0, 64)) ?? ''
+  const transactionId = id ?? (root && toHex(root.reference.transactionId)) ?? ''
   context.step('root-minted')
   log.info({ transactionId, rootUnit: unit }, `Initialised the state queue in transaction ${transactionId}`)
   return transactionId

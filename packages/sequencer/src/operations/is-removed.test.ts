@@ -1,4 +1,4 @@
-import { fromHex } from '@ratatosk/cbor'
+import { fromHex, toHex } from '@ratatosk/cbor'
 import type { Layer1, TransactionStatus } from '@ratatosk/layer1'
 import type { RootElement } from '@ratatosk/protocol'
 import { keyOf, signed } from '@ratatosk/test-kit'
@@ -23,7 +23,7 @@ const confirmed = (slot: bigint): TransactionStatus => ({
 const wasRemoved = (element: string, statuses: { readonly [id: string]: TransactionStatus }) =>
   isRemoved(
     {
-      layer1: { status: async (id) => statuses[id] ?? { kind: 'unknown' } } as Layer1,
+      layer1: { status: async (id) => statuses[toHex(id)] ?? { kind: 'unknown' } } as Layer1,
       signal: new AbortController().signal,
     },
     transaction,

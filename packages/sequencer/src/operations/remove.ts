@@ -1,4 +1,4 @@
-import { fromHex, toHex } from '@ratatosk/cbor'
+import { equalBytes, fromHex, toHex } from '@ratatosk/cbor'
 import { Layer1Error } from '@ratatosk/layer1'
 import { decodeTransaction, outputReferenceKey } from '@ratatosk/ledger'
 import type { OperationResult } from '@ratatosk/ports'
@@ -60,7 +60,7 @@ async function removeOne(context: SequencerContext, headerHash: string): Promise
     )
     if (transaction === undefined) continue
     context.step('blocks-removed')
-    return transaction.id
+    return toHex(transaction.id)
   }
 }
 
@@ -77,12 +77,12 @@ export async function isRemoved(
   { id, cbor }: Layer1Transaction,
   { utxo: { reference } }: RootElement | BlockElement,
 ): Promise<boolean> {
-  const replacement = toHex(reference.transactionId)
-  if (replacement === toHex(id)) return false
+  const { transactionId: replacement } = reference
+  if (equalBytes(replacement, id)) return false
   const place = outputReferenceKey(reference)
   // The commit spends what is there: it was rolled back, or is not in what the provider shows.
   if (decodeTransaction(cbor).body.inputs.some((input) => outputReferenceKey(input) === place)) return false
-  const commit = await layer1.status(toHex(id), { signal })
+  const commit = await layer1.status(id, { signal })
   if (commit.kind !== 'confirmed') return false
   const replaced = await layer1.status(replacement, { signal })
   return replaced.kind === 'confirmed' && replaced.slot >= commit.slot
@@ -126,7 +126,7 @@ async function prune(
   context.step('blocks-pruned')
   const hashes = blocks.map(({ headerHash }) => headerHash)
   log.warn(
-    { transactionId: pruned.id, removed: hashes },
+    { transactionId: toHex(pruned.id), removed: hashes },
     `Pruned ${hashes.length} blocks that do not follow the one before them`,
   )
   return hashes

@@ -1,3 +1,4 @@
+import { toHex } from '@ratatosk/cbor'
 import { isLayer1Error, Layer1Error, type Wallet } from '@ratatosk/layer1'
 import type { Utxo } from '@ratatosk/ledger'
 import { type BuiltTransaction, isWalletError, type TransactionDraft } from '@ratatosk/transaction'
@@ -16,7 +17,7 @@ interface OperationTransaction {
  * stored: an operation that is interrupted reads layer 1 again and continues from there.
  *
  * @param isDone whether layer 1 shows the transaction's purpose fulfilled, by whichever transaction
- * @returns the transaction's id; undefined when `isDone` came first
+ * @returns the transaction's id, 64 hex digits; undefined when `isDone` came first
  * @throws {Layer1Error} `rejected`; `timeout` when layer 1 can no longer include it
  */
 export async function submitAndConfirm(
@@ -87,7 +88,7 @@ async function confirm(
 
   for (;;) {
     const state = await poll().catch(keepWaiting)
-    if (state === 'confirmed') return built.id
+    if (state === 'confirmed') return toHex(built.id)
     if (state !== 'waiting') wallet.release(built.id)
     if (state === 'done') return undefined
     if (state === 'expired')

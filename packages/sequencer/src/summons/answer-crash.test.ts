@@ -43,7 +43,7 @@ test('killed between a question and its answer, sequencers answer once, with wha
     await until(async () => !(await asker.open()).includes(referenceOf(asked)))
     const [sent] = await asker.answersTo(asked)
     expect(toHex(sent!.id)).toBe(toHex(recorded!.id))
-    expect((await layer1.status(toHex(sent!.id))).kind).toBe('confirmed')
+    expect((await layer1.status(sent!.id)).kind).toBe('confirmed')
   }
 
   for (const { child } of [active, await standby]) child.kill('SIGKILL')

@@ -1,3 +1,4 @@
+import { toHex } from '@ratatosk/cbor'
 import { isLayer1Error, type Wallet } from '@ratatosk/layer1'
 import { encodeBech32Address, keyAddress } from '@ratatosk/ledger'
 import type { BuiltTransaction, WalletKeys } from '@ratatosk/transaction'
@@ -36,12 +37,12 @@ async function fill(context: SequencerContext, address: string, slot: bigint): P
   const { operator, cache, signal, slots, options, log } = context
   const sent = cache.filling
   // Layer 1 may have lost it, and the next commit may spend its change.
-  if (sent !== undefined && operator.inFlight().includes(sent.id)) return submit(operator, sent, signal)
+  if (sent !== undefined && operator.isInFlight(sent.id)) return submit(operator, sent, signal)
   const validUntil = slot + BigInt(Math.ceil(options.blockValidityMs / slots.slotLength))
   const built = await operator.build({ outputs: [{ address, lovelace: filling }], validUntil }, { signal })
   cache.setFilling(built)
   await submit(operator, built, signal)
-  log.info({ transaction: built.id }, `Sent ${filling / 1_000_000n} ada to the wallet for answers`)
+  log.info({ transaction: toHex(built.id) }, `Sent ${filling / 1_000_000n} ada to the wallet for answers`)
 }
 
 async function submit(

@@ -54,7 +54,7 @@ test('answers about every map with entries, and keeps the reward', async (contex
   for (const { id, cbor } of sent) {
     const { body, witnesses } = decodeTransaction(cbor)
     const { redeemers } = witnesses
-    expect((await chain.layer1.status(toHex(id))).kind).toBe('confirmed')
+    expect((await chain.layer1.status(id)).kind).toBe('confirmed')
     const memory = redeemers.reduce((sum, { executionUnits }) => sum + executionUnits.memory, 0n)
     const steps = redeemers.reduce((sum, { executionUnits }) => sum + executionUnits.steps, 0n)
     console.log(`${cbor.length} B, ${memory} memory, ${steps} steps, ${body.fee} lovelace`)
@@ -99,7 +99,7 @@ test('answers a chunk that no redeemer holds, with a datum', async (context) => 
   const answer = sent.find(({ stage }) => stage === 'answer')
   expect(answer?.cbor.length).toBeGreaterThan(13_000)
   expect(decodeTransaction(answer!.cbor).body.fee).toBeLessThanOrEqual(summonsTerms.reward)
-  for (const { id } of sent) expect((await chain.layer1.status(toHex(id))).kind).toBe('confirmed')
+  for (const { id } of sent) expect((await chain.layer1.status(id)).kind).toBe('confirmed')
 })
 
 test('answers about a block whose outputs are not kept from the store', async (context) => {
@@ -172,12 +172,12 @@ test('answers again after a roll-back of layer 1', { timeout: 120_000 }, async (
     const asked = await asker.ask(block, chunkOf(block, resubmit ? 0 : 1))
     await until(() => asker.isAnswered(asked))
     const [first] = await asker.answersTo(asked)
-    const status = await chain.layer1.status(toHex(first!.id))
+    const status = await chain.layer1.status(first!.id)
     expect(status.kind).toBe('confirmed')
     await chain.devnet.rollBack('confirmations' in status ? status.confirmations + 2 : 0, { resubmit })
     // It may have been in one of these blocks.
     await chain.layer1.submit(asked.bytes).catch(() => undefined)
-    await until(async () => (await chain.layer1.status(toHex(first!.id))).kind === 'confirmed')
+    await until(async () => (await chain.layer1.status(first!.id)).kind === 'confirmed')
     await until(() => asker.isAnswered(asked))
     expect(await asker.answersTo(asked)).toEqual([first])
   }

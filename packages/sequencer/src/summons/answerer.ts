@@ -1,5 +1,5 @@
 import { decodeHeader } from '@ratatosk/block'
-import { equalBytes, toHex } from '@ratatosk/cbor'
+import { BytesMap, BytesSet, equalBytes, toHex } from '@ratatosk/cbor'
 import { isLayer1Error } from '@ratatosk/layer1'
 import { decodeOutputReference, encodeOutputReference, outputReferenceKey } from '@ratatosk/ledger'
 import { readQuestions } from '@ratatosk/protocol'
@@ -42,7 +42,7 @@ export function createAnswerer(context: AnswerContext, book: OwnQuestionBook, en
   const pauseMs = Math.max(options.pollMs, Math.min(longestPauseMs, Number(period) / readsPerPeriod))
   const failedAt = new Map<string, number>()
   /** Questions by the ids of the answers that this process has in flight. */
-  const sent = new Map<string, string>()
+  const sent = new BytesMap<string>()
   /** Hash of the tip at which as many answers as may be were in flight. */
   let fullAt: string | undefined
   let reported = ''
@@ -115,11 +115,10 @@ export function createAnswerer(context: AnswerContext, book: OwnQuestionBook, en
     for (const [key, asked] of open) {
       const before = aliveOf(key, 'answer')
       if (before === undefined) continue
-      const id = toHex(before.id)
-      if (sent.has(id)) book.clear(asked)
+      if (sent.has(before.id)) book.clear(asked)
       // Its first sending failed, or was by an earlier process.
       else book.answered(asked)
-      sent.set(id, key)
+      sent.set(before.id, key)
       bytes += before.cbor.length
     }
     for (const [key, asked] of open) {
@@ -141,14 +140,14 @@ export function createAnswerer(context: AnswerContext, book: OwnQuestionBook, en
    *
    * @returns their ids
    */
-  async function releaseOvertaken(open: ReadonlyMap<string, OwnQuestion>): Promise<Set<string>> {
-    const overtaken = new Set<string>()
+  async function releaseOvertaken(open: ReadonlyMap<string, OwnQuestion>): Promise<BytesSet> {
+    const overtaken = new BytesSet()
     for (const [id, key] of [...sent]) {
       if (open.has(key)) continue
       const { kind } = await layer1.status(id, { signal })
       sent.delete(id)
       if (kind === 'confirmed') continue
-      log.info({ transaction: id, question: key }, 'Another answer was quicker')
+      log.info({ transaction: toHex(id), question: key }, 'Another answer was quicker')
       overtaken.add(id)
       answers.wallet.release(id)
     }
@@ -209,8 +208,8 @@ export function createAnswerer(context: AnswerContext, book: OwnQuestionBook, en
 const away: readonly string[] = ['LAYER1_TIMEOUT', 'LAYER1_UNREACHABLE', 'LAYER1_RATE_LIMITED']
 const isAway = (error: unknown): boolean => isLayer1Error(error) && away.includes(error.code)
 
-const isAlive = (states: ReadonlyMap<string, AnswerState>, { id }: AnswerTransaction): boolean =>
-  states.get(toHex(id)) !== 'dead'
+const isAlive = (states: BytesMap<AnswerState>, { id }: AnswerTransaction): boolean =>
+  states.get(id) !== 'dead'
 
 const questionOf = ({ question }: AnswerTransaction): string =>
   outputReferenceKey(decodeOutputReference(question))

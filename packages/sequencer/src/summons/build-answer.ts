@@ -1,4 +1,4 @@
-import { fromHex, toHex } from '@ratatosk/cbor'
+import { toHex } from '@ratatosk/cbor'
 import { encodeChunkAnswer, encodeNodeAnswer } from '@ratatosk/fraud'
 import { decodeTransaction, effects, encodeOutputReference, type Utxo } from '@ratatosk/ledger'
 import { encodePlutusData } from '@ratatosk/ledger/plutus-data'
@@ -61,7 +61,7 @@ async function holderOf(
   held: AnswerTransaction,
 ): Promise<Utxo | undefined> {
   const [output] = effects(decodeTransaction(held.cbor)).produced
-  if (output === undefined || answers.wallet.inFlight().includes(toHex(held.id))) return output
+  if (output === undefined || answers.wallet.isInFlight(held.id)) return output
   const [unspent] = await layer1.utxosByReferences([output.reference], { signal })
   return unspent
 }
@@ -91,7 +91,7 @@ async function recordAndSend(
   const validUntil = slot + BigInt(Math.ceil(options.blockValidityMs / slots.slotLength))
   const built = await wallet.build({ ...draft, validUntil }, { signal, spared })
   const question = encodeOutputReference(utxo.reference)
-  const recorded = { question, stage, id: fromHex(built.id), cbor: built.bytes }
+  const recorded = { question, stage, id: built.id, cbor: built.bytes }
   try {
     await store.answers.record(recorded, context.lease)
   } catch (error) {
@@ -99,6 +99,7 @@ async function recordAndSend(
     throw error
   }
   context.step('answer-recorded')
-  if (!(await sendAnswer(context, recorded, slot))) throw new Error(`Layer 1 refused transaction ${built.id}`)
+  if (!(await sendAnswer(context, recorded, slot)))
+    throw new Error(`Layer 1 refused transaction ${toHex(built.id)}`)
   return built
 }

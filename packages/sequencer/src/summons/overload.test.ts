@@ -31,7 +31,7 @@ function losing() {
   const layer1 = (real: Layer1): Layer1 => ({
     ...real,
     submit: async (cbor, options) =>
-      state.isLosing ? toHex(decodeTransaction(cbor).id) : real.submit(cbor, options),
+      state.isLosing ? decodeTransaction(cbor).id : real.submit(cbor, options),
   })
   return { state, layer1 }
 }
@@ -59,13 +59,13 @@ test('releases an answer that another one overtook', async (context) => {
   const asked = await asker.ask(block, chunkOf(block, 1))
   await until(async () => (await asker.answersTo(asked)).length > 0)
   const [recorded] = await asker.answersTo(asked)
-  expect(answers!.wallet.inFlight()).toContain(toHex(recorded!.id))
+  expect(answers!.wallet.isInFlight(recorded!.id)).toBe(true)
   const shown = await answers!.blocks.show(asked.question, block)
   if (shown.kind !== 'no chunk') throw new Error(`The block has a second chunk: ${shown.kind}`)
   const redeemer = () => encodeChunkAnswer(0, shown)
   const { id } = await wallet.send(answerQuestion(contracts, { asked, redeemer }, asker.scripts()))
   await chain.layer1.await(id)
-  await until(async () => !answers!.wallet.inFlight().includes(toHex(recorded!.id)))
+  await until(async () => !answers!.wallet.isInFlight(recorded!.id))
 
   state.isLosing = false
   const next = await asker.ask(block, chunkOf(block, 0))

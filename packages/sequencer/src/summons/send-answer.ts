@@ -1,4 +1,4 @@
-import { toHex } from '@ratatosk/cbor'
+import { BytesMap, type BytesSet, toHex } from '@ratatosk/cbor'
 import { isLayer1Error, lacksInput } from '@ratatosk/layer1'
 import { decodeTransaction, type Transaction } from '@ratatosk/ledger'
 import type { AnswerTransaction } from '@ratatosk/store'
@@ -30,13 +30,12 @@ export async function followAnswers(
   context: AnswerContext,
   recorded: readonly AnswerTransaction[],
   slot: bigint,
-  dead: Set<string>,
-): Promise<ReadonlyMap<string, AnswerState>> {
-  const states = new Map<string, AnswerState>()
+  dead: BytesSet,
+): Promise<BytesMap<AnswerState>> {
+  const states = new BytesMap<AnswerState>()
   for (const { transaction, ...each } of inOrder(recorded)) {
-    const id = toHex(each.id)
-    const parents = transaction.body.inputs.map(({ transactionId }) => toHex(transactionId))
-    const state = parents.some((parent) => dead.has(parent))
+    const { id } = each
+    const state = transaction.body.inputs.some(({ transactionId }) => dead.has(transactionId))
       ? 'dead'
       : await follow(context, each, transaction, slot)
     states.set(id, state)
@@ -50,12 +49,12 @@ export async function followAnswers(
 /** Sorts transactions so that each comes after those whose outputs it spends or reads. */
 function inOrder(recorded: readonly AnswerTransaction[]) {
   const all = recorded.map((each) => ({ ...each, transaction: decodeTransaction(each.cbor) }))
-  const byId = new Map(all.map((each) => [toHex(each.id), each]))
+  const byId = new BytesMap(all.map((each) => [each.id, each] as const))
   const sorted = new Set<(typeof all)[number]>()
   const place = (each: (typeof all)[number]): void => {
     const { inputs, referenceInputs } = each.transaction.body
     for (const { transactionId } of [...inputs, ...referenceInputs]) {
-      const parent = byId.get(toHex(transactionId))
+      const parent = byId.get(transactionId)
       if (parent !== undefined && !sorted.has(parent)) place(parent)
     }
     sorted.add(each)
@@ -72,7 +71,7 @@ async function follow(
 ): Promise<AnswerState> {
   const { layer1, signal, cache, slots, options } = context
   const { wallet } = context.answers
-  const id = toHex(recorded.id)
+  const { id } = recorded
   const sentAt = cache.answerSentAt(id)
   const resendAfter = BigInt(Math.ceil(options.blockValidityMs / sendings / slots.slotLength))
   // A tip older than `sentAt`: layer 1 was rolled back and may have lost the transaction.
@@ -82,7 +81,7 @@ async function follow(
   const { invalidHereafter } = body.validityInterval
   if (kind === 'unknown' && invalidHereafter !== undefined && slot >= invalidHereafter) return 'dead'
   // Sent by an earlier process: other transactions must not spend its inputs.
-  if (!wallet.inFlight().includes(id)) await wallet.adopt(recorded.cbor, { signal })
+  if (!wallet.isInFlight(id)) await wallet.adopt(recorded.cbor, { signal })
   if (kind === 'pending') {
     cache.answerSent(id, slot)
     return 'pending'
@@ -98,24 +97,23 @@ export async function sendAnswer(
 ): Promise<boolean> {
   const { layer1, cache, signal, log } = context
   const { wallet } = context.answers
-  const transaction = toHex(id)
   try {
-    await wallet.submit({ id: transaction, bytes: cbor }, { signal })
+    await wallet.submit({ id, bytes: cbor }, { signal })
   } catch (error) {
     if (!isLayer1Error(error) || error.code !== 'LAYER1_REJECTED') throw error
     log.warn(
-      { transaction, reason: error.reason },
+      { transaction: toHex(id), reason: error.reason },
       `Layer 1 refused an answer to a question: ${error.message}`,
     )
     // It may wait in a mempool that the provider does not show, or be overtaken.
     const isDead =
       !error.mayHaveEffect || (await lacksInput(layer1, wallet, decodeTransaction(cbor), { signal }))
     if (isDead) {
-      wallet.release(transaction)
+      wallet.release(id)
       return false
     }
   }
-  cache.answerSent(transaction, slot)
+  cache.answerSent(id, slot)
   if (stage === 'answer') context.step('answer-sent')
   return true
 }

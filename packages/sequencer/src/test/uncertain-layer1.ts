@@ -31,7 +31,7 @@ export function uncertainLayer1(layer1: Layer1): UncertainLayer1 {
   }
   const late = () => (latency === 0 ? undefined : sleep(random() * latency))
 
-  async function submit(...asked: Parameters<Layer1['submit']>): Promise<string> {
+  async function submit(...asked: Parameters<Layer1['submit']>): ReturnType<Layer1['submit']> {
     await gate
     await late()
     if (random() >= loss) return layer1.submit(...asked)

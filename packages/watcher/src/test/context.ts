@@ -1,5 +1,5 @@
 import { encodeHeader, type Header, headerHash } from '@ratatosk/block'
-import { fromHex } from '@ratatosk/cbor'
+import { BytesMap, BytesSet } from '@ratatosk/cbor'
 import { type Layer1, openWallet } from '@ratatosk/layer1'
 import { openStore, type VerdictStage } from '@ratatosk/store'
 import { openTestStore } from '@ratatosk/test-kit/vitest'
@@ -47,9 +47,9 @@ export async function openContext(lovelace: bigint) {
       lagMs: 120_000,
       resendMs: 0,
       refusedMs: 0,
-      sendings: new Map(),
-      included: new Set(),
-      dead: new Set(),
+      sendings: new BytesMap(),
+      included: new BytesSet(),
+      dead: new BytesSet(),
       signal: new AbortController().signal,
       log: { warn: () => undefined, info: () => undefined },
       isUndecided: () => true,
@@ -68,7 +68,7 @@ export async function openContext(lovelace: bigint) {
     /** Builds and records a transaction, and does not send it. */
     async record(stage: VerdictStage, draft: TransactionDraft, { wallet } = start()) {
       const { id, bytes, fee, produced } = await wallet.build(draft)
-      const recorded = { id: fromHex(id), stage, cbor: bytes, fee, locked: 0n }
+      const recorded = { id, stage, cbor: bytes, fee, locked: 0n }
       await store.verdicts.record(hash, recorded)
       return { recorded, produced, id }
     },

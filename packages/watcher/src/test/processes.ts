@@ -31,8 +31,8 @@ export interface Processes extends Watched {
     block: InvalidBlock,
     steps: readonly WatcherStep[],
     before?: (step: WatcherStep) => Promise<void>,
-  ): Promise<readonly string[]>
-  areIncluded(ids: readonly string[]): Promise<boolean>
+  ): Promise<readonly Uint8Array[]>
+  areIncluded(ids: readonly Uint8Array[]): Promise<boolean>
 }
 
 /** Watchers in processes of their own, beside a scene whose layer 1 they reach by its APIs. */
@@ -61,14 +61,14 @@ export async function openProcesses(context: TestContext, contracts?: Contracts)
   }
   const sent = async () => {
     const [verdict] = (await store.verdicts.list({ limit: 10 })).verdicts
-    return (verdict?.transactions ?? []).map(({ id }) => toHex(id))
+    return (verdict?.transactions ?? []).map(({ id }) => id)
   }
   return {
     ...watched,
     start,
 
     async killAtEach(kind, block, steps, before = async () => undefined) {
-      let recorded: readonly string[] = []
+      let recorded: readonly Uint8Array[] = []
       for (const step of steps) {
         await before(step)
         const [, signal] = await once(start(kind, block, step), 'exit')

@@ -120,7 +120,10 @@ export function createKupo(http: HttpClient): Kupo {
         if (spent === null || spent === undefined) return undefined
         const { transaction_id: id, redeemer } = objectOf(spent)
         const data = optionalText(redeemer)
-        return { transactionId: hexOf(id, 32), ...(data !== undefined && { redeemer: fromHex(data) }) }
+        return {
+          transactionId: fromHex(hexOf(id, 32)),
+          ...(data !== undefined && { redeemer: fromHex(data) }),
+        }
       })
     },
   }
