@@ -31,5 +31,13 @@ it('tells long byte strings apart', () => {
   const long = new Uint8Array(200_000)
   const other = long.with(199_999, 1)
   const set = new BytesSet([long])
-  expect([set.has(long.slice()), set.has(other)]).toEqual([true, false])
+  expect([set.has(long.slice()), set.has(other), [...set]]).toEqual([true, false, [long]])
+})
+
+it('keeps copies: what becomes of the bytes changes nothing', () => {
+  const bytes = Uint8Array.of(1, 2)
+  const [map, set] = [new BytesMap([[bytes, 'one']]), new BytesSet([bytes])]
+  bytes.fill(0)
+  expect([[...map.keys()], [...set]]).toEqual([[Uint8Array.of(1, 2)], [Uint8Array.of(1, 2)]])
+  expect([map.get(Uint8Array.of(1, 2)), set.has(bytes)]).toEqual(['one', false])
 })
