@@ -65,10 +65,11 @@ export function* stagesOf(
   { block, held = [], address, proven: _, ...others }: RemovalByFraud,
   { script, redeemer, hasLists }: Proven,
 ): Generator<Stage, void> {
-  const hash = toHex(headerHash(block.header))
+  const hash = headerHash(block.header)
+  const name = toHex(hash)
   const policy = toHex(script.hash)
   const wanted = { ...others, headerHash: hash }
-  const verdict = held.find(({ output }) => output.value.assets.get(policy)?.has(hash))
+  const verdict = held.find(({ output }) => output.value.assets.get(policy)?.has(name))
   if (verdict !== undefined) {
     const draft = removeInvalidBlock(contracts, { ...wanted, verdict: { kind: 'held', utxo: verdict } })
     yield { stage: 'removal', drafts: [draft] }
@@ -77,8 +78,8 @@ export function* stagesOf(
   const remove: DraftWith = (proof) =>
     removeInvalidBlock(contracts, { ...wanted, verdict: { kind: 'minted', policy: script, redeemer: proof } })
   const mint: DraftWith = (proof) => ({
-    ...provideScripts([{ script, policy }], others.referenceScripts ?? []),
-    mint: [{ policy, assets: new Map([[hash, 1n]]), redeemer: proof }],
+    ...provideScripts([{ script }], others.referenceScripts ?? []),
+    mint: [{ policy, assets: new Map([[name, 1n]]), redeemer: proof }],
   })
   const proofs = rooms.map((room) => outsource(redeemer, room, hasLists))
   for (const [stage, draftWith] of [

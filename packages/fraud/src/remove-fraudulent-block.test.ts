@@ -122,7 +122,7 @@ describe('removeFraudulentBlock', () => {
     expect(proven.fraud).toBe(fraud)
     expect(proven.gain).toBe(bond + lovelaceOf(element))
     expect(proven.built.transaction.body.mint.get(toHex(ledgerFraudScript().hash))).toEqual(
-      new Map([[lie.headerHash, 1n]]),
+      new Map([[toHex(lie.headerHash), 1n]]),
     )
     expect((await registry()).datum.operators).toEqual([])
     expect(lovelaceOf((await registry()).utxo)).toBe(before - bond)

@@ -1,5 +1,5 @@
 import { blockVersion } from '@ratatosk/block'
-import { toHex } from '@ratatosk/cbor'
+import { BytesSet, equalBytes, toHex } from '@ratatosk/cbor'
 import {
   isRenounced,
   operatorRegistryScript,
@@ -202,15 +202,11 @@ const publishedAtOnce = 15_200
  * @param published outputs that may hold scripts
  */
 export function scriptsToPublish(contracts: Contracts, published: readonly Utxo[] = []): PlutusScript[][] {
-  const found = new Set(
-    published.flatMap(({ output: { referenceScript } }) =>
-      referenceScript ? [toHex(referenceScript.hash)] : [],
-    ),
-  )
+  const found = new BytesSet(published.flatMap(({ output }) => output.referenceScript?.hash ?? []))
   const groups: PlutusScript[][] = []
   let room = 0
   for (const script of scriptsOf(contracts)) {
-    if (found.has(toHex(script.hash))) continue
+    if (found.has(script.hash)) continue
     room -= script.bytes.length
     if (room < 0) {
       groups.push([])
@@ -228,22 +224,20 @@ const scriptsOf = ({ scripts, parameters }: Contracts): readonly PlutusScript[] 
 
 /** The outputs among `utxos` that hold a script of these contracts or one of their verdict policies. */
 export function referenceScriptsOf(contracts: Contracts, utxos: readonly Utxo[]): readonly Utxo[] {
-  const hashes = new Set(scriptsOf(contracts).map(({ hash }) => toHex(hash)))
-  return utxos.filter(
-    ({ output }) => output.referenceScript && hashes.has(toHex(output.referenceScript.hash)),
-  )
+  const hashes = new BytesSet(scriptsOf(contracts).map(({ hash }) => hash))
+  return utxos.filter(({ output }) => output.referenceScript && hashes.has(output.referenceScript.hash))
 }
 
 /** How a draft provides scripts: each by reference where an output holds it, otherwise in the witness set. */
 export function provideScripts(
-  contracts: readonly Pick<Contract, 'script' | 'policy'>[],
+  contracts: readonly Pick<Contract, 'script'>[],
   referenceScripts: readonly Utxo[],
 ): { readonly referenceInputs: readonly Utxo[]; readonly scripts: readonly PlutusScript[] } {
   const referenceInputs: Utxo[] = []
   const scripts: PlutusScript[] = []
-  for (const { script, policy } of contracts) {
+  for (const { script } of contracts) {
     const found = referenceScripts.find(
-      ({ output }) => output.referenceScript && toHex(output.referenceScript.hash) === policy,
+      ({ output }) => output.referenceScript && equalBytes(output.referenceScript.hash, script.hash),
     )
     if (found === undefined) scripts.push(script)
     else referenceInputs.push(found)

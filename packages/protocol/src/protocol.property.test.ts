@@ -1,4 +1,3 @@
-import { toHex } from '@ratatosk/cbor'
 import fc from 'fast-check'
 import { afterAll, expect, it } from 'vitest'
 import { mergeBlock } from './queue-drafts.js'
@@ -14,8 +13,8 @@ it('any sequence of commits and merges keeps the list equal to a model', async (
       try {
         const { devnet, run, queue, slots } = scene
         const referenceScripts = await begin(scene, true)
-        let confirmed = toHex((await queue()).roots[0]!.datum.state.headerHash)
-        const waiting: string[] = []
+        let confirmed = (await queue()).roots[0]!.datum.state.headerHash
+        const waiting: Uint8Array[] = []
         for (const kind of steps) {
           if (kind === 'commit') waiting.push((await commit(scene, referenceScripts)).headerHash)
           else {
@@ -30,7 +29,7 @@ it('any sequence of commits and merges keeps the list equal to a model', async (
           }
           const { roots, blocks, strays, fault } = await queue()
           expect(blocks.map(({ headerHash }) => headerHash)).toEqual(waiting)
-          expect(roots.map(({ datum }) => toHex(datum.state.headerHash))).toEqual([confirmed])
+          expect(roots.map(({ datum }) => datum.state.headerHash)).toEqual([confirmed])
           expect({ strays, fault }).toEqual({ strays: [], fault: undefined })
         }
       } finally {

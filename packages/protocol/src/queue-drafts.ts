@@ -196,7 +196,7 @@ export function mergeBlock(contracts: Contracts, merge: Merge): TransactionDraft
   if (slot < validFrom)
     throw new ProtocolError(
       'PROTOCOL_NOT_MATURE',
-      `Block ${oldest.headerHash} is mature from slot ${validFrom}; the current slot is ${slot}`,
+      `Block ${toHex(oldest.headerHash)} is mature from slot ${validFrom}; the current slot is ${slot}`,
     )
   const merged: ConfirmedState = {
     headerHash: headerHash(header),

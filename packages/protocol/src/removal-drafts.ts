@@ -1,4 +1,4 @@
-import { equalBytes, fromHex, toHex } from '@ratatosk/cbor'
+import { equalBytes, toHex } from '@ratatosk/cbor'
 import {
   blockTokenName,
   encodeBlockDatum,
@@ -42,8 +42,8 @@ export type Verdict =
 export interface RemovalByVerdict {
   readonly queue: StateQueue
   readonly registry: RegistryElement
-  /** 56 hex digits. */
-  readonly headerHash: string
+  /** 28 bytes. */
+  readonly headerHash: Uint8Array
   readonly verdict: Verdict
   /** Outputs that may hold the scripts, that of the verdict's policy included. */
   readonly referenceScripts?: readonly Utxo[]
@@ -54,14 +54,14 @@ export interface RemovalByVerdict {
  * predecessor links to the block behind it. That block and those behind it can no longer be merged; prune
  * them. The block's ada goes to the wallet. The administrator signs.
  *
- * @param headerHash 56 hex digits
+ * @param headerHash 28 bytes
  * @throws {ProtocolError} `PROTOCOL_BROKEN_QUEUE`; `PROTOCOL_ADMINISTRATOR_RENOUNCED`
  * @throws {WalletError} `WALLET_INVALID_DRAFT` if the block is not in the list
  */
 export function removeBlock(
   contracts: Contracts,
   queue: StateQueue,
-  headerHash: string,
+  headerHash: Uint8Array,
   referenceScripts: readonly Utxo[] = [],
 ): TransactionDraft {
   const { predecessor, block } = locate(queue, headerHash)
@@ -110,18 +110,19 @@ export function removeInvalidBlock(contracts: Contracts, wanted: RemovalByVerdic
   }
 }
 
-function showVerdict({ parameters }: Contracts, headerHash: string, verdict: Verdict) {
+function showVerdict({ parameters }: Contracts, headerHash: Uint8Array, verdict: Verdict) {
+  const name = toHex(headerHash)
   const listed = verdictPoliciesOf(parameters).map(({ hash }) => toHex(hash))
   if (verdict.kind === 'held') {
     const { assets } = verdict.utxo.output.value
-    if (!listed.some((policy) => assets.get(policy)?.has(headerHash)))
-      throw invalidDraft(`the output holds no verdict against block ${headerHash}`)
+    if (!listed.some((policy) => assets.get(policy)?.has(name)))
+      throw invalidDraft(`the output holds no verdict against block ${name}`)
     return { scripts: [], referenceInputs: [verdict.utxo], mint: [] }
   }
   const policy = toHex(verdict.policy.hash)
   if (!listed.includes(policy)) throw invalidDraft(`${policy} is not one of the verdict policies`)
-  const mint: DraftMint = { policy, assets: new Map([[headerHash, 1n]]), redeemer: verdict.redeemer }
-  return { scripts: [{ script: verdict.policy, policy }], referenceInputs: [], mint: [mint] }
+  const mint: DraftMint = { policy, assets: new Map([[name, 1n]]), redeemer: verdict.redeemer }
+  return { scripts: [{ script: verdict.policy }], referenceInputs: [], mint: [mint] }
 }
 
 /** Blocks that can be pruned: the first that does not follow the element before it, and those behind it. */
@@ -136,7 +137,7 @@ export function staleBlocks(queue: StateQueue): StaleBlocks | undefined {
   let element: RootElement | BlockElement = soundRoot(queue)
   for (const [place, block] of queue.blocks.entries()) {
     const hash = hashOf(element)
-    const follows = ({ datum }: BlockElement) => toHex(datum.header.prevHeaderHash) === hash
+    const follows = ({ datum }: BlockElement) => equalBytes(datum.header.prevHeaderHash, hash)
     if (!follows(block)) {
       const rest = queue.blocks.slice(place)
       const end = rest.findIndex(follows)
@@ -191,17 +192,17 @@ export function pruneBlocks(
   }
 }
 
-const tokenName = (headerHash: string): string => toHex(blockTokenName(fromHex(headerHash)))
+const tokenName = (headerHash: Uint8Array): string => toHex(blockTokenName(headerHash))
 
-const hashOf = (element: RootElement | BlockElement): string =>
-  'headerHash' in element ? element.headerHash : toHex(element.datum.state.headerHash)
+const hashOf = (element: RootElement | BlockElement): Uint8Array =>
+  'headerHash' in element ? element.headerHash : element.datum.state.headerHash
 
 /** A block and the element before it. */
-function locate(queue: StateQueue, headerHash: string) {
+function locate(queue: StateQueue, headerHash: Uint8Array) {
   const root = soundRoot(queue)
-  const place = queue.blocks.findIndex((block) => block.headerHash === headerHash)
+  const place = queue.blocks.findIndex((block) => equalBytes(block.headerHash, headerHash))
   const block = queue.blocks[place]
-  if (block === undefined) throw invalidDraft(`block ${headerHash} is not in the state queue`)
+  if (block === undefined) throw invalidDraft(`block ${toHex(headerHash)} is not in the state queue`)
   return { predecessor: queue.blocks[place - 1] ?? root, block }
 }
 
@@ -212,7 +213,7 @@ const removal = (
 ): DraftMint => ({
   policy: queue.policy,
   assets: new Map([[tokenName(headerHash), -1n]]),
-  redeemer: encodeQueueAction({ kind: 'remove', headerHash: fromHex(headerHash), approach }),
+  redeemer: encodeQueueAction({ kind: 'remove', headerHash, approach }),
 })
 
 /** Pays an element back with the link of a block that goes. */

@@ -1,4 +1,4 @@
-import { equalBytes, fromHex, toHex } from '@ratatosk/cbor'
+import { equalBytes, toHex } from '@ratatosk/cbor'
 import { encodeRegistryDatum, type RegisteredOperator } from '@ratatosk/contracts'
 import type { DraftOutput, TransactionDraft } from '@ratatosk/transaction'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -64,7 +64,7 @@ const queueWith = (
 ) => ({
   ...queue,
   blocks: queue.blocks.map((block) =>
-    block.headerHash === headerHash ? { ...block, datum: change(block.datum) } : block,
+    equalBytes(block.headerHash, headerHash) ? { ...block, datum: change(block.datum) } : block,
   ),
 })
 
@@ -131,7 +131,7 @@ const attempts: readonly [what: string, refuser: string, draft: (rollup: Rollup)
       minting(
         remove(rollup),
         verdict,
-        new Map([rollup.fraud, rollup.honest].map(({ headerHash }) => [headerHash, 1n])),
+        new Map([rollup.fraud, rollup.honest].map(({ headerHash }) => [toHex(headerHash), 1n])),
       ),
   ],
   [
@@ -140,7 +140,7 @@ const attempts: readonly [what: string, refuser: string, draft: (rollup: Rollup)
     (rollup) => {
       const { headerHash } = rollup.honest
       const draft = remove(rollup, { headerHash })
-      return minting(draft, verdict, new Map([[rollup.fraud.headerHash, 1n]]))
+      return minting(draft, verdict, new Map([[toHex(rollup.fraud.headerHash), 1n]]))
     },
   ],
   ['no verdict', 'queue', (rollup) => ({ ...minting(remove(rollup), verdict), scripts: [] })],
@@ -219,7 +219,7 @@ const attempts: readonly [what: string, refuser: string, draft: (rollup: Rollup)
     'an honest block that still links to the fraud',
     'queue',
     (rollup) => {
-      const link = fromHex(rollup.fraud.headerHash)
+      const link = rollup.fraud.headerHash
       return remove(rollup, { queue: queueWith(rollup, (datum) => ({ ...datum, link })) })
     },
   ],

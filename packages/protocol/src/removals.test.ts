@@ -81,7 +81,7 @@ describe('a removal by a verdict', () => {
       mergeBlock(contracts, { queue: await queue(), slot: devnet.currentSlot(), slots, referenceScripts }),
       otherWallet,
     )
-    expect(toHex((await queue()).roots[0]!.datum.state.headerHash)).toBe(honest.headerHash)
+    expect((await queue()).roots[0]!.datum.state.headerHash).toEqual(honest.headerHash)
   })
 
   it('takes the ada of a second block of a slashed operator, by a verdict minted earlier', async () => {
@@ -91,7 +91,7 @@ describe('a removal by a verdict', () => {
     const second = await commit(scene, referenceScripts, invalid)
     const verdict = convict(second.header)
     if (verdict.kind !== 'minted') throw new Error('not minted')
-    const name = new Map([[second.headerHash, 1n]])
+    const name = new Map([[toHex(second.headerHash), 1n]])
     const policy = toHex(verdictPolicy.hash)
     const minted = await run(
       {

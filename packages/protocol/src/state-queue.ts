@@ -1,4 +1,4 @@
-import { fromHex, toHex } from '@ratatosk/cbor'
+import { fromHex } from '@ratatosk/cbor'
 import {
   type BlockDatum,
   type ContractsError,
@@ -22,8 +22,8 @@ export interface RootElement {
 /** A block in the state queue. */
 export interface BlockElement {
   readonly utxo: Utxo
-  /** 56 hex digits, from the token's name. */
-  readonly headerHash: string
+  /** 28 bytes, from the token's name. */
+  readonly headerHash: Uint8Array
   readonly datum: BlockDatum
 }
 
@@ -68,11 +68,7 @@ export function readStateQueue({ scripts: { queue } }: Contracts, utxos: readonl
   const { roots, blocks, strays, fault } = surveyQueue(elements, fromHex(splitUnit(queue.unit).name))
   return {
     roots: roots.map(({ output, datum }) => ({ utxo: output.utxo, datum })),
-    blocks: blocks.map(({ output, datum, headerHash }) => ({
-      utxo: output.utxo,
-      headerHash: toHex(headerHash),
-      datum,
-    })),
+    blocks: blocks.map(({ output, datum, headerHash }) => ({ utxo: output.utxo, headerHash, datum })),
     strays: strays.map(({ utxo }) => utxo),
     ...(fault && { fault }),
   }

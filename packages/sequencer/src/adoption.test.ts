@@ -137,7 +137,7 @@ test('layer 1 is rolled back behind adoptions: the blocks come back, and both le
   expect(committed).toHaveLength(1)
   await chain.devnet.rollBack(1, { resubmit: false })
   await until(async () => (await queueOf(chain.layer1)).blocks.length === 1)
-  expect((await queueOf(chain.layer1)).blocks[0]!.headerHash).toBe(committed[0]!.headerHash)
+  expect((await queueOf(chain.layer1)).blocks[0]!.headerHash).toEqual(committed[0]!.headerHash)
   context.onTestFinished(chain.keepMining())
   await until(bothMerged(one, two, sent.length))
   await expectBoth(chain, one, two, sent)
@@ -194,7 +194,9 @@ test('a block that no peer serves, and one that breaks a rule, are not built on;
   async function expectRecovery(of: readonly SignedTransaction[]): Promise<void> {
     const { blocks } = await queueOf(layer1)
     for (const { headerHash } of blocks)
-      expect(await one.sequencer.run('remove', { headerHash })).toMatchObject({ kind: 'removed' })
+      expect(await one.sequencer.run('remove', { headerHash: toHex(headerHash) })).toMatchObject({
+        kind: 'removed',
+      })
     await until(() => everythingMerged(one.store), 120_000)
     await expectAgreement(one.store, layer1, one.roots, of)
   }

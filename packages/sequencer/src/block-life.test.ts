@@ -29,12 +29,13 @@ describe.concurrent.each(Object.entries(openers))('%s', (_, open) => {
     const before = await collect(store.historyPages(user.address, { limit: 100, offset: 0 }))
     expect(await sequencer.run('commit')).toMatchObject({ kind: 'committed', transactions: 3 })
     const [block] = (await queueOf(chain.layer1)).blocks
-    expect(toHex((await store.blocks.newest())!.headerHash)).toBe(block?.headerHash)
+    const headerHash = toHex(block!.headerHash)
+    expect(toHex((await store.blocks.newest())!.headerHash)).toBe(headerHash)
     expect(await sequencer.run('merge')).toEqual({ kind: 'nothing-to-merge' })
     await chain.mine(50)
     expect(await sequencer.run('merge')).toMatchObject({
       kind: 'merged',
-      headerHash: block?.headerHash,
+      headerHash,
     })
     expect(await collect(store.historyPages(user.address, { limit: 100, offset: 0 }))).toEqual(before)
     const queue = await queueOf(chain.layer1)

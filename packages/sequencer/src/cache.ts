@@ -1,4 +1,4 @@
-import { BytesMap, BytesSet } from '@ratatosk/cbor'
+import { BytesMap, BytesSet, equalBytes } from '@ratatosk/cbor'
 import type { Utxo } from '@ratatosk/ledger'
 import type { OrderedTransaction } from '@ratatosk/store'
 import type { BuiltTransaction } from '@ratatosk/transaction'
@@ -17,8 +17,7 @@ const readsPerTry = 3
 
 /** A block of another operator that this store cannot adopt, or not yet. */
 interface Obstacle {
-  /** 56 hex digits. */
-  readonly headerHash: string
+  readonly headerHash: Uint8Array
   readonly reason: SequencerError
 }
 
@@ -158,6 +157,10 @@ export class Cache {
 
   adopted(slot: bigint): void {
     this.#adoptedAt = slot
+  }
+
+  isObstacle(headerHash: Uint8Array): boolean {
+    return this.#obstacle !== undefined && equalBytes(this.#obstacle.headerHash, headerHash)
   }
 
   setObstacle(obstacle: Obstacle | undefined): void {

@@ -60,7 +60,7 @@ test(`killed at each of ${steps.length} steps after a removal, sequencers do eve
       (await store.blocks.waiting(1)) === 0 && (await store.resubmissions.waiting(1)).length === 0
     return isComplete && (await store.blocks.newest())?.state === 'committed'
   })
-  expect((await headerHashes())[0]).toBe(first)
+  expect((await headerHashes())[0]).toEqual(first)
   for (const { id } of sent.slice(1)) {
     expect(await store.resubmissions.ofTransaction(fromHex(id))).toMatchObject([{ block: {} }])
   }

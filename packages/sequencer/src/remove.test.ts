@@ -1,4 +1,4 @@
-import { toHex } from '@ratatosk/cbor'
+import { fromHex, toHex } from '@ratatosk/cbor'
 import { removeBlock } from '@ratatosk/protocol'
 import { expect, test } from 'vitest'
 import { everythingMerged, expectAgreement, until } from './test/agreement.js'
@@ -31,7 +31,9 @@ test.concurrent('removes a block with those behind it, and commits again', async
     headerHash,
     removed: hashes.slice(1, 4).concat(hashes.slice(4)),
   })
-  expect((await queueOf(chain.layer1)).blocks.map((block) => block.headerHash)).toEqual(hashes.slice(0, 1))
+  expect((await queueOf(chain.layer1)).blocks.map((block) => toHex(block.headerHash))).toEqual(
+    hashes.slice(0, 1),
+  )
   await until(async () => (await store.blocks.waiting(10)) === 4)
 
   await accept(store, sent.slice(5))
@@ -83,7 +85,7 @@ test.concurrent('prunes what an interrupted removal left behind, and commits it 
   await killed.sequencer.close()
   const headerHash = hashes[1]!
   const { id } = await administrator(chain.layer1).send(
-    removeBlock(contracts, await queueOf(chain.layer1), headerHash),
+    removeBlock(contracts, await queueOf(chain.layer1), fromHex(headerHash)),
   )
   await chain.layer1.await(id)
   const { roots } = killed
@@ -113,9 +115,9 @@ test.concurrent('removes the block of another operator, and keeps all that this 
   await accept(store, sent.slice(2))
   expect(await sequencer.run('commit')).toMatchObject({ code: 'SEQUENCER_FOREIGN_QUEUE' })
 
-  const junk = (await queueOf(chain.layer1)).blocks[1]!.headerHash
+  const junk = toHex((await queueOf(chain.layer1)).blocks[1]!.headerHash)
   expect(await sequencer.run('remove', { headerHash: junk })).toMatchObject({ removed: [junk] })
-  expect((await queueOf(chain.layer1)).blocks.map(({ headerHash }) => headerHash)).toEqual([own])
+  expect((await queueOf(chain.layer1)).blocks.map(({ headerHash }) => toHex(headerHash))).toEqual([own])
   expect((await store.blocks.newest())?.state).not.toBe('removed')
   await until(async () => (await sequencer.run('commit')).kind === 'committed')
   await expectAgreement(store, chain.layer1, roots, sent)

@@ -39,7 +39,7 @@ async function convict(
   const { produced } = await stranger.send(publishScripts(contracts, [ledgerFraudScript()]))
   await layer1.await(produced[0]!.reference.transactionId)
   const queue = await queueOf(layer1)
-  const { datum } = queue.blocks.find((block) => block.headerHash === headerHash)!
+  const { datum } = queue.blocks.find((block) => toHex(block.headerHash) === headerHash)!
   const registry = readRegistry(contracts, await layer1.utxosByUnit(contracts.scripts.registry.unit))!
   const removal = await removeFraudulentBlock(
     contracts,

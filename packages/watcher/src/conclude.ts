@@ -1,5 +1,5 @@
 import { decodeHeader } from '@ratatosk/block'
-import { equalBytes, toHex } from '@ratatosk/cbor'
+import { type BytesMap, equalBytes, toHex } from '@ratatosk/cbor'
 import { type StateQueue, soundRoot } from '@ratatosk/protocol'
 import type { VerdictRecord } from '@ratatosk/store'
 import type { Missing, WatcherContext } from './context.js'
@@ -46,17 +46,16 @@ async function isTaken(
     if (state === 'unprovable') return false
     const reason = 'It was merged before it was removed'
     await verdicts.unprovable(headerHash, reason)
-    const hash = toHex(headerHash)
-    log.error({ code: 'WATCHER_MERGED', headerHash: hash }, `An invalid block is not removed: ${reason}`)
+    const fields = { code: 'WATCHER_MERGED', headerHash: toHex(headerHash) }
+    log.error(fields, `An invalid block is not removed: ${reason}`)
     return false
   }
   if (commitId === undefined) return false
   const commit = await layer1.status(commitId, { signal })
   if (commit.kind !== 'confirmed') return false
-  const name = toHex(prevHeaderHash)
   const before = equalBytes(confirmed.headerHash, prevHeaderHash)
     ? root
-    : queue.blocks.find((block) => block.headerHash === name)
+    : queue.blocks.find((block) => equalBytes(block.headerHash, prevHeaderHash))
   if (before === undefined) {
     // Later blocks are merged, perhaps this one too, or the queue is too old. A follower archives valid
     // blocks only: one at this height, merged, is there in place of this one.
@@ -78,7 +77,7 @@ async function isTaken(
 export async function settleValid(
   { verdicts, archive, log }: WatcherContext,
   open: readonly VerdictRecord[],
-  missing: Map<string, Missing>,
+  missing: BytesMap<Missing>,
 ): Promise<readonly VerdictRecord[]> {
   const left: VerdictRecord[] = []
   for (const verdict of open) {
@@ -89,7 +88,7 @@ export async function settleValid(
       continue
     }
     await verdicts.valid(headerHash)
-    missing.delete(toHex(headerHash))
+    missing.delete(headerHash)
     log.info(
       { headerHash: toHex(headerHash), height: Number(height) },
       'A block whose body was missing is valid',

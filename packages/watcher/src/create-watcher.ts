@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { decodeHeader } from '@ratatosk/block'
-import { BytesMap, BytesSet, equalBytes, toHex } from '@ratatosk/cbor'
+import { BytesMap, BytesSet, equalBytes } from '@ratatosk/cbor'
 import { isLayer1Error } from '@ratatosk/layer1'
 import { type StateQueue, soundRoot } from '@ratatosk/protocol'
 import type { VerdictRecord } from '@ratatosk/store'
@@ -57,7 +57,7 @@ export function createWatcher(options: WatcherOptions): Watcher {
   let wake = new AbortController()
   let job: Job | undefined
   /** By header hash. */
-  const missing = new Map<string, Missing>()
+  const missing = new BytesMap<Missing>()
   let unprovable: DisputedBlock | undefined
   let unavailable: DisputedBlock | undefined
   let lack: Lack | undefined
@@ -133,12 +133,12 @@ export function createWatcher(options: WatcherOptions): Watcher {
     const { slot } = await layer1.tip({ signal })
     const queue = await readQueue(context)
     confirmedUntil = soundRoot(queue).datum.state.endTime
-    const shown = new Set(queue.blocks.map(({ headerHash }) => headerHash))
+    const shown = new BytesSet(queue.blocks.map(({ headerHash }) => headerHash))
     const open = await settleValid(context, await verdicts.open(), missing)
-    const isShown = ({ headerHash }: VerdictRecord) => shown.has(toHex(headerHash))
+    const isShown = ({ headerHash }: VerdictRecord) => shown.has(headerHash)
     const inQueue = open.filter(isShown)
     const isStuck = ({ state, headerHash }: VerdictRecord) =>
-      state === 'unprovable' || missing.get(toHex(headerHash))?.reported !== undefined
+      state === 'unprovable' || missing.get(headerHash)?.reported !== undefined
     unprovable = inQueue.find(isStuck)
     unavailable = inQueue.find(({ state }) => state === 'unavailable')
     for (const name of missing.keys()) if (!shown.has(name)) missing.delete(name)
@@ -146,7 +146,7 @@ export function createWatcher(options: WatcherOptions): Watcher {
     let questions: ReturnType<typeof readOpenQuestions> | undefined
     const questionsAbout = async ({ block }: Job | Missing) => {
       questions ??= readOpenQuestions(context)
-      return (await questions).get(toHex(block.headerHash)) ?? []
+      return (await questions).get(block.headerHash) ?? []
     }
     const waiting = hasSummoned ? undefined : line.next()
     hasSummoned = waiting !== undefined
@@ -154,7 +154,7 @@ export function createWatcher(options: WatcherOptions): Watcher {
     if (waiting !== undefined) {
       const { headerHash } = waiting.summon
       const known = verdictAbout(inQueue, headerHash)
-      const asked = { queue, missing: missing.get(toHex(headerHash)), known, questions: questionsAbout }
+      const asked = { queue, missing: missing.get(headerHash), known, questions: questionsAbout }
       const result = summonChunk(context, waiting.summon, asked, slot)
       const unsent = () => `Not sent: ${lack?.reason ?? 'layer 1 has refused the question'}`
       waiting.resolve(result.then((sent) => sent ?? { kind: 'refused', reason: unsent() }))
@@ -232,8 +232,7 @@ export function createWatcher(options: WatcherOptions): Watcher {
 
   return {
     async watch(block, ended) {
-      const name = toHex(block.headerHash)
-      const book = missing.get(name)?.book ?? createQuestionBook()
+      const book = missing.get(block.headerHash)?.book ?? createQuestionBook()
       let giveUp = (): void => undefined
       const givenUp = new Promise<'unprovable'>((resolve) => {
         giveUp = () => resolve('unprovable')
@@ -243,7 +242,7 @@ export function createWatcher(options: WatcherOptions): Watcher {
         if (ended.aborted) resolve(undefined)
       })
       const given: Job = { block, book, signal: ended, isRecorded: false, failures: 0, giveUp }
-      missing.delete(name)
+      missing.delete(block.headerHash)
       job = given
       wake.abort()
       const result = await Promise.race([givenUp, gone])
@@ -256,15 +255,14 @@ export function createWatcher(options: WatcherOptions): Watcher {
       const { header, headerHash } = block
       if (equalBytes(header.transactionsRoot, emptyRoot())) return []
       if (contracts.summons === undefined) return undefined
-      const name = toHex(headerHash)
-      const known = missing.get(name) ?? {
+      const known = missing.get(headerHash) ?? {
         block,
         book: createQuestionBook(),
         wantedAt: 0,
         isRecorded: false,
       }
       known.wantedAt = performance.now()
-      missing.set(name, known)
+      missing.set(headerHash, known)
       return known.transactions
     },
 

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { maxChunks } from '@ratatosk/block'
-import { toHex } from '@ratatosk/cbor'
+import { BytesMap, toHex } from '@ratatosk/cbor'
 import { SummonsAction, type SummonsQuestion } from '@ratatosk/contracts'
 import { chunkAnswerFromData, nodeAnswerFromData, nodeOfKey, type ShownChunkAnswer } from '@ratatosk/fraud'
 import type { Spending } from '@ratatosk/layer1'
@@ -34,21 +34,21 @@ export interface Waiting {
 /** Questions that are decoded without a pause: anyone can ask thousands. */
 const questionsAtOnce = 50
 
-/** Reads the questions that layer 1 shows, by header hash in hex. */
+/** Reads the questions that layer 1 shows, by header hash. */
 export async function readOpenQuestions({
   contracts,
   layer1,
   signal,
-}: WatcherContext): Promise<ReadonlyMap<string, readonly OpenQuestion[]>> {
-  const found = new Map<string, OpenQuestion[]>()
+}: WatcherContext): Promise<BytesMap<readonly OpenQuestion[]>> {
+  const found = new BytesMap<OpenQuestion[]>()
   if (contracts.summons === undefined) return found
   const { addressText, policy } = contracts.summons
   const utxos = await layer1.utxosAt(addressText, { policy, signal })
   for (let start = 0; start < utxos.length; start += questionsAtOnce) {
     for (const asked of readQuestions(contracts, utxos.slice(start, start + questionsAtOnce))) {
-      const name = toHex(asked.question.headerHash)
-      const known = found.get(name)
-      if (known === undefined) found.set(name, [asked])
+      const { headerHash } = asked.question
+      const known = found.get(headerHash)
+      if (known === undefined) found.set(headerHash, [asked])
       else known.push(asked)
     }
     await setImmediate()

@@ -1,4 +1,4 @@
-import { toHex } from '@ratatosk/cbor'
+import { equalBytes, toHex } from '@ratatosk/cbor'
 import { decodeTransaction, effects, outputReferenceKey, type Utxo } from '@ratatosk/ledger'
 import {
   administratorAddress,
@@ -21,16 +21,12 @@ export async function readQueue({ layer1, contracts, signal }: WatcherContext): 
   return queue
 }
 
-/**
- * The outputs that hold a block and the element before it; undefined if the queue does not have it.
- *
- * @param headerHash 56 hex digits
- */
+/** The outputs that hold a block and the element before it; undefined if the queue does not have it. */
 export function elementsOf(
   queue: StateQueue,
-  headerHash: string,
+  headerHash: Uint8Array,
 ): { readonly before: Utxo; readonly element: Utxo } | undefined {
-  const place = queue.blocks.findIndex((block) => block.headerHash === headerHash)
+  const place = queue.blocks.findIndex((block) => equalBytes(block.headerHash, headerHash))
   const element = queue.blocks[place]
   return element && { before: (queue.blocks[place - 1] ?? soundRoot(queue)).utxo, element: element.utxo }
 }
@@ -51,23 +47,21 @@ export async function readScripts({ layer1, contracts, signal }: WatcherContext)
 /**
  * The wallet's outputs that hold verdicts against a block, and those of its included transactions that hold
  * parts of proofs. Datums that others pay to the wallet are left out: each would begin another search.
- *
- * @param headerHash 56 hex digits
  */
 export async function readHeld(
   { layer1, contracts, wallet, signal }: WatcherContext,
-  headerHash: string,
+  headerHash: Uint8Array,
   included: readonly RecordedTransaction[],
 ): Promise<readonly Utxo[]> {
+  const name = toHex(headerHash)
   const policies = verdictPoliciesOf(contracts.parameters).map(({ hash }) => toHex(hash))
   const isVerdict = ({ output: { value } }: Utxo): boolean =>
-    policies.some((policy) => value.assets.get(policy)?.has(headerHash))
+    policies.some((policy) => value.assets.get(policy)?.has(name))
   const verdicts = (await layer1.utxosAt(wallet.address, { signal })).filter(isVerdict)
   const keys = new Set(verdicts.map(keyOf))
-  const address = toHex(wallet.keys.address.bytes)
   const made = included
     .flatMap(({ cbor }) => effects(decodeTransaction(cbor)).produced)
-    .filter(({ output }) => toHex(output.address.bytes) === address)
+    .filter(({ output }) => equalBytes(output.address.bytes, wallet.keys.address.bytes))
     // Layer 1 may not show a verdict at the address yet.
     .filter((utxo) => !keys.has(keyOf(utxo)) && (utxo.output.datum.kind === 'inline' || isVerdict(utxo)))
   if (made.length === 0) return verdicts
@@ -75,18 +69,14 @@ export async function readHeld(
   return [...verdicts, ...(await layer1.utxosByReferences(references, { signal }))]
 }
 
-/**
- * The outputs of anyone that hold a verdict of the summons against a block, the cheapest to refer to first.
- *
- * @param headerHash 56 hex digits
- */
+/** The outputs of anyone that hold a verdict of the summons against a block, the cheapest to refer to first. */
 export async function readVerdicts(
   { layer1, contracts, signal }: WatcherContext,
-  headerHash: string,
+  headerHash: Uint8Array,
 ): Promise<readonly Utxo[]> {
   if (contracts.summons === undefined) return []
   const sizeOf = ({ output }: Utxo): number => output.bytes.length
-  const found = await layer1.utxosByUnit(contracts.summons.policy + headerHash, { signal })
+  const found = await layer1.utxosByUnit(contracts.summons.policy + toHex(headerHash), { signal })
   return [...found].sort((a, b) => sizeOf(a) - sizeOf(b))
 }
 

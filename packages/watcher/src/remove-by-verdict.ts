@@ -28,7 +28,7 @@ export async function removeByVerdict(
   const draft = removeInvalidBlock(contracts, {
     queue,
     registry,
-    headerHash: name,
+    headerHash,
     verdict: { kind: 'held', utxo },
     referenceScripts: await readScripts(context),
   })

@@ -37,8 +37,7 @@ export async function advanceRemoval(
 ): Promise<void> {
   const { block } = job
   const { headerHash } = block
-  const name = toHex(headerHash)
-  const elements = elementsOf(queue, name)
+  const elements = elementsOf(queue, headerHash)
   // The provider shows an older queue than to the follower, or the block is gone.
   if (elements === undefined) return
   const { before, element } = elements
@@ -49,7 +48,7 @@ export async function advanceRemoval(
   )
   if (isWaiting || job.signal.aborted) return
   const included = sent.flatMap(({ state, recorded }) => (state === 'included' ? recorded : []))
-  const held = await readHeld(context, name, included)
+  const held = await readHeld(context, headerHash, included)
   if (await removeByVerdict(context, headerHash, queue, held, slot)) return
   const state = await readState(context, queue, [before, element], held)
   const removal =

@@ -1,4 +1,4 @@
-import { equalBytes, toHex } from '@ratatosk/cbor'
+import { equalBytes } from '@ratatosk/cbor'
 import { decodeTransaction, effects, outputReferenceKey } from '@ratatosk/ledger'
 import { type OpenQuestion, readQuestions, type StateQueue } from '@ratatosk/protocol'
 import type { VerdictRecord } from '@ratatosk/store'
@@ -68,7 +68,7 @@ export async function summonChunk(
   { queue, missing, known, questions }: AskedBlock,
   slot: bigint,
 ): Promise<SummonResult | undefined> {
-  const elements = elementsOf(queue, toHex(headerHash))
+  const elements = elementsOf(queue, headerHash)
   if (elements === undefined) return { kind: 'absent' }
   if (missing === undefined || missing.transactions !== undefined)
     return refused('Not missing: this node has the body of the block, or has not asked its peers yet')

@@ -45,7 +45,7 @@ export async function advanceUnavailable(
 ): Promise<void> {
   const { headerHash, header } = missing.block
   if (missing.transactions !== undefined) return
-  const elements = elementsOf(queue, toHex(headerHash))
+  const elements = elementsOf(queue, headerHash)
   // The provider shows an older queue than to the follower, or the block is gone.
   if (elements === undefined) return
   const term = await termOf(context, header, slot)
@@ -62,9 +62,8 @@ export async function advanceUnavailable(
   if (sent.some(({ state, recorded }) => state === 'pending' || recorded.stage === 'removal')) return
   const included = sent.flatMap(({ state, recorded }) => (state === 'included' ? recorded : []))
   if (included.length > 0 || missing.book.hasExpired) {
-    const name = toHex(headerHash)
-    const own = await readHeld(context, name, included)
-    const held = missing.book.hasExpired ? [...own, ...(await readVerdicts(context, name))] : own
+    const own = await readHeld(context, headerHash, included)
+    const held = missing.book.hasExpired ? [...own, ...(await readVerdicts(context, headerHash))] : own
     try {
       if (await removeByVerdict(context, headerHash, queue, held, slot)) return
     } catch (error) {

@@ -198,8 +198,8 @@ test('reports what no proof removes, and settles it when others remove it', { ti
   expect(errors).toEqual([expect.stringMatching(/^WATCHER_UNPROVABLE: /)])
 
   const resume = await stopMining()
-  const [queue, hash] = [await scene.queue(), toHex(block.headerHash)]
-  await scene.wallet.send(removeBlock(scene.contracts, queue, hash, watched.referenceScripts))
+  const queue = await scene.queue()
+  await scene.wallet.send(removeBlock(scene.contracts, queue, block.headerHash, watched.referenceScripts))
   resume()
   await until('the verdict is settled', () => isRemoved(watched))
   expect(watcher.status()).toEqual({})

@@ -1,5 +1,4 @@
 import { type BlockRules, encodedHeader } from '@ratatosk/block'
-import { fromHex } from '@ratatosk/cbor'
 import { readStateQueue } from '@ratatosk/protocol'
 import type { LedgerEntry } from '@ratatosk/store'
 import { pino } from 'pino'
@@ -76,7 +75,7 @@ export async function openDeployment(settings: Settings): Promise<Deployment> {
           },
         }),
         blocks: blocks.map(({ headerHash, datum }) => ({
-          headerHash: fromHex(headerHash),
+          headerHash,
           header: encodedHeader(datum.header).bytes,
         })),
       }

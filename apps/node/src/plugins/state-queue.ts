@@ -1,4 +1,4 @@
-import { fromHex, toHex } from '@ratatosk/cbor'
+import { BytesMap, fromHex } from '@ratatosk/cbor'
 import { headerHashOfToken } from '@ratatosk/contracts'
 import { outputReferenceKey, type Utxo } from '@ratatosk/ledger'
 import { type BlockElement, readStateQueue } from '@ratatosk/protocol'
@@ -51,13 +51,13 @@ function stateQueueOf(
         reads.utxosByPolicy(contracts.scripts.queue.policy, signal && { signal }),
         ledgerBlocks.unmerged(),
       ])
-      const heights = new Map(known.map(({ headerHash, height }) => [toHex(headerHash), height]))
+      const heights = new BytesMap(known.map(({ headerHash, height }) => [headerHash, height] as const))
       const { roots, blocks, strays, fault } = readStateQueue(contracts, utxos)
       const queued = ({ headerHash, datum: { header } }: BlockElement) => {
         const { startTime, endTime } = header
         const height = heights.get(headerHash)
         return {
-          headerHash: fromHex(headerHash),
+          headerHash,
           ...(height !== undefined && { height }),
           startTime,
           endTime,

@@ -194,7 +194,7 @@ export async function commit(
     commitBlock(contracts, { queue, registry, header, slot, slots, referenceScripts }),
     by,
   )
-  return { built, header, headerHash: toHex(headerHash(header)) }
+  return { built, header, headerHash: headerHash(header) }
 }
 
 /** Commits the next block in the first turn of its operator. */
@@ -217,7 +217,7 @@ export const lovelaceOf = ({ output }: Utxo): bigint => output.value.lovelace
  */
 export async function prove(
   { run, queue, registry, otherWallet, contracts }: Scene,
-  headerHash: string,
+  headerHash: Uint8Array,
   verdict: Verdict,
   referenceScripts: readonly Utxo[],
   by = otherWallet,

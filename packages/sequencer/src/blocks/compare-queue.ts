@@ -69,7 +69,7 @@ export async function compareQueue(context: SequencerContext): Promise<void> {
   const merged = base.height + BigInt(Math.min(base.removed.length, common))
   const hasChanged = await setStates(context, { merged, present, last: left })
   const [first] = missing
-  const isKnown = first === undefined || toHex(first.headerHash) === cache.obstacle?.headerHash
+  const isKnown = first === undefined || cache.isObstacle(first.headerHash)
   if (hasChanged || !isKnown) cache.layer1Changed()
   if (lost !== undefined) {
     if (slot < cache.adoptedAt)
@@ -102,7 +102,7 @@ async function takeIn(
     const reason = await takeInOne(context, block)
     if (reason === undefined) continue
     if (place < merged) throw reason
-    cache.setObstacle({ headerHash: toHex(block.headerHash), reason })
+    cache.setObstacle({ headerHash: block.headerHash, reason })
     return
   }
   cache.setObstacle(undefined)
@@ -115,12 +115,13 @@ async function takeInOne(
 ): Promise<SequencerError | undefined> {
   const { cache, adoption } = context
   if (own !== undefined && (await restore(context, own))) return undefined
-  const hash = toHex(missing.headerHash)
   if (adoption === undefined)
-    throw foreignQueue(`The state queue holds block ${hash}, whose transactions are not the oldest here`)
-  const { headerHash, reason } = cache.obstacle ?? {}
+    throw foreignQueue(
+      `The state queue holds block ${toHex(missing.headerHash)}, whose transactions are not the oldest here`,
+    )
+  const { reason } = cache.obstacle ?? {}
   // That it breaks a rule does not change.
-  if (headerHash === hash && reason?.code === 'SEQUENCER_INVALID_BLOCK') return reason
+  if (reason?.code === 'SEQUENCER_INVALID_BLOCK' && cache.isObstacle(missing.headerHash)) return reason
   return adoptBlock(context, adoption, missing)
 }
 

@@ -1,4 +1,4 @@
-import { toHex } from '@ratatosk/cbor'
+import { equalBytes } from '@ratatosk/cbor'
 import { encodeBech32Address, keyAddress, outputReferenceKey, type Utxo } from '@ratatosk/ledger'
 import { mergeBlock as draftMerge, type StateQueue } from '@ratatosk/protocol'
 import type { Block } from '@ratatosk/store'
@@ -41,7 +41,7 @@ export async function mergeBlocks(
     if (block.state !== 'mature' || !isMature(context, block, view.tip.slot)) break
     const root = rootAfter(context.contracts, pending, present)
     const next = local.oldestUnmerged[index + 1]
-    const isTail = next === undefined && tail?.headerHash === toHex(block.headerHash)
+    const isTail = next === undefined && tail !== undefined && equalBytes(tail.headerHash, block.headerHash)
     // What another operator's commit has made is on layer 1.
     const made = elementOf(context.contracts, block, next)
     const element = isTail ? tail : (made ?? (await readElement(context, block)))

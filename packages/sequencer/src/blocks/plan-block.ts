@@ -1,4 +1,4 @@
-import { equalBytes, toHex } from '@ratatosk/cbor'
+import { equalBytes } from '@ratatosk/cbor'
 import { countingOperators, endOfTurn, operatorInTurn } from '@ratatosk/contracts'
 import { outputReferenceKey, slotToTime, timeToSlot } from '@ratatosk/ledger'
 import {
@@ -76,7 +76,8 @@ function tailOf({ contracts }: SequencerContext, { root: present, local, tail, p
     return { root, block: undefined, hash, utxosRoot, endTime }
   }
   const { headerHash: hash, utxosRoot, endTime } = newest
-  const block = tail?.headerHash === toHex(hash) ? tail : elementOf(contracts, newest, undefined)
+  const isTail = tail !== undefined && equalBytes(tail.headerHash, hash)
+  const block = isTail ? tail : elementOf(contracts, newest, undefined)
   if (block === undefined) throw new Error(`The queue has no element of block ${newest.height}`)
   return { root, block, hash, utxosRoot, endTime }
 }

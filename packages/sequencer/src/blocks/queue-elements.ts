@@ -54,7 +54,7 @@ export async function readElement(
   const unit = contracts.scripts.queue.policy + toHex(blockTokenName(headerHash))
   const [utxo] = await layer1.utxosByUnit(unit, { signal })
   if (utxo?.output.datum.kind !== 'inline') return undefined
-  return { utxo, headerHash: toHex(headerHash), datum: decodeBlockDatum(utxo.output.datum.data) }
+  return { utxo, headerHash, datum: decodeBlockDatum(utxo.output.datum.data) }
 }
 
 /** Reads the operator registry; undefined if layer 1 has none. */
@@ -164,5 +164,5 @@ export function elementOf(
   const utxo = produced.find(({ output }) => output.value.assets.get(queue.policy)?.has(name))
   if (utxo?.output.datum.kind !== 'inline')
     throw new Error(`The transaction that commits block ${block.height} has no element of it`)
-  return { utxo, headerHash: toHex(block.headerHash), datum: decodeBlockDatum(utxo.output.datum.data) }
+  return { utxo, headerHash: block.headerHash, datum: decodeBlockDatum(utxo.output.datum.data) }
 }

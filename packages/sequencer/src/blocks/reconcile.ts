@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { genesisHeaderHash } from '@ratatosk/block'
-import { BytesSet, equalBytes, toHex } from '@ratatosk/cbor'
+import { BytesSet, equalBytes } from '@ratatosk/cbor'
 import { Layer1Error, type Tip } from '@ratatosk/layer1'
 import { type BlockElement, type RootElement, readStateQueue } from '@ratatosk/protocol'
 import type { Block } from '@ratatosk/store'
@@ -145,7 +145,7 @@ async function compareEnds(
   const { link } = (tail ?? root).datum
   const { cache } = context
   if (link === undefined) cache.setObstacle(undefined)
-  else if (toHex(link) !== cache.obstacle?.headerHash) return 'differs'
+  else if (!cache.isObstacle(link)) return 'differs'
   if (arrived === 0) return { tail }
   await markCommitted(context, unconfirmed.slice(0, arrived))
   return 'changed'

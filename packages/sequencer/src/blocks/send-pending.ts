@@ -73,7 +73,7 @@ export async function sendPending(
   const lowest = [...dead.values()].find(({ kind }) => kind === 'commit')?.block
   if (
     lowest !== undefined &&
-    !queue.blocks.some(({ headerHash }) => headerHash === toHex(lowest.headerHash))
+    !queue.blocks.some(({ headerHash }) => equalBytes(headerHash, lowest.headerHash))
   ) {
     if (lowest.commitTransaction) context.commits.missed(lowest.commitTransaction.id)
     await returnBlocks(context, lowest.height, 'layer 1 did not include its commit')

@@ -24,35 +24,37 @@ import { sendChain } from './send-transactions.js'
  * are undone; blocks of others are just removed. What an interrupted removal leaves behind is pruned before
  * the next block is built.
  *
- * @param headerHash 56 hex digits
+ * @param name of the block: its header hash, 56 hex digits
  */
-export async function remove(context: SequencerContext, headerHash: string): Promise<OperationResult> {
+export async function remove(context: SequencerContext, name: string): Promise<OperationResult> {
   const { log, cache } = context
   administratorOf(context)
   cache.requireComparison()
+  const headerHash = fromHex(name)
   const transactionId = await removeOne(context, headerHash)
   const pruned = await pruneStale(context)
-  const removed = transactionId === undefined ? pruned : [headerHash, ...pruned]
-  if (removed.length === 0)
+  const gone = transactionId === undefined ? pruned : [headerHash, ...pruned]
+  if (gone.length === 0)
     throw new SequencerError(
       'SEQUENCER_NO_SUCH_BLOCK',
-      `Block ${headerHash} is not in the state queue: ` +
+      `Block ${name} is not in the state queue: ` +
         'only a block that is committed and not merged can be removed',
     )
-  const lowest = await lowestHeight(context, removed)
+  const lowest = await lowestHeight(context, gone)
   if (lowest !== undefined)
     await undoBlocks(context, lowest, 'the administrator removed it from the state queue')
+  const removed = gone.map(toHex)
   log.warn({ removed, transactionId }, `Removed ${removed.length} blocks from the state queue`)
-  return { kind: 'removed', headerHash, transactionId: transactionId ?? '', removed }
+  return { kind: 'removed', headerHash: name, transactionId: transactionId ?? '', removed }
 }
 
 /** @returns the id of the transaction; undefined if the block is not in the queue */
-async function removeOne(context: SequencerContext, headerHash: string): Promise<string | undefined> {
+async function removeOne(context: SequencerContext, headerHash: Uint8Array): Promise<string | undefined> {
   const { contracts } = context
   const { wallet } = administratorOf(context)
   for (;;) {
     const queue = await readQueue(context)
-    const block = queue.blocks.find((each) => each.headerHash === headerHash)
+    const block = queue.blocks.find((each) => equalBytes(each.headerHash, headerHash))
     if (block === undefined) return undefined
     const draft = removeBlock(contracts, queue, headerHash, await readReferenceScripts(context))
     const [transaction] = await sendChain(context, wallet, ({ length }) =>
@@ -98,8 +100,8 @@ const maxFutile = 8
  * @returns header hashes of the pruned blocks, in the order of the list
  * @throws {Layer1Error} as `submitAndConfirm`
  */
-export async function pruneStale(context: SequencerContext): Promise<readonly string[]> {
-  const pruned: string[] = []
+export async function pruneStale(context: SequencerContext): Promise<readonly Uint8Array[]> {
+  const pruned: Uint8Array[] = []
   for (let futile = 0; futile < maxFutile; ) {
     const queue = await readQueue(context)
     const blocks = staleBlocks(queue)?.blocks.slice(0, maxPrunedBlocks)
@@ -116,7 +118,7 @@ async function prune(
   context: SequencerContext,
   queue: StateQueue,
   blocks: readonly BlockElement[],
-): Promise<readonly string[]> {
+): Promise<readonly Uint8Array[]> {
   const { contracts, operator, log } = context
   const draft = pruneBlocks(contracts, queue, await readReferenceScripts(context))
   const [pruned] = await sendChain(context, operator, ({ length }) =>
@@ -126,7 +128,7 @@ async function prune(
   context.step('blocks-pruned')
   const hashes = blocks.map(({ headerHash }) => headerHash)
   log.warn(
-    { transactionId: toHex(pruned.id), removed: hashes },
+    { transactionId: toHex(pruned.id), removed: hashes.map(toHex) },
     `Pruned ${hashes.length} blocks that do not follow the one before them`,
   )
   return hashes
@@ -135,11 +137,11 @@ async function prune(
 /** The lowest height at which this store has one of these blocks; undefined if it has none of them. */
 async function lowestHeight(
   { store: { blocks } }: Pick<SequencerContext, 'store'>,
-  headerHashes: readonly string[],
+  headerHashes: readonly Uint8Array[],
 ): Promise<bigint | undefined> {
   let lowest: bigint | undefined
   for (const hash of headerHashes) {
-    const block = await blocks.byHash(fromHex(hash))
+    const block = await blocks.byHash(hash)
     if (block === undefined || block.state === 'removed') continue
     if (lowest === undefined || block.height < lowest) lowest = block.height
   }

@@ -242,7 +242,7 @@ test('an operator that is silent loses the block and the bond', { timeout: 120_0
   const removal = removeInvalidBlock(contracts, {
     queue: readStateQueue(contracts, await layer1.utxosByPolicy(queue.policy)),
     registry: readRegistry(contracts, await layer1.utxosByUnit(registry.unit))!,
-    headerHash: toHex(block.headerHash),
+    headerHash: block.headerHash,
     verdict: { kind: 'held', utxo: verdict! },
   })
   const before = (await wallet.balance()).lovelace

@@ -29,7 +29,7 @@ export async function expectAgreement(
   const [root] = queue.roots
   expect(toHex(root!.datum.state.headerHash)).toBe(confirmed ? toHex(confirmed.headerHash) : genesisHash)
   const unmerged = blocks.filter(({ state }) => state !== 'merged')
-  expect(queue.blocks.map(({ headerHash }) => headerHash)).toEqual(
+  expect(queue.blocks.map(({ headerHash }) => toHex(headerHash))).toEqual(
     unmerged.map(({ headerHash }) => toHex(headerHash)),
   )
   expect(blocks.map(({ height }) => height)).toEqual(blocks.map((_, index) => BigInt(index + 1)))

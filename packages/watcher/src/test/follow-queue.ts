@@ -1,4 +1,4 @@
-import { toHex } from '@ratatosk/cbor'
+import { BytesMap, BytesSet } from '@ratatosk/cbor'
 import type { InvalidBlock } from '@ratatosk/follower'
 import type { Layer1 } from '@ratatosk/layer1'
 import { type Contracts, readStateQueue, soundBlocks } from '@ratatosk/protocol'
@@ -28,40 +28,36 @@ export function followQueue(
   withheld?: Withheld,
 ): { close(): Promise<void> } {
   /** Header hashes of blocks whose bodies are known, and whether they are valid. */
-  const judged = new Map<string, boolean>()
+  const judged = new BytesMap<boolean>()
   const signal = new AbortController().signal
 
   let closed = false
-  const unprovable = new Set<string>()
-  let current: { readonly hash: string; end(): Promise<void> } | undefined
+  const unprovable = new BytesSet()
+  let current: { readonly block: InvalidBlock; end(): Promise<void> } | undefined
 
   async function follow(): Promise<void> {
     const queue = readStateQueue(contracts, await layer1.utxosByPolicy(contracts.scripts.queue.policy))
-    const queued = new Set(soundBlocks(queue).map(({ headerHash }) => headerHash))
-    const block = blocks.find(({ headerHash }) => {
-      const hash = toHex(headerHash)
-      return queued.has(hash) && !unprovable.has(hash)
-    })
-    const hash = block && toHex(block.headerHash)
-    if (current?.hash === hash) return
+    const queued = new BytesSet(soundBlocks(queue).map(({ headerHash }) => headerHash))
+    const block = blocks.find(({ headerHash: each }) => queued.has(each) && !unprovable.has(each))
+    if (current?.block === block) return
     await current?.end()
     current = undefined
-    if (block === undefined || hash === undefined) return
-    if (withheld !== undefined && !judged.has(hash)) {
-      const { headerHash, height, header } = block
+    if (block === undefined) return
+    const { headerHash, height, header } = block
+    if (withheld !== undefined && !judged.has(headerHash)) {
       const shown = await unavailable({ headerHash, height, header }, signal)
-      if (shown !== undefined) judged.set(hash, await withheld.judge(block, shown))
+      if (shown !== undefined) judged.set(headerHash, await withheld.judge(block, shown))
     }
-    if (withheld !== undefined && judged.get(hash) !== false) return
+    if (withheld !== undefined && judged.get(headerHash) !== false) return
     const controller = new AbortController()
     const ended = watch(block, controller.signal).then((result) => {
-      if (result === 'unprovable') unprovable.add(hash)
+      if (result === 'unprovable') unprovable.add(headerHash)
     })
     const end = () => {
       controller.abort()
       return ended
     }
-    current = { hash, end }
+    current = { block, end }
   }
 
   const running = (async () => {

@@ -1,4 +1,5 @@
 import type { Header } from '@ratatosk/block'
+import { toHex } from '@ratatosk/cbor'
 import type { InvalidBlock } from '@ratatosk/follower'
 import { openWallet, type Wallet } from '@ratatosk/layer1'
 import type { ProtocolParameters, Utxo } from '@ratatosk/ledger'
@@ -112,7 +113,7 @@ export async function openWatched(
       clock.time += Number(ms)
       resume()
     },
-    queued: async () => (await scene.queue()).blocks.map(({ headerHash }) => headerHash),
+    queued: async () => (await scene.queue()).blocks.map(({ headerHash }) => toHex(headerHash)),
   }
 }
 

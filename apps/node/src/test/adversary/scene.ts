@@ -176,7 +176,7 @@ export async function openAdversary(t: Test, runs: number) {
     const isThere = async () => {
       const queue = await readQueue()
       next = queue.blocks.at(-1)?.datum.header
-      if (queue.blocks.some((each) => gone.includes(each.headerHash))) return false
+      if (queue.blocks.some((each) => gone.includes(toHex(each.headerHash)))) return false
       return next !== undefined && !equalBytes(encodedHeader(next).hash, tail)
     }
     await until(isThere, { what: 'the honest block', timeoutMs })
