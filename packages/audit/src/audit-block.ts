@@ -1,6 +1,7 @@
 import { CborReader, equalBytes, toHex } from '@ratatosk/cbor'
 import { encodeBody, transactionsOfBody } from './body.js'
 import { createChunks, maxChunks } from './chunks.js'
+import { difference } from './findings.js'
 import { blake2b256 } from './hash.js'
 import type { AuditedHeader } from './header.js'
 import type { AuditedLedger, Change } from './ledger.js'
@@ -37,10 +38,11 @@ export async function auditBody(body: Uint8Array, context: BodyContext): Promise
   }
   const canonical = encodeBody(cbors, block.outputs.values())
   if (!equalBytes(canonical, body))
-    report('body', 'The bytes of the body do not follow from its transactions', {
-      expected: toHex(blake2b256(canonical)),
-      found: toHex(blake2b256(body)),
-    })
+    report(
+      'body',
+      'The bytes of the body do not follow from its transactions',
+      difference(blake2b256(canonical), blake2b256(body)),
+    )
   const chunks = block.chunks.end()
   if (chunks.length > maxChunks)
     report('body', 'The block has too many chunks', {
@@ -48,11 +50,9 @@ export async function auditBody(body: Uint8Array, context: BodyContext): Promise
       found: String(chunks.length),
     })
   const root = await transactionsRootOf({ ...block, chunks, before: context.ledger.get }, pause)
-  if (!equalBytes(root, header.transactionsRoot))
-    report('transactions-root', 'The transactions of the body do not have the root of the header', {
-      expected: toHex(root),
-      found: toHex(header.transactionsRoot),
-    })
+  const other = difference(root, header.transactionsRoot)
+  if (other !== undefined)
+    report('transactions-root', 'The transactions of the body do not have the root of the header', other)
   return { transactionIds: block.transactions.map(({ id }) => id), change: block.change() }
 }
 

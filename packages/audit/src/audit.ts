@@ -2,7 +2,7 @@ import { equalBytes, toHex } from '@ratatosk/cbor'
 import { blockOf, createNodeAudit } from './audit-node.js'
 import { type AuditedChain, createChain, undoableBlocks } from './chain.js'
 import { compareQueue, endOfNewest, type RootedQueue, timesOf } from './compare-queue.js'
-import { createFindings, type FindingList } from './findings.js'
+import { createFindings, difference, type FindingList } from './findings.js'
 import { type AuditedLedger, createLedger } from './ledger.js'
 import { createPause } from './pause.js'
 import { type Sources, sourcesOf, Unavailable } from './sources.js'
@@ -219,12 +219,12 @@ async function recount(ledger: AuditedLedger, findings: FindingList, pause: () =
       expected: textOf(expected),
       found: `a difference of ${textOf(found)}`,
     })
-  if (!equalBytes(root, ledger.root))
+  const other = difference(root, ledger.root)
+  if (other !== undefined)
     findings.add({
       kind: 'utxos-root',
       message: 'The unspent outputs, put together block by block, have another root than all at once',
-      expected: toHex(root),
-      found: toHex(ledger.root),
+      ...other,
     })
   return { lovelace, root }
 }

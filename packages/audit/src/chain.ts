@@ -1,7 +1,7 @@
-import { equalBytes, toHex } from '@ratatosk/cbor'
+import { equalBytes } from '@ratatosk/cbor'
 import { emptyRoot } from '@ratatosk/trie'
 import { auditBody } from './audit-block.js'
-import type { FindingList } from './findings.js'
+import { blockAt, difference, type FindingList } from './findings.js'
 import { blake2b224 } from './hash.js'
 import { type AuditedHeader, knownVersion, readHeader } from './header.js'
 import type { AuditedLedger, Change } from './ledger.js'
@@ -100,17 +100,13 @@ export function createChain(
   const reporter =
     (height: number, headerHash: Uint8Array) =>
     (kind: FindingKind, message: string, more: Partial<Finding> = {}): void =>
-      findings.add({ kind, message, block: { height, headerHash: toHex(headerHash) }, ...more })
+      findings.add({ kind, message, block: blockAt(height, headerHash), ...more })
 
   type Report = ReturnType<typeof reporter>
 
   function read({ headerHash, header }: NamedHeader, report: Report): AuditedHeader | undefined {
-    const hash = blake2b224(header)
-    if (!equalBytes(hash, headerHash))
-      report('header', 'The header does not have the hash that names it', {
-        expected: toHex(headerHash),
-        found: toHex(hash),
-      })
+    const other = difference(headerHash, blake2b224(header))
+    if (other !== undefined) report('header', 'The header does not have the hash that names it', other)
     try {
       return readHeader(header)
     } catch (error) {
@@ -123,8 +119,8 @@ export function createChain(
   function judgeHeader(header: AuditedHeader, report: Report): void {
     const before = kept.at(-1)?.header
     const expect = (kind: FindingKind, message: string, expected: Uint8Array, found: Uint8Array): void => {
-      if (!equalBytes(expected, found))
-        report(kind, message, { expected: toHex(expected), found: toHex(found) })
+      const other = difference(expected, found)
+      if (other !== undefined) report(kind, message, other)
     }
     if (header.blockVersion !== knownVersion)
       report('version', 'The header states another block version', {
@@ -158,15 +154,12 @@ export function createChain(
   }
 
   function judgeRoot({ utxosRoot }: AuditedHeader, isComplete: boolean, report: Report): void {
-    const { root } = ledger
     const agreed = agrees
-    agrees = equalBytes(root, utxosRoot)
+    const other = difference(ledger.root, utxosRoot)
+    agrees = other === undefined
     // What follows from a wrong state is not reported again.
-    if (agrees || !agreed || !isComplete) return
-    report('utxos-root', 'The root of the unspent outputs does not follow from the transactions', {
-      expected: toHex(root),
-      found: toHex(utxosRoot),
-    })
+    if (other !== undefined && agreed && isComplete)
+      report('utxos-root', 'The root of the unspent outputs does not follow from the transactions', other)
   }
 
   return {

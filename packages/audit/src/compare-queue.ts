@@ -1,5 +1,6 @@
 import { equalBytes, isDecodeError, toHex } from '@ratatosk/cbor'
 import type { AuditedChain } from './chain.js'
+import { blockAt, difference } from './findings.js'
 import { blake2b224 } from './hash.js'
 import { readHeader } from './header.js'
 import type { Sources } from './sources.js'
@@ -53,13 +54,13 @@ export async function compareQueue(
   const state = merged === 0 ? undefined : await header(merged)
   const confirmedHeader = state && timesOf(state)
   const root = merged === 0 ? genesisRoot : confirmedHeader?.utxosRoot
-  const at = { block: { height: merged, headerHash: toHex(confirmed.headerHash) } }
-  if (root !== undefined && !equalBytes(root, confirmed.utxosRoot))
+  const at = { block: blockAt(merged, confirmed.headerHash) }
+  const otherRoot = root && difference(root, confirmed.utxosRoot)
+  if (otherRoot !== undefined)
     findings.push({
       kind: 'confirmed-state',
       message: 'The confirmed state has another root of the unspent outputs than its block',
-      expected: toHex(root),
-      found: toHex(confirmed.utxosRoot),
+      ...otherRoot,
       ...at,
     })
   if (confirmedHeader !== undefined && confirmedHeader.endTime !== confirmed.endTime)
@@ -74,15 +75,14 @@ export async function compareQueue(
   let equal = 0
   for (const [place, { headerHash, header: cbor }] of blocks.entries()) {
     const height = merged + place + 1
-    const named = { block: { height, headerHash: toHex(headerHash) } }
-    const hash = blake2b224(cbor)
-    if (!equalBytes(hash, headerHash))
+    const block = blockAt(height, headerHash)
+    const otherHash = difference(headerHash, blake2b224(cbor))
+    if (otherHash !== undefined)
       findings.push({
         kind: 'header',
         message: 'The header on layer 1 does not have the hash that names it',
-        expected: toHex(headerHash),
-        found: toHex(hash),
-        ...named,
+        ...otherHash,
+        block,
       })
     const derived = chain.hashAt(height)
     if (derived !== undefined && equalBytes(derived, headerHash)) equal++
@@ -90,19 +90,16 @@ export async function compareQueue(
       findings.push({
         kind: 'block-missing',
         message: 'Layer 1 has a block that the archive does not have at its height',
-        expected: toHex(headerHash),
+        expected: block.headerHash,
         found: derived === undefined ? 'none' : toHex(derived),
-        ...named,
+        block,
       })
   }
-  const surplus = (height: number, headerHash: Uint8Array): void =>
-    void findings.push({
-      kind: 'block-extra',
-      message: 'The archive has a block that layer 1 does not have',
-      expected: 'none',
-      found: toHex(headerHash),
-      block: { height, headerHash: toHex(headerHash) },
-    })
+  const surplus = (height: number, headerHash: Uint8Array): void => {
+    const block = blockAt(height, headerHash)
+    const message = 'The archive has a block that layer 1 does not have'
+    findings.push({ kind: 'block-extra', message, expected: 'none', found: block.headerHash, block })
+  }
   for (let height = merged + equal + 1; height <= chain.height; height++) {
     const hash = chain.hashAt(height)
     if (hash !== undefined) surplus(height, hash)

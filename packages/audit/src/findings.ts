@@ -1,3 +1,4 @@
+import { equalBytes, toHex } from '@ratatosk/cbor'
 import type { Finding } from './types.js'
 
 /** Collects findings, a limited number of them. */
@@ -29,3 +30,13 @@ export function createFindings(limit: number): FindingList {
     },
   }
 }
+
+/** What a finding says of two byte strings that should be equal; undefined if they are. */
+export const difference = (expected: Uint8Array, found: Uint8Array) =>
+  equalBytes(expected, found) ? undefined : { expected: toHex(expected), found: toHex(found) }
+
+/** The block of a finding. */
+export const blockAt = (height: number, headerHash: Uint8Array): NonNullable<Finding['block']> => ({
+  height,
+  headerHash: toHex(headerHash),
+})
