@@ -7,7 +7,7 @@ import {
   partsOfFrames,
   type TransactionParts,
 } from '@ratatosk/block'
-import { concatBytes, equalBytes, toHex } from '@ratatosk/cbor'
+import { BytesMap, concatBytes, equalBytes } from '@ratatosk/cbor'
 import { blake2b256, decodeTransactionBody } from '@ratatosk/ledger'
 import type { AccusedBlock } from './accused-block.js'
 import { type ChunkFlawProof, openChunk, type ShownChunk } from './chunk-proofs.js'
@@ -97,9 +97,8 @@ function* knownBytes(
   const spans = yield* spansOf(block)
   let searches = 0
   return function* ({ number, first, hash }) {
-    const name = toHex(hash)
-    const span = spans.get(name)
-    const found = known.get(name) ?? (span && (yield* framesOf(block, span, partsAt)))
+    const span = spans.get(hash)
+    const found = known.get(hash) ?? (span && (yield* framesOf(block, span, partsAt)))
     if (found !== undefined || span !== undefined || searches === maxSearches) return found
     searches++
     const end = chunks.get(number + 1)?.first ?? BigInt(block.transactions.length)
@@ -117,21 +116,21 @@ interface Span {
   readonly end: number
 }
 
-/** The chunks that the transactions give, by their hashes in hex. */
-function* spansOf(block: AccusedBlock): Stepping<ReadonlyMap<string, Span>> {
-  const begun: { readonly first: number; readonly name: string }[] = []
-  const chunker = createChunker((first, bytes) => begun.push({ first, name: toHex(blake2b256(bytes)) }))
+/** The chunks that the transactions give, by their hashes. */
+function* spansOf(block: AccusedBlock): Stepping<BytesMap<Span>> {
+  const begun: { readonly first: number; readonly hash: Uint8Array }[] = []
+  const chunker = createChunker((first, bytes) => begun.push({ first, hash: blake2b256(bytes) }))
   const { transactions } = block
   for (const position of transactions.keys()) {
     yield step
     chunker.add(partsAt(block, position) as TransactionParts)
   }
   chunker.end()
-  return new Map(
-    begun.map(({ first, name }, place) => [
-      name,
-      { first, end: begun[place + 1]?.first ?? transactions.length },
-    ]),
+  return new BytesMap(
+    begun.map(
+      ({ first, hash }, place) =>
+        [hash, { first, end: begun[place + 1]?.first ?? transactions.length }] as const,
+    ),
   )
 }
 

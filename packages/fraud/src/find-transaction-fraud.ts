@@ -1,5 +1,5 @@
 import { fitOf, intervalOf, type TransactionRecord } from '@ratatosk/block'
-import { concatBytes, equalBytes, fromHex, toHex } from '@ratatosk/cbor'
+import { BytesMap, concatBytes, equalBytes, fromHex } from '@ratatosk/cbor'
 import type { ProvableRules } from '@ratatosk/contracts'
 import {
   blake2b256,
@@ -51,7 +51,7 @@ export function findTransactionFraud(
 export function* transactionFrauds(block: AccusedBlock, rules: ProvableRules): Search<TransactionFraudProof> {
   yield* readKnownChunks(block)
   const made = yield* outputsMadeIn(block)
-  const outputOf = (key: Uint8Array) => made.get(toHex(key)) ?? block.outputBefore?.(key)
+  const outputOf = (key: Uint8Array) => made.get(key) ?? block.outputBefore?.(key)
   for (const position of block.transactions.keys()) {
     yield step
     const recorded = recordedAt(block, position)
@@ -65,16 +65,16 @@ export function* transactionFrauds(block: AccusedBlock, rules: ProvableRules): S
   }
 }
 
-/** The outputs that the transactions of a block make, by reference in hex. */
-function* outputsMadeIn(block: AccusedBlock): Generator<typeof step, ReadonlyMap<string, Uint8Array>> {
-  const made = new Map<string, Uint8Array>()
+/** The outputs that the transactions of a block make, by reference. */
+function* outputsMadeIn(block: AccusedBlock): Generator<typeof step, BytesMap<Uint8Array>> {
+  const made = new BytesMap<Uint8Array>()
   for (const position of block.transactions.keys()) {
     yield step
     const recorded = recordedAt(block, position)
     if (recorded === undefined) continue
     const { id: transactionId } = recorded.parts
     for (const [index, output] of movedAt(recorded)?.outputs.entries() ?? [])
-      made.set(toHex(encodeOutputReference({ transactionId, index })), output)
+      made.set(encodeOutputReference({ transactionId, index }), output)
   }
   return made
 }

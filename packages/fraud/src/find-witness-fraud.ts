@@ -1,7 +1,6 @@
 import type { TransactionRecord } from '@ratatosk/block'
-import { compareBytes, concatBytes, equalBytes, fromHex, toHex } from '@ratatosk/cbor'
+import { BytesMap, compareBytes, concatBytes, equalBytes, fromHex, toHex } from '@ratatosk/cbor'
 import {
-  blake2b224,
   blake2b256,
   type Credential,
   effects,
@@ -9,10 +8,9 @@ import {
   type OutputReference,
   type PlutusLanguage,
   type ProtocolParameters,
-  type Script,
   satisfiesNativeScript,
   scriptIntegrityHash,
-  type Transaction,
+  signatoriesOf,
   type TransactionOutput,
   validatePart,
   verifySignature,
@@ -72,10 +70,10 @@ function* fraudsIn(
   parameters: Pick<ProtocolParameters, 'costModels'>,
 ): Generator<WitnessFraudProof | typeof step, void> {
   yield* readKnownChunks(block)
-  const produced = new Map<string, TransactionOutput>()
+  const produced = new BytesMap<TransactionOutput>()
   const outputs: Outputs = (reference) => {
     const key = encodeOutputReference(reference)
-    const own = produced.get(toHex(key))
+    const own = produced.get(key)
     if (own !== undefined) return own
     const before = block.outputBefore?.(key)
     return before && readOutput(before)
@@ -87,7 +85,7 @@ function* fraudsIn(
     if (read === undefined) continue
     const { transaction } = read
     for (const { reference, output } of effects(transaction).produced)
-      produced.set(toHex(encodeOutputReference(reference)), output)
+      produced.set(encodeOutputReference(reference), output)
     const { record, isWitnessed } = recorded as Recorded
     if (isWitnessed) yield* fraudsOf({ block, position, record, ...read, outputs, parameters })
   }
@@ -127,22 +125,18 @@ function* invalidSignatures({ block, position, transaction }: Suspect): Generato
   }
 }
 
-/** The hashes of the keys that have signed, in hex. */
-const signatoriesOf = ({ witnesses }: Transaction): ReadonlySet<string> =>
-  new Set(witnesses.keyWitnesses.map(({ publicKey }) => toHex(blake2b224(publicKey))))
-
 function* missingSignatures(suspect: Suspect): Generator<WitnessFraudProof, void> {
   const { transaction, outputs } = suspect
   const signed = signatoriesOf(transaction)
   for (const [index, reference] of transaction.body.inputs.entries()) {
     const output = outputs(reference)
     const payment = output && paymentOf(output)
-    if (payment?.kind !== 'key' || signed.has(toHex(payment.hash))) continue
+    if (payment?.kind !== 'key' || signed.has(payment.hash)) continue
     const need = spentAt(suspect, index)
     if (need) yield { fraud: 'missingSignature', ...opened(suspect), need }
   }
   for (const keyHash of transaction.body.requiredSigners) {
-    if (!signed.has(toHex(keyHash)))
+    if (!signed.has(keyHash))
       yield { fraud: 'missingSignature', ...opened(suspect), need: { kind: 'required', keyHash } }
   }
 }
@@ -204,14 +198,14 @@ function* scriptFrauds(suspect: Suspect): Generator<WitnessFraudProof, void> {
   const { transaction } = suspect
   const { body, witnesses } = transaction
   const resolved = [...body.inputs, ...body.referenceInputs].map(suspect.outputs)
-  const scripts = new Map<string, Script>()
-  for (const output of resolved)
-    if (output?.referenceScript) scripts.set(toHex(output.referenceScript.hash), output.referenceScript)
-  for (const script of witnesses.scripts) scripts.set(toHex(script.hash), script)
+  const referenced = resolved.flatMap((output) => output?.referenceScript ?? [])
+  const scripts = new BytesMap(
+    [...referenced, ...witnesses.scripts].map((each) => [each.hash, each] as const),
+  )
   const pointers = new Set(witnesses.redeemers.map(({ purpose, index }) => `${purpose}:${index}`))
   const signed = signatoriesOf(transaction)
   for (const { hash, purpose, index, output, open } of neededScripts(suspect)) {
-    const script = scripts.get(toHex(hash))
+    const script = scripts.get(hash)
     const hasRedeemer = pointers.has(`${purpose}:${index}`)
     if (script === undefined) {
       const need = open()

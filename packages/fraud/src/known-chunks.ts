@@ -6,7 +6,7 @@ import {
   maxChunkLength,
   type TransactionParts,
 } from '@ratatosk/block'
-import { toHex } from '@ratatosk/cbor'
+import { BytesMap } from '@ratatosk/cbor'
 import { blake2b256 } from '@ratatosk/ledger'
 import type { AccusedBlock } from './accused-block.js'
 import { type Stepping, step } from './smallest-proof.js'
@@ -48,8 +48,8 @@ export function readFrames(bytes: Uint8Array): readonly Frames[] | undefined {
 
 /** Chunks of a block whose bytes are known besides its transactions. */
 interface KnownChunks {
-  /** By their hashes in hex. */
-  readonly bytes: ReadonlyMap<string, Uint8Array>
+  /** By their hashes. */
+  readonly bytes: BytesMap<Uint8Array>
   /** Their transactions by position. */
   readonly frames: ReadonlyMap<number, Frames>
 }
@@ -60,21 +60,20 @@ const knownOf = new WeakMap<AccusedBlock, KnownChunks>()
 export function* readKnownChunks(block: AccusedBlock): Stepping<KnownChunks> {
   const read = knownOf.get(block)
   if (read !== undefined) return read
-  const bytes = new Map<string, Uint8Array>()
+  const bytes = new BytesMap<Uint8Array>()
   for (const each of block.chunks ?? []) {
     yield step
-    bytes.set(toHex(blake2b256(each)), each)
+    bytes.set(blake2b256(each), each)
   }
   const frames = new Map<number, Frames>()
   /** Each chunk is read once, whatever the map says. */
-  const left = new Map(bytes)
+  const left = new BytesMap(bytes)
   for (const [key, value] of bytes.size > 0 ? block.entriesOfMap() : []) {
     yield step
     if (!isChunkEntry(key, value)) continue
     const { first, hash } = readChunk(key, value)
-    const name = toHex(hash)
-    const chunk = left.get(name)
-    left.delete(name)
+    const chunk = left.get(hash)
+    left.delete(hash)
     for (const [place, each] of (chunk && readFrames(chunk))?.entries() ?? [])
       frames.set(Number(first) + place, each)
   }

@@ -37,6 +37,7 @@ export { isRetriable } from './rules/retry.js'
 export { minimumFee, referenceScriptsFee, transactionSize } from './rules/utxo/fee.js'
 export { minimumLovelace } from './rules/utxo/outputs.js'
 export { type PhaseTwo, validateScripts } from './rules/utxos/validate-scripts.js'
+export { signatories as signatoriesOf } from './rules/utxow/key-witnesses.js'
 export { satisfies as satisfiesNativeScript } from './rules/utxow/native-scripts.js'
 export { type CostModels, languageViews, scriptIntegrityHash } from './rules/utxow/script-integrity.js'
 export {
@@ -55,6 +56,7 @@ export {
 } from './transaction/decode.js'
 export { metadataLabels } from './transaction/metadata.js'
 export {
+  byReference,
   decodeOutputReference,
   encodeOutputReference,
   outputReferenceKey,

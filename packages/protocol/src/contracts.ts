@@ -11,6 +11,7 @@ import {
   summonsScript,
 } from '@ratatosk/contracts'
 import {
+  byReference,
   type Credential,
   encodeBech32Address,
   keyAddress,
@@ -18,7 +19,7 @@ import {
   scriptAddress,
   type Utxo,
 } from '@ratatosk/ledger'
-import { byReference, type TransactionDraft } from '@ratatosk/transaction'
+import type { TransactionDraft } from '@ratatosk/transaction'
 import { ProtocolError } from './errors.js'
 
 /** The parameters that distinguish one rollup's contracts from another's. */

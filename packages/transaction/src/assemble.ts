@@ -1,5 +1,6 @@
-import { toHex } from '@ratatosk/cbor'
+import { BytesSet, toHex } from '@ratatosk/cbor'
 import {
+  byReference,
   decodeTransaction,
   type KeyWitness,
   outputReferenceKey,
@@ -16,7 +17,7 @@ import {
   encodeWitnesses,
   type RedeemerContent,
 } from './encode-transaction.js'
-import { byReference, invalidDraft, languagesOf, type Plan } from './plan.js'
+import { invalidDraft, languagesOf, type Plan } from './plan.js'
 import type { BuildContext } from './types.js'
 
 /** One candidate for the transaction; each round of fee and budget settling makes another. */
@@ -72,9 +73,9 @@ export function sign(
   body: Uint8Array,
   id: Uint8Array,
 ): Uint8Array {
-  const known = new Set(signers.map(({ hash }) => toHex(hash)))
+  const known = new BytesSet(signers.map(({ hash }) => hash))
   for (const hash of signaturesNeeded(plan, attempt)) {
-    if (!known.has(hash)) throw invalidDraft(`no signer has key hash ${hash}`)
+    if (!known.has(hash)) throw invalidDraft(`no signer has key hash ${toHex(hash)}`)
   }
   const signatures = signers.map((key) => ({ publicKey: key.publicKey, signature: key.sign(id) }))
   return encodeTransaction(body, encodeWitnesses(witnessesOf(plan, attempt, signatures)))
@@ -137,12 +138,12 @@ function blankSignatures({ signers }: BuildContext): readonly KeyWitness[] {
   return signers.map(({ publicKey }) => ({ publicKey, signature: new Uint8Array(64) }))
 }
 
-function signaturesNeeded({ draft }: Plan, { spent, collateral }: Attempt): ReadonlySet<string> {
-  const needed = new Set((draft.requiredSigners ?? []).map(toHex))
+function signaturesNeeded({ draft }: Plan, { spent, collateral }: Attempt): BytesSet {
+  const needed = new BytesSet(draft.requiredSigners)
   for (const { output } of [...spent, ...(collateral?.inputs ?? [])]) {
     const { address } = output
     if (address.kind === 'byron' || address.kind === 'reward') continue
-    if (address.payment.kind === 'key') needed.add(toHex(address.payment.hash))
+    if (address.payment.kind === 'key') needed.add(address.payment.hash)
   }
   return needed
 }

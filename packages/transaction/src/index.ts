@@ -14,7 +14,7 @@ export { keysFromSeedPhrase } from './keys/seed-phrase.js'
 export { keysFromSigningKey, signingKey } from './keys/signing-key.js'
 export type { NetworkId, SeedPhraseOptions, SigningKey, WalletKeys } from './keys/types.js'
 export { isSatisfiedBy, keysOfNativeScript, type NativeScriptContent, nativeScript } from './native-script.js'
-export { byReference, invalidDraft } from './plan.js'
+export { invalidDraft } from './plan.js'
 export { addValue, type Quantities, toValue } from './quantities.js'
 export type {
   BuildContext,

@@ -1,4 +1,4 @@
-import { CborWriter, fromHex, isDecodeError, toHex } from '@ratatosk/cbor'
+import { BytesSet, CborWriter, fromHex, isDecodeError } from '@ratatosk/cbor'
 import { decodeNativeScript, type NativeScript, type Script, satisfiesNativeScript } from '@ratatosk/ledger'
 import { WalletError } from './errors.js'
 
@@ -24,23 +24,23 @@ export function nativeScript(text: string): NativeScriptContent {
   }
 }
 
-/** The hashes of the keys that a native script names, each once, in hex. */
-export function keysOfNativeScript(script: NativeScript): readonly string[] {
-  const hashes = new Set<string>()
+/** The hashes of the keys that a native script names, each once. */
+export function keysOfNativeScript(script: NativeScript): BytesSet {
+  const hashes = new BytesSet()
   const collect = (part: NativeScript): void => {
-    if (part.kind === 'signature') hashes.add(toHex(part.keyHash))
+    if (part.kind === 'signature') hashes.add(part.keyHash)
     else if ('scripts' in part) part.scripts.forEach(collect)
   }
   collect(script)
-  return [...hashes]
+  return hashes
 }
 
 /**
  * Whether signatures alone satisfy a native script, whatever a transaction's validity interval.
  *
- * @param keys hashes in hex
+ * @param keys their hashes
  */
-export function isSatisfiedBy(script: NativeScript, keys: ReadonlySet<string>): boolean {
+export function isSatisfiedBy(script: NativeScript, keys: BytesSet): boolean {
   return satisfiesNativeScript(script, keys, {})
 }
 

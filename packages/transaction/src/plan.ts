@@ -1,9 +1,8 @@
-import { compareBytes, isDecodeError, toHex } from '@ratatosk/cbor'
+import { BytesSet, isDecodeError, toHex } from '@ratatosk/cbor'
 import {
   type Assets,
   decodeBech32Address,
   minimumLovelace,
-  type OutputReference,
   outputReferenceKey,
   type PlutusLanguage,
   type ProtocolParameters,
@@ -39,9 +38,9 @@ export function planTransaction(draft: TransactionDraft, parameters: ProtocolPar
   for (const { value } of outputs) addValue(needed, value)
   for (const { utxo } of inputs) addValue(needed, utxo.output.value, -1n)
   addAssets(needed, mint, -1n)
-  const datums = new Map(inputs.flatMap(({ datum }) => (datum ? [[toHex(datum), datum]] : [])))
+  const datums = new BytesSet(inputs.flatMap(({ datum }) => datum ?? []))
   const runsScripts = [...inputs, ...mints].some(({ redeemer }) => redeemer !== undefined)
-  return { draft, outputs, mint, needed, datums: [...datums.values()], runsScripts }
+  return { draft, outputs, mint, needed, datums: [...datums], runsScripts }
 }
 
 /** The output with its lovelace; the default is the minimum that its size requires. */
@@ -96,11 +95,6 @@ export function languagesOf({ draft }: Plan, spent: readonly Utxo[]): ReadonlySe
   }
   for (const { policy, redeemer } of draft.mint ?? []) if (redeemer !== undefined) need(policy)
   return needed
-}
-
-/** The order of the ledger's sets: transaction id, then index. */
-export function byReference(a: OutputReference, b: OutputReference): number {
-  return compareBytes(a.transactionId, b.transactionId) || a.index - b.index
 }
 
 export function invalidDraft(reason: string): WalletError {

@@ -1,4 +1,4 @@
-import { equalBytes, fromHex, toHex } from '@ratatosk/cbor'
+import { BytesSet, equalBytes, fromHex, toHex } from '@ratatosk/cbor'
 import { renouncedAdministrator } from '@ratatosk/contracts'
 import type { Credential } from '@ratatosk/ledger'
 import {
@@ -91,12 +91,12 @@ function scriptAdministrator(
   const credential: Credential = { kind: 'script', hash: script.hash }
   const named = keysOfNativeScript(script.script)
   const wallets = [...own, ...(operator ? [operator] : [])]
-  const keys = wallets.map(({ payment }) => payment).filter(({ hash }) => named.includes(toHex(hash)))
-  const held = new Set(keys.map(({ hash }) => toHex(hash)))
+  const keys = wallets.map(({ payment }) => payment).filter(({ hash }) => named.has(hash))
+  const held = new BytesSet(keys.map(({ hash }) => hash))
   const [wallet] = wallets
   if (wallet !== undefined && isSatisfiedBy(script.script, held))
     return { credential, signing: { wallet, script, keys } }
-  const missing = named.filter((hash) => !held.has(hash)).join(', ')
+  const missing = [...named].flatMap((hash) => (held.has(hash) ? [] : toHex(hash))).join(', ')
   const absent =
     'the keys at hand do not satisfy the script. To run the operation, start the node with phrases of ' +
     'enough of its other keys in ADMIN_SEED_PHRASE_FILE, separated by commas; not at hand: ' +

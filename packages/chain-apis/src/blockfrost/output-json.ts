@@ -1,8 +1,8 @@
-import { toHex } from '@ratatosk/cbor'
 import { blake2b256, type TransactionOutput, type Value } from '@ratatosk/ledger'
 import { TooManyOutputsError } from '../limited-outputs.js'
 import { addressText } from '../view/address-text.js'
 import type { ChainOutput } from '../view/chain-view.js'
+import { hexOrNull } from '../view/hex.js'
 
 export function amountJson({ lovelace, assets }: Value): { unit: string; quantity: string }[] {
   const amount = [{ unit: 'lovelace', quantity: String(lovelace) }]
@@ -19,9 +19,9 @@ export function outputJson({ address, value, datum, referenceScript }: Transacti
   return {
     address: addressText(address),
     amount: amountJson(value),
-    data_hash: hash === undefined ? null : toHex(hash),
-    inline_datum: inline === undefined ? null : toHex(inline),
-    reference_script_hash: referenceScript === undefined ? null : toHex(referenceScript.hash),
+    data_hash: hexOrNull(hash),
+    inline_datum: hexOrNull(inline),
+    reference_script_hash: hexOrNull(referenceScript?.hash),
   }
 }
 

@@ -1,6 +1,7 @@
 import { toHex } from '@ratatosk/cbor'
 import {
   blake2b256,
+  byReference,
   outputReferenceKey,
   type Rational,
   type Redeemer,
@@ -46,10 +47,7 @@ async function scriptsOf(
   chain: ChainView,
   { body }: Transaction,
 ): Promise<(redeemer: Redeemer) => string | undefined> {
-  const inputs = body.inputs
-    .map((reference) => ({ id: toHex(reference.transactionId), index: reference.index, reference }))
-    .sort((a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : a.index - b.index))
-    .map(({ reference }) => outputReferenceKey(reference))
+  const inputs = [...body.inputs].sort(byReference).map(outputReferenceKey)
   const outputs = await chain.outputs({ references: inputs }, { offset: 0, limit: inputs.length })
   const owners = new Map(outputs.map(({ key, output }) => [key, paymentCredential(output)]))
   const policies = [...body.mint.keys()].sort()

@@ -1,9 +1,10 @@
 import { toHex } from '@ratatosk/cbor'
-import { blake2b256, outputReferenceKey, type Script, type Transaction } from '@ratatosk/ledger'
+import { blake2b256, byReference, outputReferenceKey, type Script, type Transaction } from '@ratatosk/ledger'
 import { ChainUnavailableError } from '../errors.js'
 import { lazyList } from '../json.js'
 import { addressText } from '../view/address-text.js'
 import type { ChainOutput, ChainView } from '../view/chain-view.js'
+import { hexOrNull } from '../view/hex.js'
 
 const languages = {
   native: 'native',
@@ -68,13 +69,13 @@ function matchJson(found: ChainOutput, { spenders, datums }: Referred) {
     output_index: index,
     address: addressText(output.address),
     value: { coins: output.value.lovelace, assets },
-    datum_hash: hash === undefined ? null : toHex(hash),
+    datum_hash: hexOrNull(hash),
     datum_type: datum.kind === 'none' ? undefined : datum.kind,
-    script_hash: referenceScript === undefined ? null : toHex(referenceScript.hash),
+    script_hash: hexOrNull(referenceScript?.hash),
     created_at: pointJson(created.block),
     spent_at: spentJson(found, spenders),
     ...(datums && {
-      datum: known === undefined ? null : toHex(known),
+      datum: hexOrNull(known),
       script: referenceScript === undefined ? null : scriptJson(referenceScript),
     }),
   }
@@ -93,13 +94,7 @@ function spentJson({ key, spent }: ChainOutput, spenders: Referred['spenders']) 
   if (spent === undefined) return null
   const spender = spenders.get(spent.transactionHash)
   const references = spent.by === 'inputs' ? spender?.body.inputs : spender?.body.collateralInputs
-  const keys = (references ?? []).map((reference) => ({
-    key: outputReferenceKey(reference),
-    id: toHex(reference.transactionId),
-    index: reference.index,
-  }))
-  keys.sort((a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : a.index - b.index))
-  const position = keys.findIndex((entry) => entry.key === key)
+  const position = [...(references ?? [])].sort(byReference).map(outputReferenceKey).indexOf(key)
   const redeemer = spender?.witnesses.redeemers.find(
     ({ purpose, index }) => purpose === 'spend' && index === position,
   )
@@ -107,6 +102,6 @@ function spentJson({ key, spent }: ChainOutput, spenders: Referred['spenders']) 
     ...pointJson(spent.block),
     transaction_id: spent.transactionHash,
     input_index: position,
-    redeemer: spent.by === 'inputs' && redeemer !== undefined ? toHex(redeemer.data) : null,
+    redeemer: spent.by === 'inputs' ? hexOrNull(redeemer?.data) : null,
   }
 }

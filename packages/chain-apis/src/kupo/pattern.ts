@@ -1,4 +1,4 @@
-import { fromHex, isDecodeError, toHex } from '@ratatosk/cbor'
+import { equalBytes, fromHex, isDecodeError, toHex } from '@ratatosk/cbor'
 import { blake2b224, decodeAddress } from '@ratatosk/ledger'
 import { bech32 } from 'bech32'
 import { readAddressText } from '../view/address-text.js'
@@ -69,7 +69,7 @@ function readAddress(text: string): Pattern | undefined {
     const bytes = toHex(address.bytes)
     return {
       query: { address: bytes },
-      matches: ({ output }) => toHex(output.address.bytes) === bytes,
+      matches: ({ output }) => equalBytes(output.address.bytes, address.bytes),
     }
   } catch (error) {
     if (isDecodeError(error)) return undefined

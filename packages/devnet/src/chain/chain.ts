@@ -162,8 +162,8 @@ function createPreimages(): Preimages {
     addOutput,
     addTransaction({ body, witnesses, auxiliaryData }) {
       for (const [hash, datum] of witnesses.datums) datums.set(hash, datum)
-      for (const script of witnesses.scripts) scripts.set(toHex(script.hash), script)
-      for (const script of auxiliaryData?.scripts ?? []) scripts.set(toHex(script.hash), script)
+      for (const script of [...witnesses.scripts, ...(auxiliaryData?.scripts ?? [])])
+        scripts.set(toHex(script.hash), script)
       for (const output of body.outputs) addOutput(output)
       if (body.collateralReturn !== undefined) addOutput(body.collateralReturn)
     },

@@ -1,5 +1,5 @@
 import { toHex } from '@ratatosk/cbor'
-import { comparePlaces, paymentCredential, units } from '@ratatosk/chain-apis'
+import { comparePlaces, holdsFor, paymentCredential, units } from '@ratatosk/chain-apis'
 import type { TransactionOutput } from '@ratatosk/ledger'
 import type { ChainOutput, UtxoQuery } from './types.js'
 
@@ -75,7 +75,8 @@ export function createOutputIndex(): OutputIndex {
     return unspent
   }
 
-  function countAddress(address: string, change: number): void {
+  function countAddress({ output }: ChainOutput, change: number): void {
+    const address = toHex(output.address.bytes)
     const count = (outputsPerAddress.get(address) ?? 0) + change
     if (count === 0) outputsPerAddress.delete(address)
     else outputsPerAddress.set(address, count)
@@ -99,7 +100,7 @@ export function createOutputIndex(): OutputIndex {
       const entry = { ...output }
       outputs.set(output.key, entry)
       addTo(byTransaction, output.transactionHash, entry)
-      countAddress(toHex(output.output.address.bytes), 1)
+      countAddress(output, 1)
       addUnspent(entry)
     },
     remove(key) {
@@ -107,7 +108,7 @@ export function createOutputIndex(): OutputIndex {
       if (entry === undefined) return
       outputs.delete(key)
       removeFrom(byTransaction, entry.transactionHash, entry)
-      countAddress(toHex(entry.output.address.bytes), -1)
+      countAddress(entry, -1)
       removeUnspent(entry)
     },
     spend(key, spent) {
@@ -138,13 +139,10 @@ function removeFrom(index: Map<string, Set<Entry>>, key: string, entry: Entry): 
 }
 
 function matches(entry: Entry, query: UtxoQuery): boolean {
-  const { transaction, address, paymentCredential: credential, policy, unit } = query
+  const { transaction } = query
   if (entry.spent !== undefined) return false
   if (transaction !== undefined && entry.transactionHash !== transaction) return false
-  if (address !== undefined && toHex(entry.output.address.bytes) !== address) return false
-  if (credential !== undefined && paymentCredential(entry.output) !== credential) return false
-  if (policy !== undefined && !entry.output.value.assets.has(policy)) return false
-  return unit === undefined || [...units(entry.output)].includes(unit)
+  return holdsFor(entry.output, query)
 }
 
 function byAge(a: ChainOutput, b: ChainOutput): number {

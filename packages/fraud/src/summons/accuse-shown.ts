@@ -1,5 +1,5 @@
 import { chunkKey, type PackedEntries } from '@ratatosk/block'
-import { equalBytes, toHex } from '@ratatosk/cbor'
+import { BytesMap, equalBytes } from '@ratatosk/cbor'
 import type { ProvableRules } from '@ratatosk/contracts'
 import { blake2b256 } from '@ratatosk/ledger'
 import type { TrieEntry, TrieView } from '@ratatosk/trie'
@@ -44,22 +44,19 @@ export async function accuseShown(
   absent?: Uint8Array,
 ): Promise<AccusedBlock> {
   const { packed } = derived
-  /** What is not as it follows, by key in hex; undefined for the key that the map does not have. */
-  const others = new Map<string, TrieEntry | undefined>()
+  /** What is not as it follows, by key; undefined for the key that the map does not have. */
+  const others = new BytesMap<TrieEntry | undefined>()
   if (absent !== undefined)
     for await (const [key] of pausing(packed.all()))
-      if (equalBytes(blake2b256(key), absent)) others.set(toHex(key), undefined)
-  for (const entry of shown.entries()) others.set(toHex(entry[0]), entry)
-  for (const [number, { record }] of chunks) others.set(toHex(chunkKey(number)), [chunkKey(number), record])
+      if (equalBytes(blake2b256(key), absent)) others.set(key, undefined)
+  for (const entry of shown.entries()) others.set(entry[0], entry)
+  for (const [number, { record }] of chunks) others.set(chunkKey(number), [chunkKey(number), record])
   return {
     ...block,
     map: shown,
-    valueOf(key) {
-      const name = toHex(key)
-      return others.has(name) ? others.get(name)?.[1] : packed.valueOf(key)
-    },
+    valueOf: (key) => (others.has(key) ? others.get(key)?.[1] : packed.valueOf(key)),
     *entriesOfMap() {
-      for (const entry of packed.all()) if (!others.has(toHex(entry[0]))) yield entry
+      for (const entry of packed.all()) if (!others.has(entry[0])) yield entry
       for (const entry of others.values()) if (entry !== undefined) yield entry
     },
     chunks: Array.from(chunks.values(), ({ bytes }) => bytes),
@@ -75,8 +72,8 @@ export async function missingForProof(
   shown: ShownMap,
   rules: ProvableRules,
 ): Promise<readonly NextQuestion[]> {
-  const missing = new Map<string, NextQuestion>()
-  const map = shown.incomplete((question) => missing.set(toHex(question.hash), question))
+  const missing = new BytesMap<NextQuestion>()
+  const map = shown.incomplete((question) => missing.set(question.hash, question))
   for await (const _found of pausing(fraudsIn({ ...block, map }, rules))) break
   return [...missing.values()]
 }

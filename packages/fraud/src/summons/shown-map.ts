@@ -1,4 +1,4 @@
-import { equalBytes, toHex } from '@ratatosk/cbor'
+import { BytesMap, equalBytes, toHex } from '@ratatosk/cbor'
 import { blake2b256 } from '@ratatosk/ledger'
 import { childHash, divergence, emptyRoot, nibbleAt, type Proof, stepAway, stepBeside } from '@ratatosk/trie'
 import type { MapProofs } from '../map-proofs.js'
@@ -30,11 +30,11 @@ export function createShownMap(root: Uint8Array): ShownMap {
   /** By depth and hash. */
   const nodes = new Map<string, ShownNode>()
   /** By path. */
-  const openings = new Map<string, Difference>()
+  const openings = new BytesMap<Difference>()
   const nameOf = (depth: number, hash: Uint8Array): string => `${depth} ${toHex(hash)}`
 
   function openPath(path: Uint8Array): { readonly hash?: Uint8Array; readonly proof: Proof } {
-    const known = openings.get(toHex(path))
+    const known = openings.get(path)
     if (known !== undefined) return known.posted
     const steps: Proof[number][] = []
     let [depth, hash] = [0, root]
@@ -89,7 +89,7 @@ export function createShownMap(root: Uint8Array): ShownMap {
     },
 
     know(difference) {
-      openings.set(toHex(difference.path), difference)
+      openings.set(difference.path, difference)
     },
 
     *entries() {

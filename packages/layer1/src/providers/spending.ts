@@ -1,5 +1,10 @@
-import { type OutputReference, outputReferenceKey, type Transaction, type Utxo } from '@ratatosk/ledger'
-import { byReference } from '@ratatosk/transaction'
+import {
+  byReference,
+  type OutputReference,
+  outputReferenceKey,
+  type Transaction,
+  type Utxo,
+} from '@ratatosk/ledger'
 import type { Spending } from '../types.js'
 
 /**

@@ -1,4 +1,4 @@
-import { equalBytes, toHex } from '@ratatosk/cbor'
+import { BytesMap, equalBytes, toHex } from '@ratatosk/cbor'
 import {
   decodeTransaction,
   effects,
@@ -138,7 +138,7 @@ export function openWallet(options: WalletOptions): Wallet {
     ])
     const validUntil = draft.validUntil ?? slot + BigInt(Math.ceil(lifetimeMs / slots.slotLength))
     const kept = new Set(spared.map(({ reference }) => outputReferenceKey(reference)))
-    const signers = new Map([keys.payment, ...cosigners].map((key) => [toHex(key.hash), key]))
+    const signers = new BytesMap([keys.payment, ...cosigners].map((key) => [key.hash, key] as const))
     const built = await buildTransaction(
       { ...draft, validUntil },
       {

@@ -1,5 +1,4 @@
-import { compareBytes } from '@ratatosk/cbor'
-import { outputReferenceKey } from '../transaction/output-reference.js'
+import { byReference, outputReferenceKey } from '../transaction/output-reference.js'
 import type { OutputReference, Transaction, TransactionOutput } from '../transaction/types.js'
 import type { UtxoView } from './context.js'
 
@@ -55,7 +54,3 @@ function resolveSet(references: readonly OutputReference[], utxos: UtxoView): re
 }
 
 const nothing: readonly ResolvedInput[] = []
-
-function byReference(a: OutputReference, b: OutputReference): number {
-  return compareBytes(a.transactionId, b.transactionId) || a.index - b.index
-}

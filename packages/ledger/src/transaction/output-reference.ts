@@ -1,4 +1,4 @@
-import { CborReader, CborWriter, readRecord, toHex } from '@ratatosk/cbor'
+import { CborReader, CborWriter, compareBytes, readRecord, toHex } from '@ratatosk/cbor'
 import type { OutputReference } from './types.js'
 
 /**
@@ -40,6 +40,11 @@ export function readOutputReference(reader: CborReader): OutputReference {
 
 function readPair(reader: CborReader): OutputReference {
   return { transactionId: reader.readBytesOf(32), index: reader.readUint(0xffff) }
+}
+
+/** The order of the ledger's sets: transaction id, then index. */
+export function byReference(a: OutputReference, b: OutputReference): number {
+  return compareBytes(a.transactionId, b.transactionId) || a.index - b.index
 }
 
 /**

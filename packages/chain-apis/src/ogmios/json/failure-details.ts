@@ -1,5 +1,6 @@
 import { toHex } from '@ratatosk/cbor'
 import {
+  byReference,
   type Json,
   outputReferenceKey,
   type PredicateFailure,
@@ -73,7 +74,7 @@ export function credentialJson(credential: Json | undefined) {
 
 /** The purpose of a missing redeemer. The ledger numbers inputs by reference. */
 export function scriptPurpose({ transaction }: FailureContext) {
-  const inputs = transaction.body.inputs.map(outputReferenceKey).sort(byReference)
+  const inputs = [...transaction.body.inputs].sort(byReference).map(outputReferenceKey)
   return ({ purpose, index, scriptHash }: { readonly [key: string]: Json }): unknown => {
     if (purpose === 'spend') return { purpose, outputReference: referenceJson(inputs[Number(index)] ?? '') }
     if (purpose === 'mint') return { purpose, policy: scriptHash }
@@ -81,11 +82,6 @@ export function scriptPurpose({ transaction }: FailureContext) {
     const account = accounts.find((each) => each.kind === 'reward' && toHex(each.stake.hash) === scriptHash)
     return { purpose: 'withdraw', rewardAccount: account && addressText(account) }
   }
-}
-
-function byReference(a: string, b: string): number {
-  const [[idA = '', indexA], [idB = '', indexB]] = [a.split('#'), b.split('#')]
-  return idA === idB ? Number(indexA) - Number(indexB) : idA < idB ? -1 : 1
 }
 
 export function references(inputs: Json | undefined) {

@@ -1,4 +1,4 @@
-import { toHex } from '@ratatosk/cbor'
+import { BytesSet, toHex } from '@ratatosk/cbor'
 import { blake2b224 } from '#crypto'
 import { bootstrapRoot } from '../../address/byron-attributes.js'
 import type { Address, Credential } from '../../address/types.js'
@@ -6,11 +6,9 @@ import type { Transaction } from '../../transaction/types.js'
 import type { Findings } from '../failures.js'
 import type { Resolution, ResolvedInput } from '../resolution.js'
 
-/** The hashes of the keys that have signed, in hex. Bootstrap witnesses do not count for native scripts. */
-export function signatories({ witnesses }: Transaction): Set<string> {
-  const hashes = new Set<string>()
-  for (const { publicKey } of witnesses.keyWitnesses) hashes.add(toHex(blake2b224(publicKey)))
-  return hashes
+/** The hashes of the keys that have signed. Bootstrap witnesses do not count for native scripts. */
+export function signatories({ witnesses }: Transaction): BytesSet {
+  return new BytesSet(witnesses.keyWitnesses.map(({ publicKey }) => blake2b224(publicKey)))
 }
 
 /**
@@ -20,24 +18,23 @@ export function signatories({ witnesses }: Transaction): Set<string> {
  */
 export function validateKeyWitnesses(
   transaction: Transaction,
-  signed: ReadonlySet<string>,
+  signed: BytesSet,
   { inputs, collateral }: Resolution,
   findings: Findings,
 ): void {
   const { body, witnesses } = transaction
-  const missing = new Set<string>()
-  let roots: Set<string> | undefined
+  const missing = new BytesSet()
+  let roots: BytesSet | undefined
   const needAddress = (address: Address): void => {
     if (address.kind === 'byron') {
-      roots ??= new Set(witnesses.bootstrapWitnesses.map((witness) => toHex(bootstrapRoot(witness))))
-      const root = toHex(address.root)
-      if (!roots.has(root)) needHash(root)
+      roots ??= new BytesSet(witnesses.bootstrapWitnesses.map(bootstrapRoot))
+      if (!roots.has(address.root)) needHash(address.root)
     } else if (address.kind !== 'reward') needCredential(address.payment)
   }
   const needCredential = (credential: Credential): void => {
-    if (credential.kind === 'key') needHash(toHex(credential.hash))
+    if (credential.kind === 'key') needHash(credential.hash)
   }
-  const needHash = (hash: string): void => {
+  const needHash = (hash: Uint8Array): void => {
     if (!signed.has(hash)) missing.add(hash)
   }
   const needInput = ({ output }: ResolvedInput): void => {
@@ -49,13 +46,13 @@ export function validateKeyWitnesses(
   for (const { account } of body.withdrawals) if (account.kind === 'reward') needCredential(account.stake)
   for (const { witness, owners } of body.certificates) {
     if (witness) needCredential(witness)
-    for (const owner of owners ?? []) needHash(toHex(owner))
+    owners?.forEach(needHash)
   }
-  for (const hash of body.requiredSigners) needHash(toHex(hash))
+  body.requiredSigners.forEach(needHash)
   for (const { voter } of body.votingProcedures) needCredential(voter.credential)
 
   if (missing.size === 0) return
   findings.add('MissingVKeyWitnessesUTXOW', `${missing.size} of the keys that are needed have not signed`, {
-    keyHashes: [...missing],
+    keyHashes: Array.from(missing, (hash) => toHex(hash)),
   })
 }

@@ -1,9 +1,10 @@
+import { BytesSet } from '@ratatosk/cbor'
 import { describe, expect, it } from 'vitest'
 import type { NativeScript, ValidityInterval } from '../../transaction/types.js'
 import { satisfies } from './native-scripts.js'
 
 const key = (byte: number): NativeScript => ({ kind: 'signature', keyHash: new Uint8Array(28).fill(byte) })
-const signed = new Set(['01'.repeat(28), '02'.repeat(28)])
+const signed = new BytesSet([1, 2].map((byte) => new Uint8Array(28).fill(byte)))
 const atLeast = (required: bigint, ...scripts: NativeScript[]): NativeScript => ({
   kind: 'at-least',
   required,

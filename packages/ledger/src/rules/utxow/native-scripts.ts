@@ -1,4 +1,4 @@
-import { toHex } from '@ratatosk/cbor'
+import type { BytesSet } from '@ratatosk/cbor'
 import type { NativeScript, Transaction, ValidityInterval } from '../../transaction/types.js'
 import type { Findings } from '../failures.js'
 import type { ScriptUse } from '../script-use.js'
@@ -7,16 +7,12 @@ import type { ScriptUse } from '../script-use.js'
  * Whether a native script is satisfied. Time locks are compared with the validity interval of the
  * transaction, not with the slot: an open bound satisfies no time lock.
  *
- * @param signed the hashes of the keys that have signed, in hex
+ * @param signed the hashes of the keys that have signed
  */
-export function satisfies(
-  script: NativeScript,
-  signed: ReadonlySet<string>,
-  interval: ValidityInterval,
-): boolean {
+export function satisfies(script: NativeScript, signed: BytesSet, interval: ValidityInterval): boolean {
   switch (script.kind) {
     case 'signature':
-      return signed.has(toHex(script.keyHash))
+      return signed.has(script.keyHash)
     case 'all':
       return script.scripts.every((part) => satisfies(part, signed, interval))
     case 'any':
@@ -39,7 +35,7 @@ export function satisfies(
 /** UTXOW: ScriptWitnessNotValidatingUTXOW. Only the scripts that the transaction needs are evaluated. */
 export function validateNativeScripts(
   { body }: Transaction,
-  signed: ReadonlySet<string>,
+  signed: BytesSet,
   { neededHashes, provided }: ScriptUse,
   findings: Findings,
 ): void {

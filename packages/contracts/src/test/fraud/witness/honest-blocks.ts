@@ -1,4 +1,4 @@
-import { CborWriter, toHex } from '@ratatosk/cbor'
+import { BytesSet, CborWriter, toHex } from '@ratatosk/cbor'
 import type { ScriptNeed, SignatureNeed, WitnessFraudProof } from '@ratatosk/fraud'
 import {
   blake2b256,
@@ -70,7 +70,7 @@ export function honestDraft(draw: Draw, from: number): HonestDraft {
   }
   const satisfied = (): Uint8Array => {
     const script = anyScript(draw, 2)
-    const signed = new Set([...signers].map(({ hash }) => toHex(hash)))
+    const signed = new BytesSet([...signers].map(({ hash }) => hash))
     const { script: read } = decodeNativeScript(script)
     return satisfiesNativeScript(read, signed, interval) ? script : native.any(script, native.all())
   }
