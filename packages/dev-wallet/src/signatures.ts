@@ -1,4 +1,4 @@
-import { CborWriter, isDecodeError, toHex } from '@ratatosk/cbor'
+import { BytesSet, CborWriter, isDecodeError, toHex } from '@ratatosk/cbor'
 import {
   type Address,
   blake2b224,
@@ -24,10 +24,10 @@ export function readTransaction(tx: unknown): Transaction {
 
 /** The keys that a transaction needs. */
 interface NeededKeys {
-  /** Their hashes in hex. */
-  readonly hashes: ReadonlySet<string>
+  /** Their hashes. */
+  readonly hashes: BytesSet
   /** Keys that native scripts name; which of them have to sign depends on the script. */
-  readonly optional: ReadonlySet<string>
+  readonly optional: BytesSet
   /** Inputs whose owners the ledger does not know, as `<id>#<index>`. */
   readonly unknown: readonly string[]
 }
@@ -37,11 +37,11 @@ export async function neededKeys(
   { body, witnesses }: Transaction,
   client: LedgerClient,
 ): Promise<NeededKeys> {
-  const hashes = new Set<string>()
-  const optional = new Set<string>()
+  const hashes = new BytesSet()
+  const optional = new BytesSet()
   const unknown: string[] = []
   const need = ({ kind, hash }: Credential): void => {
-    if (kind === 'key') hashes.add(toHex(hash))
+    if (kind === 'key') hashes.add(hash)
   }
   const needOwner = async ({ transactionId, index }: OutputReference): Promise<void> => {
     const id = toHex(transactionId)
@@ -57,13 +57,13 @@ export async function neededKeys(
   for (const { account } of body.withdrawals) if (account.kind === 'reward') need(account.stake)
   for (const { witness, owners } of body.certificates) {
     if (witness) need(witness)
-    for (const owner of owners ?? []) hashes.add(toHex(owner))
+    for (const owner of owners ?? []) hashes.add(owner)
   }
-  for (const hash of body.requiredSigners) hashes.add(toHex(hash))
+  for (const hash of body.requiredSigners) hashes.add(hash)
   for (const { voter } of body.votingProcedures) need(voter.credential)
 
   const collect = (script: NativeScript): void => {
-    if (script.kind === 'signature') optional.add(toHex(script.keyHash))
+    if (script.kind === 'signature') optional.add(script.keyHash)
     else if ('scripts' in script) script.scripts.forEach(collect)
   }
   for (const script of witnesses.scripts) if (script.language === 'native') collect(script.script)
@@ -91,14 +91,14 @@ export function assertComplete(
   }
   const signed = new CborWriter().array(4).raw(body.bytes).raw(witnessSet).boolean(true).null().toBytes()
   const { keyWitnesses } = decodeTransaction(signed).witnesses
-  const present = new Set(
-    [...witnesses.keyWitnesses, ...keyWitnesses].map(({ publicKey }) => toHex(blake2b224(publicKey))),
-  )
-  const missing = [...hashes].filter((hash) => !present.has(hash))
-  if (missing.length === 0) return
+  const missing = new BytesSet(hashes)
+  for (const { publicKey } of [...witnesses.keyWitnesses, ...keyWitnesses])
+    missing.delete(blake2b224(publicKey))
+  if (missing.size === 0) return
+  const names = Array.from(missing, (hash) => toHex(hash)).join(', ')
   throw cip30Error(
     'TxSignError',
     'ProofGeneration',
-    `The wallet does not have the keys ${missing.join(', ')}. Pass partialSign if others sign for them`,
+    `The wallet does not have the keys ${names}. Pass partialSign if others sign for them`,
   )
 }

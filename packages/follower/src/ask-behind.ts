@@ -1,5 +1,5 @@
 import { decodeHeader } from '@ratatosk/block'
-import { toHex } from '@ratatosk/cbor'
+import { BytesMap } from '@ratatosk/cbor'
 import { childOf } from './child-controller.js'
 import type { HeaderPath } from './header-path.js'
 import type { Peers } from './peers.js'
@@ -16,7 +16,7 @@ const [bodyMs, roundMs] = [5_000, 30_000]
  */
 export function createAskBehind(peers: Peers, unavailable: FollowerOptions['unavailable']) {
   /** Until when a block is left alone, by header hash, on the clock of `performance.now()`. */
-  const restsUntil = new Map<string, number>()
+  const restsUntil = new BytesMap<number>()
 
   /** Whether a peer has a body; undefined if that takes too long. */
   async function isServed(headerHash: Uint8Array, signal: AbortSignal): Promise<boolean | undefined> {
@@ -36,16 +36,15 @@ export function createAskBehind(peers: Peers, unavailable: FollowerOptions['unav
   return async ({ fork, missing }: HeaderPath, missingHeight: bigint, signal: AbortSignal): Promise<void> => {
     if (unavailable === undefined) return
     const now = performance.now()
-    for (const [name, at] of restsUntil) if (at < now) restsUntil.delete(name)
+    for (const [hash, at] of restsUntil) if (at < now) restsUntil.delete(hash)
     const first = (fork?.height ?? 0n) + 1n
     for (const [index, { headerHash, header }] of missing.entries()) {
       const height = first + BigInt(index)
-      const name = toHex(headerHash)
-      if (height <= missingHeight || restsUntil.has(name)) continue
+      if (height <= missingHeight || restsUntil.has(headerHash)) continue
       if (performance.now() > now + roundMs) return
       const served = await isServed(headerHash, signal)
       if (served === false) await unavailable({ headerHash, height, header: decodeHeader(header) }, signal)
-      else restsUntil.set(name, performance.now() + (served ? servedForMs : slowForMs))
+      else restsUntil.set(headerHash, performance.now() + (served ? servedForMs : slowForMs))
     }
   }
 }

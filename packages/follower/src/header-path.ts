@@ -5,7 +5,7 @@ import {
   isGenesisHeaderHash as isGenesis,
   type WritableArchive,
 } from '@ratatosk/block'
-import { equalBytes, toHex } from '@ratatosk/cbor'
+import { BytesMap, equalBytes } from '@ratatosk/cbor'
 import { FollowerError } from './errors.js'
 import type { Peer, Peers } from './peers.js'
 import type { ChainState } from './types.js'
@@ -45,7 +45,7 @@ const maxGuesses = 32
 
 export function createHeaderPaths(archive: WritableArchive, peers: Peers): HeaderPaths {
   /** Headers by hash, so that a long path is not requested again while its bodies are downloaded. */
-  const found = new Map<string, Uint8Array>()
+  const found = new BytesMap<Uint8Array>()
   let guesses = 1
 
   /** Requests the headers before a height concurrently, from the peer that sent the header at that height. */
@@ -54,19 +54,19 @@ export function createHeaderPaths(archive: WritableArchive, peers: Peers): Heade
     const lowest = Math.max(tip + 1, height - guesses)
     const heights = Array.from({ length: Math.max(0, height - lowest) }, (_, n) => lowest + n)
     const headers = await Promise.all(heights.map((guess) => peer.headerByHeight(guess, signal)))
-    for (const header of headers) if (header) found.set(toHex(header.headerHash), header.header)
+    for (const header of headers) if (header) found.set(header.headerHash, header.header)
     guesses = Math.min(2 * guesses, maxGuesses)
   }
 
   async function header(hash: Uint8Array, signal: AbortSignal): Promise<Uint8Array | undefined> {
-    const known = found.get(toHex(hash))
+    const known = found.get(hash)
     if (known) return known
     return peers.ask(async (peer) => {
       const answer = await peer.headerByHash(hash, signal)
       if (answer === undefined) return undefined
       if (!equalBytes(answer.headerHash, hash))
         throw new FollowerError('FOLLOWER_PEER_ANSWER', 'it sent the header of another block')
-      found.set(toHex(hash), answer.header)
+      found.set(hash, answer.header)
       await guessBefore(peer, answer.height, signal)
       return answer.header
     }, signal)

@@ -46,7 +46,7 @@ export function openPages(
   }
 
   async function give(transaction: MempoolTransaction): Promise<void> {
-    const key = toHex(transaction.id)
+    const { id } = transaction
     let answer: Answer
     try {
       answer = await peer.give(transaction, signal)
@@ -54,7 +54,7 @@ export function openPages(
       if (signal.aborted) return
       counts.failed++
       // The others go first: perhaps the peer never answers to this one.
-      schedule.asked(key, now(), false)
+      schedule.asked(id, now(), false)
       if (pauseMs !== undefined || hasAnswered) return
       pauseMs = Math.min(backoffMs * 2 ** failures, maxBackoffMs)
       failures++
@@ -68,11 +68,11 @@ export function openPages(
     }
     hasAnswered = true
     counts[answer.kind]++
-    schedule.asked(key, now(), true)
+    schedule.asked(id, now(), true)
     if (answer.kind === 'refused' && !hasRefused) {
       hasRefused = true
       log.warn(
-        { peer: peer.name, reason: answer.reason, transaction: key },
+        { peer: peer.name, reason: answer.reason, transaction: toHex(id) },
         'Peer refused a transaction. If it refuses all, its URL is not that of a node',
       )
     }
@@ -90,9 +90,9 @@ export function openPages(
     if (!(await isNeeded())) return pollMs
     const began = now()
     const page = await mempool.oldest(maxPage, maxPageBytes, after)
-    const isDoubtful = ({ id }: MempoolTransaction) => schedule.isDoubtful(toHex(id))
+    const isDoubtful = ({ id }: MempoolTransaction) => schedule.isDoubtful(id)
     const due = page
-      .filter(({ id }) => schedule.isDue(toHex(id), now()))
+      .filter(({ id }) => schedule.isDue(id, now()))
       .sort((a, b) => Number(isDoubtful(a)) - Number(isDoubtful(b)))
       .values()
     pauseMs = undefined

@@ -1,5 +1,5 @@
 import { decodeHeader, genesisHeaderHash, transactionKey } from '@ratatosk/block'
-import { toHex } from '@ratatosk/cbor'
+import { equalBytes, toHex } from '@ratatosk/cbor'
 import {
   decodeTransaction,
   encodeOutputReference,
@@ -113,7 +113,7 @@ export function openProver({ store, roots, genesis, maxPending = 32 }: ProverOpt
     const place = await store.blocks.ofTransaction(id)
     const block = headerHash === undefined ? place?.block : await store.blocks.byHash(headerHash)
     if (block === undefined || !onLayer1.has(block.state)) return 'no block'
-    const isThere = place !== undefined && toHex(place.block.headerHash) === toHex(block.headerHash)
+    const isThere = place !== undefined && equalBytes(place.block.headerHash, block.headerHash)
     const key = isThere
       ? transactionKey(place.position)
       : encodeOutputReference({ transactionId: id, index: 0 })

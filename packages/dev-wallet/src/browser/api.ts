@@ -39,8 +39,7 @@ export function publicWalletApi({ wallet, url, declines }: WalletApiOptions): Ci
       if (declines)
         throw cip30Error('TxSignError', 'UserDeclined', 'The user declined to sign the transaction')
       const needed = await neededKeys(transaction, client)
-      const isNeeded = ({ hash }: BrowserKey): boolean =>
-        needed.hashes.has(toHex(hash)) || needed.optional.has(toHex(hash))
+      const isNeeded = ({ hash }: BrowserKey): boolean => needed.hashes.has(hash) || needed.optional.has(hash)
       // An unknown input may be an output of this wallet, in a transaction that is not submitted yet.
       const signers = keys.filter((key) => isNeeded(key) || (key === payment && needed.unknown.length > 0))
       const witnessSet = encodeWitnesses(signers, transaction.id)

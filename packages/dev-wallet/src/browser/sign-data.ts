@@ -1,4 +1,4 @@
-import { CborWriter, fromHex, isDecodeError, toHex } from '@ratatosk/cbor'
+import { CborWriter, equalBytes, fromHex, isDecodeError, toHex } from '@ratatosk/cbor'
 import { type Address, decodeAddress, decodeBech32Address, isAddressError } from '@ratatosk/ledger'
 import { cip30Error, invalidRequest } from '../errors.js'
 import { bytesOfHex } from '../ledger-client.js'
@@ -20,10 +20,13 @@ export function signData(keys: readonly BrowserKey[], address: unknown, payload:
   if (credential?.kind !== 'key') {
     throw cip30Error('DataSignError', 'AddressNotPK', 'The address does not belong to a key')
   }
-  const hash = toHex(credential.hash)
-  const key = keys.find((candidate) => toHex(candidate.hash) === hash)
+  const key = keys.find(({ hash }) => equalBytes(hash, credential.hash))
   if (key === undefined) {
-    throw cip30Error('DataSignError', 'ProofGeneration', `The wallet does not have the key ${hash}`)
+    throw cip30Error(
+      'DataSignError',
+      'ProofGeneration',
+      `The wallet does not have the key ${toHex(credential.hash)}`,
+    )
   }
   const header = new CborWriter().map(2).int(cose.alg).int(cose.edDsa).text('address').bytes(bytes).toBytes()
   const signed = new CborWriter()

@@ -9,7 +9,7 @@ import {
   type PackedEntries,
   partsOf,
 } from '@ratatosk/block'
-import { toHex } from '@ratatosk/cbor'
+import { BytesMap, BytesSet } from '@ratatosk/cbor'
 import type { SummonsQuestion } from '@ratatosk/contracts'
 import { answerAboutNode } from '@ratatosk/fraud'
 import { blake2b256, decodeOutputReference, encodeOutputReference } from '@ratatosk/ledger'
@@ -81,12 +81,8 @@ function begin({ block, transactions }: BlockTransactions): readonly Uint8Array[
   const derivation = createDerivation()
   for (const cbor of transactions) derivation.add(cbor)
   begun.set(block, { derivation, transactions })
-  const producers = new Map<string, Uint8Array>()
-  for (const outref of [...derivation.diff().spent, ...derivation.read()]) {
-    const { transactionId } = decodeOutputReference(outref)
-    producers.set(toHex(transactionId), transactionId)
-  }
-  return [...producers.values()]
+  const named = [...derivation.diff().spent, ...derivation.read()].map(decodeOutputReference)
+  return [...new BytesSet(named.map(({ transactionId }) => transactionId))]
 }
 
 async function finish({ block, producers, genesis }: MapInputs): Promise<void> {
@@ -94,14 +90,14 @@ async function finish({ block, producers, genesis }: MapInputs): Promise<void> {
   begun.delete(block)
   if (beginning === undefined) throw new Error('The map was not begun')
   const { derivation, transactions } = beginning
-  const hashes = new Map<string, Uint8Array>()
-  for (const [outref, output] of genesis) hashes.set(toHex(outref), blake2b256(output))
+  const hashes = new BytesMap<Uint8Array>()
+  for (const [outref, output] of genesis) hashes.set(outref, blake2b256(output))
   for (const cbor of producers) {
     const { id, outputs } = partsOf(cbor)
     for (const [index, output] of outputs.entries())
-      hashes.set(toHex(encodeOutputReference({ transactionId: id, index })), blake2b256(output))
+      hashes.set(encodeOutputReference({ transactionId: id, index }), blake2b256(output))
   }
-  const derived = derivation.derive((outref) => hashes.get(toHex(outref)))
+  const derived = derivation.derive((outref) => hashes.get(outref))
   const entries = createPackedEntries()
   for (const entry of derived.sharedEntries()) entries.add(entry)
   const trie = createTrie({ store: createMemoryStore(), history: 0 })
