@@ -27,6 +27,7 @@ export {
   type Validity,
 } from './registry-drafts.js'
 export {
+  holdsVerdict,
   maxPrunedBlocks,
   pruneBlocks,
   type RemovalByVerdict,
@@ -45,6 +46,7 @@ export {
   readStateQueue,
   type StateQueue,
   soundRoot,
+  tokenOfBlock,
 } from './state-queue.js'
 export {
   type Answering,

@@ -1,7 +1,6 @@
 import { type Header, headerHash } from '@ratatosk/block'
 import { equalBytes, toHex } from '@ratatosk/cbor'
 import {
-  blockTokenName,
   type ConfirmedState,
   countingOperators,
   encodeBlockDatum,
@@ -27,7 +26,7 @@ import { administratorSigners, type Contracts, provideScripts, takeOverAfterOf }
 import { ProtocolError } from './errors.js'
 import { type RegistryElement, setQueue, startRegistry } from './registry-drafts.js'
 import { firstSlotFrom } from './slots.js'
-import { continueElement, type StateQueue, soundRoot, spendElement } from './state-queue.js'
+import { continueElement, type StateQueue, soundRoot, spendElement, tokenOfBlock } from './state-queue.js'
 
 /**
  * Initialises the state queue: mints its root, and has the registry note that the queue runs. The
@@ -138,7 +137,7 @@ export function commitBlock(contracts: Contracts, commit: Commit): TransactionDr
   refuseOutOfTurn(contracts, commit)
   const link = commit.headerHash ?? headerHash(header)
   const carried = tail ? encodeBlockDatum({ ...tail.datum, link }) : encodeRootDatum({ ...root.datum, link })
-  const name = toHex(blockTokenName(link))
+  const name = tokenOfBlock(link)
   const provided = provideScripts([queue], referenceScripts)
   return {
     ...provided,
@@ -206,7 +205,7 @@ export function mergeBlock(contracts: Contracts, merge: Merge): TransactionDraft
     endTime: header.endTime,
     blockVersion: header.blockVersion,
   }
-  const name = toHex(blockTokenName(merged.headerHash))
+  const name = tokenOfBlock(merged.headerHash)
   return {
     ...provideScripts([queue], referenceScripts),
     inputs: [spendElement(root.utxo), spendElement(oldest.utxo)],

@@ -1,6 +1,5 @@
 import { equalBytes, toHex } from '@ratatosk/cbor'
 import {
-  blockTokenName,
   encodeBlockDatum,
   encodeQueueAction,
   encodeRootDatum,
@@ -24,6 +23,7 @@ import {
   type StateQueue,
   soundRoot,
   spendElement,
+  tokenOfBlock,
 } from './state-queue.js'
 
 /** Maximum number of blocks that one transaction prunes. */
@@ -110,17 +110,27 @@ export function removeInvalidBlock(contracts: Contracts, wanted: RemovalByVerdic
   }
 }
 
+/** Whether an output holds a verdict against a block. */
+export function holdsVerdict(
+  parameters: Contracts['parameters'],
+  { output }: Pick<Utxo, 'output'>,
+  headerHash: Uint8Array,
+): boolean {
+  const { assets } = output.value
+  const name = toHex(headerHash)
+  return verdictPoliciesOf(parameters).some(({ hash }) => assets.get(toHex(hash))?.has(name))
+}
+
 function showVerdict({ parameters }: Contracts, headerHash: Uint8Array, verdict: Verdict) {
   const name = toHex(headerHash)
-  const listed = verdictPoliciesOf(parameters).map(({ hash }) => toHex(hash))
   if (verdict.kind === 'held') {
-    const { assets } = verdict.utxo.output.value
-    if (!listed.some((policy) => assets.get(policy)?.has(name)))
+    if (!holdsVerdict(parameters, verdict.utxo, headerHash))
       throw invalidDraft(`the output holds no verdict against block ${name}`)
     return { scripts: [], referenceInputs: [verdict.utxo], mint: [] }
   }
   const policy = toHex(verdict.policy.hash)
-  if (!listed.includes(policy)) throw invalidDraft(`${policy} is not one of the verdict policies`)
+  if (!verdictPoliciesOf(parameters).some(({ hash }) => equalBytes(hash, verdict.policy.hash)))
+    throw invalidDraft(`${policy} is not one of the verdict policies`)
   const mint: DraftMint = { policy, assets: new Map([[name, 1n]]), redeemer: verdict.redeemer }
   return { scripts: [{ script: verdict.policy }], referenceInputs: [], mint: [mint] }
 }
@@ -184,15 +194,13 @@ export function pruneBlocks(
     mint: [
       {
         policy: contracts.scripts.queue.policy,
-        assets: new Map(blocks.map(({ headerHash }) => [tokenName(headerHash), -1n])),
+        assets: new Map(blocks.map(({ headerHash }) => [tokenOfBlock(headerHash), -1n])),
         redeemer: encodeQueueAction({ kind: 'prune', positions }),
       },
     ],
     outputs: [relink(element, blocks.at(-1))],
   }
 }
-
-const tokenName = (headerHash: Uint8Array): string => toHex(blockTokenName(headerHash))
 
 const hashOf = (element: RootElement | BlockElement): Uint8Array =>
   'headerHash' in element ? element.headerHash : element.datum.state.headerHash
@@ -212,7 +220,7 @@ const removal = (
   approach: RemovalApproach,
 ): DraftMint => ({
   policy: queue.policy,
-  assets: new Map([[tokenName(headerHash), -1n]]),
+  assets: new Map([[tokenOfBlock(headerHash), -1n]]),
   redeemer: encodeQueueAction({ kind: 'remove', headerHash, approach }),
 })
 

@@ -1,6 +1,7 @@
-import { fromHex } from '@ratatosk/cbor'
+import { fromHex, toHex } from '@ratatosk/cbor'
 import {
   type BlockDatum,
+  blockTokenName,
   type ContractsError,
   encodeQueueSpend,
   type QueueOutput,
@@ -73,6 +74,9 @@ export function readStateQueue({ scripts: { queue } }: Contracts, utxos: readonl
     ...(fault && { fault }),
   }
 }
+
+/** The name of a block's token, in hex. */
+export const tokenOfBlock = (headerHash: Uint8Array): string => toHex(blockTokenName(headerHash))
 
 /** Every output with a token of the queue: what a reset burns. */
 export function allElements({ roots, blocks, strays }: StateQueue): readonly Utxo[] {

@@ -29,8 +29,8 @@ export function snapshotOf(sources: SnapshotSources): SequencerSnapshot {
     activity: activity ?? null,
     lastStep: lastStep ?? null,
     fault: fault ? { code: fault.code, message: fault.message } : null,
-    utxosRoot: local?.newest ? toHex(local.newest.utxosRoot) : null,
-    confirmed: local?.confirmed ? toHex(local.confirmed.headerHash) : null,
+    utxosRoot: hexOrNull(local?.newest?.utxosRoot),
+    confirmed: hexOrNull(local?.confirmed?.headerHash),
     unmerged: [...blocks.values()].map(toSnapshot),
     rootUnit: contracts.scripts.queue.unit,
     settings: Object.fromEntries(
@@ -42,6 +42,8 @@ export function snapshotOf(sources: SnapshotSources): SequencerSnapshot {
   }
 }
 
+const hexOrNull = (bytes: Uint8Array | undefined): string | null => (bytes ? toHex(bytes) : null)
+
 function toSnapshot(block: Block): BlockSnapshot {
   const { height, headerHash, state, transactions, commitTransaction, mergeTransaction } = block
   return {
@@ -49,7 +51,7 @@ function toSnapshot(block: Block): BlockSnapshot {
     headerHash: toHex(headerHash),
     state,
     transactions,
-    commitTransaction: commitTransaction ? toHex(commitTransaction.id) : null,
-    mergeTransaction: mergeTransaction ? toHex(mergeTransaction.id) : null,
+    commitTransaction: hexOrNull(commitTransaction?.id),
+    mergeTransaction: hexOrNull(mergeTransaction?.id),
   }
 }

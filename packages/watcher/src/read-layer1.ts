@@ -2,13 +2,13 @@ import { equalBytes, toHex } from '@ratatosk/cbor'
 import { decodeTransaction, effects, outputReferenceKey, type Utxo } from '@ratatosk/ledger'
 import {
   administratorAddress,
+  holdsVerdict,
   type RegistryElement,
   readRegistry,
   readStateQueue,
   referenceScriptsOf,
   type StateQueue,
   soundRoot,
-  verdictPoliciesOf,
 } from '@ratatosk/protocol'
 import type { RecordedTransaction } from '@ratatosk/store'
 import type { WatcherContext } from './context.js'
@@ -53,10 +53,7 @@ export async function readHeld(
   headerHash: Uint8Array,
   included: readonly RecordedTransaction[],
 ): Promise<readonly Utxo[]> {
-  const name = toHex(headerHash)
-  const policies = verdictPoliciesOf(contracts.parameters).map(({ hash }) => toHex(hash))
-  const isVerdict = ({ output: { value } }: Utxo): boolean =>
-    policies.some((policy) => value.assets.get(policy)?.has(name))
+  const isVerdict = (utxo: Utxo): boolean => holdsVerdict(contracts.parameters, utxo, headerHash)
   const verdicts = (await layer1.utxosAt(wallet.address, { signal })).filter(isVerdict)
   const keys = new Set(verdicts.map(keyOf))
   const made = included
@@ -69,7 +66,7 @@ export async function readHeld(
   return [...verdicts, ...(await layer1.utxosByReferences(references, { signal }))]
 }
 
-/** The outputs of anyone that hold a verdict of the summons against a block, the cheapest to refer to first. */
+/** The outputs of anyone that hold a summons's verdict against a block, the cheapest to refer to first. */
 export async function readVerdicts(
   { layer1, contracts, signal }: WatcherContext,
   headerHash: Uint8Array,

@@ -1,5 +1,5 @@
-import { BytesMap, type BytesSet, toHex } from '@ratatosk/cbor'
-import { blockTokenName, decodeBlockDatum } from '@ratatosk/contracts'
+import { BytesMap, type BytesSet } from '@ratatosk/cbor'
+import { decodeBlockDatum } from '@ratatosk/contracts'
 import { decodeTransaction, effects, type Transaction, type Utxo } from '@ratatosk/ledger'
 import {
   administratorAddress,
@@ -11,6 +11,7 @@ import {
   readStateQueue,
   referenceScriptsOf,
   type StateQueue,
+  tokenOfBlock,
 } from '@ratatosk/protocol'
 import type { Block, Layer1Transaction } from '@ratatosk/store'
 import type { SequencerContext } from '../context.js'
@@ -51,7 +52,7 @@ export async function readElement(
   { layer1, contracts, signal }: Reading,
   { headerHash }: Block,
 ): Promise<BlockElement | undefined> {
-  const unit = contracts.scripts.queue.policy + toHex(blockTokenName(headerHash))
+  const unit = contracts.scripts.queue.policy + tokenOfBlock(headerHash)
   const [utxo] = await layer1.utxosByUnit(unit, { signal })
   if (utxo?.output.datum.kind !== 'inline') return undefined
   return { utxo, headerHash, datum: decodeBlockDatum(utxo.output.datum.data) }
@@ -160,7 +161,7 @@ export function elementOf(
   const { commitTransaction } = next ?? block
   if (commitTransaction === undefined) return undefined
   const { produced } = pendingTransaction('commit', block, commitTransaction)
-  const name = toHex(blockTokenName(block.headerHash))
+  const name = tokenOfBlock(block.headerHash)
   const utxo = produced.find(({ output }) => output.value.assets.get(queue.policy)?.has(name))
   if (utxo?.output.datum.kind !== 'inline')
     throw new Error(`The transaction that commits block ${block.height} has no element of it`)

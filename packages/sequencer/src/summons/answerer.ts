@@ -58,17 +58,14 @@ export function createAnswerer(context: AnswerContext, book: OwnQuestionBook, en
     const questions = readQuestions(contracts, await layer1.utxosAt(addressText, { policy, signal }))
     if (questions.length === 0) return []
     const unmerged = await store.blocks.unmerged()
-    const known = new Set(unmerged.map(({ headerHash }) => toHex(headerHash)))
-    const others = new Map(
-      questions.map(({ question: { headerHash } }) => [toHex(headerHash), headerHash] as const),
-    )
-    for (const hash of known) others.delete(hash)
-    const returned = others.size === 0 ? [] : await findReturned([...others.values()])
-    const blocks = new Map(
-      [...unmerged.filter(isOwn), ...returned].map((block) => [toHex(block.headerHash), block] as const),
+    const others = new BytesSet(questions.map(({ question }) => question.headerHash))
+    for (const { headerHash } of unmerged) others.delete(headerHash)
+    const returned = others.size === 0 ? [] : await findReturned([...others])
+    const blocks = new BytesMap(
+      [...unmerged.filter(isOwn), ...returned].map((block) => [block.headerHash, block] as const),
     )
     const own = questions.flatMap((asked) => {
-      const block = blocks.get(toHex(asked.question.headerHash))
+      const block = blocks.get(asked.question.headerHash)
       return block === undefined ? [] : { ...asked, block }
     })
     return inOrder(own, period)
