@@ -3,6 +3,7 @@ import { toHex } from '@ratatosk/cbor'
 import type { SourceBlock } from '@ratatosk/test-kit'
 import { expect, test } from 'vitest'
 import type { Finding } from './index.js'
+import { chunkDefects } from './test/chunk-defects.js'
 import { defects } from './test/defects.js'
 import { honest, honestNode, idsOf } from './test/honest.js'
 import { lovelace, openScene } from './test/scene.js'
@@ -44,6 +45,13 @@ test('an honest history is clean', async (context) => {
   expect(alone.unchecked).toEqual([{ what: '1 accepted transactions', why: expect.any(String) }])
 })
 
+test('a block of several chunks is clean', async (context) => {
+  const { audit, chain } = await openScene(context)
+  const { cbors } = await chain.commit(200)
+  expect(encodeBlockBody(bodyOf(cbors)).length).toBeGreaterThan(2 * 12_288)
+  expect(await audit()).toMatchObject({ verdict: 'clean', counts: { transactions: 200 } })
+})
+
 test('a chain without a block is clean', async (context) => {
   const { audit, chain, lies } = await openScene(context, 3)
   await chain.commit(0)
@@ -54,7 +62,7 @@ test('a chain without a block is clean', async (context) => {
   expect(await audit()).toMatchObject({ verdict: 'clean', counts: { blocks: 0, unspentOutputs: 3 } })
 })
 
-test.for(defects)('finds %s', async ([, kinds, plant], context) => {
+test.for([...defects, ...chunkDefects])('finds %s', async ([, kinds, plant], context) => {
   const scene = await honest(context)
   const more = await plant(scene)
   const report = await scene.audit(more ?? {})

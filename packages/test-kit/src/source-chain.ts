@@ -105,8 +105,12 @@ export class SourceChain {
    *
    * @param missing references that the block spends and that do not exist; the update of the trie omits them
    */
-  commitAny(cbors: readonly Uint8Array[], missing: readonly Uint8Array[] = []): Promise<SourceBlock> {
-    return this.#append(cbors, this.#coins, {}, missing)
+  commitAny(
+    cbors: readonly Uint8Array[],
+    missing: readonly Uint8Array[] = [],
+    wrong: Partial<Header> = {},
+  ): Promise<SourceBlock> {
+    return this.#append(cbors, this.#coins, wrong, missing)
   }
 
   async #append(

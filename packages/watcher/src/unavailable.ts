@@ -146,7 +146,8 @@ type Assembled =
   | { readonly kind: 'whole'; readonly transactions: readonly Uint8Array[] }
   | { readonly kind: 'unreadable'; readonly reason: string }
 
-function assemble({ chunks }: QuestionBook): Assembled {
+/** What is known of the body of a block. */
+export function assemble({ chunks }: QuestionBook): Assembled {
   const first = chunks.get(0)
   if (first === undefined) return { kind: 'wanted', numbers: [0] }
   const shown: Uint8Array[] = []

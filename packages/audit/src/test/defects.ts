@@ -20,7 +20,9 @@ const junk = new Uint8Array(32).fill(0xee)
 const free = (scene: Scene, place = 7) => scene.chain.coins[place]!
 
 /** What an audit must find, by the kinds of findings, and nothing else. */
-export const defects: readonly (readonly [name: string, kinds: readonly string[], plant: Plant])[] = [
+export type Defect = readonly [name: string, kinds: readonly string[], plant: Plant]
+
+export const defects: readonly Defect[] = [
   [
     'an output that an earlier block has spent',
     ['double-spend', 'supply'],
