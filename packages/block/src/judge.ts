@@ -88,10 +88,15 @@ export async function judgeBlock(
   const interval = intervalOf(header, rules.slots)
   /** Outputs that the block has produced, or their CBOR; undefined once they are spent. */
   const changes = new Map<string, TransactionOutput | Uint8Array | undefined>()
+  /** Outputs before the block that the transaction at `position` names: all could fill the memory. */
+  const found = new Map<string, TransactionOutput | undefined>()
   let position = 0
   const utxos: UtxoView = {
     get(key) {
-      if (!changes.has(key)) return outputBefore(before, key, position)
+      if (!changes.has(key)) {
+        if (!found.has(key)) found.set(key, outputBefore(before, key, position))
+        return found.get(key)
+      }
       const output = changes.get(key)
       return output instanceof Uint8Array ? decodeTransactionOutput(output) : output
     },
@@ -114,6 +119,7 @@ export async function judgeBlock(
   const pauseIfDue = createPauses()
   for (const [place, cbor] of transactions.entries()) {
     position = place
+    found.clear()
     await pauseIfDue()
     const judged = known(position)
     if (judged && isStillValid(judged)) {

@@ -3,7 +3,7 @@ import { emptyRoot } from '@ratatosk/trie'
 import type { BlockBody, BlockDiff } from './body.js'
 import { createDerivation, type ReadBody } from './derivation/derive.js'
 import { transactionsRoot } from './derivation/transactions-map.js'
-import type { Derivation, OutputHashes } from './derivation/types.js'
+import type { Derivation, DerivedBlock, OutputHashes } from './derivation/types.js'
 import { BlockError } from './errors.js'
 import { blockVersion, type Header } from './header.js'
 import { createPauses, pause } from './pauses.js'
@@ -61,21 +61,23 @@ export function requireDiff(derivation: Derivation, diff: BlockDiff): void {
  * The second half of {@link verifyBody}: whether a derived body belongs to a header, and does not contradict
  * itself.
  *
+ * @returns what it does to the outputs
  * @throws {BlockError} like {@link verifyBody}
  */
 export async function verifyRoot(
   derivation: Derivation,
   header: Pick<Header, 'transactionsRoot'>,
   before: OutputHashes,
-): Promise<void> {
-  const root = await transactionsRoot(derivation.derive(before), pause)
+): Promise<DerivedBlock['outputs']> {
+  const derived = derivation.derive(before)
+  const root = await transactionsRoot(derived, pause)
   if (!equalBytes(root, header.transactionsRoot))
     throw new BlockError(
       'BLOCK_BODY_MISMATCH',
       'The transactions do not have the transactions_root of the header',
     )
   const { fault } = derivation
-  if (fault === undefined) return
+  if (fault === undefined) return derived.outputs
   const { message, reference, position } = fault
   throw new BlockError('BLOCK_INVALID', message, {
     cause: fault,

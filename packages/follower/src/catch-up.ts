@@ -18,7 +18,7 @@ import type { HeaderPath, MissingBlock } from './header-path.js'
 import type { LedgerState } from './ledger-state.js'
 import { readBody } from './own-blocks.js'
 import type { Peers } from './peers.js'
-import { readingsOf, verifyReadings } from './readings.js'
+import { type RightBody, readingsOf, verifyReadings } from './readings.js'
 import type { FollowerOptions } from './types.js'
 
 /** Blocks per archived batch; fewer than the ledger state can revert, because a crash may lose a batch. */
@@ -68,8 +68,7 @@ type CaughtUp =
  * A body that belongs to its header, as far as its sender answers for it. `error`: why the block cannot be
  * applied, from any peer.
  */
-interface VerifiedBody {
-  readonly body: BlockBody
+interface VerifiedBody extends Pick<RightBody, 'body' | 'outputs'> {
   readonly bytes: Uint8Array
   readonly error?: unknown
 }
@@ -142,7 +141,7 @@ export async function catchUp(
       try {
         if (isUnprovable) state.pass(verified.body, header)
         else if (verified.error !== undefined) throw verified.error
-        else await state.apply(verified.body, header)
+        else await state.apply(verified, header)
       } catch (error) {
         if (!isInvalidBlock(error)) throw error
         return { kind: 'invalid', block: archivable, body: verified.body, error }
@@ -194,19 +193,15 @@ async function verifiedBody(
     const readings = await readingsOf(given)
     await begun
     signal.throwIfAborted()
-    const verifiedWith = (body: BlockBody, error?: unknown): VerifiedBody => ({
-      body,
-      bytes: encodeBlockBody(body),
-      ...(error !== undefined && { error }),
-    })
     try {
       verifyHeader(header)
       state.assertFollows(header)
     } catch (error) {
-      return verifiedWith(readings[0].body, error)
+      const { body } = readings[0]
+      return { body, bytes: encodeBlockBody(body), error }
     }
-    const { body, error } = await verifyReadings(readings, header, state.outputHash)
-    return verifiedWith(body, error)
+    const right = await verifyReadings(readings, header, state.outputHash)
+    return { ...right, bytes: encodeBlockBody(right.body) }
   }
 
   /** The body of transactions that the operator has shown. */

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { archiveOfBlocks } from '@ratatosk/archivist'
 import { bodyOf, encodeBlockBody } from '@ratatosk/block'
-import { CborWriter, toHex } from '@ratatosk/cbor'
+import { CborWriter, fromHex, toHex } from '@ratatosk/cbor'
 import { blake2b256, encodeOutputReference, scriptHash, timeToSlot } from '@ratatosk/ledger'
 import { keyOf, SourceChain, signed, slots } from '@ratatosk/test-kit'
 import { expect, it, onTestFinished } from 'vitest'
@@ -84,6 +84,16 @@ const hostile: [string, string, (chain: SourceChain) => Hostile][] = [
         cbors: [signed(coin!.key, { inputs: [reference], outputs: [5n * ada] }).cbor],
         missing: [encodeOutputReference(reference)],
       }
+    },
+  ],
+  [
+    'an input that a later transaction makes',
+    'BadInputsUTxO',
+    ({ coins: [coin, other] }) => {
+      const later = signed(other!.key, { inputs: [other!.reference], outputs: [5n * ada] })
+      const referenceInputs = [{ transactionId: fromHex(later.id), index: 0 }]
+      const reading = signed(coin!.key, { inputs: [coin!.reference], outputs: [5n * ada], referenceInputs })
+      return { cbors: [reading.cbor, later.cbor] }
     },
   ],
 ]

@@ -26,6 +26,7 @@ import { createMemoryStore, createTrie, type TrieEntry, type TrieView } from '@r
 import { openLmdbStore } from '@ratatosk/trie/lmdb'
 import { FollowerError } from './errors.js'
 import { createMemoryOutputs, type OutputStore, openOutputStore } from './output-store.js'
+import type { RightBody } from './readings.js'
 import { rebuildUtxos } from './rebuild-utxos.js'
 import type { GenesisUtxo, InvalidBlock } from './types.js'
 
@@ -49,12 +50,12 @@ export interface LedgerState {
   /**
    * Judges a block and advances to the state after it.
    *
-   * @param body a body that belongs to the header
+   * @param right a body that belongs to the header
    * @throws {BlockError} `BLOCK_INVALID` when the block breaks a rule; the state is unchanged
    * @throws {FollowerError} `FOLLOWER_GENESIS_MISMATCH`
    * @throws {ScriptsNotRunError} when scripts could not be run
    */
-  apply(body: BlockBody, header: Header): Promise<void>
+  apply(right: Pick<RightBody, 'body' | 'outputs'>, header: Header): Promise<void>
   /**
    * Advances to the state after a block without judging it.
    *
@@ -101,13 +102,18 @@ export async function openLedgerState({
   })
   /**
    * The references that the blocks of the kept states spent, the oldest block first. Outputs that older
-   * blocks spent are deleted. Outputs that the last blocks before a restart spent are never deleted.
+   * blocks spent are deleted with the next block. Outputs that the last blocks before a restart spent are
+   * never deleted.
    */
   const recentlySpent: { readonly root: Uint8Array; readonly spent: readonly Uint8Array[] }[] = []
 
-  /** The CBOR of an unspent output. @param outref CBOR of its reference */
-  function unspent(outref: Uint8Array, outputHash = trie.outputHash): Uint8Array | undefined {
-    const hash = outputHash(outref)
+  /**
+   * The CBOR of an output.
+   *
+   * @param outref CBOR of its reference
+   * @param hash undefined if it is not unspent
+   */
+  function outputOf(outref: Uint8Array, hash: Uint8Array | undefined): Uint8Array | undefined {
     if (hash === undefined) return undefined
     const output = outputs.get(outref)
     if (output !== undefined && equalBytes(blake2b256(output), hash)) return output
@@ -118,15 +124,16 @@ export async function openLedgerState({
     )
   }
 
-  const utxos: UtxoView = {
+  /** The outputs before a block, which has the hashes of those that it spends. */
+  const outputsBefore = (block: RightBody['outputs']): UtxoView => ({
     get(key): TransactionOutput | undefined {
-      const separator = key.indexOf('#')
-      const transactionId = fromHex(key.slice(0, separator))
-      const outref = encodeOutputReference({ transactionId, index: Number(key.slice(separator + 1)) })
-      const output = unspent(outref)
+      const moved = block?.get(key)
+      const outref = moved?.outref ?? outrefOf(key)
+      const isKnown = moved?.createdBy === undefined && moved?.outputHash.some((byte) => byte !== 0)
+      const output = outputOf(outref, isKnown ? moved?.outputHash : trie.outputHash(outref))
       return output && decodeTransactionOutput(output)
     },
-  }
+  })
 
   function view(): TrieView {
     const present = trie.at(trie.root)
@@ -151,11 +158,11 @@ export async function openLedgerState({
       )
   }
 
-  function forgetSpent(spent: readonly Uint8Array[]): void {
-    recentlySpent.push({ root: trie.root, spent })
-    if (recentlySpent.length <= keptStates) return
+  /** The references of outputs that no kept state has. */
+  function forgetSpent(): readonly Uint8Array[] {
+    if (recentlySpent.length <= keptStates) return []
     const old = recentlySpent.shift()?.spent ?? []
-    outputs.delete(old.filter((outref) => !trie.has(outref)))
+    return old.filter((outref) => !trie.has(outref))
   }
 
   function revert(root: Uint8Array): boolean {
@@ -178,19 +185,20 @@ export async function openLedgerState({
   function pass(body: BlockBody, header: Header): void {
     assertFollows(header)
     const before = Uint8Array.from(trie.root)
-    outputs.put(body.produced.map(({ outref, output }) => [outref, output] as const))
+    const produced = body.produced.map(({ outref, output }) => [outref, output] as const)
+    outputs.update(forgetSpent(), produced)
     trie.applyBlock(body, header)
     // A block that changes nothing makes no state that displaces another.
-    if (!equalBytes(trie.root, before)) forgetSpent(body.spent)
+    if (!equalBytes(trie.root, before)) recentlySpent.push({ root: trie.root, spent: body.spent })
   }
 
   return {
     outputHash: trie.outputHash,
     assertFollows,
 
-    async apply(body, header) {
+    async apply({ body, outputs: block }, header) {
       assertFollows(header)
-      await judgeBlock(body.transactions, header, utxos, rules)
+      await judgeBlock(body.transactions, header, outputsBefore(block), rules)
       pass(body, header)
     },
 
@@ -198,7 +206,7 @@ export async function openLedgerState({
 
     accuse(body) {
       const before = view()
-      const accused = { before, outputBefore: (key: Uint8Array) => unspent(key, before.valueHash) }
+      const accused = { before, outputBefore: (key: Uint8Array) => outputOf(key, before.valueHash(key)) }
       try {
         trie.applyDiff(body)
         return { ...accused, afterTransactions: view() }
@@ -220,6 +228,13 @@ export async function openLedgerState({
       await Promise.all([trie.close(), outputs.close()])
     },
   }
+}
+
+/** CBOR of the reference with an `outputReferenceKey`. */
+function outrefOf(key: string): Uint8Array {
+  const separator = key.indexOf('#')
+  const transactionId = fromHex(key.slice(0, separator))
+  return encodeOutputReference({ transactionId, index: Number(key.slice(separator + 1)) })
 }
 
 async function rootOf(genesis: readonly GenesisUtxo[]): Promise<Uint8Array> {

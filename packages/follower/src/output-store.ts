@@ -10,11 +10,13 @@ export interface OutputStore {
   /** Whether the store has every output that the trie beside it holds. */
   readonly isComplete: boolean
   get(outref: Uint8Array): Uint8Array | undefined
-  /** Adds outputs, durably. */
-  put(outputs: Iterable<readonly [outref: Uint8Array, output: Uint8Array]>): void
+  /** Deletes outputs, then adds others; durable, at once. */
+  update(
+    deleted: Iterable<Uint8Array>,
+    outputs: Iterable<readonly [outref: Uint8Array, output: Uint8Array]>,
+  ): void
   /** Replaces all outputs and sets `isComplete`. */
   replace(outputs: Iterable<readonly [outref: Uint8Array, output: Uint8Array]>): void
-  delete(outrefs: Iterable<Uint8Array>): void
   close(): Promise<void>
 }
 
@@ -39,16 +41,16 @@ function openFolder(path: string): OutputStore {
       return meta.get('complete') ?? false
     },
     get: (outref) => outputs.get(asBuffer(outref)),
-    put: (entries) => root.transactionSync(() => put(entries)),
+    update: (deleted, entries) =>
+      root.transactionSync(() => {
+        for (const outref of deleted) outputs.removeSync(asBuffer(outref))
+        put(entries)
+      }),
     replace: (entries) =>
       root.transactionSync(() => {
         outputs.clearSync()
         put(entries)
         meta.putSync('complete', true)
-      }),
-    delete: (outrefs) =>
-      root.transactionSync(() => {
-        for (const outref of outrefs) outputs.removeSync(asBuffer(outref))
       }),
     close: () => root.close(),
   }
@@ -64,17 +66,15 @@ export function createMemoryOutputs(): OutputStore {
       return isComplete
     },
     get: (outref) => outputs.get(keyOf(outref)),
-    put(entries) {
+    update(deleted, entries) {
+      for (const outref of deleted) outputs.delete(keyOf(outref))
       // A copy: the bytes are views of a whole body.
       for (const [outref, output] of entries) outputs.set(keyOf(outref), Uint8Array.from(output))
     },
     replace(entries) {
       outputs.clear()
-      this.put(entries)
+      this.update([], entries)
       isComplete = true
-    },
-    delete(outrefs) {
-      for (const outref of outrefs) outputs.delete(keyOf(outref))
     },
     async close() {
       outputs.clear()

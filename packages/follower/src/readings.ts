@@ -2,6 +2,7 @@ import {
   type BlockBody,
   type BlockError,
   type Derivation,
+  type DerivedBlock,
   derive,
   type Header,
   isInvalidBlock,
@@ -20,6 +21,8 @@ export interface Reading {
 /** A body that belongs to its header. */
 export interface RightBody {
   readonly body: BlockBody
+  /** What the block does to the outputs. Absent if no block with this body is valid. */
+  readonly outputs?: DerivedBlock['outputs']
   /** Why no block with this body is valid. Its sender is not at fault. */
   readonly error?: BlockError
 }
@@ -63,8 +66,7 @@ export async function verifyReadings(
   let mismatch: unknown
   for (const { derivation, body } of readings) {
     try {
-      await verifyRoot(derivation, header, before)
-      return { body }
+      return { body, outputs: await verifyRoot(derivation, header, before) }
     } catch (error) {
       if (isInvalidBlock(error)) return { body, error }
       mismatch ??= error
