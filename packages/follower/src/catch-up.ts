@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import {
   type BlockBody,
   BlockError,
@@ -25,6 +26,8 @@ import type { FollowerOptions } from './types.js'
 const maxBatchBlocks = 50
 /** Bytes of bodies at which a batch is archived early. */
 const maxBatchBytes = 8 * 1024 * 1024
+/** Milliseconds after which a batch is archived early. */
+const maxBatchMs = 1000
 
 interface CatchUpOptions {
   readonly archive: WritableArchive
@@ -100,6 +103,8 @@ export async function catchUp(
   const target = Number(first) + waiting.length - 1
   const coming: Download[] = []
   let batch: NewArchivedBlock[] = []
+  /** When the batch is archived, on the clock of `performance.now()`. */
+  let dueAt = 0
   let transactions = 0
   let bytes = 0
 
@@ -118,6 +123,19 @@ export async function catchUp(
     bytes = 0
   }
 
+  /** Archives the batch meanwhile if that takes long. */
+  async function resultOf({ verified }: Download): Promise<VerifiedBody | undefined> {
+    if (batch.length === 0) return verified
+    const waiting = childOf(downloads.signal)
+    const due = pause(dueAt - performance.now(), 'due', { signal: waiting.signal }).catch(() => 'aborted')
+    try {
+      if ((await Promise.race([verified, due])) === 'due') await flush()
+      return await verified
+    } finally {
+      waiting.end()
+    }
+  }
+
   async function keepBody(headerHash: Uint8Array, body: Uint8Array): Promise<void> {
     await evidence?.keepBody(headerHash, body).catch((err: unknown) => {
       log.error({ err }, 'The body of a block behind an unprovable one cannot be kept')
@@ -133,7 +151,7 @@ export async function catchUp(
       const height = first + BigInt(index)
       const download = coming.shift()
       download?.begin()
-      const verified = await download?.verified
+      const verified = download && (await resultOf(download))
       if (verified === undefined) return { kind: 'missing', height }
       const archivable = { ...block, height, merged: height <= mergedHeight, body: verified.bytes }
       const header = decodeHeader(block.header)
@@ -157,10 +175,12 @@ export async function catchUp(
         passed.push({ headerHash: block.headerHash, root: header.utxosRoot })
         continue
       }
+      if (batch.length === 0) dueAt = performance.now() + maxBatchMs
       batch.push(archivable)
       transactions += verified.body.transactions.length
       bytes += verified.bytes.length
-      if (batch.length >= maxBatchBlocks || bytes >= maxBatchBytes) await flush()
+      const isDue = performance.now() >= dueAt
+      if (isDue || batch.length >= maxBatchBlocks || bytes >= maxBatchBytes) await flush()
     }
     return { kind: 'complete' }
   } finally {

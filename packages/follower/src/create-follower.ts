@@ -43,6 +43,8 @@ export async function createFollower(options: FollowerOptions): Promise<Follower
   let marked = 0n
   let target: bigint | undefined
   let syncedAt: Date | undefined
+  /** When layer 1 was read last, on the clock of `performance.now()`. */
+  let readAt = 0
   let trouble: string | undefined
   /** The invalid blocks that layer 1 shows, the oldest first. */
   let invalid: readonly InvalidBlockStatus[] = []
@@ -151,6 +153,7 @@ export async function createFollower(options: FollowerOptions): Promise<Follower
   /** Reads layer 1 once and brings the archive up to date. */
   async function follow(signal: AbortSignal): Promise<void> {
     const shown = await chain.read(signal)
+    readAt = performance.now()
     const path = await paths.find(shown, signal)
     if (!path) return report('No peer has a header that leads to the newest block')
     const next = await dropPassed(path)
@@ -234,7 +237,10 @@ export async function createFollower(options: FollowerOptions): Promise<Follower
     while (!signal.aborted) {
       wake = childOf(signal)
       await round()
-      const rest = trouble === undefined ? pollMs : Math.min(pollMs, Math.max(peers.nextReturn(), 50))
+      const rest =
+        trouble === undefined
+          ? Math.max(readAt + pollMs - performance.now(), 0)
+          : Math.min(pollMs, Math.max(peers.nextReturn(), 50))
       await pause(rest, undefined, { signal: wake.signal }).catch(() => undefined)
       wake.end()
     }
