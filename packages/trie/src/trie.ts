@@ -187,7 +187,7 @@ export function createTrie({ store, history = 64 }: TrieOptions): Trie {
     return root
   }
 
-  const present = createView(() => store.head, load, hasher)
+  const present = createView(() => store.head, store.read, load, hasher)
 
   return {
     get root() {
@@ -236,6 +236,7 @@ export function createTrie({ store, history = 64 }: TrieOptions): Trie {
           if (store.versions.some((kept) => kept.sequence === version.sequence)) return version
           throw rootUnknown(version.root)
         },
+        store.read,
         load,
         hasher,
       )

@@ -1,11 +1,11 @@
 import { blake2b256 } from '#hash'
 import { keyExists, keyMissing } from './errors.js'
+import { findValueHash } from './node/codec.js'
 import type { NodeHasher } from './node/hasher.js'
-import type { Leaf } from './node/node.js'
 import { findNode, type MapNode } from './proof/map-node.js'
 import type { Proof } from './proof/proof.js'
-import { findLeaf, type Walk, walk } from './proof/prove.js'
-import type { Version } from './store/store.js'
+import { type Walk, walk } from './proof/prove.js'
+import type { TrieStore, Version } from './store/store.js'
 import type { LoadNode } from './update/edit.js'
 
 /** One version of an authenticated map. */
@@ -46,8 +46,13 @@ export interface TrieView {
 }
 
 /** @param version returns the version to read; called by each method */
-export function createView(version: () => Version, load: LoadNode, hasher: NodeHasher): TrieView {
-  const leafOf = (key: Uint8Array): Leaf | undefined => findLeaf(version().node, blake2b256(key), load)
+export function createView(
+  version: () => Version,
+  read: TrieStore['read'],
+  load: LoadNode,
+  hasher: NodeHasher,
+): TrieView {
+  const valueHash = (key: Uint8Array) => findValueHash(read, version().node, blake2b256(key))
   const walkTo = (key: Uint8Array): Walk => walk(version().node, blake2b256(key), load, hasher)
 
   return {
@@ -59,12 +64,8 @@ export function createView(version: () => Version, load: LoadNode, hasher: NodeH
       return version().size
     },
 
-    has: (key) => leafOf(key) !== undefined,
-
-    valueHash(key) {
-      const leaf = leafOf(key)
-      return leaf === undefined ? undefined : Uint8Array.from(leaf.valueHash)
-    },
+    has: (key) => valueHash(key) !== undefined,
+    valueHash,
 
     prove(key) {
       const { leaf, steps } = walkTo(key)

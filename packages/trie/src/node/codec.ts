@@ -111,9 +111,7 @@ function decodeBranch(
     depth + prefixLength,
   )
   branch.mask = readUint16(bytes, 1)
-  if (bytes.length !== offset + countChildren(branch.mask) * (idLength + hashLength)) {
-    throw storeCorrupt(`node ${id} has the wrong length`)
-  }
+  checkLength(bytes, id, branch.mask, offset)
   for (let nibble = 0; nibble < radix; nibble += 1) {
     if ((branch.mask & (1 << nibble)) !== 0) {
       branch.ids[nibble] = readUint48(bytes, offset)
@@ -125,6 +123,45 @@ function decodeBranch(
     offset += length * hashLength
   })
   return branch
+}
+
+function checkLength(bytes: Uint8Array, id: number, mask: number, offset: number): void {
+  if (bytes.length !== offset + countChildren(mask) * (idLength + hashLength))
+    throw storeCorrupt(`node ${id} has the wrong length`)
+}
+
+/**
+ * The hash of the value at a path, 32 bytes; undefined if the map has no such key. Reads of each node what
+ * leads to the next one: to decode them all takes almost twice as long.
+ *
+ * @param read the bytes of a node
+ * @param root id of the root; 0 if there is none
+ */
+export function findValueHash(
+  read: (id: number) => Uint8Array,
+  root: number,
+  path: Uint8Array,
+): Uint8Array | undefined {
+  let depth = 0
+  for (let id = root; id !== 0; depth += 1) {
+    const bytes = read(id)
+    const head = bytes[0]
+    if (head === leafTag && bytes.length === leafLength) {
+      for (let i = 0; i < hashLength; i += 1) if (bytes[1 + i] !== path[i]) return undefined
+      return bytes.slice(1 + hashLength)
+    }
+    if (head === undefined || depth + head >= pathLength || bytes.length < branchHeaderLength + head)
+      throw storeCorrupt(`node ${id} is neither a leaf nor a branch`)
+    const mask = readUint16(bytes, 1)
+    const ids = branchHeaderLength + head
+    checkLength(bytes, id, mask, ids)
+    // The leaf has the whole path, so the prefix need not be compared.
+    depth += head
+    const nibble = nibbleAt(path, depth)
+    if ((mask & (1 << nibble)) === 0) return undefined
+    id = readUint48(bytes, ids + countChildren(mask & ((1 << nibble) - 1)) * idLength)
+  }
+  return undefined
 }
 
 /** Calls `visit` for each run of adjacent children, so that their hashes are copied at once. */

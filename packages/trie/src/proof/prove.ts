@@ -10,14 +10,6 @@ export interface Walk {
   leaf: Leaf | undefined
 }
 
-/** The leaf of a path; undefined if the map has no such key. */
-export function findLeaf(root: number, path: Uint8Array, load: LoadNode): Leaf | undefined {
-  for (const { node, end } of descend(root, path, load)) {
-    if (node.kind === 'leaf' && end === pathLength) return node
-  }
-  return undefined
-}
-
 /** Walks towards a path and collects the neighbours. */
 export function walk(root: number, path: Uint8Array, load: LoadNode, hasher: NodeHasher): Walk {
   const steps: ProofStep[] = []
