@@ -77,6 +77,47 @@ export function Scroll({
   )
 }
 
+interface TableProps {
+  readonly label: string
+  readonly id?: string
+  /** Each different. */
+  readonly heads: readonly string[]
+  /** The key, the cells in the order of the heads, and attributes of each row. */
+  readonly rows: readonly {
+    readonly key: string | number
+    readonly cells: readonly ComponentChildren[]
+    readonly [attribute: `data-${string}`]: string | number | undefined
+  }[]
+}
+
+/** A table; on a phone, each row is a card whose cells name their heads. */
+export function Table({ label, id, heads, rows }: TableProps) {
+  return (
+    <Scroll label={label}>
+      <table id={id}>
+        <thead>
+          <tr>
+            {heads.map((head) => (
+              <th key={head}>{head}</th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map(({ key, cells, ...attributes }) => (
+            <tr key={key} {...attributes}>
+              {heads.map((head, at) => (
+                <td key={head} data-head={head}>
+                  {cells[at]}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Scroll>
+  )
+}
+
 /** Text as it is, which may be long. */
 export function Text({ children }: { readonly children: ComponentChildren }) {
   return (

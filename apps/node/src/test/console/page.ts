@@ -5,8 +5,15 @@ import type { Browser, Page } from 'playwright-core'
 
 /** Where `RATATOSK_SCREENSHOTS` wants pictures of the pages. */
 const pictures = process.env.RATATOSK_SCREENSHOTS
-const widths = [1440, 390] as const
+const phone = 390
+const widths = [1440, phone] as const
 const schemes = ['light', 'dark'] as const
+
+/** What scrolls sideways, or is cut off: the beginnings of its HTML. */
+const sidewaysOnes = `[...document.querySelectorAll('main *')]
+  .filter(({ scrollWidth, clientWidth }) => clientWidth > 0 && scrollWidth > clientWidth)
+  .filter((each) => getComputedStyle(each).overflowX === 'auto' || each.matches('table, tr, td'))
+  .map(({ outerHTML }) => outerHTML.slice(0, 120))`
 
 /** A page of the console in Chromium. */
 export interface ConsolePage {
@@ -80,6 +87,9 @@ export async function openConsole(
           'document.documentElement.scrollWidth - document.documentElement.clientWidth',
         )
         if (wider !== 0) found.push(`${look}: the page is ${wider} px wider than the window`)
+        if (!look.endsWith(`-${phone}`)) return
+        const scrolled: string[] = await page.evaluate(sidewaysOnes)
+        for (const html of scrolled) found.push(`${look}: scrolls sideways: ${html}`)
       })
       return found
     },

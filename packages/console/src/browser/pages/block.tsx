@@ -3,7 +3,7 @@ import type { ExplorerBlockDetails } from '@ratatosk/client'
 import { Pages } from '../controls.js'
 import { ada, grouped, size } from '../format.js'
 import { Journey } from '../journey.js'
-import { Load, Name, Scroll, State, Time } from '../parts.js'
+import { Load, Name, State, Table, Time } from '../parts.js'
 import { link } from '../router.js'
 import { serves } from '../routes.js'
 import { BlockMap } from './block-map.js'
@@ -120,37 +120,25 @@ function Details({ details: { block, header, transactions, offset }, move }: Det
       <section>
         <h2>Transactions</h2>
         <BlockMap transactions={transactions} offset={offset} />
-        <Scroll label="Transactions">
-          <table>
-            <thead>
-              <tr>
-                <th>#</th>
-                <th>Hash</th>
-                <th>Size</th>
-                <th>Fee ₳</th>
-                <th>In</th>
-                <th>Out</th>
-                <th>Scripts</th>
-              </tr>
-            </thead>
-            <tbody>
-              {transactions.map((each, position) => (
-                <tr key={each.hash}>
-                  <td>{offset + position}</td>
-                  <td>
-                    <Name name={each.hash} page="tx" />
-                    {!each.valid && <span class="bad"> failed</span>}
-                  </td>
-                  <td>{size(each.bytes)}</td>
-                  <td>{ada(each.fee)}</td>
-                  <td>{each.inputs}</td>
-                  <td>{each.outputs}</td>
-                  <td>{each.redeemers}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </Scroll>
+        <Table
+          label="Transactions"
+          heads={['#', 'Hash', 'Size', 'Fee ₳', 'In', 'Out', 'Scripts']}
+          rows={transactions.map(({ hash, valid, bytes, fee, inputs, outputs, redeemers }, position) => ({
+            key: hash,
+            cells: [
+              offset + position,
+              <>
+                <Name name={hash} page="tx" />
+                {!valid && <span class="bad"> failed</span>}
+              </>,
+              size(bytes),
+              ada(fee),
+              inputs,
+              outputs,
+              redeemers,
+            ],
+          }))}
+        />
         <Pages
           isFirst={offset === 0}
           isLast={offset + pageSize >= block.transactions}

@@ -3,7 +3,7 @@ import type { Evaluation } from '@ratatosk/client'
 import { call } from '../api.js'
 import { Outcome, useAction } from '../controls.js'
 import { grouped, jsonText } from '../format.js'
-import { Name, Scroll, Text } from '../parts.js'
+import { Name, Table, Text } from '../parts.js'
 import { remedyOf } from '../remedies.js'
 
 const meanings: Readonly<Record<Evaluation['verdict'], string>> = {
@@ -97,36 +97,24 @@ function Budgets({ redeemers }: Pick<Evaluation, 'redeemers'>) {
   return (
     <section>
       <h2>Budgets</h2>
-      <Scroll label="Budgets">
-        <table id="budgets">
-          <thead>
-            <tr>
-              <th>Script</th>
-              <th>Outcome</th>
-              <th>Memory used</th>
-              <th>declared</th>
-              <th>Steps used</th>
-              <th>declared</th>
-            </tr>
-          </thead>
-          <tbody>
-            {redeemers.slice(0, most).map(({ purpose, index, outcome, used, declared, message, logs }) => (
-              <tr key={`${purpose} ${index}`}>
-                <td>
-                  {purpose} {index}
-                </td>
-                <td>
-                  {outcome} {message} {logs?.slice(0, 20).join(' · ').slice(0, 500)}
-                </td>
-                <td>{used ? grouped(used.memory) : 'not run'}</td>
-                <td>{grouped(declared.memory)}</td>
-                <td>{used ? grouped(used.steps) : 'not run'}</td>
-                <td>{grouped(declared.steps)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </Scroll>
+      <Table
+        label="Budgets"
+        id="budgets"
+        heads={['Script', 'Outcome', 'Memory used', 'Memory declared', 'Steps used', 'Steps declared']}
+        rows={redeemers.slice(0, most).map(({ purpose, index, outcome, used, declared, message, logs }) => ({
+          key: `${purpose} ${index}`,
+          cells: [
+            `${purpose} ${index}`,
+            <span key="outcome" class="long">
+              {outcome} {message} {logs?.slice(0, 20).join(' · ').slice(0, 500)}
+            </span>,
+            used ? grouped(used.memory) : 'not run',
+            grouped(declared.memory),
+            used ? grouped(used.steps) : 'not run',
+            grouped(declared.steps),
+          ],
+        }))}
+      />
     </section>
   )
 }

@@ -1,9 +1,10 @@
 import { useSignal } from '@preact/signals'
 import type { DeadLetterPage, DeadLetterSummary } from '@ratatosk/client'
+import type { ComponentChildren } from 'preact'
 import { Outcome, Pages, Token, Twice, useAction } from '../controls.js'
 import { grouped } from '../format.js'
 import { operate } from '../operate.js'
-import { Ago, Empty, Load, Name, Scroll } from '../parts.js'
+import { Ago, Empty, Load, Name, Table } from '../parts.js'
 import { remedyOf } from '../remedies.js'
 import { readAgain } from '../store.js'
 
@@ -65,25 +66,15 @@ function Letters({ page: { deadLetters, before } }: { readonly page: DeadLetterP
         <p>
           <Outcome problem={problem.value} />
         </p>
-        <Scroll label="Rejected transactions">
-          <table>
-            <thead>
-              <tr>
-                <th>Transaction</th>
-                <th>Do</th>
-                <th>Rule</th>
-                <th>Times</th>
-                <th>When</th>
-                <th>Reason</th>
-              </tr>
-            </thead>
-            <tbody>
-              {deadLetters.slice(offset.value, offset.value + pageSize).map((letter) => (
-                <Letter key={letter.id} letter={letter} act={act} />
-              ))}
-            </tbody>
-          </table>
-        </Scroll>
+        <Table
+          label="Rejected transactions"
+          heads={['Transaction', 'Do', 'Rule', 'Times', 'When', 'Reason']}
+          rows={deadLetters.slice(offset.value, offset.value + pageSize).map((letter) => ({
+            key: letter.id,
+            'data-letter': letter.id,
+            cells: cellsOf(letter, act),
+          }))}
+        />
         <Pages
           isFirst={offset.value === 0}
           isLast={offset.value + pageSize >= deadLetters.length}
@@ -96,35 +87,31 @@ function Letters({ page: { deadLetters, before } }: { readonly page: DeadLetterP
   )
 }
 
-interface LetterProps {
-  readonly letter: DeadLetterSummary
-  readonly act: (path: string, method: string) => void
-}
-
-function Letter({ letter: { id, txHash, code, reason, count, rejectedAt, replayedAs }, act }: LetterProps) {
+function cellsOf(
+  { id, txHash, code, reason, count, rejectedAt, replayedAs }: DeadLetterSummary,
+  act: (path: string, method: string) => void,
+): readonly ComponentChildren[] {
   const path = encodeURIComponent(id)
   const subject = txHash === undefined ? `submission ${id}` : `transaction ${txHash.slice(0, 8)}`
-  return (
-    <tr data-letter={id}>
-      <td>{txHash === undefined ? <Name name={id} /> : <Name name={txHash} page="tx" />}</td>
-      <td>
-        <span class="row">
-          <Twice
-            label={replayedAs === undefined ? 'Replay' : 'Replay again'}
-            subject={subject}
-            run={() => act(`${path}/replay`, 'POST')}
-          />
-          <Twice label="Drop" subject={subject} run={() => act(path, 'DELETE')} />
-        </span>
-      </td>
-      <td class="bad">{code}</td>
-      <td>{grouped(count)}</td>
-      <td>
-        <Ago at={rejectedAt} />
-      </td>
-      <td>{reason.length > 200 ? `${reason.slice(0, 200)}…` : reason}</td>
-    </tr>
-  )
+  return [
+    txHash === undefined ? <Name name={id} /> : <Name name={txHash} page="tx" />,
+    <span key="do" class="row">
+      <Twice
+        label={replayedAs === undefined ? 'Replay' : 'Replay again'}
+        subject={subject}
+        run={() => act(`${path}/replay`, 'POST')}
+      />
+      <Twice label="Drop" subject={subject} run={() => act(path, 'DELETE')} />
+    </span>,
+    <span key="rule" class="bad">
+      {code}
+    </span>,
+    grouped(count),
+    <Ago key="when" at={rejectedAt} />,
+    <span key="reason" class="long">
+      {reason.length > 200 ? `${reason.slice(0, 200)}…` : reason}
+    </span>,
+  ]
 }
 
 /** How many dead letters name each predicate, the most frequent first. */

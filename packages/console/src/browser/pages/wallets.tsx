@@ -6,7 +6,7 @@ import { Choice, Outcome, Token, useAction } from '../controls.js'
 import { ada } from '../format.js'
 import { layer2 } from '../ledger.js'
 import { operate } from '../operate.js'
-import { Empty, Name, Scroll } from '../parts.js'
+import { Empty, Name, Table } from '../parts.js'
 import { go } from '../router.js'
 import { serves } from '../routes.js'
 import { firstFreeAccount, openWallet, pay } from '../send.js'
@@ -23,14 +23,14 @@ export function Wallets() {
         <h2>Test wallets</h2>
         <p class="dim">Their keys are public. The node itself pays from the first three.</p>
         <Token />
-        <TestWallets show={(wallets) => <Table wallets={wallets} />} />
+        <TestWallets show={(wallets) => <Listed wallets={wallets} />} />
       </section>
       {serves('GET /dev-wallet.js') && <Connect />}
     </>
   )
 }
 
-function Table({ wallets }: { readonly wallets: readonly ShownWallet[] }) {
+function Listed({ wallets }: { readonly wallets: readonly ShownWallet[] }) {
   const said = useSignal('')
   const accounts = wallets.map(({ account }) => String(account))
   const { runs, problem, run } = useAction()
@@ -48,42 +48,33 @@ function Table({ wallets }: { readonly wallets: readonly ShownWallet[] }) {
       <p id="said">
         <Outcome problem={problem.value}>{said.value}</Outcome>
       </p>
-      <Scroll label="Test wallets">
-        <table id="wallets">
-          <thead>
-            <tr>
-              <th>Wallet</th>
-              <th>Address</th>
-              <th>Layer 1 ₳</th>
-              <th>Layer 2 ₳</th>
-              <th>Layer 1</th>
-            </tr>
-          </thead>
-          <tbody>
-            {wallets.map(({ account, address, lovelace, layer2: on2 }) => (
-              <tr key={account} data-account={account} data-layer1={lovelace} data-layer2={on2}>
-                <td>{account}</td>
-                <td>
-                  <Name name={address} page="address" />
-                </td>
-                <td>{ada(lovelace)}</td>
-                <td>{on2 === undefined ? 'unknown' : ada(on2)}</td>
-                <td>
-                  <button
-                    type="button"
-                    class="small"
-                    disabled={runs.value}
-                    aria-label={`Top up wallet ${account}`}
-                    onClick={() => topUp(address)}
-                  >
-                    Top up
-                  </button>
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </Scroll>
+      <Table
+        label="Test wallets"
+        id="wallets"
+        heads={['Wallet', 'Address', 'Layer 1 ₳', 'Layer 2 ₳', 'Layer 1']}
+        rows={wallets.map(({ account, address, lovelace, layer2: on2 }) => ({
+          key: account,
+          'data-account': account,
+          'data-layer1': lovelace,
+          'data-layer2': on2,
+          cells: [
+            account,
+            <Name key="address" name={address} page="address" />,
+            ada(lovelace),
+            on2 === undefined ? 'unknown' : ada(on2),
+            <button
+              key="top-up"
+              type="button"
+              class="small"
+              disabled={runs.value}
+              aria-label={`Top up wallet ${account}`}
+              onClick={() => topUp(address)}
+            >
+              Top up
+            </button>,
+          ],
+        }))}
+      />
     </>
   )
 }

@@ -3,7 +3,7 @@ import type { BlockVerdict, BlockVerdicts, OpenQuestion, OpenQuestions } from '@
 import { useEffect } from 'preact/hooks'
 import { Pages } from '../controls.js'
 import { ada, grouped } from '../format.js'
-import { Ago, Countdown, Empty, Load, Name, Scroll, State } from '../parts.js'
+import { Ago, Countdown, Empty, Load, Name, State, Table } from '../parts.js'
 import { link } from '../router.js'
 import { readSlowly } from '../store.js'
 import { Summon } from './summon.js'
@@ -192,36 +192,22 @@ function Questions({ answer, open }: { readonly answer: OpenQuestions; readonly 
       <Summon />
       {questions.length === 0 && <Empty>No question waits for its answer.</Empty>}
       {questions.length > 0 && (
-        <Scroll label="Open questions">
-          <table id="questions">
-            <thead>
-              <tr>
-                <th>Left</th>
-                <th>About</th>
-                <th>Block</th>
-                <th>Locked</th>
-                <th>Question</th>
-              </tr>
-            </thead>
-            <tbody>
-              {questions.map((question) => (
-                <tr key={question.question} data-question={question.question}>
-                  <td>
-                    <Countdown to={question.deadline} />
-                  </td>
-                  <td>{subjectOf(question)}</td>
-                  <td>
-                    <Name name={question.headerHash} page="block" />
-                  </td>
-                  <td>{ada(question.bond)} ₳</td>
-                  <td>
-                    <Name name={question.question} />
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </Scroll>
+        <Table
+          label="Open questions"
+          id="questions"
+          heads={['Left', 'About', 'Block', 'Locked', 'Question']}
+          rows={questions.map((each) => ({
+            key: each.question,
+            'data-question': each.question,
+            cells: [
+              <Countdown key="left" to={each.deadline} />,
+              subjectOf(each),
+              <Name key="block" name={each.headerHash} page="block" />,
+              `${ada(each.bond)} ₳`,
+              <Name key="question" name={each.question} />,
+            ],
+          }))}
+        />
       )}
       {hasMore && <p class="dim">These are the {mostQuestions} that are due first.</p>}
     </section>
