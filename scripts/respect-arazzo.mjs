@@ -92,7 +92,7 @@ async function inputsOfFlows(url) {
     const [{ reference }] = spent
     return {
       transaction: Buffer.from(bytes).toString('hex'),
-      txHash: id,
+      txHash: Buffer.from(id).toString('hex'),
       spentOutref: `${Buffer.from(reference.transactionId).toString('hex')}#${reference.index}`,
     }
   }
