@@ -268,3 +268,20 @@ describe('the root of entries', () => {
     await expect(rootOf([twice[0]!, twice[2]!])).rejects.toMatchObject({ code: 'TRIE_KEY_DUPLICATE' })
   })
 })
+
+test('reads a store whose methods are of an object, and read each node into the same Buffer', () => {
+  const kept = createMemoryStore()
+  const own = {
+    node: Buffer.alloc(1024),
+    read(id: number): Uint8Array {
+      const bytes = kept.read(id)
+      this.node.set(bytes)
+      return this.node.subarray(0, bytes.length)
+    },
+  }
+  const trie = createTrie({ store: Object.setPrototypeOf(own, kept) })
+  trie.update(['a', 'b', 'c', 'd'].map((key) => insert(key)))
+  const hashes = ['a', 'b', 'c', 'd'].map((key) => trie.valueHash(utf8(key)))
+  expect(hashes).toStrictEqual(['a', 'b', 'c', 'd'].map((key) => Uint8Array.from(blake2b256(utf8(key)))))
+  expect(trie.at(trie.root).has(utf8('e'))).toBe(false)
+})

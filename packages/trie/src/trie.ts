@@ -128,8 +128,9 @@ export function createTrie({ store, history = 64 }: TrieOptions): Trie {
   const hasher = createNodeHasher()
   const sealer = createNodeSealer(hasher)
 
-  const load = (id: number, path: Uint8Array, depth: number): TrieNode =>
-    decodeNode(store.read(id), id, path, depth)
+  // A store of a user may need its methods bound.
+  const read = (id: number): Uint8Array => store.read(id)
+  const load = (id: number, path: Uint8Array, depth: number): TrieNode => decodeNode(read(id), id, path, depth)
 
   function sealRoot(node: TrieNode | undefined, size: number, write: WriteNode): NewVersion {
     const root = allocate(hashLength)
@@ -187,7 +188,7 @@ export function createTrie({ store, history = 64 }: TrieOptions): Trie {
     return root
   }
 
-  const present = createView(() => store.head, store.read, load, hasher)
+  const present = createView(() => store.head, read, load, hasher)
 
   return {
     get root() {
@@ -236,7 +237,7 @@ export function createTrie({ store, history = 64 }: TrieOptions): Trie {
           if (store.versions.some((kept) => kept.sequence === version.sequence)) return version
           throw rootUnknown(version.root)
         },
-        store.read,
+        read,
         load,
         hasher,
       )

@@ -148,7 +148,8 @@ export function findValueHash(
     const head = bytes[0]
     if (head === leafTag && bytes.length === leafLength) {
       for (let i = 0; i < hashLength; i += 1) if (bytes[1 + i] !== path[i]) return undefined
-      return bytes.slice(1 + hashLength)
+      // `slice` of a Buffer is a view.
+      return new Uint8Array(bytes.subarray(1 + hashLength))
     }
     if (head === undefined || depth + head >= pathLength || bytes.length < branchHeaderLength + head)
       throw storeCorrupt(`node ${id} is neither a leaf nor a branch`)
