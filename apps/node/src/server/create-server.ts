@@ -14,8 +14,8 @@ export function createServer(settings: Settings, log: FastifyBaseLogger): Fastif
     trustProxy: settings.TRUST_PROXY,
     rewriteUrl: singleSlashes,
     // The parts of a large ledger start meanwhile and keep the event loop busy: a plugin is then late by no
-    // fault of its own.
-    pluginTimeout: 0,
+    // fault of its own. One that never finishes must still be named.
+    pluginTimeout: 600_000,
   })
 }
 
