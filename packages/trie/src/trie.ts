@@ -130,7 +130,8 @@ export function createTrie({ store, history = 64 }: TrieOptions): Trie {
 
   // A store of a user may need its methods bound.
   const read = (id: number): Uint8Array => store.read(id)
-  const load = (id: number, path: Uint8Array, depth: number): TrieNode => decodeNode(read(id), id, path, depth)
+  const load = (id: number, path: Uint8Array, depth: number): TrieNode =>
+    decodeNode(read(id), id, path, depth)
 
   function sealRoot(node: TrieNode | undefined, size: number, write: WriteNode): NewVersion {
     const root = allocate(hashLength)
