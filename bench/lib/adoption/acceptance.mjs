@@ -24,7 +24,7 @@ const newest = 1000
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
 
 export async function measureAcceptance() {
-  const paced = Number(process.env.BENCH_OFFERED ?? 60_000)
+  const paced = Number(process.env.BENCH_OFFERED ?? 120_000)
   const { genesis, transactions } = makeTransfers(burst + paced + rounds * blockSize)
   const blocks = Array.from({ length: rounds }, (_, n) =>
     transactions.slice(n * blockSize, (n + 1) * blockSize),

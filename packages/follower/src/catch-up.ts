@@ -127,7 +127,8 @@ export async function catchUp(
   async function resultOf({ verified }: Download): Promise<VerifiedBody | undefined> {
     if (batch.length === 0) return verified
     const waiting = childOf(downloads.signal)
-    const due = pause(dueAt - performance.now(), 'due', { signal: waiting.signal }).catch(() => 'aborted')
+    const restMs = Math.max(0, dueAt - performance.now())
+    const due = pause(restMs, 'due', { signal: waiting.signal }).catch(() => 'aborted')
     try {
       if ((await Promise.race([verified, due])) === 'due') await flush()
       return await verified
