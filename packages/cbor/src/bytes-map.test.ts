@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { equalBytes } from './bytes.js'
 import { BytesMap, BytesSet } from './bytes-map.js'
 
 const [one, two] = [Uint8Array.of(0, 255), Uint8Array.of(255, 0)]
@@ -27,14 +28,16 @@ it('holds byte strings by content', () => {
   expect(set.add(one).size).toBe(2)
 })
 
-it('tells long byte strings apart', () => {
-  const long = new Uint8Array(200_000)
-  const other = long.with(199_999, 1)
+it('distinguishes long byte strings', () => {
+  const long = new Uint8Array(64 * 1024 * 1024)
+  const other = long.with(long.length - 1, 1)
   const set = new BytesSet([long])
-  expect([set.has(long.slice()), set.has(other), [...set]]).toEqual([true, false, [long]])
+  expect([set.has(long.slice()), set.has(other)]).toEqual([true, false])
+  const [kept] = set
+  expect(kept && equalBytes(kept, long)).toBe(true)
 })
 
-it('keeps copies: what becomes of the bytes changes nothing', () => {
+it('keeps copies: a change of the given bytes changes nothing', () => {
   const bytes = Uint8Array.of(1, 2)
   const [map, set] = [new BytesMap([[bytes, 'one']]), new BytesSet([bytes])]
   bytes.fill(0)

@@ -3,8 +3,12 @@ const chunkLength = 4096
 
 /** One character a byte: half as long as hex, and faster. */
 function textOf(bytes: Uint8Array): string {
-  if (bytes.length <= chunkLength) return String.fromCharCode.apply(null, bytes as unknown as number[])
-  return textOf(bytes.subarray(0, chunkLength)) + textOf(bytes.subarray(chunkLength))
+  const charactersOf = (part: Uint8Array) => String.fromCharCode.apply(null, part as unknown as number[])
+  if (bytes.length <= chunkLength) return charactersOf(bytes)
+  let text = ''
+  for (let start = 0; start < bytes.length; start += chunkLength)
+    text += charactersOf(bytes.subarray(start, start + chunkLength))
+  return text
 }
 
 function bytesOf(text: string): Uint8Array {
