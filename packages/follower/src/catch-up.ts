@@ -126,14 +126,14 @@ export async function catchUp(
   /** Archives the batch meanwhile if that takes long. */
   async function resultOf({ verified }: Download): Promise<VerifiedBody | undefined> {
     if (batch.length === 0) return verified
-    const waiting = childOf(downloads.signal)
+    const timer = childOf(downloads.signal)
     const restMs = Math.max(0, dueAt - performance.now())
-    const due = pause(restMs, 'due', { signal: waiting.signal }).catch(() => 'aborted')
+    const due = pause(restMs, 'due', { signal: timer.signal }).catch(() => 'aborted')
     try {
       if ((await Promise.race([verified, due])) === 'due') await flush()
       return await verified
     } finally {
-      waiting.end()
+      timer.end()
     }
   }
 
