@@ -23,14 +23,14 @@ export function Wallets() {
         <h2>Test wallets</h2>
         <p class="dim">Their keys are public. The node itself pays from the first three.</p>
         <Token />
-        <TestWallets show={(wallets) => <Listed wallets={wallets} />} />
+        <TestWallets show={(wallets) => <WalletTable wallets={wallets} />} />
       </section>
       {serves('GET /dev-wallet.js') && <Connect />}
     </>
   )
 }
 
-function Listed({ wallets }: { readonly wallets: readonly ShownWallet[] }) {
+function WalletTable({ wallets }: { readonly wallets: readonly ShownWallet[] }) {
   const said = useSignal('')
   const accounts = wallets.map(({ account }) => String(account))
   const { runs, problem, run } = useAction()
