@@ -33,12 +33,21 @@ const trieOf = (entries: Entries): Trie => {
   return trie
 }
 
+/** Tries of outputs that blocks began with, by their map, which does not change. */
+const begun = new WeakMap<Entries, Trie>()
+
+function trieBeginning(outputs: Entries): Trie {
+  const trie = begun.get(outputs) ?? trieOf(outputs)
+  begun.set(outputs, trie)
+  return trie
+}
+
 /** The block that follows from transactions and the outputs before them, but for a lie. */
 export function blockOf(transactions: readonly Uint8Array[], outputs: Entries, lie: Lie = {}): TestBlock {
   const hashes = new Map(Array.from(outputs, ([key, output]) => [key, blake2b256(output)]))
   const derived = deriveBlock(transactions, (outref) => hashes.get(toHex(outref)))
   const entries: Entries = new Map(Array.from(derived.entries(), ([key, value]) => [toHex(key), value]))
-  const before = new Map(outputs)
+  const before = lie.before === undefined ? outputs : new Map(outputs)
   const after = new Map(outputs)
   for (const { outref, createdBy, spentBy } of derived.outputs.values()) {
     if (spentBy !== undefined) after.delete(toHex(outref))
@@ -47,7 +56,8 @@ export function blockOf(transactions: readonly Uint8Array[], outputs: Entries, l
   lie.entries?.(entries)
   lie.before?.(before)
   lie.after?.(after)
-  const [map, trieBefore, trieAfter] = [entries, before, after].map(trieOf) as [Trie, Trie, Trie]
+  const trieBefore = trieBeginning(before)
+  const [map, trieAfter] = [trieOf(entries), trieOf(after)]
   return {
     header: {
       prevUtxosRoot: trieBefore.root,

@@ -45,14 +45,18 @@ export function nodeOf(leaves: readonly MapLeaf[], depth = 0): FreeNode | undefi
 /** The part of a trie's view that questions need, over any nodes. */
 export type FreeMap = Pick<TrieView, 'root' | 'nodeAt' | 'openPath'>
 
+/** Hashes of nodes, by the depth below which each was last. False maps share most nodes with the true one. */
+const hashes = new WeakMap<FreeNode, { readonly depth: number; readonly hash: Uint8Array }>()
+
 export function freeMap(top: FreeNode | undefined): FreeMap & TrieView {
-  const hashes = new Map<FreeNode, Uint8Array>()
   const hashOf = (node: FreeNode | Uint8Array | undefined, depth: number): Uint8Array => {
     if (node === undefined) return new Uint8Array(32)
     if (node instanceof Uint8Array) return node
-    const known = hashes.get(node) ?? nodeHash(opened(node), depth)
-    hashes.set(node, known)
-    return known
+    const known = hashes.get(node)
+    if (known?.depth === depth) return known.hash
+    const hash = nodeHash(opened(node), depth)
+    hashes.set(node, { depth, hash })
+    return hash
   }
   const opened = (node: FreeNode): MapNode => {
     if (node.kind === 'leaf') return node
