@@ -35,6 +35,10 @@ function chunkToHex(bytes: Uint8Array, start: number, end: number): string {
   return String.fromCharCode.apply(null, codes)
 }
 
+/** {@link toHex}, and null for what is absent. */
+export const hexOrNull = (bytes: Uint8Array | undefined): string | null =>
+  bytes === undefined ? null : toHex(bytes)
+
 /**
  * The bytes of a hex text, upper or lower case.
  *

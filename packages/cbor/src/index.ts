@@ -1,4 +1,13 @@
-export { bigintOf, compareBytes, concatBytes, equalBytes, fromHex, plainBytes, toHex } from './bytes.js'
+export {
+  bigintOf,
+  compareBytes,
+  concatBytes,
+  equalBytes,
+  fromHex,
+  hexOrNull,
+  plainBytes,
+  toHex,
+} from './bytes.js'
 export { BytesMap, BytesSet } from './bytes-map.js'
 export {
   CborError,

@@ -22,5 +22,5 @@ export {
   type ScriptAuthorityOptions,
   scriptAuthority,
 } from './wallet/authority.js'
-export { lacksInput } from './wallet/lacks-input.js'
+export { lacksInput, missingInputs } from './wallet/missing-inputs.js'
 export { type BuildOptions, openWallet, type Wallet, type WalletOptions } from './wallet/open-wallet.js'

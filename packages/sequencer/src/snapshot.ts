@@ -1,4 +1,4 @@
-import { toHex } from '@ratatosk/cbor'
+import { hexOrNull, toHex } from '@ratatosk/cbor'
 import type { Contracts } from '@ratatosk/protocol'
 import type { Block, Lease } from '@ratatosk/store'
 import type { SequencerSettings } from './context.js'
@@ -41,8 +41,6 @@ export function snapshotOf(sources: SnapshotSources): SequencerSnapshot {
     ),
   }
 }
-
-const hexOrNull = (bytes: Uint8Array | undefined): string | null => (bytes ? toHex(bytes) : null)
 
 function toSnapshot(block: Block): BlockSnapshot {
   const { height, headerHash, state, transactions, commitTransaction, mergeTransaction } = block

@@ -1,5 +1,6 @@
 import { equalBytes } from '@ratatosk/cbor'
-import { outputReferenceKey, type Transaction } from '@ratatosk/ledger'
+import { missingInputs } from '@ratatosk/layer1'
+import type { Transaction } from '@ratatosk/ledger'
 import type { WatcherContext } from './context.js'
 
 /**
@@ -25,18 +26,12 @@ export async function isExpired(
  */
 export async function isOvertaken(
   { layer1, wallet, signal }: WatcherContext,
-  { id, body: { inputs, referenceInputs, collateralInputs } }: Transaction,
+  transaction: Transaction,
 ): Promise<boolean> {
-  const needed = new Map(
-    [...inputs, ...referenceInputs, ...collateralInputs]
-      .filter(({ transactionId }) => !wallet.isInFlight(transactionId))
-      .map((reference) => [outputReferenceKey(reference), reference]),
-  )
-  const found = await layer1.utxosByReferences([...needed.values()], { signal })
-  for (const { reference } of found) needed.delete(outputReferenceKey(reference))
-  for (const reference of needed.values()) {
+  const missing = await missingInputs(layer1, (id) => wallet.isInFlight(id), transaction, { signal })
+  for (const reference of missing) {
     const spending = await layer1.spending(reference, { signal })
-    if (spending !== undefined && !equalBytes(spending.transactionId, id)) return true
+    if (spending !== undefined && !equalBytes(spending.transactionId, transaction.id)) return true
   }
   return false
 }

@@ -1,8 +1,8 @@
+import { hexOrNull } from '@ratatosk/cbor'
 import { blake2b256, type TransactionOutput, type Value } from '@ratatosk/ledger'
 import { TooManyOutputsError } from '../limited-outputs.js'
 import { addressText } from '../view/address-text.js'
 import type { ChainOutput } from '../view/chain-view.js'
-import { hexOrNull } from '../view/hex.js'
 
 export function amountJson({ lovelace, assets }: Value): { unit: string; quantity: string }[] {
   const amount = [{ unit: 'lovelace', quantity: String(lovelace) }]

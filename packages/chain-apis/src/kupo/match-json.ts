@@ -1,10 +1,9 @@
-import { toHex } from '@ratatosk/cbor'
+import { hexOrNull, toHex } from '@ratatosk/cbor'
 import { blake2b256, byReference, outputReferenceKey, type Script, type Transaction } from '@ratatosk/ledger'
 import { ChainUnavailableError } from '../errors.js'
 import { lazyList } from '../json.js'
 import { addressText } from '../view/address-text.js'
 import type { ChainOutput, ChainView } from '../view/chain-view.js'
-import { hexOrNull } from '../view/hex.js'
 
 const languages = {
   native: 'native',

@@ -1,6 +1,5 @@
 import { BytesMap, equalBytes, toHex } from '@ratatosk/cbor'
-import { failureCause, isLayer1Error } from '@ratatosk/layer1'
-import { outputReferenceKey } from '@ratatosk/ledger'
+import { failureCause, isLayer1Error, missingInputs } from '@ratatosk/layer1'
 import type { RootElement } from '@ratatosk/protocol'
 import type { BuiltTransaction } from '@ratatosk/transaction'
 import type { SequencerContext } from '../context.js'
@@ -92,9 +91,11 @@ async function isDead(
   if (inputs.some(({ transactionId }) => dead.has(transactionId))) return true
   if (validityInterval.invalidHereafter !== undefined && slot >= validityInterval.invalidHereafter)
     return true
-  return (
-    (await sendIfDue(context, pending, slot)) === 'rejected' && (await lacksInput(context, pending, alive))
-  )
+  if ((await sendIfDue(context, pending, slot)) !== 'rejected') return false
+  // If layer 1 has all inputs, the rejection or the transaction's validity passes.
+  const isAlive = (id: Uint8Array) => alive.some((each) => equalBytes(each.id, id))
+  const { layer1, signal } = context
+  return (await missingInputs(layer1, isAlive, pending.transaction, { signal })).length > 0
 }
 
 async function sendIfDue(
@@ -126,25 +127,4 @@ async function sendIfDue(
     context.step('block-submitted')
   }
   return 'sent'
-}
-
-/**
- * Whether an input of a rejected transaction no longer exists. If all exist, the rejection or the
- * transaction's validity passes.
- */
-async function lacksInput(
-  { layer1, signal }: SequencerContext,
-  { transaction }: PendingTransaction,
-  alive: readonly PendingTransaction[],
-): Promise<boolean> {
-  const pendingOutputs = new Set(
-    alive.flatMap(({ produced }) => produced.map(({ reference }) => outputReferenceKey(reference))),
-  )
-  const { inputs, referenceInputs } = transaction.body
-  const needed = new Map(
-    [...inputs, ...referenceInputs].map((reference) => [outputReferenceKey(reference), reference]),
-  )
-  for (const key of pendingOutputs) needed.delete(key)
-  const found = await layer1.utxosByReferences([...needed.values()], { signal })
-  return found.length < needed.size
 }

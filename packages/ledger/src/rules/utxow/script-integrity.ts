@@ -1,4 +1,4 @@
-import { CborWriter, toHex } from '@ratatosk/cbor'
+import { CborWriter, hexOrNull } from '@ratatosk/cbor'
 import { blake2b256 } from '#crypto'
 import type { ProtocolParameters } from '../../parameters/types.js'
 import type { PlutusLanguage, Transaction } from '../../transaction/types.js'
@@ -77,8 +77,8 @@ export function validateScriptIntegrity(
   if (!use.complete) return
   const expected = scriptIntegrityHash(transaction, languagesUsed(use), parameters)
   const supplied = transaction.body.scriptDataHash
-  const expectedHex = expected ? toHex(expected) : null
-  const suppliedHex = supplied ? toHex(supplied) : null
+  const expectedHex = hexOrNull(expected)
+  const suppliedHex = hexOrNull(supplied)
   if (expectedHex === suppliedHex) return
   findings.add(
     parameters.ledgerVersion.major < 11 ? 'PPViewHashesDontMatch' : 'ScriptIntegrityHashMismatch',
