@@ -18,13 +18,18 @@ import type { Committed } from '../../../fraud/dist/test/lying-blocks.js'
 const keptBytes = 12_000
 
 /** What it takes to answer. */
-interface Means {
+interface Means extends How {
   readonly contracts: Contracts
   readonly layer1: Layer1
   readonly wallet: Wallet
   readonly referenceScripts: readonly Utxo[]
+}
+
+export interface How {
   /** From the first such question on, none is answered. */
   readonly isSilent?: (question: SummonsQuestion) => boolean
+  /** Answers a question, when it is time to. */
+  readonly whenDue?: (asked: OpenQuestion, answer: () => Promise<void>) => Promise<void>
 }
 
 /** An operator who answers questions about a block with the maps that its header commits to. */
@@ -36,9 +41,10 @@ export interface Answerer {
 }
 
 export async function openAnswerer(
-  { contracts, layer1, wallet, referenceScripts, isSilent = () => false }: Means,
+  { contracts, layer1, wallet, referenceScripts, ...how }: Means,
   { transactions, before, after, entries, chunks: stated }: Committed,
 ): Promise<Answerer> {
+  const { isSilent = () => false, whenDue = (_asked, answer) => answer() } = how
   const map = createTrie({ store: createMemoryStore(), history: 0 })
   const records = new Map(
     Array.from(entries ?? deriveBlock(transactions, before.valueHash).entries(), ([key, value]) => [
@@ -104,7 +110,7 @@ export async function openAnswerer(
         done.add(key)
         isOpen = !isSilent(asked.question)
         if (!isOpen) break
-        await answer(asked)
+        await whenDue(asked, () => answer(asked))
         answered.push(asked.question)
       }
       await new Promise((resolve) => setTimeout(resolve, 20))
