@@ -18,8 +18,8 @@ import { evaluator, openWatched, openWatcher, until, type Watched } from './test
 afterAll(() => evaluator.close())
 
 const timeout = 600_000
-/** `RATATOSK_LATE_OUTPUTS=1000000` searches among so many outputs. */
-const outputs = Number(process.env.RATATOSK_LATE_OUTPUTS ?? 1000)
+/** `RATATOSK_SEARCH_ENTRIES=1000000` searches among so many outputs. */
+const outputs = Number(process.env.RATATOSK_SEARCH_ENTRIES ?? 1000)
 /** As on a public network. */
 const maturityWindow = 7n * 24n * 3_600_000n
 const contracts = openContracts(

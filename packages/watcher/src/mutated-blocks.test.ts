@@ -128,7 +128,7 @@ const readingOf = (transaction: Uint8Array): Uint8Array =>
   concatBytes(fromHex('1281'), encodeOutputReference({ transactionId: partsOf(transaction).id, index: 0 }))
 
 it('no change of a transaction hides a theft', { timeout: 48 * 3_600_000 }, async () => {
-  const tallies = new Map<string, number>()
+  const seedsOf = new Map<string, number[]>()
   const gotAway: string[] = []
   for (let seed = from; seed < from + count; seed++) {
     const draw: Draw = drawing(seed)
@@ -153,12 +153,18 @@ it('no change of a transaction hides a theft', { timeout: 48 * 3_600_000 }, asyn
         gotAway.push(`${what}: ${beside} and ${behind}`)
       const result = behind.length > 1 ? 'unprovable' : behind[0]
       const tally = `${changed ?? 'nothing'}: ${result}`
-      tallies.set(tally, (tallies.get(tally) ?? 0) + 1)
+      const seeds = seedsOf.get(tally) ?? []
+      seedsOf.set(tally, seeds)
+      seeds.push(seed)
     } catch (error) {
       gotAway.push(`${what}: ${error}`)
     }
   }
-  process.stdout.write(`mutated blocks: ${JSON.stringify(Object.fromEntries([...tallies].sort()))}\n`)
+  const tallies = [...seedsOf].sort().map(([tally, seeds]) => {
+    const which = tally.endsWith(': unprovable') ? `, of the seeds ${seeds.join(' ')}` : ''
+    return `  ${tally} ${seeds.length}${which}\n`
+  })
+  process.stdout.write(`mutated blocks:\n${tallies.join('')}`)
   expect(gotAway).toEqual([])
 })
 
