@@ -78,6 +78,33 @@ t.test('serves the document of the routes that have tags', async (t) => {
   t.equal(again.body, '')
 })
 
+t.test('refuses options that cannot work at startup', async (t) => {
+  for (const [option, expected] of [
+    ['title', 'a string'],
+    ['version', 'a string'],
+    ['description', 'a string'],
+    ['tags', 'an array'],
+  ] as const) {
+    const server = fastify()
+    const wrong = { ...options, [option]: undefined } as unknown as DocsOptions
+    const message = `@ratatosk/openapi: ${option} must be ${expected}`
+    await t.rejects(async () => server.register(docs, wrong), new TypeError(message))
+  }
+})
+
+t.test('names the tokens of routes that the options do not describe', async (t) => {
+  const { tokens: _undescribed, ...others } = options
+  const server = fastify()
+  t.teardown(() => server.close())
+  await server.register(docs, others)
+  const config = { security: [{ owner: [] }] } as object
+  server.get('/keys', { config, schema: { tags: ['keys'] } }, async () => [])
+  const response = await server.inject('/openapi.json')
+  t.equal(response.statusCode, 200)
+  t.same(response.json().components.securitySchemes, { owner: { type: 'http', scheme: 'bearer' } })
+  t.same(response.json().paths['/keys'].get.security, [{ owner: [] }])
+})
+
 t.test('names the address that the request was sent to', async (t) => {
   const server = await build(t)
   const etags = new Set<unknown>()

@@ -8,6 +8,8 @@ import { nameComponents } from './components.js'
 
 export { nameComponents } from './components.js'
 
+const name = '@ratatosk/openapi'
+
 /** Nothing from elsewhere; Swagger UI sets styles of elements. */
 const contentSecurityPolicy = {
   'default-src': ["'none'"],
@@ -34,7 +36,8 @@ export interface DocsOptions {
   readonly tags: readonly { readonly name: string; readonly description: string }[]
   /**
    * Bearer tokens by the names that routes use in `config.security`; `description` says what the token is for
-   * and where it comes from. Those that no operation uses are left out.
+   * and where it comes from. Those that no operation uses are left out; those that only operations name have
+   * no description.
    */
   readonly tokens?: Readonly<Record<string, { readonly description: string }>>
 }
@@ -47,8 +50,14 @@ interface SecuredConfig {
 interface BearerScheme {
   readonly type: 'http'
   readonly scheme: 'bearer'
-  readonly description: string
+  readonly description?: string
 }
+
+interface Components {
+  readonly securitySchemes: Record<string, BearerScheme>
+}
+
+const bearer = { type: 'http', scheme: 'bearer' } as const
 
 type Operations = Record<string, Record<string, { tags?: string[]; security?: Record<string, string[]>[] }>>
 
@@ -67,6 +76,7 @@ type Operations = Record<string, Record<string, { tags?: string[]; security?: Re
  */
 export const docs = fp(
   async (fastify: FastifyInstance, options: DocsOptions) => {
+    checkDocsOptions(options)
     const { title, version, description, license, contact } = options
     await fastify.register(swagger, {
       hideUntagged: true,
@@ -83,9 +93,12 @@ export const docs = fp(
         security: [],
         components: { securitySchemes: schemesOf(options) },
       },
-      transform: ({ schema, url, route }) => {
+      transform: ({ schema, url, route, ...document }) => {
         const { security } = (route.config ?? {}) as SecuredConfig
-        return { url, schema: security === undefined ? schema : { ...schema, security } }
+        if (security === undefined || !('openapiObject' in document)) return { url, schema }
+        const { securitySchemes } = document.openapiObject.components as Components
+        for (const token of security.flatMap(Object.keys)) securitySchemes[token] ??= bearer
+        return { url, schema: { ...schema, security } }
       },
       transformObject: (document) =>
         'openapiObject' in document
@@ -111,26 +124,33 @@ export const docs = fp(
       return reply.type('application/json; charset=utf-8').send(body)
     })
   },
-  { name: '@ratatosk/openapi', fastify: '5.x' },
+  { name, fastify: '5.x' },
 )
 
 export default docs
 
+function checkDocsOptions(options: DocsOptions): void {
+  for (const option of ['title', 'version', 'description'] as const) {
+    if (typeof options[option] !== 'string') throw new TypeError(`${name}: ${option} must be a string`)
+  }
+  if (!Array.isArray(options.tags)) throw new TypeError(`${name}: tags must be an array`)
+}
+
 function schemesOf({ tokens = {} }: DocsOptions): Record<string, BearerScheme> {
   const schemes = Object.entries(tokens).map(([name, { description }]): [string, BearerScheme] => [
     name,
-    { type: 'http', scheme: 'bearer', description },
+    { ...bearer, description },
   ])
   return Object.fromEntries(schemes)
 }
 
 /** Adds the tags that operations use, and drops the security schemes that none uses. */
 function complete<Document extends object>(document: Document, options: DocsOptions): Document {
-  const { paths, components } = document as { paths: Operations; components: object }
+  const { paths, components } = document as { paths: Operations; components: Components }
   const operations = Object.values(paths).flatMap((path) => Object.values(path))
   const usedTags = new Set(operations.flatMap(({ tags = [] }) => tags))
   const usedTokens = new Set(operations.flatMap(({ security = [] }) => security.flatMap(Object.keys)))
-  const schemes = Object.entries(schemesOf(options)).filter(([name]) => usedTokens.has(name))
+  const schemes = Object.entries(components.securitySchemes).filter(([name]) => usedTokens.has(name))
   return {
     ...document,
     tags: options.tags.filter(({ name }) => usedTags.has(name)),
