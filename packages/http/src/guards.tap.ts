@@ -124,6 +124,9 @@ t.test('behind a trusted proxy, checks the forwarded host too', async (t) => {
 })
 
 t.test('refuses malformed host names at startup', async (t) => {
+  t.throws(() => operatorGuards({ allowedHosts: 'node.example' as unknown as string[] }), {
+    message: 'allowedHosts must be an array of host names',
+  })
   for (const host of [
     '',
     'http://node.example',

@@ -137,6 +137,7 @@ export const noStore: onRequestHookHandler = (_request, reply, done) => {
  * ```
  */
 export function refuseForeignPages(allowedHosts: readonly string[] = []): onRequestHookHandler {
+  if (!Array.isArray(allowedHosts)) throw new TypeError('allowedHosts must be an array of host names')
   const allowed = new Set(allowedHosts.map(configuredHost).filter((host) => !unspecified.includes(host)))
   const isAllowed = (host: string | undefined) => {
     const name = urlOfHost(host)?.hostname
