@@ -25,6 +25,10 @@ test('a chain of payments whose funds are spent ends, and the report says so', a
   const manual = { AUTO_COMMIT: 'false', AUTO_INIT: 'false', SERVE_DOCS: 'false' }
   const node = await startNode(readSettings({ ...manual, DATA_DIR, PORT: '0', LOG_LEVEL: 'silent' }))
   onTestFinished(() => node.close())
+  const warnings: string[] = []
+  const note = ({ name }: Error) => warnings.push(name)
+  process.on('warning', note)
+  onTestFinished(() => void process.off('warning', note))
   // Outputs of 10,000 ada pay three times each, and one of at most two has paid before it is counted.
   const report = await runLoad(createClient(node.url, { fetch: dear }), { rate: 2, seconds: 6 })
   const { WALLET_INSUFFICIENT_FUNDS: ended = 0, ...others } = report.failed
@@ -34,4 +38,5 @@ test('a chain of payments whose funds are spent ends, and the report says so', a
   expect(report.accepted).toBe(report.submitted)
   expect(report.late).toBeGreaterThan(0)
   expect(report.submitted + ended + report.late).toBe(12)
+  expect(warnings).not.toContain('TimeoutNegativeWarning')
 })

@@ -105,7 +105,7 @@ export async function runLoad(client: Client, { rate, seconds }: LoadOptions): P
     answerMs = []
     const begun = performance.now()
     for (let n = 0; n < rate * seconds; n++) {
-      await sleep(begun + (n * 1000) / rate - performance.now())
+      await sleep(Math.max(0, begun + (n * 1000) / rate - performance.now()))
       const chain = idle.shift()
       if (chain === undefined) {
         count.late++
