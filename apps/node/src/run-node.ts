@@ -51,6 +51,9 @@ export function explainFailure(error: unknown): string {
 }
 
 function reasonOf(error: unknown): string {
+  // What the file system of PGlite throws: its errno is WASI's, of which 51 is ENOSPC.
+  const { name, errno } = (error ?? {}) as { readonly name?: unknown; readonly errno?: unknown }
+  if (name === 'ErrnoError') return errno === 51 ? 'No space is left on the disk' : `WASI errno ${errno}`
   if (!(error instanceof Error)) return String(error)
   return error.cause === undefined ? error.message : `${error.message}: ${reasonOf(error.cause)}`
 }
