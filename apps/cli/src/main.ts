@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // Imports only what every version of Node can load, so that an old one gets a message.
-import { nodeVersionProblem } from './node-version.js'
+import { nodeVersionProblem } from '@ratatosk/node/node-version'
 
 const problem = nodeVersionProblem(process.versions.node)
 if (problem === undefined) {

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { keysFromSeedPhrase } from '@ratatosk/transaction'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { cliVersion, nodeVersionProblem } from './node-version.js'
+import { cliVersion } from './version.js'
 import { run } from './test/run.js'
 
 const execute = promisify(execFile)
@@ -64,14 +64,6 @@ test('prints help', async () => {
   expect((await run(['--help'])).out).toMatch(/dead-letters +Rejected transactions/)
   expect((await run(['start', '--config', 'a', '--help'])).out).toMatch(/--config=<path> +YAML file/)
   expect(await run(['merge', '-h'])).toMatchObject({ status: 0, error: '' })
-})
-
-test('judges the version of Node.js', () => {
-  expect(nodeVersionProblem('20.19.0')).toBeUndefined()
-  expect(nodeVersionProblem('22.0.0')).toBeUndefined()
-  expect(nodeVersionProblem('20.18.3')).toBe(
-    'Ratatosk needs Node.js 20.19 or later, and this is 20.18.3: install it from https://nodejs.org.',
-  )
 })
 
 test('keygen writes a phrase that only its owner can read, and never over another', async () => {

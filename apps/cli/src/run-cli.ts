@@ -6,7 +6,7 @@ import type { CommandResult, Shell } from './frame/command.js'
 import { checkArguments, findCommand, helpOf } from './frame/command-line.js'
 import { CommandError, UsageError } from './frame/errors.js'
 import { plain } from './frame/plain-text.js'
-import { cliVersion } from './node-version.js'
+import { cliVersion } from './version.js'
 
 /**
  * Runs a command line.

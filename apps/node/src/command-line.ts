@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs'
+import { nodeVersionProblem } from './node-version.js'
 
 /** What a command line asks for instead of a node: text to print, and the exit code. */
 interface CommandLineAnswer {
   readonly text: string
-  readonly exitCode: 0 | 2
+  readonly exitCode: 0 | 1 | 2
 }
 
 const usage = `Usage: ratatosk-node [--help | --version]
@@ -16,8 +17,14 @@ All settings: https://github.com/ratatosk-l2/ratatosk/blob/main/docs/settings.md
   -v, --version   print the version
 `
 
-/** The answer to command-line arguments; undefined without any, which starts the node. */
-export function answerCommandLine(args: readonly string[]): CommandLineAnswer | undefined {
+/**
+ * The answer to command-line arguments; undefined without any, which starts the node.
+ *
+ * @param node the version of Node.js
+ */
+export function answerCommandLine(args: readonly string[], node: string): CommandLineAnswer | undefined {
+  const problem = nodeVersionProblem(node)
+  if (problem !== undefined) return { text: `${problem}\n`, exitCode: 1 }
   if (args.length === 0) return undefined
   const unknown = args.find((arg) => !['-h', '--help', '-v', '--version'].includes(arg))
   if (unknown !== undefined) {

@@ -1,10 +1,12 @@
 #!/usr/bin/env node
+// Imports only what every version of Node can load, so that an old one gets a message.
 import { answerCommandLine } from './command-line.js'
-import { runNode } from './run-node.js'
 
-const answer = answerCommandLine(process.argv.slice(2))
-if (answer === undefined) await runNode(process.env)
-else {
+const answer = answerCommandLine(process.argv.slice(2), process.versions.node)
+if (answer === undefined) {
+  const { runNode } = await import('./run-node.js')
+  await runNode(process.env)
+} else {
   process.exitCode = answer.exitCode
   const stream = answer.exitCode === 0 ? process.stdout : process.stderr
   stream.write(answer.text)

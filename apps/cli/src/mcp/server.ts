@@ -6,7 +6,7 @@ import {
 } from '@modelcontextprotocol/sdk/types.js'
 import { ClientError, RejectedError } from '@ratatosk/client'
 import { CommandError } from '../frame/errors.js'
-import { cliVersion } from '../node-version.js'
+import { cliVersion } from '../version.js'
 import type { ToolContext } from './tool.js'
 import { tools } from './tools.js'
 

@@ -1,15 +1,13 @@
 import { readFileSync } from 'node:fs'
 
-const manifest = new URL('../package.json', import.meta.url)
-const { engines, version }: { engines: { node: string }; version: string } = JSON.parse(
-  readFileSync(manifest, 'utf8'),
-)
-
-/** The version of this package. */
-export const cliVersion = version
-
-/** What to do if this version of Node, such as `20.19.0`, is too old; undefined otherwise. */
+/**
+ * What to do if this version of Node.js, such as `20.19.0`, is too old; undefined otherwise.
+ *
+ * In a module of its own, which every version of Node.js can load.
+ */
 export function nodeVersionProblem(found: string): string | undefined {
+  const manifest = new URL('../package.json', import.meta.url)
+  const { engines }: { engines: { node: string } } = JSON.parse(readFileSync(manifest, 'utf8'))
   const oldest = engines.node.replace('>=', '')
   const [major = 0, minor = 0] = found.split('.').map(Number)
   const [leastMajor = 0, leastMinor = 0] = oldest.split('.').map(Number)
