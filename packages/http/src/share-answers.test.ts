@@ -25,6 +25,27 @@ test('later calls share the answer while it is fresh', async () => {
   expect(await share('a', read)).toBe(1)
 })
 
+test('a call never gets what was read too long before it', async () => {
+  const share = shareAnswers<number>(20)
+  let now = 1
+  let finish = () => {}
+  const read = async () => {
+    const seen = now
+    await new Promise<void>((resolve) => (finish = resolve))
+    return seen
+  }
+  const slow = share('a', read)
+  await sleep(50)
+  now = 2
+  const [one, other] = [share('a', read), share('a', read)]
+  finish()
+  expect(await slow).toBe(1)
+  await sleep(1)
+  now = 3
+  finish()
+  expect(await Promise.all([one, other]), 'they share one').toEqual([2, 2])
+})
+
 test('a failure is not kept', async () => {
   const share = shareAnswers<number>(60_000)
   await expect(share('a', () => Promise.reject(new Error('no')))).rejects.toThrow('no')

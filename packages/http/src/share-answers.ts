@@ -3,15 +3,20 @@ const maxAnswers = 100
 
 interface Answer<T> {
   readonly asked: Promise<T>
+  /** When its read began. */
+  readonly since: number
+  /** The answer after this one, for calls during its read that it would be too old for. */
+  next?: Promise<T>
   /** Forgets the answer; set once it is read. */
   timer?: NodeJS.Timeout
 }
 
 /**
- * Shares answers among all who ask for the same: calls with the same key at the same time, and for `freshMs`
- * afterwards, get one answer. A failure is not kept.
+ * Shares answers among all who ask for the same: calls with the same key within `freshMs` get one answer. What
+ * a call gets was never read more than `freshMs` before it, however long the read takes: later calls wait for
+ * the next one. A failure is not kept.
  *
- * @param freshMs milliseconds; 0: only calls at the same time
+ * @param freshMs milliseconds; 0: only calls during a read share it
  * @returns reads the answer under a key, or what another call read
  *
  * @example
@@ -33,10 +38,18 @@ export function shareAnswers<T>(freshMs: number): (key: string, read: () => Prom
     answers.delete(key)
   }
 
-  return (key, read) => {
+  return function share(key, read): Promise<T> {
     const known = answers.get(key)
-    if (known !== undefined) return known.asked
-    const answer: Answer<T> = { asked: read() }
+    const isFresh = known && (freshMs === 0 || performance.now() - known.since <= freshMs)
+    if (known && isFresh) return known.asked
+    if (known && known.timer === undefined) {
+      const again = () => share(key, read)
+      known.next ??= known.asked.then(again, again)
+      return known.next
+    }
+    const answer: Answer<T> = { since: performance.now(), asked: read() }
+    if (known) clearTimeout(known.timer)
+    answers.delete(key)
     makeRoom()
     answers.set(key, answer)
     const isKept = () => answers.get(key) === answer
@@ -44,8 +57,9 @@ export function shareAnswers<T>(freshMs: number): (key: string, read: () => Prom
       if (isKept()) answers.delete(key)
     }
     answer.asked.then(() => {
-      if (freshMs === 0) forget()
-      else if (isKept()) answer.timer = setTimeout(forget, freshMs).unref()
+      const leftMs = answer.since + freshMs - performance.now()
+      if (leftMs <= 0) forget()
+      else if (isKept()) answer.timer = setTimeout(forget, leftMs).unref()
     }, forget)
     return answer.asked
   }
