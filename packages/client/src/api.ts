@@ -153,6 +153,8 @@ export type Committed =
 export interface DeadLetter {
   /** Id of the latest submission, as `POST /submit` answered it */
   readonly id: string
+  /** SHA-256 of the submitted bytes, 64 hex digits; it stays when they are rejected again */
+  readonly digest: string
   /** Transaction id, 64 hex digits; absent if the submission does not decode */
   readonly txHash?: string
   /** Name of the first failed predicate, such as FeeTooSmallUTxO */
@@ -185,6 +187,8 @@ export interface DeadLetterPage {
 export interface DeadLetterSummary {
   /** Id of the latest submission, as `POST /submit` answered it */
   readonly id: string
+  /** SHA-256 of the submitted bytes, 64 hex digits; it stays when they are rejected again */
+  readonly digest: string
   /** Transaction id, 64 hex digits; absent if the submission does not decode */
   readonly txHash?: string
   /** Name of the first failed predicate, such as FeeTooSmallUTxO */

@@ -10,6 +10,7 @@ const time = new Date('2026-03-04T05:06:07.891Z')
 function letter(n: number, changes: Partial<ListedDeadLetter> = {}): ListedDeadLetter {
   return {
     sequence: BigInt(n),
+    digest: new Uint8Array(32).fill(0xf0 + n),
     submissionId: `s-${n}`,
     transactionId: new Uint8Array(32).fill(n),
     cbor: Uint8Array.of(0x84, n),
@@ -90,6 +91,7 @@ t.test('lists letters newest first, page by page', async (t) => {
   t.same(seen, ['s-5', 's-4', 's-3', 's-2', 's-1'])
   t.same(JSON.parse((await get('/deadLetters?limit=100')).body).deadLetters[0], {
     id: 's-5',
+    digest: 'f5'.repeat(32),
     txHash: '05'.repeat(32),
     code: 'FeeTooSmallUTxO',
     reason: 'The fee is 1 lovelace, at least 155381 are required.',

@@ -113,9 +113,10 @@ function readPosition(value: Query[string]): bigint {
 }
 
 function summaryOf(letter: DeadLetter): DeadLetterSummary {
-  const { submissionId, transactionId, code, message, attempts, count = 1 } = letter
+  const { submissionId, digest, transactionId, code, message, attempts, count = 1 } = letter
   return {
     id: submissionId,
+    digest: toHex(digest),
     ...(transactionId && { txHash: toHex(transactionId) }),
     code,
     reason: message,

@@ -1,5 +1,7 @@
 /** A transaction that validation rejected for good. */
 export interface DeadLetter {
+  /** SHA-256 of the submitted bytes: a letter keeps it when they are rejected again. */
+  readonly digest: Uint8Array
   /** Id of the latest submission of the transaction. */
   readonly submissionId: string
   /** 32 bytes; absent if the submission does not decode. */

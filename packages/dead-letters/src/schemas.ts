@@ -15,6 +15,9 @@ const submissionId = Type.String({
 
 const listed = {
   id: submissionId,
+  digest: Type.String({
+    description: 'SHA-256 of the submitted bytes, 64 hex digits; it stays when they are rejected again',
+  }),
   txHash: Type.Optional(
     Type.String({ description: 'Transaction id, 64 hex digits; absent if the submission does not decode' }),
   ),

@@ -29,9 +29,10 @@ export function deadLettersOf(
 }
 
 function letterOf(rejection: RejectionSummary): DeadLetter {
-  const { submissionId, transactionId, code, message, details, attempts, count } = rejection
+  const { submissionId, digest, transactionId, code, message, details, attempts, count } = rejection
   const { submittedAt, rejectedAt, replayed } = rejection
   return {
+    digest,
     submissionId,
     ...(transactionId && { transactionId }),
     code,

@@ -15,9 +15,7 @@ export async function rejectedPage(
 ): Promise<void> {
   const { transfer } = await transferFrom(5, 0)
   const tampered = transfer.cborHex.replace(/f5f6$/, 'f4f6')
-  const ids = []
-  for (const cbor of [tampered, '84a0a0f5f6', '84a100a0a0f5f6'])
-    ids.push(JSON.parse((await submit(url, cbor)).body).transactionId ?? cbor)
+  for (const cbor of [tampered, '84a0a0f5f6', '84a100a0a0f5f6']) await submit(url, cbor)
   const letters = async () => (await operate('/deadLetters?limit=500')).deadLetters
   await until(async () => (await letters()).length === 3, { what: 'three are rejected' })
   const counts = new Map<string, number>()
@@ -32,23 +30,29 @@ export async function rejectedPage(
 
   await page.route('**/deadLetters?*', (route) => route.fulfill({ status: 502, body: '<html>Bad Gateway' }))
   const failed = page.waitForResponse((answer) => answer.status() === 502)
-  await submit(url, '84a101a0a0f5f6')
+  const fourth = '84a101a0a0f5f6'
+  await submit(url, fourth)
   await failed
   await page.waitForTimeout(300)
   t.equal(await page.locator('#histogram li').count(), counts.size, 'a failure does not replace the page')
   await page.unroute('**/deadLetters?*')
 
-  const [{ id }] = await letters()
-  const row = `[data-letter="${id}"]`
+  await until(async () => (await letters()).length === 4, { what: 'a fourth is rejected' })
+  const [{ digest }] = await letters()
+  const letter = async () => (await letters()).find((each: { digest: string }) => each.digest === digest)
+  const row = `[data-letter="${digest}"]`
   await page.click(`${row} button:text("Replay")`)
-  t.match(await letters(), [{ replayedAs: undefined }, {}, {}], 'one click does nothing')
+  t.match(await letter(), { replayedAs: undefined }, 'one click does nothing')
   await page.click(`${row} button:text("sure")`)
-  await until(async () => (await letters()).some(({ replayedAs }: { replayedAs?: string }) => replayedAs))
-  const [{ id: dropped }] = await letters()
-  await page.click(`[data-letter="${dropped}"] button:text("Drop")`)
-  await page.click(`[data-letter="${dropped}"] button:text("sure")`)
-  await page.waitForSelector(`[data-letter="${dropped}"]`, { state: 'detached' })
-  t.notOk((await letters()).some((letter: { id: string }) => letter.id === dropped))
+  await until(async () => (await letter()).count === 2, { what: 'it is rejected again' })
+  await page.waitForSelector(`${row} button:text("Replay again")`)
+  await page.click(`${row} button:text("Drop")`)
+  await submit(url, fourth)
+  await page.waitForSelector(`${row} [data-head=Times]:text-is("3")`)
+  // Its row is still the same.
+  await page.click(`${row} button:text("sure")`)
+  await page.waitForSelector(row, { state: 'detached' })
+  t.equal(await letter(), undefined)
 }
 
 /** Check: every failed predicate, and budgets. */

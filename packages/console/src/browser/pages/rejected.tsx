@@ -70,8 +70,9 @@ function Letters({ page: { deadLetters, before } }: { readonly page: DeadLetterP
           label="Rejected transactions"
           heads={['Transaction', 'Do', 'Rule', 'Times', 'When', 'Reason']}
           rows={deadLetters.slice(offset.value, offset.value + pageSize).map((letter) => ({
-            key: letter.id,
-            'data-letter': letter.id,
+            // A letter that is rejected again has another id.
+            key: letter.digest,
+            'data-letter': letter.digest,
             cells: cellsOf(letter, act),
           }))}
         />
