@@ -1,77 +1,75 @@
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { areEventsLost, listen } from './events.js'
 
-/** As in a browser, which Node.js has no `EventSource` of: it stays closed after an answer such as 503. */
-class Source extends EventTarget {
-  static readonly CLOSED = 2
-  static readonly opened: Source[] = []
-  readyState = 0
+/** Requests that wait for their answer. */
+const asked: { readonly path: string | undefined; readonly answer: ServerResponse }[] = []
+const server = createServer(({ url: path }, answer) => asked.push({ path, answer }))
 
-  constructor(readonly url: string) {
-    super()
-    Source.opened.push(this)
-  }
+beforeAll(async () => {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+  const { fetch } = globalThis
+  // Paths of a page are relative to it.
+  vi.stubGlobal('fetch', (path: string, init: RequestInit) => fetch(new URL(path, base), init))
+})
+afterAll(() => {
+  // Whoever listens waits for the next stream until the process ends.
+  vi.stubGlobal('fetch', () => new Promise(() => undefined))
+  server.closeAllConnections()
+  server.close()
+})
 
-  become(readyState: number, type: string): void {
-    this.readyState = readyState
-    this.dispatchEvent(new Event(type))
-  }
+async function nextRequest() {
+  await vi.waitUntil(() => asked.length > 0, 10_000)
+  return asked.shift()!
 }
 
-beforeEach(() => {
-  vi.useFakeTimers()
-  vi.stubGlobal('EventSource', Source)
-})
-afterEach(() => {
-  vi.useRealTimers()
-  vi.unstubAllGlobals()
-})
+const event = (id: string, type: string) => `id: ${id}\nevent: ${type}\ndata: {"txHash":"${id}","at":""}\n\n`
 
-test('what an answer has closed is opened again, and the page knows', () => {
-  const listener = { accepted: vi.fn(), rejected: vi.fn(), block: vi.fn(), verdict: vi.fn(), back: vi.fn() }
-  const { opened } = Source
-  listen(listener)
-  opened[0]?.become(1, 'open')
-  expect([areEventsLost.value, listener.back.mock.calls.length]).toEqual([false, 0])
+test('each event comes once, whatever ends a stream, and the page knows when events are lost', async () => {
+  const heard: string[] = []
+  const note = (what: string) => (data?: object) =>
+    heard.push(data && 'txHash' in data ? `${what} ${data.txHash}` : what)
+  void listen(
+    {
+      accepted: note('accepted'),
+      rejected: note('rejected'),
+      block: note('block'),
+      verdict: note('verdict'),
+      begun: note('begun'),
+    },
+    { ended: 1, refused: 2 },
+  )
+  const hears = (...all: string[]) =>
+    vi.waitUntil(() => heard.length >= all.length, 10_000).then(() => expect(heard.splice(0)).toEqual(all))
 
-  opened[0]?.become(0, 'error')
+  const first = await nextRequest()
+  expect(first.path).toBe('/events')
+  first.answer.write('retry: 1000\nid: 7.0.0\n\n')
+  // What the page has read before its stream began may lack what happened before this position.
+  await hears('begun')
+  expect(areEventsLost.value).toBe(false)
+  first.answer.destroy()
+
+  const second = await nextRequest()
+  expect(second.path, 'without an event so far').toBe('/events?after=7.0.0')
   expect(areEventsLost.value).toBe(true)
-  vi.advanceTimersByTime(60_000)
-  expect(opened.length, 'the browser connects again').toBe(1)
+  second.answer.writeHead(503).end()
 
-  opened[0]?.become(2, 'error')
-  vi.advanceTimersByTime(4_999)
-  expect(opened.length).toBe(1)
-  vi.advanceTimersByTime(1)
-  expect(opened.map(({ url }) => url)).toEqual(['events', 'events'])
-  expect(areEventsLost.value).toBe(true)
-  opened[1]?.become(1, 'open')
-  expect([areEventsLost.value, listener.back.mock.calls.length]).toEqual([false, 1])
-  opened[1]?.dispatchEvent(new MessageEvent('accepted', { data: '{"txHash":"ab","at":""}' }))
-  expect(listener.accepted).toHaveBeenCalledWith({ txHash: 'ab', at: '' })
-  opened[1]?.dispatchEvent(new MessageEvent('verdict', { data: '{"at":""}' }))
-  expect(listener.verdict).toHaveBeenCalledOnce()
-})
+  const third = await nextRequest()
+  expect(third.path).toBe('/events?after=7.0.0')
+  expect(areEventsLost.value, 'a refusal is no stream').toBe(true)
+  const events = `id: 7.0.0\n\n${event('8.0.0', 'accepted')}${event('8.0.1', 'block')}:\nid: 9.0.1\n\n`
+  third.answer.write(events.slice(0, 30))
+  third.answer.write(events.slice(30))
+  await hears('begun', 'accepted 8.0.0', 'block 8.0.1')
+  third.answer.end(event('9.1.1', 'rejected') + event('9.1.1.1', 'verdict').slice(0, -2))
+  await hears('rejected 9.1.1')
 
-test('what is opened again begins after the last event', () => {
-  const listener = { accepted: vi.fn(), rejected: vi.fn(), block: vi.fn(), verdict: vi.fn(), back: vi.fn() }
-  const first = Source.opened.length
-  listen(listener)
-  const event = (type: string, lastEventId: string) =>
-    Source.opened.at(-1)?.dispatchEvent(new MessageEvent(type, { data: '{"at":""}', lastEventId }))
-  event('accepted', '1.0.0')
-  event('block', '1.0.1')
-  for (const _ of [1, 2]) {
-    Source.opened.at(-1)?.become(2, 'error')
-    vi.advanceTimersByTime(5_000)
-  }
-  event('rejected', '1.1.1')
-  Source.opened.at(-1)?.become(2, 'error')
-  vi.advanceTimersByTime(5_000)
-  expect(Source.opened.slice(first).map(({ url }) => url)).toEqual([
-    'events',
-    'events?after=1.0.1',
-    'events?after=1.0.1',
-    'events?after=1.1.1',
-  ])
+  const fourth = await nextRequest()
+  expect(fourth.path, 'what was cut off is asked for again').toBe('/events?after=9.1.1')
+  fourth.answer.write(event('9.1.1.1', 'verdict'))
+  await hears('begun', 'verdict')
 })

@@ -1,5 +1,7 @@
 import { signal } from '@preact/signals'
 import type { BlockEvent } from '@ratatosk/client'
+import { AnswerError } from './api.js'
+import { readStream, type StreamMessage } from './stream.js'
 
 /** What `/events` sends about a transaction or submission. */
 export interface EventData {
@@ -16,42 +18,46 @@ interface Listener {
   readonly block: (event: BlockEvent) => void
   /** What the watcher found about a block has changed. */
   readonly verdict: () => void
-  /** Events come again; some may be lost. */
-  readonly back: () => void
+  /** Events come from now on. What was read before may be older than the first of them. */
+  readonly begun: () => void
 }
 
 /** Whether events do not come: pages then only know what they read again and again. */
 export const areEventsLost = signal(false)
 
-/** After an answer such as 503, which ends an `EventSource`. */
-const reopenMs = 5_000
+/** Milliseconds until the next stream: after one that has ended, and after a refusal such as 503. */
+const defaultWaits = { ended: 1_000, refused: 5_000 }
 
-/** Listens to the events of the node until the page is closed. */
-export function listen(listener: Listener): void {
-  open(listener, '')
+/** Listens to the events of the node until the page is closed, to each once. */
+export async function listen(listener: Listener, { ended, refused } = defaultWaits): Promise<never> {
+  // An `EventSource` keeps the position from a page that has received no event yet.
+  let position = ''
+  for (;;) {
+    let wait = ended
+    let hasBegun = false
+    const take = (message: StreamMessage): false => {
+      if (message.id !== '') position = message.id
+      if (!hasBegun) {
+        hasBegun = true
+        areEventsLost.value = false
+        listener.begun()
+      }
+      hear(message, listener)
+      return false
+    }
+    try {
+      await readStream(position === '' ? 'events' : `events?after=${position}`, take)
+    } catch (error) {
+      if (error instanceof AnswerError) wait = refused
+    }
+    areEventsLost.value = true
+    await new Promise((resolve) => setTimeout(resolve, wait))
+  }
 }
 
-/** @param from the position after which events are wanted; empty: from now on */
-function open(listener: Listener, from: string): void {
-  let position = from
-  const events = new EventSource(from === '' ? 'events' : `events?after=${from}`)
-  const hear = (type: string, take: (data: never) => void) =>
-    events.addEventListener(type, ({ data, lastEventId }: MessageEvent<string>) => {
-      position = lastEventId
-      take(JSON.parse(data) as never)
-    })
-  hear('accepted', listener.accepted)
-  hear('rejected', listener.rejected)
-  hear('block', listener.block)
-  hear('verdict', listener.verdict)
-  events.addEventListener('open', () => {
-    if (!areEventsLost.value) return
-    areEventsLost.value = false
-    listener.back()
-  })
-  events.addEventListener('error', () => {
-    areEventsLost.value = true
-    // After a lost connection, the browser opens it again, from the last position.
-    if (events.readyState === EventSource.CLOSED) setTimeout(open, reopenMs, listener, position)
-  })
+function hear({ event, data }: StreamMessage, { accepted, rejected, block, verdict }: Listener): void {
+  if (event === 'accepted') accepted(JSON.parse(data))
+  else if (event === 'rejected') rejected(JSON.parse(data))
+  else if (event === 'block') block(JSON.parse(data))
+  else if (event === 'verdict') verdict()
 }

@@ -1,4 +1,5 @@
 import type { BlockEvent } from '@ratatosk/client'
+import { readStream } from './stream.js'
 
 /** An event of the past. */
 export interface PastEvent {
@@ -17,49 +18,9 @@ export interface PastEvent {
 
 /** Events of each kind that are read, the newest. */
 const most = 5_000
-/** After so long without anything, the node is too slow. It sends a heartbeat after 15 s of silence. */
-const quietMs = 20_000
 
 /** A position of `/events`: how many of each kind are before it, verdicts last. */
 const positionOf = (text: string): readonly number[] => text.split('.').map(Number)
-
-/**
- * Calls with each message of an event stream, until `take` is content or nothing comes for a while.
- *
- * @returns whether `take` was content
- */
-async function readStream(
-  path: string,
-  take: (message: { readonly id: string; readonly event: string; readonly data: string }) => boolean,
-): Promise<boolean> {
-  const end = new AbortController()
-  let timer = window.setTimeout(() => end.abort(), quietMs)
-  try {
-    const answer = await fetch(path, { signal: end.signal })
-    if (!answer.ok || answer.body === null)
-      throw new Error(`The node refuses events: status ${answer.status}`)
-    const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader()
-    let rest = ''
-    for (;;) {
-      const { done, value = '' } = await reader.read()
-      if (done) return false
-      window.clearTimeout(timer)
-      timer = window.setTimeout(() => end.abort(), quietMs)
-      const parts = (rest + value).split('\n\n')
-      rest = parts.pop() ?? ''
-      for (const part of parts) {
-        const field = (name: string) => new RegExp(`^${name}: ?(.*)$`, 'm').exec(part)?.[1] ?? ''
-        if (take({ id: field('id'), event: field('event'), data: field('data') })) return true
-      }
-    }
-  } catch (error) {
-    if (!end.signal.aborted) throw error
-    return false
-  } finally {
-    window.clearTimeout(timer)
-    end.abort()
-  }
-}
 
 /** Events of the past. */
 export interface History {

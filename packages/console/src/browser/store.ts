@@ -1,18 +1,24 @@
 import { signal } from '@preact/signals'
-import type { ExplorerBlock, ExplorerBlocks, ExplorerOverview, ExplorerRates } from '@ratatosk/client'
+import type {
+  BlockEvent,
+  ExplorerBlock,
+  ExplorerBlocks,
+  ExplorerOverview,
+  ExplorerRates,
+} from '@ratatosk/client'
 import { AnswerError, read } from './api.js'
 import { type EventData, listen } from './events.js'
+import { accepted, rejected } from './happened.js'
 import { noteMove } from './moves.js'
+import { createReading } from './reading.js'
 
-/** An accepted transaction or a rejected submission. */
-export interface Happened extends EventData {
-  readonly kind: 'accepted' | 'rejected'
-}
+const overviews = createReading<ExplorerOverview>()
+const lists = createReading<readonly ExplorerBlock[]>()
+const ratesReading = createReading<ExplorerRates>()
 
-export const overview = signal<ExplorerOverview | undefined>(undefined)
-export const blocks = signal<readonly ExplorerBlock[] | undefined>(undefined)
-export const rates = signal<ExplorerRates | undefined>(undefined)
-export const happened = signal<readonly Happened[]>([])
+export const overview = overviews.answer
+export const blocks = lists.answer
+export const rates = ratesReading.answer
 /** Now by the clock of the node, as far as its answers show it; POSIX milliseconds. */
 export const now = signal(Date.now())
 /** Since when the node has not answered. */
@@ -23,8 +29,8 @@ export const version = signal(0)
 /** Grows with {@link version}, but at most every 5 s, unless a person has changed something. */
 export const slowVersion = signal(0)
 
-/** What lists show. */
-const most = 8
+/** Changes of blocks that are kept while the page is paused. */
+const mostPending = 100
 const blocksPath = 'explorer/blocks?limit=100'
 /** The node shares an answer for half a second: a read after an event must be later. */
 const afterEventMs = 600
@@ -40,36 +46,44 @@ const slowMs = 5_000
 const settledMs = 5_000
 
 let ahead = 0
-let pending: Happened[] = []
+/** The numbers of the newest request, and of the newest one that was answered. */
+let sent = 0
+let heard = 0
+/** Changes of blocks that the page does not show yet. */
+let pending: BlockEvent[] = []
 /** Whether an event has reported a change of a block since the blocks were read. */
 let areBlocksOld = false
 let overviewReadAt = Number.NEGATIVE_INFINITY
 
-/** Reads one of the answers that all pages share. */
-async function refresh<T>(path: string, target: { value: T | undefined }): Promise<void> {
+/** Sends a request whose answer all pages share; a late answer does not replace that to a newer request. */
+async function refresh<T>(
+  reading: { take(outcome: Promise<T>): unknown },
+  ask: () => Promise<T>,
+): Promise<void> {
   if (paused.value || document.hidden) return
+  const number = ++sent
+  const outcome = ask()
+  reading.take(outcome)
   try {
-    target.value = await read<T>(path)
+    await outcome
+    heard = Math.max(heard, number)
     unreachableSince.value = undefined
   } catch (error) {
     // An answer that says no is an answer, unless a proxy gave it.
-    if (!(error instanceof AnswerError) || error.status === 502 || error.status === 504)
-      unreachableSince.value ??= now.value
+    const isAnswer = error instanceof AnswerError && error.status !== 502 && error.status !== 504
+    if (!isAnswer && number > heard) unreachableSince.value ??= now.value
   }
 }
 
 async function refreshOverview(): Promise<void> {
   overviewReadAt = performance.now()
-  await refresh('explorer/overview', overview)
+  const { value: before } = overview
+  await refresh(overviews, () => read<ExplorerOverview>('explorer/overview'))
   const { value } = overview
-  if (value !== undefined && unreachableSince.value === undefined) ahead = Date.parse(value.at) - Date.now()
+  if (value !== undefined && value !== before) ahead = Date.parse(value.at) - Date.now()
 }
 
-async function refreshBlocks(): Promise<void> {
-  const list: { value: ExplorerBlocks | undefined } = { value: undefined }
-  await refresh(blocksPath, list)
-  if (list.value !== undefined) blocks.value = list.value.blocks
-}
+const refreshBlocks = () => refresh(lists, async () => (await read<ExplorerBlocks>(blocksPath)).blocks)
 
 /** Calls of a moment do the work once, `ms` after the first of them, and at most every `everyMs`. */
 function once(ms: number, work: () => void, everyMs = 0): () => void {
@@ -115,7 +129,7 @@ const changed = once(
   busyMs,
 )
 
-const refreshRates = () => refresh('explorer/rates', rates)
+const refreshRates = () => refresh(ratesReading, () => read<ExplorerRates>('explorer/rates'))
 
 /** Reads everything again, after changes were missed. */
 function catchUp(): void {
@@ -128,23 +142,25 @@ function catchUp(): void {
 /** Pauses the page, or resumes it with the present state. */
 export function setPaused(isPaused: boolean): void {
   paused.value = isPaused
+  showEvents()
   catchUp()
 }
 
 const counted = once(afterEventMs, refreshRates, ratesMs)
 
-const flush = once(flushMs, () => {
-  if (!paused.value) happened.value = [...pending.reverse(), ...happened.value].slice(0, 3 * most)
+/** Shows the events that have come, unless the page is paused: then they wait. */
+function showEvents(): void {
+  if (paused.value) return
+  for (const kind of [accepted, rejected]) kind.show()
+  for (const event of pending) noteMove(event, stateOf(event.headerHash))
   pending = []
+}
+
+const flush = once(flushMs, () => {
+  showEvents()
   changed()
   counted()
 })
-
-function note(event: Happened): void {
-  pending.push(event)
-  if (pending.length > most) pending = pending.slice(-most)
-  flush()
-}
 
 /** The state of a block as it was last read. */
 function stateOf(headerHash: string): ExplorerBlock['state'] | undefined {
@@ -153,16 +169,21 @@ function stateOf(headerHash: string): ExplorerBlock['state'] | undefined {
 
 /** Follows the node until the page is closed. */
 export function follow(): void {
+  const note = (kind: typeof accepted) => (event: EventData) => {
+    kind.add(event)
+    flush()
+  }
   listen({
-    accepted: (event) => note({ kind: 'accepted', ...event }),
-    rejected: (event) => note({ kind: 'rejected', ...event }),
+    accepted: note(accepted),
+    rejected: note(rejected),
     block(event) {
-      if (!paused.value) noteMove(event, stateOf(event.headerHash))
+      pending = [...pending, event].slice(-mostPending)
+      showEvents()
       areBlocksOld = true
       changed()
     },
     verdict: changed,
-    back() {
+    begun() {
       areBlocksOld = true
       changed()
     },

@@ -18,6 +18,8 @@ export async function restart(
     t.equal((await submit(url, transfer.cborHex)).status, 200)
     hashes.unshift(transfer.hash)
   }
+  const isAccepted = async ({ store }: typeof node, hash: string) =>
+    Boolean(await store.placeOf(Buffer.from(hash, 'hex')))
   const shown = () =>
     page.locator('#accepted .name').evaluateAll((all) => all.map((each) => each.getAttribute('title')))
   const showsAll = async (what: string) => {
@@ -32,20 +34,28 @@ export async function restart(
   await send(1)
   await showsAll('before')
 
+  await page.click('.connection')
+  await send(2)
+  await until(() => isAccepted(node, hashes[0]!), { what: 'it is accepted' })
+  // The page would have shown it by now.
+  await page.waitForTimeout(1_500)
+  t.same(await shown(), hashes.slice(1), 'not while the page is paused')
+  await page.click('.connection')
+  await showsAll('afterwards')
+
   await node.close()
   await shows('.connection', 'Unreachable for')
   await page.waitForSelector('main.stale')
   await page.context().setOffline(true)
   const again = await runNode(t, { ...settings, PORT: new URL(url).port })
   t.equal(again.url, url)
-  for (const place of [2, 3]) await send(place)
-  const isAccepted = async (hash: string) => Boolean(await again.store.placeOf(Buffer.from(hash, 'hex')))
-  await until(async () => (await Promise.all(hashes.map(isAccepted))).every(Boolean), {
+  for (const place of [3, 4]) await send(place)
+  await until(async () => (await Promise.all(hashes.map((hash) => isAccepted(again, hash)))).every(Boolean), {
     what: 'all are accepted',
   })
   await page.context().setOffline(false)
   await showsAll('after, with what came meanwhile')
   await page.waitForSelector('main:not(.stale)')
-  await send(4)
+  await send(5)
   await showsAll('and then')
 }

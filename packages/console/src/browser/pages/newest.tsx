@@ -1,8 +1,9 @@
 import type { ExplorerBlock } from '@ratatosk/client'
 import { ada, grouped } from '../format.js'
+import { accepted, rejected } from '../happened.js'
 import { Ago, Empty, Name, State } from '../parts.js'
 import { link } from '../router.js'
-import { blocks, happened } from '../store.js'
+import { blocks } from '../store.js'
 
 /** The newest blocks, transactions and rejections. */
 export function Newest() {
@@ -51,13 +52,13 @@ function BlockLine({ block }: { readonly block: ExplorerBlock }) {
 }
 
 function Transactions() {
-  const accepted = happened.value.filter(({ kind }) => kind === 'accepted').slice(0, 6)
+  const list = accepted.shown.value
   return (
     <section>
       <h2>Newest transactions</h2>
-      {accepted.length === 0 && <Empty>None since this page was opened; blocks have the earlier ones.</Empty>}
+      {list.length === 0 && <Empty>None since this page was opened; blocks have the earlier ones.</Empty>}
       <ul class="list" id="accepted">
-        {accepted.map(({ txHash = '', at }) => (
+        {list.map(({ txHash = '', at }) => (
           <li key={txHash}>
             <Name name={txHash} page="tx" />
             <span class="dim end">
@@ -71,13 +72,13 @@ function Transactions() {
 }
 
 function Rejections() {
-  const rejected = happened.value.filter(({ kind }) => kind === 'rejected').slice(0, 4)
-  if (rejected.length === 0) return null
+  const list = rejected.shown.value
+  if (list.length === 0) return null
   return (
     <section>
       <h2>Newest rejections</h2>
       <ul class="list" id="rejected">
-        {rejected.map(({ id = '', txHash, code, reason, at }) => (
+        {list.map(({ id = '', txHash, code, reason, at }) => (
           <li key={id} title={reason}>
             {txHash === undefined ? <code>not a transaction</code> : <Name name={txHash} page="tx" />}
             <span class="bad">{code}</span>

@@ -1,0 +1,51 @@
+import { AnswerError } from './api.js'
+
+/** What is between two blank lines of an event stream; a field that is not there is empty. */
+export interface StreamMessage {
+  readonly id: string
+  readonly event: string
+  readonly data: string
+}
+
+/** After so long without anything, the node is too slow. It sends a heartbeat after 15 s of silence. */
+const quietMs = 20_000
+
+const fields = { id: /^id: ?(.*)$/m, event: /^event: ?(.*)$/m, data: /^data: ?(.*)$/m }
+
+/**
+ * Calls with each message of an event stream, until `take` is content or nothing comes for a while.
+ *
+ * @returns whether `take` was content
+ * @throws {AnswerError} if the node refuses events
+ * @throws {TypeError} if the node cannot be reached
+ */
+export async function readStream(path: string, take: (message: StreamMessage) => boolean): Promise<boolean> {
+  const end = new AbortController()
+  const expire = () => setTimeout(() => end.abort(), quietMs)
+  let timer = expire()
+  try {
+    const answer = await fetch(path, { signal: end.signal })
+    if (!answer.ok || answer.body === null)
+      throw new AnswerError(answer.status, `The node refuses events: status ${answer.status}`)
+    const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader()
+    let rest = ''
+    for (;;) {
+      const { done, value = '' } = await reader.read()
+      if (done) return false
+      clearTimeout(timer)
+      timer = expire()
+      const parts = (rest + value).split('\n\n')
+      rest = parts.pop() ?? ''
+      for (const part of parts) {
+        const field = (name: keyof typeof fields) => fields[name].exec(part)?.[1] ?? ''
+        if (take({ id: field('id'), event: field('event'), data: field('data') })) return true
+      }
+    }
+  } catch (error) {
+    if (!end.signal.aborted) throw error
+    return false
+  } finally {
+    clearTimeout(timer)
+    end.abort()
+  }
+}
