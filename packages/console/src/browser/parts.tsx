@@ -1,12 +1,12 @@
 import { useSignal, useSignalEffect } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { read } from './api.js'
 import { clockTime, duration, short } from './format.js'
 import { createReading } from './reading.js'
 import { link } from './router.js'
 import { hasPage } from './routes.js'
-import { now, slowVersion, version } from './store.js'
+import { now, readSlowly, slowVersion, version } from './store.js'
 
 /** A shortened name, which a click copies; a link to its page if this node has what the page needs. */
 export function Name({ name, page }: { readonly name: string; readonly page?: string }) {
@@ -142,6 +142,14 @@ interface Loaded<T> {
 
 /** Milliseconds after which a failed request is repeated. */
 const repeatMs = 5000
+
+/** What happens on layer 1 makes no event: while this page is open, what is slow is read every 5 s. */
+export function useLayer1() {
+  useEffect(() => {
+    const timer = window.setInterval(readSlowly, 5000)
+    return () => window.clearInterval(timer)
+  }, [])
+}
 
 /** What the node answers under a path; read again when something has changed. */
 export function Load<T>(loaded: Loaded<T>) {

@@ -29,6 +29,13 @@ export async function openConsoleNode(t: Test) {
   await initialised(url)
   const opened = await openConsole(await openBrowser(t), url, refused)
   const { page, faults, picture } = opened
+  /** Sends JSON as the operator. */
+  const post = (path: string, body: unknown) =>
+    ask(`${url}${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${operatorToken}` },
+      body: JSON.stringify(body),
+    })
   const get = async (path: string, headers: Record<string, string> = {}) =>
     JSON.parse((await ask(`${url}${path}`, { headers })).body)
   return {
@@ -37,13 +44,10 @@ export async function openConsoleNode(t: Test) {
     settings,
     url,
     get,
+    post,
     /** Stops or starts what commits and merges. */
     async setSequencer(sequencer: 'running' | 'stopped') {
-      const { status } = await ask(`${url}/devnet/sequencer`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', authorization: `Bearer ${operatorToken}` },
-        body: JSON.stringify({ sequencer }),
-      })
+      const { status } = await post('/devnet/sequencer', { sequencer })
       if (status !== 200) throw new Error(`the sequencer is not ${sequencer}: ${status}`)
     },
     operate: (path: string) => get(path, { authorization: `Bearer ${operatorToken}` }),

@@ -51,7 +51,7 @@ export async function breakSomething(
 /** Wallets: both layers, top up, send, connect by CIP-30. */
 export async function walletsPage(
   t: Test,
-  { get, page, shows, visit, looksRight }: ConsoleNode,
+  { get, post, page, shows, visit, looksRight }: ConsoleNode,
 ): Promise<void> {
   await visit('wallets')
   await page.waitForSelector('#wallets [data-account="9"]')
@@ -64,6 +64,9 @@ export async function walletsPage(
   const before = BigInt((await of(9, 'layer1')) ?? '')
   await page.click('[aria-label="Top up wallet 9"]')
   await page.waitForSelector(`#wallets [data-account="9"][data-layer1="${before + 100_000_000n}"]`)
+  const { address } = testWallets.wallets[9]!
+  t.equal((await post('/devnet/addresses/topup', { address, adaAmount: 1 })).status, 200, 'by another')
+  await page.waitForSelector(`#wallets [data-account="9"][data-layer1="${before + 101_000_000n}"]`)
   await page.click('#connect button:text("ratatosk")')
   await page.waitForSelector(`#connected[data-lovelace="${await lovelace(3)}"]`)
   const connected = page.getAttribute('#connected .name', 'title')
@@ -116,7 +119,7 @@ export async function unknownBalances(t: Test, { page }: ConsoleNode): Promise<v
 /** Lever: blocks, roll-backs, faults, and the end of the sequencer. */
 export async function leverPage(
   t: Test,
-  { node, url, get, operate, committed, page, shows, visit, looksRight }: ConsoleNode,
+  { node, url, get, post, operate, committed, page, shows, visit, looksRight }: ConsoleNode,
 ): Promise<void> {
   await visit('lever')
   await page.waitForSelector('#height')
@@ -125,6 +128,10 @@ export async function leverPage(
   await page.click('#make button')
   await shows('#done', 'the tip is block')
   t.ok((await operate('/devnet')).tip.height >= tip.height + 5)
+  const height = async () => Number((await page.textContent('#height'))?.replace(/\D/g, ''))
+  const shown = await height()
+  t.equal((await post('/devnet/blocks', { count: 100 })).status, 200, 'by another')
+  await until(async () => (await height()) >= shown + 100, { what: 'the page shows their height' })
   await page.fill('#undo input[name=blocks]', '2')
   await page.click('#undo button')
   await shows('#done', 'Rolled back')

@@ -6,17 +6,17 @@ import { Choice, Outcome, Token, useAction } from '../controls.js'
 import { ada } from '../format.js'
 import { layer2 } from '../ledger.js'
 import { operate } from '../operate.js'
-import { Empty, Name, Table } from '../parts.js'
+import { Empty, Name, Table, useLayer1 } from '../parts.js'
 import { go } from '../router.js'
 import { serves } from '../routes.js'
 import { firstFreeAccount, openWallet, pay } from '../send.js'
-import { readAgain } from '../store.js'
 import { type ShownWallet, TestWallets } from '../test-wallets.js'
 
 const topUpAda = 100
 
 /** The devnet's test wallets on both layers, and any other wallet of this browser on layer 2. */
 export function Wallets() {
+  useLayer1()
   return (
     <>
       <section class="stack">
@@ -39,8 +39,6 @@ function WalletTable({ wallets }: { readonly wallets: readonly ShownWallet[] }) 
       said.value = ''
       await operate('devnet/addresses/topup', 'POST', { address, adaAmount: topUpAda })
       said.value = `${topUpAda} ada are on their way on layer 1; the next block has them`
-      // The payment counts once a block has it.
-      window.setTimeout(readAgain, 2500)
     })
   return (
     <>

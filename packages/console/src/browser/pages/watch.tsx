@@ -3,9 +3,8 @@ import type { BlockVerdict, BlockVerdicts, OpenQuestion, OpenQuestions } from '@
 import { useEffect } from 'preact/hooks'
 import { Pages } from '../controls.js'
 import { ada, grouped } from '../format.js'
-import { Ago, Countdown, Empty, Load, Name, State, Table } from '../parts.js'
+import { Ago, Countdown, Empty, Load, Name, State, Table, useLayer1 } from '../parts.js'
 import { link } from '../router.js'
-import { readSlowly } from '../store.js'
 import { Summon } from './summon.js'
 
 /** Verdicts on a page, and open questions that are read. */
@@ -13,16 +12,11 @@ const [pageSize, mostQuestions] = [10, 100]
 
 /** Characters of a reason that are shown. */
 const maxReason = 400
-/** What others do on layer 1 makes no event: it is read so often, in milliseconds. */
-const readEveryMs = 5_000
 
 /** What the watcher found against blocks, and what is asked about them on layer 1. */
 export function Watch() {
   const open = useSignal<readonly OpenQuestion[]>([])
-  useEffect(() => {
-    const timer = window.setInterval(readSlowly, readEveryMs)
-    return () => window.clearInterval(timer)
-  }, [])
+  useLayer1()
   return (
     <>
       <Verdicts open={open} />
