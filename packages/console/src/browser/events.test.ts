@@ -15,7 +15,7 @@ beforeAll(async () => {
   vi.stubGlobal('fetch', (path: string, init: RequestInit) => fetch(new URL(path, base), init))
 })
 afterAll(() => {
-  // Whoever listens waits for the next stream until the process ends.
+  // A listener waits for the next stream until the process ends.
   vi.stubGlobal('fetch', () => new Promise(() => undefined))
   server.closeAllConnections()
   server.close()
