@@ -34,12 +34,14 @@ const mostPending = 100
 const blocksPath = 'explorer/blocks?limit=100'
 /** The node shares an answer for half a second: a read after an event must be later. */
 const afterEventMs = 600
-/** While events come all the time, the counts are read so often, and the blocks when one has changed. */
+/** While events come all the time, the counts are read so often. */
 const busyMs = 1_000
+/** While blocks change all the time, they are read so often. */
+const blocksMs = 2_000
+/** Blocks and rates are read so often in any case. */
+const quietMs = 5_000
 /** Events of so many milliseconds change the page once. */
 const flushMs = 250
-/** The rates are read at most so often. */
-const ratesMs = 2_000
 /** What takes many requests is read at most so often. */
 const slowMs = 5_000
 /** When all is read once more after the page was opened: a new node has its index by then. */
@@ -51,8 +53,6 @@ let sent = 0
 let heard = 0
 /** Changes of blocks that the page does not show yet. */
 let pending: BlockEvent[] = []
-/** Whether an event has reported a change of a block since the blocks were read. */
-let areBlocksOld = false
 let overviewReadAt = Number.NEGATIVE_INFINITY
 
 /** Sends a request whose answer all pages share; a late answer does not replace that to a newer request. */
@@ -119,15 +119,15 @@ export const readSlowly = once(
 const changed = once(
   afterEventMs,
   async () => {
-    const readsBlocks = areBlocksOld
-    areBlocksOld = false
-    await Promise.all([refreshOverview(), readsBlocks && refreshBlocks()])
+    await refreshOverview()
     if (paused.value || document.hidden) return
     version.value++
     readSlowly()
   },
   busyMs,
 )
+
+const blocksChanged = once(afterEventMs, refreshBlocks, blocksMs)
 
 const refreshRates = () => refresh(ratesReading, () => read<ExplorerRates>('explorer/rates'))
 
@@ -146,8 +146,6 @@ export function setPaused(isPaused: boolean): void {
   catchUp()
 }
 
-const counted = once(afterEventMs, refreshRates, ratesMs)
-
 /** Shows the events that have come, unless the page is paused: then they wait. */
 function showEvents(): void {
   if (paused.value) return
@@ -159,7 +157,6 @@ function showEvents(): void {
 const flush = once(flushMs, () => {
   showEvents()
   changed()
-  counted()
 })
 
 /** The state of a block as it was last read. */
@@ -179,12 +176,12 @@ export function follow(): void {
     block(event) {
       pending = [...pending, event].slice(-mostPending)
       showEvents()
-      areBlocksOld = true
+      blocksChanged()
       changed()
     },
     verdict: changed,
     begun() {
-      areBlocksOld = true
+      blocksChanged()
       changed()
     },
   })
@@ -199,7 +196,7 @@ export function follow(): void {
   window.setInterval(() => {
     refreshBlocks()
     refreshRates()
-  }, 5000)
+  }, quietMs)
   window.setTimeout(catchUp, settledMs)
   document.addEventListener('visibilitychange', catchUp)
 }
