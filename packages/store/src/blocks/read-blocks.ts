@@ -109,20 +109,20 @@ const oldest = statement(
   sql`SELECT ${selectList(ordered)} FROM ${schema}.mempool_transactions
   WHERE sequence > GREATEST($2, ${endOfBlocks}) ORDER BY sequence LIMIT $1`,
 )
-// The lengths are summed before any CBOR is read: PostgreSQL knows a value's length without reading it.
+// The lengths are summed before any CBOR is read: PostgreSQL knows a value's length without reading it. The
+// total of the first one is its own length.
 const oldestWithin = statement(
   ordered,
-  sql`SELECT ${selectList(ordered, 'mempool')}
+  sql`SELECT ${selectList(ordered)}
   FROM (
-    SELECT sequence, row_number() OVER so_far AS position, sum(bytes) OVER so_far AS total
+    SELECT sequence, transaction_id, cbor, octet_length(cbor) AS bytes,
+      sum(octet_length(cbor)) OVER (ORDER BY sequence ROWS UNBOUNDED PRECEDING) AS total
     FROM (
-      SELECT sequence, octet_length(cbor) AS bytes FROM ${schema}.mempool_transactions
+      SELECT sequence, transaction_id, cbor FROM ${schema}.mempool_transactions
       WHERE sequence > GREATEST($3, ${endOfBlocks}) ORDER BY sequence LIMIT $1
     ) AS candidates
-    WINDOW so_far AS (ORDER BY sequence ROWS UNBOUNDED PRECEDING)
   ) AS counted
-  JOIN ${schema}.mempool_transactions AS mempool USING (sequence)
-  WHERE counted.position = 1 OR counted.total <= $2
+  WHERE total <= $2 OR total = bytes
   ORDER BY sequence`,
 )
 const waiting = statement(
