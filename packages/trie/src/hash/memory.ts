@@ -24,10 +24,21 @@ export function allocate(length: number): Uint8Array {
   return pool.subarray(used - length, used)
 }
 
-/** A copy of the bytes, from the shared buffer. */
-export function copyOf(bytes: Uint8Array): Uint8Array {
-  const copy = allocate(bytes.length)
-  copy.set(bytes)
+/** Copies bytes, for which `set` would need a view that is garbage at once. */
+export function copyBytes(
+  target: Uint8Array,
+  at: number,
+  source: Uint8Array,
+  start: number,
+  length: number,
+): void {
+  for (let i = 0; i < length; i += 1) target[at + i] = source[start + i] as number
+}
+
+/** A copy of some of the bytes, from the shared buffer. */
+export function copyOf(bytes: Uint8Array, start = 0, length = bytes.length): Uint8Array {
+  const copy = allocate(length)
+  copyBytes(copy, 0, bytes, start, length)
   return copy
 }
 

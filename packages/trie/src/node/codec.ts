@@ -1,6 +1,7 @@
 import { storeCorrupt } from '../errors.js'
 import {
   allocate,
+  copyBytes,
   copyOf,
   hashLength,
   readUint16,
@@ -9,15 +10,7 @@ import {
   writeUint48,
 } from '../hash/memory.js'
 import { extendPath, nibbleAt, pathLength } from '../path.js'
-import {
-  type Branch,
-  countChildren,
-  createBranch,
-  firstChild,
-  type Leaf,
-  radix,
-  type TrieNode,
-} from './node.js'
+import { type Branch, countChildren, createBranch, type Leaf, radix, type TrieNode } from './node.js'
 
 /*
  * A node in a store:
@@ -45,13 +38,14 @@ interface NodeEncoder {
 
 export function createNodeEncoder(): NodeEncoder {
   const bytes = allocate(maxNodeLength)
+  const leafBytes = bytes.subarray(0, leafLength)
 
   return {
     leaf({ path, valueHash }) {
       bytes[0] = leafTag
-      bytes.set(path, 1)
-      bytes.set(valueHash, 1 + hashLength)
-      return bytes.subarray(0, leafLength)
+      copyBytes(bytes, 1, path, 0, hashLength)
+      copyBytes(bytes, 1 + hashLength, valueHash, 0, hashLength)
+      return leafBytes
     },
 
     branch({ path, fork, mask, ids, hashes }, depth) {
@@ -67,10 +61,11 @@ export function createNodeEncoder(): NodeEncoder {
         writeUint48(bytes, offset, ids[nibble] ?? 0)
         offset += idLength
       }
-      forEachRun(mask, (first, length) => {
-        bytes.set(hashes.subarray(first * hashLength, (first + length) * hashLength), offset)
-        offset += length * hashLength
-      })
+      for (let nibble = 0; nibble < radix; nibble += 1) {
+        if ((mask & (1 << nibble)) === 0) continue
+        copyBytes(bytes, offset, hashes, nibble * hashLength, hashLength)
+        offset += hashLength
+      }
       return bytes.subarray(0, offset)
     },
   }
@@ -88,8 +83,8 @@ export function decodeNode(bytes: Uint8Array, id: number, path: Uint8Array, dept
     return {
       kind: 'leaf',
       id,
-      path: copyOf(bytes.subarray(1, 1 + hashLength)),
-      valueHash: copyOf(bytes.subarray(1 + hashLength)),
+      path: copyOf(bytes, 1, hashLength),
+      valueHash: copyOf(bytes, 1 + hashLength, hashLength),
     }
   }
   if (head === undefined || depth + head >= pathLength || bytes.length < branchHeaderLength + head) {
@@ -112,16 +107,14 @@ function decodeBranch(
   )
   branch.mask = readUint16(bytes, 1)
   checkLength(bytes, id, branch.mask, offset)
+  let hash = offset + countChildren(branch.mask) * idLength
   for (let nibble = 0; nibble < radix; nibble += 1) {
-    if ((branch.mask & (1 << nibble)) !== 0) {
-      branch.ids[nibble] = readUint48(bytes, offset)
-      offset += idLength
-    }
+    if ((branch.mask & (1 << nibble)) === 0) continue
+    branch.ids[nibble] = readUint48(bytes, offset)
+    offset += idLength
+    copyBytes(branch.hashes, nibble * hashLength, bytes, hash, hashLength)
+    hash += hashLength
   }
-  forEachRun(branch.mask, (first, length) => {
-    branch.hashes.set(bytes.subarray(offset, offset + length * hashLength), first * hashLength)
-    offset += length * hashLength
-  })
   return branch
 }
 
@@ -163,15 +156,4 @@ export function findValueHash(
     id = readUint48(bytes, ids + countChildren(mask & ((1 << nibble) - 1)) * idLength)
   }
   return undefined
-}
-
-/** Calls `visit` for each run of adjacent children, so that their hashes are copied at once. */
-function forEachRun(mask: number, visit: (first: number, length: number) => void): void {
-  let nibble = 0
-  while (mask >> nibble !== 0) {
-    const first = nibble + firstChild(mask >> nibble)
-    const length = firstChild(~(mask >> first))
-    visit(first, length)
-    nibble = first + length
-  }
 }

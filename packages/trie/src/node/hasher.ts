@@ -1,5 +1,5 @@
 import { hashMemory } from '#hash'
-import { hashLength } from '../hash/memory.js'
+import { copyBytes, hashLength } from '../hash/memory.js'
 import { nibbleAt, pathLength } from '../path.js'
 import { childrenLength, hashChildren, siblingsOf } from './merkle.js'
 
@@ -87,11 +87,11 @@ function hashPrefixed(output: number, nibbles: Uint8Array, first: number, length
 
 export function createNodeHasher(): NodeHasher {
   return {
-    leaf(output, path, depth, valueHash, at) {
-      bytes.set(path, leaf)
-      bytes.set(valueHash, leaf + hashLength)
+    leaf(output, path, depth, valueHash, at = 0) {
+      copyBytes(bytes, leaf, path, 0, hashLength)
+      copyBytes(bytes, leaf + hashLength, valueHash, 0, hashLength)
       hashLeaf(result, depth)
-      output.set(resultBytes, at)
+      copyBytes(output, at, bytes, result, hashLength)
     },
 
     branch(output, path, depth, fork, merkleRoot) {
@@ -100,10 +100,10 @@ export function createNodeHasher(): NodeHasher {
       output.set(resultBytes)
     },
 
-    branchOver(output, path, depth, fork, hashes, mask, at) {
+    branchOver(output, path, depth, fork, hashes, mask, at = 0) {
       bytes.set(hashes, children)
       hashBranch(result, path, depth, fork - depth, children, mask)
-      output.set(resultBytes, at)
+      copyBytes(output, at, bytes, result, hashLength)
     },
 
     merkleRoot(hashes, mask) {

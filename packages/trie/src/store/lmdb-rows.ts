@@ -30,7 +30,8 @@ export function decodeVersion(sequence: number, row: Buffer): StoredVersion {
 
 export function encodeIds(ids: readonly number[]): Buffer {
   const row = Buffer.allocUnsafe(ids.length * numberLength)
-  for (const [index, id] of ids.entries()) row.writeUIntBE(id, index * numberLength, numberLength)
+  for (let index = 0; index < ids.length; index += 1)
+    row.writeUIntBE(ids[index] as number, index * numberLength, numberLength)
   return row
 }
 

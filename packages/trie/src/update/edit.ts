@@ -67,7 +67,7 @@ export function editTrie(before: number, load: LoadNode): Edit {
 
   function editLeaf(leaf: Leaf, own: readonly KeyChange[]): Leaf[] {
     const target = own.find((change) => equalBytes(change.path, leaf.path))
-    if (target === undefined) return [...insertedLeaves(own), leaf].sort(byPath)
+    if (target === undefined) return withNode(insertedLeaves(own), leaf)
     if (!target.present) throw keyExists(target.key)
     if (leaf.id !== 0) superseded.push(leaf.id)
     target.before = leaf.valueHash
@@ -89,7 +89,7 @@ export function editTrie(before: number, load: LoadNode): Edit {
     const below = own.filter(isBelow)
     const node = below.length === 0 ? branch : editChildren(branch, below, 0, below.length)
     const beside = insertedLeaves(own.filter((change) => !isBelow(change)))
-    return join(node === undefined ? beside : [...beside, node].sort(byPath), depth)
+    return join(node === undefined ? beside : withNode(beside, node), depth)
   }
 
   function editChildren(
@@ -134,38 +134,27 @@ function insertedLeaves(changes: readonly KeyChange[]): Leaf[] {
   return changes.map(insertedLeaf).filter((leaf) => leaf !== undefined)
 }
 
-/** Joins sibling nodes, sorted by path and none an ancestor of another, into one. */
-function join(nodes: readonly TrieNode[], depth: number): TrieNode | undefined {
-  const [first] = nodes
-  const last = nodes.at(-1)
+/** Puts a node among others, sorted by path. */
+function withNode<Node extends TrieNode>(sorted: Node[], node: Node): Node[] {
+  const next = sorted.findIndex(({ path }) => compareBytes(path, node.path) > 0)
+  sorted.splice(next < 0 ? sorted.length : next, 0, node)
+  return sorted
+}
+
+/**
+ * Joins sibling nodes, sorted by path and none an ancestor of another, into one: those from `from` to `to`.
+ */
+function join(nodes: readonly TrieNode[], depth: number, from = 0, to = nodes.length): TrieNode | undefined {
+  const first = nodes[from]
+  const last = nodes[to - 1]
   if (first === undefined || last === undefined || first === last) return first
   const branch = createBranch(first.path, divergence(first.path, last.path, depth))
-  for (const { nibble, items } of groupByNibble(nodes, branch.fork)) {
-    setChild(branch, nibble, join(items, branch.fork + 1))
+  for (let start = from; start < to; ) {
+    const nibble = nibbleAt((nodes[start] as TrieNode).path, branch.fork)
+    let end = start + 1
+    while (end < to && nibbleAt((nodes[end] as TrieNode).path, branch.fork) === nibble) end += 1
+    setChild(branch, nibble, join(nodes, branch.fork + 1, start, end))
+    start = end
   }
   return branch
-}
-
-interface Group {
-  nibble: number
-  items: TrieNode[]
-}
-
-/** Splits a sorted list where the nibble at `index` of the paths changes. */
-function groupByNibble(sorted: readonly TrieNode[], index: number): Group[] {
-  const groups: Group[] = []
-  let group: Group | undefined
-  for (const item of sorted) {
-    const nibble = nibbleAt(item.path, index)
-    if (group === undefined || group.nibble !== nibble) {
-      group = { nibble, items: [] }
-      groups.push(group)
-    }
-    group.items.push(item)
-  }
-  return groups
-}
-
-function byPath(a: TrieNode, b: TrieNode): number {
-  return compareBytes(a.path, b.path)
 }
