@@ -1,10 +1,10 @@
-import { PGlite } from '@electric-sql/pglite'
+import { createPGlite } from '@ratatosk/test-kit'
 import { expect, onTestFinished, test } from 'vitest'
 import { StartError } from './errors.js'
 import { explainFailure } from './run-node.js'
 
 test('a start that fails in the file system of PGlite says why', async () => {
-  const pglite = await PGlite.create()
+  const pglite = await createPGlite()
   onTestFinished(() => pglite.close())
   const { FS } = pglite.Module
   const explain = (fail: () => unknown) => {
