@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { keysFromSeedPhrase } from '@ratatosk/transaction'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { cliVersion } from './version.js'
 import { run } from './test/run.js'
+import { cliVersion } from './version.js'
 
 const execute = promisify(execFile)
 
