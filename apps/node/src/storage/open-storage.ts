@@ -10,6 +10,7 @@ import { maskedUrl } from '../settings/read.js'
 import type { Settings } from '../settings/schema.js'
 import { takeDataDirectory } from './data-directory.js'
 import { createDatabase } from './empty-database.js'
+import { logQueueErrors } from './queue-errors.js'
 import { deploymentRecord, isEmbeddedStore, readEmbedded, type StoredHead } from './stored-ledger.js'
 
 /** The store and the queue of a node. */
@@ -215,7 +216,8 @@ async function openQueueAt(
 ): Promise<QueueBackend> {
   const { DATABASE_URL, REDIS_URL } = settings
   const schema = queueSchema(settings)
-  const onError = (err: Error) => log.warn({ err }, 'The queue reported an error')
+  const server = REDIS_URL === undefined ? "The store's database" : `Redis at ${maskedUrl(REDIS_URL)}`
+  const onError = logQueueErrors(log, server)
   try {
     if (REDIS_URL !== undefined) return await openRedisQueue(settings, REDIS_URL, onError)
     if (pglite !== undefined) return await openQueueBackend({ kind: 'pglite', pglite, schema, onError })
