@@ -72,4 +72,7 @@ test('each event comes once, whatever ends a stream, and the page knows when eve
   expect(fourth.path, 'what was cut off is asked for again').toBe('/events?after=9.1.1')
   fourth.answer.write(event('9.1.1.1', 'verdict'))
   await hears('begun', 'verdict')
+  const line = 'a\u2028id: 1.0.0'
+  fourth.answer.write(`id: 9.2.1.1\nevent: rejected\ndata: {"txHash":"${line}"}\n\n`)
+  await hears(`rejected ${line}`)
 })

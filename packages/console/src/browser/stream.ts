@@ -10,7 +10,9 @@ export interface StreamMessage {
 /** After so long without anything, the node is too slow. It sends a heartbeat after 15 s of silence. */
 const quietMs = 20_000
 
-const fields = { id: /^id: ?(.*)$/m, event: /^event: ?(.*)$/m, data: /^data: ?(.*)$/m }
+/** A dot and `$` take U+2028, which JSON may have, for the end of a line. */
+const fieldOf = (name: string) => new RegExp(`(?:^|\\n)${name}: ?([^\\n]*)`)
+const fields = { id: fieldOf('id'), event: fieldOf('event'), data: fieldOf('data') }
 
 /**
  * Calls with each message of an event stream, until `take` is content or nothing comes for a while.
