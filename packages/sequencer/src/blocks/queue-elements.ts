@@ -102,7 +102,8 @@ export function pendingTransaction(
 }
 
 /**
- * The pending transactions of blocks, sorted so that each comes after those whose outputs it spends.
+ * The pending transactions of blocks, sorted so that each comes after those whose outputs it spends, reads or
+ * gives as collateral.
  *
  * @param unconfirmed blocks whose commits are unconfirmed
  * @param oldestUnmerged blocks whose merges may be unconfirmed
@@ -125,7 +126,8 @@ export function pendingTransactions(
   for (const id of deadMerges) byId.delete(id)
   const sorted = new Set<PendingTransaction>()
   const place = (pending: PendingTransaction): void => {
-    for (const { transactionId } of pending.transaction.body.inputs) {
+    const { inputs, referenceInputs, collateralInputs } = pending.transaction.body
+    for (const { transactionId } of [...inputs, ...referenceInputs, ...collateralInputs]) {
       const parent = byId.get(transactionId)
       if (parent !== undefined && !sorted.has(parent)) place(parent)
     }
