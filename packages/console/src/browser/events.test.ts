@@ -5,7 +5,10 @@ import { areEventsLost, listen } from './events.js'
 
 /** Requests that wait for their answer. */
 const asked: { readonly path: string | undefined; readonly answer: ServerResponse }[] = []
-const server = createServer(({ url: path }, answer) => asked.push({ path, answer }))
+const server = createServer(({ url: path }, answer) => {
+  answer.setHeader('content-type', 'text/event-stream; charset=utf-8')
+  asked.push({ path, answer })
+})
 
 beforeAll(async () => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -57,6 +60,9 @@ test('each event comes once, whatever ends a stream, and the page knows when eve
   expect(second.path, 'without an event so far').toBe('/events?after=7.0.0')
   expect(areEventsLost.value).toBe(true)
   second.answer.writeHead(503).end()
+
+  const page = await nextRequest()
+  page.answer.setHeader('content-type', 'text/html').end('<html>\n\n<p>A proxy asks who you are.\n\n')
 
   const third = await nextRequest()
   expect(third.path).toBe('/events?after=7.0.0')

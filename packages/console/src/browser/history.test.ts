@@ -14,7 +14,7 @@ function serve(...texts: (string | undefined)[]): void {
         signal.addEventListener('abort', () => controller.error(signal.reason))
       },
     })
-    return new Response(body)
+    return new Response(body, { headers: { 'content-type': 'text/event-stream' } })
   })
 }
 

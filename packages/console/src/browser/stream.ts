@@ -18,7 +18,7 @@ const fields = { id: fieldOf('id'), event: fieldOf('event'), data: fieldOf('data
  * Calls with each message of an event stream, until `take` is content or nothing comes for a while.
  *
  * @returns whether `take` was content
- * @throws {AnswerError} if the node refuses events
+ * @throws {AnswerError} if the answer is no event stream, such as a proxy's page
  * @throws {TypeError} if the node cannot be reached
  */
 export async function readStream(path: string, take: (message: StreamMessage) => boolean): Promise<boolean> {
@@ -27,8 +27,9 @@ export async function readStream(path: string, take: (message: StreamMessage) =>
   let timer = expire()
   try {
     const answer = await fetch(path, { signal: end.signal })
-    if (!answer.ok || answer.body === null)
-      throw new AnswerError(answer.status, `The node refuses events: status ${answer.status}`)
+    const isStream = answer.headers.get('content-type')?.startsWith('text/event-stream')
+    if (!answer.ok || !isStream || answer.body === null)
+      throw new AnswerError(answer.status, `The node sends no events: status ${answer.status}`)
     const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader()
     let rest = ''
     for (;;) {
