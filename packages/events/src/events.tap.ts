@@ -36,6 +36,17 @@ t.test('resumes after the id of the header, or of `after`', async (t) => {
   t.same(numbers(part.events()), upTo(1000, 991))
 })
 
+t.test('starts at the newest position after an id that is later, of a log that is gone', async (t) => {
+  const { log, port } = await build(t)
+  log.add(3)
+  const client = follow(t, port, '/events?after=9.0.2')
+  await until(() => client.received.length === 1)
+  t.same(client.received, [{ id: '3.0.0' }])
+  log.add(1)
+  await until(() => client.events().length === 1)
+  t.same(numbers(client.events()), [4])
+})
+
 t.test('renders each kind of event', async (t) => {
   const { log, port } = await build(t, { maturityWindowMs: 1000 })
   const position = { accepted: 0n, rejected: 1n, block: 0n, verdict: 0n }

@@ -2,7 +2,7 @@ import { TurnQueue } from '@ratatosk/http'
 import type { EventFilter, EventLog, EventPosition } from '@ratatosk/ports'
 import type { FastifyBaseLogger } from 'fastify'
 import { LRUCache } from 'lru-cache'
-import { covers, formatPosition, latest } from './position.js'
+import { covers, earliest, formatPosition, latest } from './position.js'
 import { renderEvents } from './render.js'
 
 /** A page as it is sent. */
@@ -75,11 +75,19 @@ export class EventFeed {
     this.#timers = []
   }
 
-  /** The newest position now, from the log. */
-  async newest(): Promise<EventPosition> {
+  /**
+   * Where a client starts: at the newest position now, or after the one that it has. If that is later, it is
+   * of a log that is gone, and the client would miss what happens until then.
+   */
+  async start(asked: EventPosition | undefined): Promise<EventPosition> {
     // A pending poll may have read before this call.
     await this.#polling?.catch(() => undefined)
-    return this.#poll()
+    const newest = this.#poll()
+    if (asked === undefined) return newest
+    return newest.then(
+      (head) => earliest(asked, head),
+      () => asked,
+    )
   }
 
   /** Whether a position has everything that is known to have happened. */

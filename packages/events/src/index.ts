@@ -100,7 +100,7 @@ const plugin: FastifyPluginAsyncTypebox<EventsOptions> = async (fastify, options
       if (streams.size + starting >= maxClients) throw new TooManyClientsError()
       starting++
       try {
-        const position = asked ?? (await feed.newest())
+        const position = await feed.start(asked)
         const onStall = () =>
           requestLog.info(
             { drainTimeoutMs },

@@ -43,6 +43,20 @@ export function latest(one: EventPosition, other: EventPosition): EventPosition 
   }
 }
 
+/** The earlier position of each kind. */
+export function earliest(one: EventPosition, other: EventPosition): EventPosition {
+  return {
+    accepted: earlier(one.accepted, other.accepted),
+    rejected: earlier(one.rejected, other.rejected),
+    block: earlier(one.block, other.block),
+    verdict: earlier(one.verdict, other.verdict),
+  }
+}
+
 function later(one: bigint, other: bigint): bigint {
   return one > other ? one : other
+}
+
+function earlier(one: bigint, other: bigint): bigint {
+  return one < other ? one : other
 }

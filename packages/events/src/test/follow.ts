@@ -10,6 +10,7 @@ import events, {
   type EventsOptions,
   type LedgerEvent,
 } from '../index.js'
+import { latest } from '../position.js'
 
 export const at = new Date('2026-03-04T05:06:07.891Z')
 const none: EventPosition = { accepted: 0n, rejected: 0n, block: 0n, verdict: 0n }
@@ -26,14 +27,18 @@ export class MemoryLog implements EventLog {
       const accepted = BigInt(this.events.length + 1)
       const transactionId = Buffer.alloc(32)
       transactionId.writeBigUInt64BE(accepted, 24)
-      this.events.push({ type: 'accepted', position: { ...none, accepted }, transactionId, at })
+      this.events.push({ type: 'accepted', position: { ...this.#last(), accepted }, transactionId, at })
     }
+  }
+
+  #last(): EventPosition {
+    return this.events.at(-1)?.position ?? none
   }
 
   async head() {
     this.polls++
     if (this.broken) throw new Error('the database is unavailable')
-    return { ...none, accepted: BigInt(this.events.length) }
+    return latest({ ...none, accepted: BigInt(this.events.length) }, this.#last())
   }
 
   async read(range: EventRange) {
