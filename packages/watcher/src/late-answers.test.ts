@@ -111,6 +111,8 @@ async function isRemovedInTime(watched: Watched, lie: Committed, block: Block): 
   await until('it is removed', async () => (await queued()).length === 0, timeout)
   const share = ((BigInt(scene.clock.time) - block.header.endTime) * 100n) / maturityWindow
   console.log(`${answered.length} questions, removed after ${share} % of the window`)
+  expect(late.length, 'each question was answered late').toBe(answered.length)
+  expect(late.length).toBeGreaterThan(0)
   expect(
     late.every((left) => left >= 0n && left <= 1500n),
     late.join(),
