@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Imports only what every version of Node can load, so that an old one gets a message.
+// Imports only what old versions of Node can load, so that they get a message.
 import { answerCommandLine } from './command-line.js'
 
 const answer = answerCommandLine(process.argv.slice(2), process.versions.node)

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 /**
  * What to do if this version of Node.js, such as `20.19.0`, is too old; undefined otherwise.
  *
- * In a module of its own, which every version of Node.js can load.
+ * In a module of its own, which old versions of Node.js can load.
  */
 export function nodeVersionProblem(found: string): string | undefined {
   const manifest = new URL('../package.json', import.meta.url)

@@ -4,8 +4,8 @@ import type { Log } from '@ratatosk/ports'
 const repeatMs = 30_000
 
 /**
- * Logs the errors of a queue. While its server is away, each connection reports the same one at each retry:
- * that is one line in 30 seconds, which counts them.
+ * Logs the errors of a queue. While its server does not answer, each connection reports the same one at each
+ * retry: that is one line in 30 seconds, which counts them.
  *
  * @param server what is asked, such as `Redis at redis://127.0.0.1:6379`
  */

@@ -25,8 +25,8 @@ export async function missingInputs(
 }
 
 /**
- * Whether a transaction of a wallet can never be included: layer 1 does not know it, and another transaction
- * has spent one of its inputs, see {@link missingInputs}.
+ * Whether a transaction that layer 1 has refused is given up: layer 1 does not know it, and does not show all
+ * of its inputs, see {@link missingInputs}.
  *
  * @throws {Layer1Error} (rejects)
  */
