@@ -80,14 +80,11 @@ export class EventFeed {
    * of a log that is gone, and the client would miss what happens until then.
    */
   async start(asked: EventPosition | undefined): Promise<EventPosition> {
+    if (asked !== undefined && this.#head !== undefined && covers(this.#head, asked)) return asked
     // A pending poll may have read before this call.
     await this.#polling?.catch(() => undefined)
-    const newest = this.#poll()
-    if (asked === undefined) return newest
-    return newest.then(
-      (head) => earliest(asked, head),
-      () => asked,
-    )
+    if (asked === undefined) return this.#poll()
+    return earliest(asked, await this.#poll().catch(() => asked))
   }
 
   /** Whether a position has everything that is known to have happened. */

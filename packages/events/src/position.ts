@@ -34,29 +34,17 @@ export function covers(position: EventPosition, other: EventPosition): boolean {
 }
 
 /** The later position of each kind. */
-export function latest(one: EventPosition, other: EventPosition): EventPosition {
-  return {
-    accepted: later(one.accepted, other.accepted),
-    rejected: later(one.rejected, other.rejected),
-    block: later(one.block, other.block),
-    verdict: later(one.verdict, other.verdict),
-  }
-}
+export const latest = ofEachKind((one, other) => one > other)
 
 /** The earlier position of each kind. */
-export function earliest(one: EventPosition, other: EventPosition): EventPosition {
-  return {
-    accepted: earlier(one.accepted, other.accepted),
-    rejected: earlier(one.rejected, other.rejected),
-    block: earlier(one.block, other.block),
-    verdict: earlier(one.verdict, other.verdict),
-  }
-}
+export const earliest = ofEachKind((one, other) => one < other)
 
-function later(one: bigint, other: bigint): bigint {
-  return one > other ? one : other
-}
-
-function earlier(one: bigint, other: bigint): bigint {
-  return one < other ? one : other
+function ofEachKind(isWanted: (one: bigint, other: bigint) => boolean) {
+  const choose = (one: bigint, other: bigint) => (isWanted(one, other) ? one : other)
+  return (one: EventPosition, other: EventPosition): EventPosition => ({
+    accepted: choose(one.accepted, other.accepted),
+    rejected: choose(one.rejected, other.rejected),
+    block: choose(one.block, other.block),
+    verdict: choose(one.verdict, other.verdict),
+  })
 }
