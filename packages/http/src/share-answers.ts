@@ -40,16 +40,17 @@ export function shareAnswers<T>(freshMs: number): (key: string, read: () => Prom
 
   return function share(key, read): Promise<T> {
     const known = answers.get(key)
-    const isFresh = known && (freshMs === 0 || performance.now() - known.since <= freshMs)
-    if (known && isFresh) return known.asked
-    if (known && known.timer === undefined) {
-      const again = () => share(key, read)
-      known.next ??= known.asked.then(again, again)
-      return known.next
+    if (known !== undefined) {
+      if (freshMs === 0 || performance.now() - known.since <= freshMs) return known.asked
+      if (known.timer === undefined) {
+        const again = () => share(key, read)
+        known.next ??= known.asked.then(again, again)
+        return known.next
+      }
+      clearTimeout(known.timer)
+      answers.delete(key)
     }
     const answer: Answer<T> = { since: performance.now(), asked: read() }
-    if (known) clearTimeout(known.timer)
-    answers.delete(key)
     makeRoom()
     answers.set(key, answer)
     const isKept = () => answers.get(key) === answer

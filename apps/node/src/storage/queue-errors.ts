@@ -12,7 +12,7 @@ const repeatMs = 30_000
 export function logQueueErrors(
   log: Pick<Log, 'warn'>,
   server: string,
-  now: () => number = performance.now.bind(performance),
+  now: () => number = () => performance.now(),
 ): (error: Error) => void {
   const seen = new Map<string, { readonly loggedAt: number; since: number }>()
   return (err) => {
