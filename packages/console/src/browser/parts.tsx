@@ -144,7 +144,7 @@ interface Loaded<T> {
 const repeatMs = 5000
 
 /** What happens on layer 1 makes no event: while this page is open, what is slow is read every 5 s. */
-export function useLayer1() {
+export function useLayer1Polls() {
   useEffect(() => {
     const timer = window.setInterval(readSlowly, 5000)
     return () => window.clearInterval(timer)

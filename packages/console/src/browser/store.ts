@@ -7,8 +7,8 @@ import type {
   ExplorerRates,
 } from '@ratatosk/client'
 import { AnswerError, read } from './api.js'
+import { accepted, rejected } from './event-lists.js'
 import { type EventData, listen } from './events.js'
-import { accepted, rejected } from './happened.js'
 import { noteMove } from './moves.js'
 import { createReading } from './reading.js'
 

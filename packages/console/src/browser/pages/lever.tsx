@@ -3,7 +3,7 @@ import { Choice, Outcome, Token, useAction } from '../controls.js'
 import { counted, grouped } from '../format.js'
 import { Moves } from '../move-list.js'
 import { operate } from '../operate.js'
-import { Load, useLayer1 } from '../parts.js'
+import { Load, useLayer1Polls } from '../parts.js'
 import { overview, readAgain } from '../store.js'
 
 interface DevnetState {
@@ -21,7 +21,7 @@ const operations = ['any', 'submit', 'utxos', 'transaction', 'tip', 'parameters'
 
 /** What can be done to the devnet's layer 1, and what the node does about it. */
 export function Lever() {
-  useLayer1()
+  useLayer1Polls()
   const done = useSignal('')
   const { runs, problem, run } = useAction()
   const act = (what: string, path: string, method: string, body?: unknown) =>

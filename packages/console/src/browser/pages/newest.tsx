@@ -1,6 +1,6 @@
 import type { ExplorerBlock } from '@ratatosk/client'
+import { accepted, rejected } from '../event-lists.js'
 import { ada, grouped } from '../format.js'
-import { accepted, rejected } from '../happened.js'
 import { Ago, Empty, Name, State } from '../parts.js'
 import { link } from '../router.js'
 import { blocks } from '../store.js'

@@ -6,7 +6,7 @@ import { Choice, Outcome, Token, useAction } from '../controls.js'
 import { ada } from '../format.js'
 import { layer2 } from '../ledger.js'
 import { operate } from '../operate.js'
-import { Empty, Name, Table, useLayer1 } from '../parts.js'
+import { Empty, Name, Table, useLayer1Polls } from '../parts.js'
 import { go } from '../router.js'
 import { serves } from '../routes.js'
 import { firstFreeAccount, openWallet, pay } from '../send.js'
@@ -16,7 +16,7 @@ const topUpAda = 100
 
 /** The devnet's test wallets on both layers, and any other wallet of this browser on layer 2. */
 export function Wallets() {
-  useLayer1()
+  useLayer1Polls()
   return (
     <>
       <section class="stack">

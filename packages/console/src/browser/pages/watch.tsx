@@ -3,7 +3,7 @@ import type { BlockVerdict, BlockVerdicts, OpenQuestion, OpenQuestions } from '@
 import { useEffect } from 'preact/hooks'
 import { Pages } from '../controls.js'
 import { ada, grouped } from '../format.js'
-import { Ago, Countdown, Empty, Load, Name, State, Table, useLayer1 } from '../parts.js'
+import { Ago, Countdown, Empty, Load, Name, State, Table, useLayer1Polls } from '../parts.js'
 import { link } from '../router.js'
 import { Summon } from './summon.js'
 
@@ -16,7 +16,7 @@ const maxReason = 400
 /** What the watcher found against blocks, and what is asked about them on layer 1. */
 export function Watch() {
   const open = useSignal<readonly OpenQuestion[]>([])
-  useLayer1()
+  useLayer1Polls()
   return (
     <>
       <Verdicts open={open} />

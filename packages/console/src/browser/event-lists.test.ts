@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { accepted, rejected } from './happened.js'
+import { accepted, rejected } from './event-lists.js'
 
 const at = '2026-03-04T05:06:07.000Z'
 

@@ -2,7 +2,7 @@ import { signal } from '@preact/signals'
 import type { EventData } from './events.js'
 
 /** The events of one kind that a list shows, the newest first. */
-export function createHappened(most: number, keyOf: (event: EventData) => string | undefined) {
+export function createEventList(most: number, keyOf: (event: EventData) => string | undefined) {
   const shown = signal<readonly EventData[]>([])
   /** The newest last. */
   let pending: EventData[] = []
@@ -26,6 +26,6 @@ export function createHappened(most: number, keyOf: (event: EventData) => string
 }
 
 /** A removed block's transaction is accepted once more. */
-export const accepted = createHappened(6, ({ txHash }) => txHash)
+export const accepted = createEventList(6, ({ txHash }) => txHash)
 /** Apart from acceptances, hundreds of which may come while a rejection is to be seen. */
-export const rejected = createHappened(4, ({ id }) => id)
+export const rejected = createEventList(4, ({ id }) => id)
