@@ -1,9 +1,9 @@
-import { concatBytes } from '@ratatosk/cbor'
+import { concatBytes, equalBytes, fromHex } from '@ratatosk/cbor'
 import { blake2b256 } from '@ratatosk/ledger'
 import { openContracts, summonsTerms } from '@ratatosk/protocol'
-import { type MapLeaf, nibbleAt, nibblesOf, type Trie } from '@ratatosk/trie'
+import { nibbleAt, nibblesOf, type Trie } from '@ratatosk/trie'
 import { afterAll, expect, test } from 'vitest'
-import { freeMap, leafAt, nodeOf, pathFrom } from '../../contracts/dist/test/summons/free-map.js'
+import { freeMap, leafAt, leavesOf, nodeOf, pathFrom } from '../../contracts/dist/test/summons/free-map.js'
 import type { Committed } from '../../fraud/dist/test/lying-blocks.js'
 import { summonsContracts } from '../../protocol/dist/test/protocol-scene.js'
 import { honest, ofLie } from './test/lies.js'
@@ -50,13 +50,6 @@ async function answerLate(watched: Watched, committed: Committed) {
   return { answered, late }
 }
 
-const leavesOf = (entries: ReadonlyMap<string, Uint8Array>): MapLeaf[] =>
-  Array.from(entries, ([key, output]) => ({
-    kind: 'leaf',
-    path: blake2b256(Buffer.from(key, 'hex')),
-    valueHash: blake2b256(output),
-  }))
-
 /** Outputs of others, beside the path of one that the block makes. */
 const bystanders = {
   [`${outputs} at random`]: () =>
@@ -76,12 +69,10 @@ test.each(Object.entries(bystanders))('a false output among %s', { timeout }, as
   const watched = await openWatched({ contracts })
   const { outputs, ...committed } = honest(watched.story)
   const made = [...outputs.after].find(([key]) => !outputs.before.has(key))!
-  const path = blake2b256(Buffer.from(made[0], 'hex'))
+  const path = blake2b256(fromHex(made[0]))
   const ground = [...leavesOf(outputs.after), ...others(path)]
   const truth = freeMap(nodeOf(ground))
-  const posted = freeMap(
-    nodeOf(ground.map((leaf) => (Buffer.compare(leaf.path, path) === 0 ? leafAt(path, 9) : leaf))),
-  )
+  const posted = freeMap(nodeOf(ground.map((leaf) => (equalBytes(leaf.path, path) ? leafAt(path, 9) : leaf))))
   const lie = {
     ...committed,
     outputs,

@@ -18,14 +18,14 @@ import type { Committed } from '../../../fraud/dist/test/lying-blocks.js'
 const keptBytes = 12_000
 
 /** What it takes to answer. */
-interface Means extends How {
+interface Means extends AnswererOptions {
   readonly contracts: Contracts
   readonly layer1: Layer1
   readonly wallet: Wallet
   readonly referenceScripts: readonly Utxo[]
 }
 
-export interface How {
+export interface AnswererOptions {
   /** From the first such question on, none is answered. */
   readonly isSilent?: (question: SummonsQuestion) => boolean
   /** Answers a question, when it is time to. */
@@ -41,10 +41,10 @@ export interface Answerer {
 }
 
 export async function openAnswerer(
-  { contracts, layer1, wallet, referenceScripts, ...how }: Means,
+  { contracts, layer1, wallet, referenceScripts, ...options }: Means,
   { transactions, before, after, entries, chunks: stated }: Committed,
 ): Promise<Answerer> {
-  const { isSilent = () => false, whenDue = (_asked, answer) => answer() } = how
+  const { isSilent = () => false, whenDue = (_asked, answer) => answer() } = options
   const map = createTrie({ store: createMemoryStore(), history: 0 })
   const records = new Map(
     Array.from(entries ?? deriveBlock(transactions, before.valueHash).entries(), ([key, value]) => [

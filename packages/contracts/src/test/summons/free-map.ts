@@ -1,3 +1,5 @@
+import { fromHex } from '@ratatosk/cbor'
+import { blake2b256 } from '@ratatosk/ledger'
 import {
   extendPath,
   type MapLeaf,
@@ -26,6 +28,14 @@ export const leafAt = (path: Uint8Array, value = 1): MapLeaf => ({
   path,
   valueHash: new Uint8Array(32).fill(value),
 })
+
+/** Those of the outputs of a map by hex key. */
+export const leavesOf = (outputs: ReadonlyMap<string, Uint8Array>): MapLeaf[] =>
+  Array.from(outputs, ([key, output]) => ({
+    kind: 'leaf',
+    path: blake2b256(fromHex(key)),
+    valueHash: blake2b256(output),
+  }))
 
 /** The node that a map of these leaves has below `depth` nibbles. */
 export function nodeOf(leaves: readonly MapLeaf[], depth = 0): FreeNode | undefined {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { toHex } from '@ratatosk/cbor'
 import { claimOutput, encodeLedgerFraudProof, nextQuestion } from '@ratatosk/fraud'
 import { blake2b256 } from '@ratatosk/ledger'
-import { createMemoryStore, createTrie, type MapLeaf, type TrieView } from '@ratatosk/trie'
+import { createMemoryStore, createTrie, type TrieView } from '@ratatosk/trie'
 import { afterAll, describe, expect, it } from 'vitest'
 import { ledgerFraudScript } from '../../fraud/scripts.js'
 import { engines } from '../../test/evaluate.js'
@@ -11,7 +11,7 @@ import { drawing } from '../../test/fraud/draw.js'
 import { verdictsOf } from '../../test/fraud/without-rules.js'
 import { drawnQuestion } from '../../test/summons/drawn-questions.js'
 import { drawnPath, falsehoods, falsified } from '../../test/summons/false-maps.js'
-import { freeMap, leafAt, nodeOf, pathFrom } from '../../test/summons/free-map.js'
+import { freeMap, leafAt, leavesOf, nodeOf, pathFrom } from '../../test/summons/free-map.js'
 import { answerFrom, answerHonestly, ask, asking, nextAt, outputs } from '../../test/summons/scenarios.js'
 import { answererOf, type Search, search } from '../../test/summons/search.js'
 import { createWorld } from '../../test/world.js'
@@ -30,11 +30,7 @@ const bystanders = Array.from(
   (_, i) => [`825820${toHex(ofNumber(i))}00`, ofNumber(i)] as const,
 )
 const block = blockOf(story, new Map([...outputsBefore(), ...bystanders]))
-const leaves: readonly MapLeaf[] = Array.from(block.outputsAfter, ([key, output]) => ({
-  kind: 'leaf',
-  path: blake2b256(Buffer.from(key, 'hex')),
-  valueHash: blake2b256(output),
-}))
+const leaves = leavesOf(block.outputsAfter)
 const paths = leaves.map(({ path }) => path)
 const top = nodeOf(leaves)
 
