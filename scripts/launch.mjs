@@ -1,6 +1,8 @@
 // Runs a built program in this terminal and forwards signals to it, so that it can shut down cleanly.
 import { spawn } from 'node:child_process'
+import { closeSync } from 'node:fs'
 import { join } from 'node:path'
+import { isatty } from 'node:tty'
 import { root } from './prepare.mjs'
 
 /**
@@ -12,16 +14,22 @@ export const nodeOptions = ['--max-semi-space-size=64']
 
 /** Starts the program, and ends with it. The program may send a message. */
 export function launch(path, args = process.argv.slice(2), environment = process.env) {
+  const terminals = [0, 1, 2].filter((descriptor) => isatty(descriptor))
   const child = spawn(process.execPath, [...nodeOptions, '--enable-source-maps', join(root, path), ...args], {
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
     env: environment,
   })
-  process.on('SIGTERM', () => child.kill('SIGTERM'))
-  for (const signal of ['SIGINT', 'SIGHUP'])
+  // A terminal that closes may send SIGHUP to this process only.
+  for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
+  for (const signal of ['SIGINT', 'SIGQUIT'])
     process.on(signal, () => {
       // A terminal sends these to the program too, and a second one would end it at once.
-      if (!process.stdin.isTTY) child.kill(signal)
+      if (!terminals.includes(0)) child.kill(signal)
     })
+  // Node 20 aborts at its end on an open descriptor of a terminal that was closed.
+  process.on('exit', () => {
+    for (const descriptor of terminals) if (!isatty(descriptor)) closeSync(descriptor)
+  })
   child.on('exit', (code, signal) => process.exit(signal ? 1 : (code ?? 1)))
   return child
 }

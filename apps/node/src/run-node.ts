@@ -1,12 +1,12 @@
-import closeWithGrace from 'close-with-grace'
 import { banner } from './banner.js'
+import { closeOnSignal } from './close-on-signal.js'
 import { isSettingsError, isStartError } from './errors.js'
 import { createLogger, logFormat } from './server/logger.js'
 import { type Environment, readSettings } from './settings/read.js'
 import { startNode } from './start-node.js'
 
 /**
- * Runs a node as a process: logs, prints a banner in a terminal, closes on SIGTERM and SIGINT. If it does not
+ * Runs a node as a process: logs, prints a banner in a terminal, closes on a signal. If it does not
  * start, it prints why to standard error and sets the exit status 1.
  */
 export async function runNode(environment: Environment): Promise<void> {
@@ -16,13 +16,7 @@ export async function runNode(environment: Environment): Promise<void> {
     const log = createLogger(settings)
     for (const message of warnings) log.warn(message)
     const node = await startNode(settings, { log })
-
-    closeWithGrace({ delay: settings.SHUTDOWN_TIMEOUT_MS + 1000, logger: log }, async ({ signal, err }) => {
-      if (err) log.fatal({ err }, 'Unhandled error: shutting down')
-      else log.info({ signal }, 'Shutting down: finishing requests and the current batch')
-      await node.close()
-      log.info('Closed')
-    })
+    closeOnSignal(node, log, settings.SHUTDOWN_TIMEOUT_MS + 1000)
 
     // For the program that launched this one, if there is one and it still runs.
     process.send?.('up', () => undefined)

@@ -3,6 +3,9 @@ import { readFileSync } from 'node:fs'
 import closeWithGrace from 'close-with-grace'
 import { readCommand, type StandaloneOptions, usage } from './standalone/options.js'
 
+/** With a handler for these, Node returns to the instruction that failed: a crash would never end it. */
+const faults = ['SIGILL', 'SIGTRAP', 'SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGSEGV'] as const
+
 const command = readCommand(process.argv.slice(2))
 switch (command.kind) {
   case 'help':
@@ -25,7 +28,7 @@ async function run(options: StandaloneOptions): Promise<void> {
     const { start } = await import('./standalone/start.js')
     const standalone = await start(options)
     process.stdout.write(standalone.banner)
-    closeWithGrace({ delay: 10_000 }, async ({ err }) => {
+    closeWithGrace({ delay: 10_000, skip: [...faults] }, async ({ err }) => {
       if (err !== undefined) process.stderr.write(`${err.stack ?? err.message}\n`)
       await standalone.close()
     })

@@ -1,4 +1,4 @@
-import { type Logger, type LoggerOptions, pino } from 'pino'
+import { type DestinationStream, type Logger, type LoggerOptions, pino } from 'pino'
 import pinoPretty from 'pino-pretty'
 import { helpOf } from '../error-codes/index.js'
 import type { Settings } from '../settings/schema.js'
@@ -22,7 +22,7 @@ export function logOptions({ LOG_LEVEL }: Pick<Settings, 'LOG_LEVEL'>): LoggerOp
 /** Creates the node's logger. It writes to standard output synchronously, so that a crash loses no line. */
 export function createLogger(settings: Pick<Settings, 'LOG_LEVEL' | 'LOG_FORMAT'>): Logger {
   const options = logOptions(settings)
-  if (logFormat(settings) === 'json') return pino(options, pino.destination({ dest: 1, sync: true }))
+  if (logFormat(settings) === 'json') return pino(options, standardOutput())
   return pino(
     options,
     pinoPretty({
@@ -33,4 +33,14 @@ export function createLogger(settings: Pick<Settings, 'LOG_LEVEL' | 'LOG_FORMAT'
       translateTime: 'SYS:HH:MM:ss.l',
     }),
   )
+}
+
+/** Once a terminal is closed, lines are lost, as pino loses those to a pipe without a reader. */
+function standardOutput(): DestinationStream {
+  const output = pino.destination({ dest: 1, sync: true })
+  output.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EIO') throw error
+    output.write = () => true
+  })
+  return output
 }

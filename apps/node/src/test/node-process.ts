@@ -4,9 +4,9 @@ import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
 
 const main = fileURLToPath(new URL('../main.js', import.meta.url))
-/** The program that `npm start` runs after the build. */
+/** The program that `npm start` runs after the build, and the text of it for `node -e`. */
 const launcher = new URL('../../../../scripts/launch.mjs', import.meta.url).href
-const launch = `import('${launcher}').then(({ launch }) => launch('apps/node/dist/main.js', []))`
+export const launch = `import('${launcher}').then(({ launch }) => launch('apps/node/dist/main.js', []))`
 
 /** A node in its own process, as `npm start` runs it. */
 export interface NodeProcess {

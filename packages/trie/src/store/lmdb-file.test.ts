@@ -32,6 +32,7 @@ const pageSize = 4096
 
 test.each<[damage: string, reason: RegExp, change: (file: string) => Promise<void>]>([
   ['cut to half', /cut off/, async (file) => truncate(file, Math.floor((await stat(file)).size / 2))],
+  ['cut after its head', /cut off/, (file) => truncate(file, 2 * pageSize)],
   ['cut within its head', /beginning .* damaged/, (file) => truncate(file, 20)],
   ['cut within its second page', /beginning .* damaged/, (file) => truncate(file, pageSize + 20)],
   ['overwritten at its head', /beginning .* damaged/, (file) => overwrite(file, 0, pageSize)],

@@ -16,6 +16,9 @@ import { storeCorrupt } from '../errors.js'
 // The layout of a meta page; of LMDB's two, the one of the later transaction holds.
 const metaOffset = 24
 const pageSizeOffset = metaOffset + 24
+/** Of the tables of free pages and of tables. */
+const rootOffsets = [metaOffset + 64, metaOffset + 112]
+const noPage = 2n ** 64n - 1n
 const lastPageOffset = metaOffset + 120
 const transactionOffset = lastPageOffset + 8
 const headLength = transactionOffset + 8
@@ -60,10 +63,13 @@ function checkFile(file: string): void {
     if (size === 0) return
     const first = metaAt(descriptor, 0)
     const second = metaAt(descriptor, first.pageSize)
-    const { lastPage } = first.transaction > second.transaction ? first : second
-    const missing = (lastPage + 1n) * BigInt(first.pageSize) - BigInt(size)
+    const { lastPage, roots } = first.transaction > second.transaction ? first : second
+    const missing = lastPage + 1n - BigInt(Math.floor(size / first.pageSize))
     // LMDB does not write pages at the end that a transaction took and freed.
-    const isTail = size % first.pageSize === 0 && missing <= maxUnwrittenPages * BigInt(first.pageSize)
+    const isTail =
+      size % first.pageSize === 0 &&
+      missing <= maxUnwrittenPages &&
+      roots.every((root) => root <= lastPage - missing)
     if (missing > 0n && !isTail) throw storeCorrupt('its file is cut off')
   } finally {
     closeSync(descriptor)
@@ -77,6 +83,7 @@ function metaAt(descriptor: number, offset: number) {
   return {
     pageSize: page.readUInt32LE(pageSizeOffset),
     lastPage: page.readBigUInt64LE(lastPageOffset),
+    roots: rootOffsets.map((offset) => page.readBigUInt64LE(offset)).filter((root) => root !== noPage),
     transaction: page.readBigUInt64LE(transactionOffset),
   }
 }

@@ -1,0 +1,76 @@
+import { spawn } from 'node:child_process'
+import { readdir, truncate } from 'node:fs/promises'
+import { join } from 'node:path'
+import { ask, until } from '@ratatosk/test-kit/http'
+import t from 'tap'
+import { anyPlacement } from '../test/backends.js'
+import { submit } from '../test/node.js'
+import { launch, spawnNode } from '../test/node-process.js'
+import { transferFrom } from '../test/transfers.js'
+
+// Three starts.
+t.setTimeout(300_000)
+
+/** The process that uses a data directory, by the name of its lock. */
+async function userOf(directory: string): Promise<number | undefined> {
+  const lock = (await readdir(directory)).find((name) => name.startsWith('lock.'))
+  return lock === undefined ? undefined : Number(lock.split('.')[1])
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+
+for (const LOG_FORMAT of ['pretty', 'json']) {
+  const skip = process.platform !== 'linux' && 'The program "script" differs'
+  t.test(`a node closes with its terminal, which shows ${LOG_FORMAT}`, { skip }, async (t) => {
+    const place = await anyPlacement(t)
+    // The shell of a terminal that closes sends SIGHUP to what it runs, and so does the kernel.
+    const terminal = spawn('script', ['-qfc', 'bash --norc -i', '/dev/null'], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+      env: { PATH: process.env.PATH, PORT: '0', LOG_LEVEL: 'debug', LOG_FORMAT, LAUNCH: launch, ...place },
+    })
+    t.teardown(() => terminal.kill('SIGKILL'))
+    let output = ''
+    terminal.stdout.setEncoding('utf8').on('data', (text: string) => {
+      output += text
+    })
+    terminal.stdin.write(`'${process.execPath}' -e "$LAUNCH"\n`)
+    await until(async () => output.includes('Ratatosk is up'), { what: 'the node is up', timeoutMs: 120_000 })
+    const pid = (await userOf(place.DATA_DIR ?? '')) ?? t.fail('no process uses DATA_DIR')
+    t.ok(isRunning(Number(pid)))
+
+    terminal.kill('SIGKILL')
+    await until(async () => !isRunning(Number(pid)), { what: 'the node has ended', timeoutMs: 10_000 })
+    t.equal(await userOf(place.DATA_DIR ?? ''), undefined, 'it closed')
+  })
+}
+
+t.test('a fault of native code ends the node, and the next one goes on', async (t) => {
+  const place = await anyPlacement(t)
+  const first = await spawnNode(t, place)
+  const transfers = await Promise.all([0, 1, 2, 3].map((index) => transferFrom(4, index)))
+  // Reading a page that is mapped, but no longer in the file, is SIGBUS.
+  await truncate(join(place.DATA_DIR ?? '', 'roots', 'data.mdb'), 8192)
+  for (const { transfer } of transfers) await submit(first.url, transfer.cborHex).catch(() => undefined)
+  await until(async () => !isRunning(first.pid), { what: 'the node has ended', timeoutMs: 10_000 })
+  t.equal(await first.stop('SIGTERM'), 'SIGBUS')
+
+  const second = await spawnNode(t, place)
+  t.match(await ask(`${second.url}/health/ready`), { status: 200 })
+  t.match(second.output(), '"movedTo":', 'the roots are rebuilt')
+  const statusOf = async (id: string) =>
+    JSON.parse((await ask(`${second.url}/tx/status?tx_hash=${id}`)).body).status
+  for (const { transfer } of transfers) {
+    await submit(second.url, transfer.cborHex)
+    await until(async () => (await statusOf(transfer.hash)) === 'merged', {
+      what: 'what was submitted is merged',
+      timeoutMs: 120_000,
+    })
+  }
+  t.equal(await second.stop('SIGTERM'), 0)
+})
