@@ -16,7 +16,6 @@ export {
   openDeployment,
   type QueuedHeader,
 } from './layer1/open-deployment.js'
-export { type Migration, migrate } from './migrate/index.js'
 export type { Node } from './node.js'
 export { type PluginEntry, type PluginRow, pluginRow } from './plugins/row.js'
 export type { Duties } from './roles.js'
@@ -25,4 +24,3 @@ export { type Environment, readSettings } from './settings/read.js'
 export { type NetworkName, type Role, type Settings, settingsSchema } from './settings/schema.js'
 export { settingsTables } from './settings/table.js'
 export { type GenesisReport, type NodeOptions, type RunningNode, startNode } from './start-node.js'
-export { shellArgument } from './storage/check-stored.js'

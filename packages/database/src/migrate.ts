@@ -56,7 +56,7 @@ export async function appliedMigrations(
   if (done.every(({ hash }, position) => migrations[position]?.hash === hash)) return done.length
   throw new DatabaseError(
     'DATABASE_SCHEMA_MISMATCH',
-    `Another version migrated the schema ${connection.schema}: run that version, or use another schema`,
+    `The schema ${connection.schema} is of another version, whose tables differ`,
   )
 }
 

@@ -135,7 +135,7 @@ function createStore(
         }),
     },
     applyGenesis: (outputs) => withLedgerLock((transaction) => applyGenesis(transaction, outputs)),
-    ledgerVersion: (first, unrecorded) => ledgerVersion(database, first, unrecorded),
+    ledgerVersion: (first) => ledgerVersion(database, first),
     events: openEvents(database),
     rejections: openRejections(database, maxRejectionBytes),
     leases: openLeases(database),

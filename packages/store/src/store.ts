@@ -108,9 +108,8 @@ export interface Store {
    * The ledger version with which the deployment of this store began, and which it keeps; also after a reset.
    *
    * @param first what a new deployment begins with
-   * @param unrecorded what a deployment of before this was recorded began with
    */
-  ledgerVersion(first: number, unrecorded: number): Promise<number>
+  ledgerVersion(first: number): Promise<number>
 
   /** What has happened to transactions and blocks, in order and from any position. */
   readonly events: EventLog

@@ -8,7 +8,6 @@ import { demo } from './demo.js'
 import { keygen } from './keygen.js'
 import { load } from './load.js'
 import { mcp } from './mcp.js'
-import { migrate } from './migrate.js'
 import { operations } from './operations.js'
 import { operators } from './operators.js'
 import { start } from './start.js'
@@ -32,7 +31,6 @@ export const root = group('ratatosk', 'Starts, checks and operates a Ratatosk no
   verify,
   backup,
   restore,
-  migrate,
   submit,
   load,
   demo,

@@ -36,7 +36,7 @@ export const storageErrors: readonly ErrorGroup[] = [
       },
       {
         codes: ['NODE_BACKUP'],
-        meaning: 'A backup, a restoration or a migration was not carried out',
+        meaning: 'A backup or a restoration was not carried out',
         remedy: 'Follow the message; nothing was overwritten',
       },
     ],
@@ -66,8 +66,8 @@ export const storageErrors: readonly ErrorGroup[] = [
       },
       {
         codes: ['STORE_SCHEMA_MISMATCH', 'DATABASE_SCHEMA_MISMATCH'],
-        meaning: 'Another version of the node has migrated the schema',
-        remedy: 'Start the newer version, or restore a backup of the older',
+        meaning: 'Another version of the node made the schema; nothing was changed',
+        remedy: 'Start that version, or begin anew with another `DATABASE_SCHEMA` or `DATA_DIR`',
       },
       {
         codes: ['STORE_GENESIS_MISMATCH'],

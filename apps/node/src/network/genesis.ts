@@ -91,7 +91,7 @@ function readEntry({ outref, output: hex }: Static<typeof Entry>, network: Netwo
 }
 
 /** Why layer 2 cannot spend an output, in CBOR; undefined if it can. A genesis may not have it. */
-export function outputFlaw(output: Uint8Array): string | undefined {
+function outputFlaw(output: Uint8Array): string | undefined {
   try {
     const { kind } = decodeTransactionOutput(output).address
     if (kind === 'byron') return 'its address is of the Byron era, which layer 2 refuses'

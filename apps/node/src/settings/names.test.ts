@@ -40,25 +40,3 @@ test.each([
 ])('%s and %s are %i edits apart', (from, to, distance) => {
   expect(edits(from, to)).toBe(distance)
 })
-
-test.each([
-  [{ DOCS: 'false' }, { SERVE_DOCS: false }, 'SERVE_DOCS'],
-  [{ EVALUATE: 'false' }, { SERVE_EVALUATE: false }, 'SERVE_EVALUATE'],
-  [{ EVENTS: 'false' }, { SERVE_EVENTS: false }, 'SERVE_EVENTS'],
-  [{ LAYER2_APIS: 'false' }, { SERVE_LAYER2_APIS: false }, 'SERVE_LAYER2_APIS'],
-  [{ PROOFS: 'false' }, { SERVE_PROOFS: false }, 'SERVE_PROOFS'],
-  [{ TX_STATUS: 'false' }, { SERVE_TX_STATUS: false }, 'SERVE_TX_STATUS'],
-])('reads %o, and warns that the next version ignores the name', (environment, settings, current) => {
-  const warnings: string[] = []
-  expect(readSettings(environment, (message) => warnings.push(message))).toMatchObject(settings)
-  const [old] = Object.keys(environment)
-  expect(warnings).toEqual([`${old} is an old name that the next version ignores: set ${current} instead.`])
-  expect(nearMisses(environment)).toEqual([])
-})
-
-test('refuses an old name beside the new one, and an invalid value of either', () => {
-  expect(problemsOf({ DOCS: 'false', SERVE_DOCS: 'true' })).toEqual([
-    'DOCS and SERVE_DOCS are both set: DOCS is the old name. Set only SERVE_DOCS.',
-  ])
-  expect(problemsOf({ EVENTS: 'no' })).toEqual(['SERVE_EVENTS is "no": it must be true or false.'])
-})

@@ -4,7 +4,6 @@ import { Value } from '@sinclair/typebox/value'
 import { SettingsError } from '../errors.js'
 import { allowedValues } from './kinds.js'
 import { nearMisses } from './near-misses.js'
-import { withCurrentNames } from './old-names.js'
 import { brokenRules } from './rules.js'
 import { type NetworkDefaults, type Settings, settingNotes, settingsSchema } from './schema.js'
 
@@ -34,8 +33,7 @@ const publicDefaults = {
  * Reads the settings from environment variables. An empty variable counts as unset. A secret may be in the
  * file that `<NAME>_FILE` names.
  *
- * @param onWarning receives one message for each old name of a setting and, with UNKNOWN_SETTINGS=warn, for
- *   each misspelt one
+ * @param onWarning with UNKNOWN_SETTINGS=warn, receives one message for each misspelt name
  * @throws SettingsError with one message for each invalid value. A message names the setting and what is
  *   allowed, and shows the value unless it is a secret.
  *
@@ -43,12 +41,10 @@ const publicDefaults = {
  * readSettings({ PORT: '0', NODE_ROLE: 'all' }).PORT // 0
  */
 export function readSettings(
-  given: Environment,
+  environment: Environment,
   onWarning: (message: string) => void = () => undefined,
 ): Settings {
-  const { environment, ...found } = withCurrentNames(given)
-  const problems = [...found.problems]
-  for (const warning of found.warnings) onWarning(warning)
+  const problems: string[] = []
   const misspelt = nearMisses(environment)
   if (environment.UNKNOWN_SETTINGS === 'warn') for (const warning of misspelt) onWarning(warning)
   else problems.push(...misspelt)

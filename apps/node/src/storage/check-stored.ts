@@ -10,7 +10,7 @@ import { contractsOf } from '../layer1/settlement.js'
 import { maskedUrl } from '../settings/read.js'
 import type { Settings } from '../settings/schema.js'
 import { contextAt } from './ledger-version.js'
-import { devnetSchema } from './open-storage.js'
+import { beginAnew, devnetSchema } from './open-storage.js'
 import type { StoredHead } from './stored-ledger.js'
 
 /**
@@ -38,13 +38,12 @@ export async function checkStored(
   }
   const version = other(newest?.header)
   if (version !== undefined)
-    refuse(`The blocks in ${place} are ${version}`, `Start the previous version, or ${begin(settings)}`)
+    refuse(`The blocks in ${place} are ${version}`, `Start the version that made them, or ${beginAnew}`)
   const archived = other(archivedHeader)
   if (archived !== undefined)
     refuse(
       `The archive in ${place} has blocks ${archived}`,
-      'Start the previous version, or an empty archive with another DATABASE_SCHEMA or, if DATABASE_URL ' +
-        'is not set, another DATA_DIR.',
+      `Start the version that made it, or ${beginAnew}`,
     )
   if (expected === undefined) return
   const kept = await contextAt(context, ledgerVersion)
@@ -61,7 +60,7 @@ export async function checkStored(
   refuse(
     `${what} not in the state queue of these contracts, whose policy is ${policy}. A setting that is a ` +
       'parameter of the contracts has changed, or this version has other contracts.',
-    `Start with the previous settings or version, or ${begin(settings)}`,
+    `Start with the settings and the version that made it, or ${beginAnew}`,
   )
 }
 
@@ -83,32 +82,15 @@ async function hasOtherDeployment(
   )
 }
 
-function begin({ DATABASE_URL, DATABASE_SCHEMA, DATA_DIR }: Settings): string {
-  const directory = resolve(DATA_DIR)
-  const command =
-    DATABASE_URL === undefined
-      ? `ratatosk migrate --from ${shellArgument(directory)} --to ${shellArgument(`${directory}-migrated`)}`
-      : `ratatosk migrate --to ${shellArgument(`${DATABASE_SCHEMA}-migrated`)}`
-  return (
-    `begin anew with its outputs and transactions: \`${command}\`, with the settings of this store, ` +
-    'exports them and says what to do next.'
-  )
-}
-
 /** Where the store of these settings is, for people; without credentials. */
-export function placeOf({ DATABASE_URL, DATABASE_SCHEMA, DATA_DIR }: Settings): string {
+function placeOf({ DATABASE_URL, DATABASE_SCHEMA, DATA_DIR }: Settings): string {
   return DATABASE_URL === undefined
     ? `the embedded PostgreSQL of DATA_DIR "${resolve(DATA_DIR)}"`
     : `the schema ${DATABASE_SCHEMA} of ${maskedUrl(DATABASE_URL)}`
 }
 
-/** A path as an argument, quoted for a shell where needed. */
-export function shellArgument(path: string): string {
-  return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`
-}
-
 /** The block version that a header states. */
-export function versionOf(header: Uint8Array): string {
+function versionOf(header: Uint8Array): string {
   try {
     return String(decodeHeader(header).blockVersion)
   } catch {

@@ -16,8 +16,6 @@ interface TakeOptions {
   readonly waitMs?: number
   /** Whether the lock of a process that cannot be seen from here is refused, instead of removed. */
   readonly refuseForeign?: boolean
-  /** Whether only the own lock may be written, unless the file system is read-only. */
-  readonly isRead?: boolean
 }
 
 /** How long a start waits for another process to leave the directory. */
@@ -50,7 +48,7 @@ const initialSpace = '4026531836'
  */
 export async function takeDataDirectory(
   directory: string,
-  { waitMs = defaultWaitMs, refuseForeign = false, isRead = false }: TakeOptions = {},
+  { waitMs = defaultWaitMs, refuseForeign = false }: TakeOptions = {},
 ): Promise<DataDirectory> {
   const path = resolve(directory)
   const own = await startOf(process.pid)
@@ -58,10 +56,7 @@ export async function takeDataDirectory(
   const machine = await machineOf(space)
   const name = `lock.${process.pid}.${own}.${randomBytes(6).toString('hex')}.${space}.${machine}`
   const lock = join(path, name)
-  const unlessSnapshot = (error: unknown) => {
-    if (!(isRead && codeOf(error) === 'EROFS')) throw error
-  }
-  const release = () => rm(lock, { force: true }).catch(unlessSnapshot)
+  const release = () => rm(lock, { force: true })
   const isForeign = (start: string, otherSpace: string, otherMachine: string) => {
     const isSameBoot = bootOf(start) === bootOf(own)
     const isGone = !isSameBoot && bootOf(start) !== '' && machine !== '' && otherMachine === machine
@@ -69,14 +64,12 @@ export async function takeDataDirectory(
   }
   let obstacle: string | undefined
   try {
-    if (!isRead) {
-      await mkdir(path, { recursive: true, mode: ownerOnly })
-      await chmod(path, ownerOnly)
-    }
+    await mkdir(path, { recursive: true, mode: ownerOnly })
+    await chmod(path, ownerOnly)
     const deadline = performance.now() + waitMs
     do {
-      await writeFile(lock, '').catch(unlessSnapshot)
-      obstacle = await otherHolder(path, name, isForeign, isRead)
+      await writeFile(lock, '')
+      obstacle = await otherHolder(path, name, isForeign)
       if (obstacle === undefined) return { path, release }
       await release()
       await sleep(randomInt(1, pauseMs))
@@ -91,13 +84,12 @@ export async function takeDataDirectory(
 
 /**
  * What another lock here says, and what to do about it; undefined if there is none. Removes the locks of
- * processes that are gone, unless the directory is only read.
+ * processes that are gone.
  */
 async function otherHolder(
   path: string,
   own: string,
   isForeign: (start: string, space: string, machine: string) => boolean,
-  isRead: boolean,
 ): Promise<string | undefined> {
   for (const name of await readdir(path)) {
     const [prefix, pid = '', start = '', , space = '', machine = ''] = name.split('.')
@@ -110,7 +102,7 @@ async function otherHolder(
         'restart of this one, which may still run. Stop the node there, which removes the lock. If it has ' +
         'ended without that, delete this file.'
       )
-    if (!isRead) await rm(join(path, name), { force: true })
+    await rm(join(path, name), { force: true })
   }
   return undefined
 }

@@ -55,7 +55,7 @@ it('refuses another version than that of the deployment', async () => {
 
 it('asks for the parameters of a version that the node does not include', async () => {
   const store = await openTestStore(openStore)
-  await store.ledgerVersion(9, 9)
+  await store.ledgerVersion(9)
   await expect(atLedgerVersion(await load({}), store)).rejects.toThrow(
     /The ledger version is 9 on devnet.*PROTOCOL_PARAMETERS_FILE\.$/,
   )

@@ -16,24 +16,21 @@ export async function atLedgerVersion(
   store: Pick<Store, 'ledgerVersion'>,
 ): Promise<NodeContext> {
   const { major } = context.parameters.ledgerVersion
-  return contextAt(context, await store.ledgerVersion(major, unrecorded(context)))
+  return contextAt(context, await store.ledgerVersion(major))
 }
 
 /** What {@link contextAt} has loaded last: a start asks for it more than once. */
 const kept = new WeakMap<NodeContext, NodeContext>()
 
 /**
- * The context of a deployment that began with a ledger version; by default, of one that began before
- * versions were recorded. It throws as {@link atLedgerVersion} does.
+ * The context of a deployment that began with a ledger version, or has not begun. It throws as
+ * {@link atLedgerVersion} does.
  */
-export async function contextAt(
-  context: NodeContext,
-  began: number = unrecorded(context),
-): Promise<NodeContext> {
+export async function contextAt(context: NodeContext, began: number | undefined): Promise<NodeContext> {
   const { settings, parameters, log } = context
   const { major } = parameters.ledgerVersion
   const { LEDGER_VERSION } = settings
-  if (began === major) return context
+  if (began === undefined || began === major) return context
   if (!isStated(settings)) {
     const known = kept.get(context)
     if (known?.parameters.ledgerVersion.major === began) return known
@@ -51,11 +48,6 @@ export async function contextAt(
     `The deployment in this database began with ledger version ${began} and keeps it, but ${cause}, or ` +
       'begin a new deployment with another DATABASE_SCHEMA or, if DATABASE_URL is not set, another DATA_DIR.',
   )
-}
-
-/** Before versions were recorded, 10 was the default. */
-function unrecorded({ settings, parameters }: NodeContext): number {
-  return isStated(settings) ? parameters.ledgerVersion.major : 10
 }
 
 function isStated({ LEDGER_VERSION, PROTOCOL_PARAMETERS_FILE }: Settings): boolean {

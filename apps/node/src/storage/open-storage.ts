@@ -13,6 +13,10 @@ import { createDatabase } from './empty-database.js'
 import { logQueueErrors } from './queue-errors.js'
 import { deploymentRecord, isEmbeddedStore, readEmbedded, type StoredHead } from './stored-ledger.js'
 
+/** What to do about a store that this version cannot continue. */
+export const beginAnew =
+  'begin anew with another DATABASE_SCHEMA or, if DATABASE_URL is not set, another DATA_DIR.'
+
 /** The store and the queue of a node. */
 export interface Storage {
   readonly store: Store
@@ -176,7 +180,11 @@ async function opening<T>(open: () => Promise<T>): Promise<T> {
     return await open()
   } catch (cause) {
     if (!isStoreError(cause)) throw cause
-    throw new StartError('NODE_DATABASE', `The store cannot be opened: ${cause.message}`, { cause })
+    const remedy =
+      cause.code === 'STORE_SCHEMA_MISMATCH'
+        ? `. Nothing was changed. Start the version that made it, or ${beginAnew}`
+        : ''
+    throw new StartError('NODE_DATABASE', `The store cannot be opened: ${cause.message}${remedy}`, { cause })
   }
 }
 

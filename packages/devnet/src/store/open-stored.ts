@@ -16,8 +16,7 @@ export async function openStored(
   given: ProtocolParameters | undefined,
 ): Promise<{ readonly chain: StoredChain; readonly parameters: ProtocolParameters }> {
   const major = given?.ledgerVersion.major
-  // Before versions were recorded, 10 was the default.
-  const stored = await store.open(genesis, major ?? Number(newestLedgerVersion), major ?? 10)
+  const stored = await store.open(genesis, major ?? Number(newestLedgerVersion))
   if (stored.genesis !== genesis) {
     throw new DevnetError(
       'DEVNET_CONFIGURATION',

@@ -29,10 +29,9 @@ const createTables = [
   sql`CREATE SCHEMA IF NOT EXISTS ${schema}`,
   sql`CREATE TABLE IF NOT EXISTS ${schema}.genesis (
     singleton boolean PRIMARY KEY DEFAULT true CHECK (singleton),
-    hash text NOT NULL
+    hash text NOT NULL,
+    ledger_version integer NOT NULL
   )`,
-  // NULL for a chain of before it was recorded, until the chain is opened.
-  sql`ALTER TABLE ${schema}.genesis ADD COLUMN IF NOT EXISTS ledger_version integer`,
   sql`CREATE TABLE IF NOT EXISTS ${schema}.blocks (
     height integer PRIMARY KEY,
     slot bigint NOT NULL,
@@ -49,7 +48,6 @@ const createTables = [
 
 const recordGenesis = sql`
   INSERT INTO ${schema}.genesis (hash, ledger_version) VALUES ($1, $2) ON CONFLICT DO NOTHING`
-const recordVersion = sql`UPDATE ${schema}.genesis SET ledger_version = $1 WHERE ledger_version IS NULL`
 const recordedGenesis = statement(
   { genesis: text, ledgerVersion: int4 },
   sql`SELECT hash AS genesis, ledger_version AS "ledgerVersion" FROM ${schema}.genesis`,
@@ -93,10 +91,9 @@ export function createSqlStore(options: SqlStoreOptions): DevnetStore {
   const database = inSchema(options.database, quoteSchema(options.schema ?? 'devnet'))
 
   return {
-    async open(genesis, ledgerVersion, unrecorded) {
+    async open(genesis, ledgerVersion) {
       for (const table of createTables) await database.execute(table)
       await database.execute(recordGenesis, [genesis, ledgerVersion])
-      await database.execute(recordVersion, [unrecorded])
       const [recorded] = await database.query(recordedGenesis)
       const blocks = await database.query(everyBlock)
       const transactions = await database.query(everyTransaction)

@@ -175,25 +175,9 @@ describe.each(Object.entries(stores))('a chain in %s', (name, createStore) => {
     const store = createStore()
     const devnet = await reopen(createMemoryStore())
     await devnet.close()
-    await store.open(devnet.genesisHash, devnet.parameters.ledgerVersion.major, 10)
+    await store.open(devnet.genesisHash, devnet.parameters.ledgerVersion.major)
     const block = { height: 1, slot: 1n, hash: '00'.repeat(32), previous: '11'.repeat(32), transactions: [] }
     await store.addBlock(block, { dropped: [], prunable: -1 })
     await expect(reopen(store)).rejects.toMatchObject({ code: 'DEVNET_STORE_CORRUPT' })
   })
-})
-
-it.each([
-  ['PGlite', undefined],
-  ['PostgreSQL', withoutPostgres],
-])('a chain that an earlier version kept in %s has ledger version 10', async (name, missing) => {
-  if (missing !== undefined) return
-  const schema = randomName()
-  const database = name === 'PGlite' ? openPGlite(pglite) : postgres
-  if (name === 'PostgreSQL') schemas.push(schema)
-  const store = createSqlStore({ database, schema })
-  await (await reopen(store)).close()
-  await database.run(`ALTER TABLE "${schema}".genesis DROP COLUMN ledger_version`, [])
-  const devnet = await reopen(store)
-  expect(devnet.parameters.ledgerVersion.major).toBe(10)
-  await devnet.close()
 })

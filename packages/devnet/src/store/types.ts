@@ -43,13 +43,11 @@ export interface DevnetStore {
    *
    * @param genesis genesis hash to record in an empty store
    * @param ledgerVersion major ledger version to record in an empty store
-   * @param unrecorded major ledger version to record for a chain of before it was recorded
    * @returns the chain, its genesis hash and its ledger version, which can differ from those given
    */
   open(
     genesis: string,
     ledgerVersion: number,
-    unrecorded: number,
   ): Promise<{ readonly genesis: string; readonly ledgerVersion: number; readonly chain: StoredChain }>
   addTransaction(transaction: StoredTransaction): Promise<void>
   addBlock(block: StoredBlock, change: BlockChange): Promise<void>

@@ -260,7 +260,7 @@ export const deployment = ratatosk.table(
   'deployment',
   {
     id: integer('id').primaryKey().default(1),
-    /** Cardano's protocol version by whose rules layer 2 judges; NULL until a process states it. */
+    /** Cardano's protocol version by whose rules layer 2 judges. */
     ledgerVersion: integer('ledger_version'),
     begunAt: moment('begun_at').notNull().defaultNow(),
   },

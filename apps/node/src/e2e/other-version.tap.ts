@@ -1,0 +1,87 @@
+import { createHash } from 'node:crypto'
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { blockVersion } from '@ratatosk/block'
+import { inDatabase, schemaDigest } from '@ratatosk/test-kit'
+import { ask, until } from '@ratatosk/test-kit/http'
+import t from 'tap'
+import { readSettings, startNode } from '../index.js'
+import { bothBackends, embedded, type Placement, servicesMissing } from '../test/backends.js'
+import { initialised, runNode, submit } from '../test/node.js'
+import { transferFrom } from '../test/transfers.js'
+
+// Three starts, two that are refused, and a block.
+t.setTimeout(600_000)
+
+const common = { MATURITY_WINDOW_MS: '500', VERDICT_POLICIES: 'none' }
+const startAt = (place: Placement) =>
+  startNode(readSettings({ PORT: '0', LOG_LEVEL: 'silent', ...common, ...place }))
+const remedy = 'begin anew with another DATABASE_SCHEMA or, if DATABASE_URL is not set, another DATA_DIR'
+
+t.test('a store of another version is refused', { skip: await servicesMissing() }, async (t) => {
+  const [, services] = await bothBackends()
+  const place = await services.place(t)
+  const { DATABASE_SCHEMA: schema = '' } = place
+  const { transfer } = await transferFrom(3, 0)
+  const node = await runNode(t, { ...common, ...place })
+  await submit(node.url, transfer.cborHex)
+  const status = async () =>
+    JSON.parse((await ask(`${node.url}/tx/status?tx_hash=${transfer.hash}`)).body).status
+  await until(async () => (await status()) === 'merged', {
+    what: 'the transaction is merged',
+    timeoutMs: 240_000,
+  })
+  await node.close()
+  const digests = () => Promise.all(['', '_index', '_devnet'].map((end) => schemaDigest(`${schema}${end}`)))
+
+  // The version is the last item of an indefinite list.
+  await inDatabase(`
+    UPDATE ${schema}.blocks SET header = set_byte(header, octet_length(header) - 2, 1)
+    WHERE get_byte(header, octet_length(header) - 1) = 255`)
+  const blocks = await digests()
+  await t.rejects(startAt(place), {
+    code: 'NODE_DATABASE',
+    message: new RegExp(
+      `^The blocks in the schema ${schema} of postgres:.* of block version 1, and this node has version ` +
+        `${blockVersion}\\. Nothing was changed\\. Start the version that made them, or ${remedy}`,
+    ),
+  })
+  t.same(await digests(), blocks, 'the refused start left everything as it was')
+
+  await inDatabase(`UPDATE ${schema}.migrations SET hash = 'of another commit'`)
+  const tables = await digests()
+  await t.rejects(startAt(place), {
+    code: 'NODE_DATABASE',
+    message: new RegExp(
+      `^The store cannot be opened: The schema "${schema}" is of another version, whose tables differ\\. ` +
+        `Nothing was changed\\. Start the version that made it, or ${remedy}`,
+    ),
+  })
+  t.same(await digests(), tables, 'so did this one')
+})
+
+t.test('a devnet of other contracts, without blocks, is refused', async (t) => {
+  const { DATA_DIR = '' } = await embedded(t)
+  const place = { DATA_DIR, AUTO_COMMIT: 'false' }
+  const first = await runNode(t, { ...common, ...place })
+  await initialised(first.url)
+  await first.close()
+  const before = await digestOf(DATA_DIR)
+  await t.rejects(startAt({ ...place, MATURITY_WINDOW_MS: '600' }), {
+    code: 'NODE_DATABASE',
+    message: /^The deployment on the devnet in .* is not in the state queue of these contracts.* begin anew/,
+  })
+  t.equal(await digestOf(DATA_DIR), before, 'the refused start left every byte as it was')
+  await (await startAt(place)).close()
+})
+
+/** Of all files in a folder, by path and content. */
+async function digestOf(folder: string): Promise<string> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+  const files = entries
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name))
+  const hash = createHash('sha256')
+  for (const file of files.sort()) hash.update(file).update(await readFile(file))
+  return hash.digest('hex')
+}

@@ -1,1 +1,0 @@
-CREATE INDEX "blocks_unmerged" ON "ratatosk"."blocks" USING btree ("height") WHERE "ratatosk"."blocks"."state" NOT IN ('merged', 'removed');

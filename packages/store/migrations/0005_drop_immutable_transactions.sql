@@ -1,1 +1,0 @@
-DROP VIEW "ratatosk"."immutable_transactions";

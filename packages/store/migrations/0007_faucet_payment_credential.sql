@@ -1,2 +1,0 @@
-DROP INDEX "ratatosk"."faucet_claims_address";--> statement-breakpoint
-CREATE INDEX "faucet_claims_payment_credential" ON "ratatosk"."faucet_claims" USING btree (substring("address" FROM 2 FOR 28),"next_eligible_at");

@@ -1,1 +1,0 @@
-ALTER TABLE "ratatosk"."block_transactions" DROP CONSTRAINT "block_transactions_block_id_blocks_id_fk";

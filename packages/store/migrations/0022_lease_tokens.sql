@@ -1,1 +1,0 @@
-CREATE UNIQUE INDEX "leases_token" ON "ratatosk"."leases" USING btree ("name","token");
