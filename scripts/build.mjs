@@ -17,7 +17,6 @@ export function packageFolders(root) {
 const bundles = [
   ['dev wallet', 'packages/dev-wallet/bundle.mjs'],
   ['console', 'packages/console/bundle.mjs'],
-  ['empty database', 'apps/node/bundle.mjs'],
 ]
 
 /** A hash of files' paths and contents. */

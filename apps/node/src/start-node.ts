@@ -1,4 +1,3 @@
-import { blockVersion } from '@ratatosk/block'
 import type { Store } from '@ratatosk/store'
 import { requirePostgres } from './check/postgres.js'
 import { type ContextOptions, loadContext, type NodeContext } from './context.js'
@@ -83,14 +82,7 @@ export async function startNode(
     if (settings.DATABASE_URL !== undefined) await requirePostgres(settings, settings.DATABASE_URL)
     // Before the storage, because settings that cannot work must leave nothing behind.
     const expected = loaded.duties.reachesLayer1 ? contractsOf(loaded) : undefined
-    const storage = await openStorage(loaded, {
-      deployment: JSON.stringify([
-        String(blockVersion),
-        settings.DATABASE_SCHEMA,
-        expected?.scripts.queue.policy,
-      ]),
-      check: (stored) => checkStored(loaded, expected, stored),
-    })
+    const storage = await openStorage(loaded, (stored) => checkStored(loaded, expected, stored))
     const context = await atLedgerVersion(loaded, storage.store)
     const contracts = context === loaded ? expected : expected && contractsOf(context)
     const { store, queue, places } = storage

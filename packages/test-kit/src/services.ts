@@ -38,13 +38,16 @@ export function randomName(): string {
 }
 
 /** Runs one or more SQL statements on its own connection. */
-export async function inDatabase(sql: string): Promise<void> {
-  await withDatabase((client) => client.query(sql))
+export async function inDatabase(sql: string, url = databaseUrl): Promise<void> {
+  await withDatabase(url, (client) => client.query(sql))
 }
 
 /** A digest of every row of each table of a schema, by table: equal if nothing has changed. */
-export async function schemaDigest(schema: string): Promise<Readonly<Record<string, string>>> {
-  return withDatabase(async (client) => {
+export async function schemaDigest(
+  schema: string,
+  url = databaseUrl,
+): Promise<Readonly<Record<string, string>>> {
+  return withDatabase(url, async (client) => {
     const { rows: tables } = await client.query<{ name: string }>(
       `SELECT table_name AS name FROM information_schema.tables WHERE table_schema = '${schema}' ORDER BY 1`,
     )
@@ -60,8 +63,8 @@ export async function schemaDigest(schema: string): Promise<Readonly<Record<stri
   })
 }
 
-async function withDatabase<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: 2000 })
+async function withDatabase<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2000 })
   await client.connect()
   try {
     return await work(client)

@@ -1,20 +1,14 @@
-import { cp, mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
+import { cp, mkdir, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { PGlite } from '@electric-sql/pglite'
+import { isDatabaseError } from '@ratatosk/database'
+import { embeddedFolder, openEmbedded } from '@ratatosk/database/embedded'
+import pg from 'pg'
 import { BackupError } from '../errors.js'
 import type { Settings } from '../settings/schema.js'
 import { takeDataDirectory } from '../storage/data-directory.js'
 import { nodeSchemas } from '../storage/open-storage.js'
-import {
-  checkedManifest,
-  countRows,
-  createFolder,
-  dataName,
-  type Manifest,
-  writeManifest,
-} from './manifest.js'
-
-const name = dataName.embedded
+import { silent } from '../storage/stored-ledger.js'
+import { checkedManifest, countRows, createFolder, type Manifest, writeManifest } from './manifest.js'
 
 /**
  * Copies the embedded store. What else is in DATA_DIR is rebuilt from it.
@@ -23,23 +17,33 @@ const name = dataName.embedded
  */
 export async function backUpEmbedded(settings: Settings, folder: string): Promise<Manifest> {
   const { DATA_DIR } = settings
-  const store = join(DATA_DIR, name)
-  const isStore = await stat(join(store, 'PG_VERSION')).then(
-    () => true,
-    () => false,
-  )
-  if (!isStore) throw new BackupError(`DATA_DIR is "${DATA_DIR}": it has no store.`)
+  const store = await embeddedFolder(DATA_DIR)
+  if (store === undefined) throw new BackupError(`DATA_DIR is "${DATA_DIR}": it has no store.`)
   await createFolder(folder)
-  const { release } = await takeDataDirectory(DATA_DIR, { waitMs: 0, refuseForeign: true })
+  const { path, release } = await takeDataDirectory(DATA_DIR, { waitMs: 0, refuseForeign: true })
   try {
     const schemas = nodeSchemas(settings)
-    // Opening it also recovers what a node that was killed has left.
-    const pglite = await PGlite.create(store)
-    const rows = await countRows(pglite, schemas).finally(() => pglite.close())
-    await cp(store, join(folder, name), { recursive: true })
-    return await writeManifest(folder, { store: 'embedded', schemas: [...schemas], rows })
+    const rows = await countAll(path, schemas)
+    const data = store.endsWith('pglite') ? 'pglite' : 'postgresql'
+    await cp(store, join(folder, data), { recursive: true, dereference: true })
+    return await writeManifest(folder, { store: 'embedded', data, schemas: [...schemas], rows })
   } finally {
     await release()
+  }
+}
+
+/** Opening the store also recovers what a node that was killed has left. */
+async function countAll(directory: string, schemas: readonly string[]): Promise<Manifest['rows']> {
+  const { place, close } = await openEmbedded(directory, { log: silent }).catch((cause) => {
+    throw isDatabaseError(cause) ? new BackupError(cause.message) : cause
+  })
+  try {
+    if ('pglite' in place) return await countRows(place.pglite, schemas)
+    const client = new pg.Client({ connectionString: place.url })
+    await client.connect()
+    return await countRows(client, schemas).finally(() => client.end())
+  } finally {
+    await close()
   }
 }
 
@@ -51,7 +55,7 @@ export async function backUpEmbedded(settings: Settings, folder: string): Promis
 export async function restoreEmbedded(settings: Settings, folder: string): Promise<Manifest> {
   const { DATA_DIR, DATABASE_SCHEMA } = settings
   const manifest = await checkedManifest(folder, 'embedded', DATABASE_SCHEMA)
-  const store = join(DATA_DIR, name)
+  const store = join(DATA_DIR, manifest.data)
   const { release } = await takeDataDirectory(DATA_DIR, { waitMs: 0, refuseForeign: true })
   try {
     const temporary = `${store}.restored`
@@ -59,7 +63,7 @@ export async function restoreEmbedded(settings: Settings, folder: string): Promi
     await rm(temporary, { recursive: true, force: true })
     if ((await readdir(DATA_DIR)).some((entry) => !entry.startsWith('lock.')))
       throw new BackupError(`DATA_DIR is "${DATA_DIR}": it is not empty. Move it away, or set another one.`)
-    await cp(join(folder, name), temporary, { recursive: true })
+    await cp(join(folder, manifest.data), temporary, { recursive: true })
     for (const path of manifest.emptyFolders ?? [])
       await mkdir(join(temporary, path), { recursive: true, mode: 0o700 })
     await rename(temporary, store)

@@ -15,6 +15,8 @@ const Manifest = Type.Object({
   /** ISO 8601. */
   createdAt: Type.String(),
   store: Type.Union([Type.Literal('embedded'), Type.Literal('postgresql')]),
+  /** Where the data is, beside the manifest: the folder of an embedded store by its kind, or a dump. */
+  data: Type.Union([Type.Literal('postgresql'), Type.Literal('pglite'), Type.Literal('database.dump')]),
   /** DATABASE_SCHEMA, followed by the others of the node. */
   schemas: Type.Array(Type.String(), { minItems: 1 }),
   /** SHA-256 of the files, in hex. */
@@ -30,9 +32,6 @@ const Manifest = Type.Object({
 
 /** What a backup contains. */
 export type Manifest = Static<typeof Manifest>
-
-/** Where the data of a backup is, beside its manifest. */
-export const dataName = { embedded: 'store', postgresql: 'database.dump' } as const
 
 /** What runs SQL: PGlite, and a client of PostgreSQL. */
 export interface Queries {
@@ -53,9 +52,9 @@ export async function createFolder(folder: string): Promise<void> {
 /** Ends a backup: a folder without a manifest cannot be restored. */
 export async function writeManifest(
   folder: string,
-  contents: Pick<Manifest, 'store' | 'schemas' | 'rows'>,
+  contents: Pick<Manifest, 'store' | 'data' | 'schemas' | 'rows'>,
 ): Promise<Manifest> {
-  const data = join(folder, dataName[contents.store])
+  const data = join(folder, contents.data)
   const digest = await digestOf(data)
   const folders = contents.store === 'embedded' ? { emptyFolders: await emptyFoldersOf(data) } : {}
   const createdAt = new Date().toISOString()
@@ -82,7 +81,7 @@ export async function checkedManifest(
     throw new BackupError(`"${folder}" is no complete backup: it has no manifest.json.`, { cause })
   }
   if (!Value.Check(Manifest, manifest))
-    throw new BackupError(`The manifest of "${folder}" is damaged, or of a newer version of the node.`)
+    throw new BackupError(`The manifest of "${folder}" is damaged, or of another version of the node.`)
   if (manifest.store !== store)
     throw new BackupError(
       manifest.store === 'embedded'
@@ -92,7 +91,7 @@ export async function checkedManifest(
   const [original] = manifest.schemas
   if (original !== schema)
     throw new BackupError(`"${folder}" is a backup of the schema ${original}: set DATABASE_SCHEMA to it.`)
-  if ((await digestOf(join(folder, dataName[store]))) !== manifest.digest)
+  if ((await digestOf(join(folder, manifest.data))) !== manifest.digest)
     throw new BackupError(`The files of "${folder}" are not those that were saved: use another backup.`)
   return manifest
 }

@@ -10,12 +10,13 @@ import {
   checkedManifest,
   countRows,
   createFolder,
-  dataName,
   type Manifest,
   type Queries,
   textOf,
   writeManifest,
 } from './manifest.js'
+
+const dumpName = 'database.dump'
 
 /** Dumps the node's schemas as they are at one moment; nodes may run. @throws BackupError */
 export async function backUpPostgresql(settings: Settings, url: string, folder: string): Promise<Manifest> {
@@ -31,9 +32,9 @@ export async function backUpPostgresql(settings: Settings, url: string, folder: 
       '--format=custom',
       `--snapshot=${textOf(exported[0] ?? {}, 'id')}`,
       ...schemas.map((schema) => `--schema=${schema}`),
-      `--file=${join(folder, dataName.postgresql)}`,
+      `--file=${join(folder, dumpName)}`,
     ])
-    return writeManifest(folder, { store: 'postgresql', schemas, rows })
+    return writeManifest(folder, { store: 'postgresql', data: dumpName, schemas, rows })
   })
 }
 
@@ -46,7 +47,7 @@ export async function restorePostgresql(settings: Settings, url: string, folder:
       throw new BackupError(
         `${maskedUrl(url)} has the schema ${taken}: rename or drop it, or name another database.`,
       )
-    const file = join(folder, dataName.postgresql)
+    const file = join(folder, dumpName)
     const options = ['--single-transaction', '--exit-on-error', '--no-owner']
     await runTool('pg_restore', toolEnvironment(url, client), [...options, file])
     const rows = await countRows(client, manifest.schemas)

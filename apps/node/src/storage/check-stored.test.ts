@@ -1,15 +1,15 @@
-import { mkdtemp, readFile, rm, symlink } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { PGlite } from '@electric-sql/pglite'
 import { blockVersion } from '@ratatosk/block'
+import { openEmbedded } from '@ratatosk/database/embedded'
 import { openStore, readStored } from '@ratatosk/store'
-import { createPGlite, createPGliteFiles, SourceChain } from '@ratatosk/test-kit'
+import { createPGlite, SourceChain } from '@ratatosk/test-kit'
 import { expect, it, onTestFinished } from 'vitest'
 import { loadContext } from '../context.js'
 import { readSettings } from '../settings/read.js'
 import { checkStored } from './check-stored.js'
-import { readEmbedded, type StoredHead } from './stored-ledger.js'
+import { readEmbedded, type StoredHead, silent } from './stored-ledger.js'
 
 it('takes an archive of this block version, and refuses any other', async () => {
   const pglite = await createPGlite()
@@ -41,15 +41,17 @@ it('takes an archive of this block version, and refuses any other', async () => 
 it('reads a copy of a store behind a link', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'ratatosk-stored-'))
   onTestFinished(() => rm(folder, { recursive: true }))
-  const [original, link, copy] = [join(folder, 'original'), join(folder, 'link'), join(folder, 'copy')]
-  await createPGliteFiles(original)
-  const pglite = await PGlite.create(original)
-  await openStore({ pglite, schema: 'ratatosk' }).then((store) => store.close())
-  await pglite.close()
-  await symlink(original, link)
-  const control = () => readFile(join(original, 'global', 'pg_control'))
+  const at = (name: string) => join(folder, name)
+  const [original, link, copies] = [at('original'), at('postgresql'), at('copies')]
+  const { place, close } = await openEmbedded(original, { log: silent })
+  await openStore({ ...place, schema: 'ratatosk' }).then((store) => store.close())
+  await close()
+  await symlink(join(original, 'postgresql'), link)
+  await mkdir(copies)
+  const control = () => readFile(join(link, 'global', 'pg_control'))
   const before = await control()
-  const isStored = await readEmbedded(link, 'ratatosk', copy, async (stored) => stored !== undefined)
+  const isStored = await readEmbedded(link, 'ratatosk', copies, async (stored) => stored !== undefined)
   expect(isStored).toBe(true)
   expect(await control()).toEqual(before)
+  expect(await readdir(copies)).toEqual([])
 })

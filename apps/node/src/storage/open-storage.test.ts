@@ -1,28 +1,23 @@
-import { mkdtemp, rm, stat } from 'node:fs/promises'
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createPGliteFiles } from '@ratatosk/test-kit'
 import { expect, it, onTestFinished } from 'vitest'
 import { loadContext } from '../context.js'
 import { readSettings } from '../settings/read.js'
 import { openStorage } from './open-storage.js'
 
-it('checks an embedded store once at each start, and records a deployment once', async () => {
+it('checks an embedded store at each start but the first, and changes nothing if it is refused', async () => {
   const DATA_DIR = await mkdtemp(join(tmpdir(), 'ratatosk-storage-'))
   onTestFinished(() => rm(DATA_DIR, { recursive: true }))
-  const store = join(DATA_DIR, 'store')
-  await createPGliteFiles(store)
-  const start = async (deployment: string) => {
-    let checks = 0
+  let checks = 0
+  const start = async (check: () => Promise<void>) => {
     const context = await loadContext(readSettings({ LOG_LEVEL: 'silent', DATA_DIR }), {})
-    const check = async () => void checks++
-    await openStorage(context, { deployment, check }).finally(() => context.server.close())
-    return { checks, recordedAt: (await stat(join(store, 'deployment.json'))).mtimeMs }
+    await openStorage(context, check).finally(() => context.server.close())
   }
-  const first = await start('one')
-  expect(first.checks).toBe(0)
-  expect(await start('one')).toEqual({ checks: 1, recordedAt: first.recordedAt })
-  const other = await start('other')
-  expect(other.checks).toBe(1)
-  expect(other.recordedAt).toBeGreaterThan(first.recordedAt)
+  await start(async () => void checks++)
+  expect(checks).toBe(0)
+  await expect(start(() => Promise.reject(new Error('another deployment')))).rejects.toThrow('another')
+  await start(async () => void checks++)
+  expect(checks).toBe(1)
+  expect(await readdir(DATA_DIR)).toEqual(['postgresql'])
 })

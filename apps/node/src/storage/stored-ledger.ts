@@ -1,43 +1,43 @@
-import { constants, cp, readdir, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
-import { PGlite } from '@electric-sql/pglite'
+import { chmod, constants, cp, readdir, realpath, rm, stat } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { endLeftOver, openEmbedded } from '@ratatosk/database/embedded'
 import { readStored, type StoredLedger } from '@ratatosk/store'
 import { StartError } from '../errors.js'
 
 /** What of a store shows whether a node can continue its deployment. */
 export type StoredHead = Pick<StoredLedger, 'newest' | 'archivedHeader' | 'ledgerVersion' | 'database'>
 
-/** Whether a folder has an embedded PostgreSQL. */
-export async function isEmbeddedStore(path: string): Promise<boolean> {
-  return stat(join(path, 'PG_VERSION')).then(
-    () => true,
-    () => false,
-  )
-}
+/** For work that only a message at its end reports. */
+export const silent = { debug() {}, info() {}, warn() {}, error() {} }
 
 /**
  * Reads an embedded store that no process uses. PostgreSQL changes files also when it only reads, so it opens
  * a copy.
  *
- * @param copy a folder that does not exist, and does not exist afterwards
+ * @param folder of the database
+ * @param directory gets the copy, which it does not have afterwards
  * @throws StartError `NODE_DATA_DIR` if there is no room for the copy
  */
 export async function readEmbedded<T>(
-  store: string,
+  folder: string,
   schema: string,
-  copy: string,
+  directory: string,
   read: (stored: StoredLedger | undefined) => Promise<T>,
 ): Promise<T> {
+  const copy = join(directory, basename(folder))
+  const { mode } = await stat(directory)
   try {
-    await copyStore(store, copy)
-    const pglite = await PGlite.create(copy)
+    await endLeftOver(folder)
+    await copyStore(folder, copy)
+    const { place, close } = await openEmbedded(directory, { log: silent })
     try {
-      return await readStored({ pglite, schema }, read)
+      return await readStored({ ...place, schema }, read)
     } finally {
-      await pglite.close()
+      await close()
     }
   } finally {
     await rm(copy, { recursive: true, force: true })
+    await chmod(directory, mode)
   }
 }
 
@@ -66,26 +66,4 @@ async function sizeOf(folder: string): Promise<number> {
   for (const name of await readdir(folder, { recursive: true }))
     bytes += (await stat(join(folder, name))).size
   return bytes
-}
-
-/**
- * Which deployment a store was last opened for. Without this record, each start would copy the store to learn
- * it.
- */
-interface DeploymentRecord {
-  /** Empty for a database that is only created; undefined if there is no record. */
-  read(): Promise<string | undefined>
-  write(deployment: string): Promise<void>
-}
-
-/** The record in the folder of a store: a store that takes the place of another brings its own. */
-export function deploymentRecord(store: string): DeploymentRecord {
-  const path = join(store, 'deployment.json')
-  return {
-    read: () => readFile(path, 'utf8').catch(() => undefined),
-    async write(deployment) {
-      await writeFile(`${path}.new`, deployment)
-      await rename(`${path}.new`, path)
-    },
-  }
 }

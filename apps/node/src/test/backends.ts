@@ -1,17 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import {
-  createPGliteFiles,
-  databaseUrl,
-  inDatabase,
-  randomName,
-  redisUrl,
-  removeKeys,
-  whyMissing,
-} from '@ratatosk/test-kit'
+import { databaseUrl, inDatabase, randomName, redisUrl, removeKeys, whyMissing } from '@ratatosk/test-kit'
 import type { Test } from 'tap'
-import { deploymentRecord } from '../storage/stored-ledger.js'
 
 /** Settings of a node's store and queue. */
 export type Placement = Readonly<Record<string, string>>
@@ -52,13 +43,9 @@ export async function temporaryDirectory(t: Test): Promise<string> {
   return directory
 }
 
-/** An embedded store that is created already: initdb is the slowest part of a first start. */
+/** An embedded store, which the node creates. */
 export async function embedded(t: Test): Promise<Placement> {
-  const directory = await temporaryDirectory(t)
-  const store = join(directory, 'store')
-  await createPGliteFiles(store)
-  await deploymentRecord(store).write('')
-  return { DATA_DIR: directory }
+  return { DATA_DIR: await temporaryDirectory(t) }
 }
 
 /** PostgreSQL and Redis, on which a node starts fastest; embedded where they are missing. */

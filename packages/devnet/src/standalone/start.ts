@@ -1,5 +1,5 @@
 import cors from '@fastify/cors'
-import { openPGlite } from '@ratatosk/database'
+import { openPGlite, openPostgres } from '@ratatosk/database'
 import fastify from 'fastify'
 import { createDevnet } from '../create-devnet.js'
 import { defaultParameters } from '../genesis/genesis.js'
@@ -50,13 +50,24 @@ export async function start(options: StandaloneOptions): Promise<Standalone> {
   }
 }
 
+const toErrors = (message: string) => void process.stderr.write(`${message}\n`)
+const log = { debug() {}, info() {}, warn: toErrors, error: toErrors }
+
 async function openStore(
   directory: string | undefined,
 ): Promise<{ readonly store: DevnetStore; close(): Promise<void> }> {
   if (directory === undefined) return { store: createMemoryStore(), close: async () => {} }
-  const { PGlite } = await import('@electric-sql/pglite')
-  const pglite = await PGlite.create(directory)
-  return { store: createSqlStore({ database: openPGlite(pglite) }), close: () => pglite.close() }
+  const { openEmbedded } = await import('@ratatosk/database/embedded')
+  const embedded = await openEmbedded(directory, { log })
+  const { place } = embedded
+  const database = 'url' in place ? openPostgres(place) : openPGlite(place.pglite)
+  return {
+    store: createSqlStore({ database }),
+    async close() {
+      await database.close()
+      await embedded.close()
+    },
+  }
 }
 
 function bannerOf(devnet: Devnet, url: string, dataDirectory: string | undefined): string {

@@ -1,0 +1,166 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { type FileHandle, open } from 'node:fs/promises'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { DatabaseError } from '../errors.js'
+import { userName } from './cluster.js'
+import { endLeftOver, removeReusedLock } from './left-over.js'
+import type { Programs } from './programs.js'
+import { serverSettings } from './settings.js'
+import type { Way } from './ways.js'
+
+/** Gets what people should know of an embedded database. */
+export interface EmbeddedLog {
+  debug(message: string): void
+  info(message: string): void
+  warn(message: string): void
+  error(message: string): void
+}
+
+/** A server on a cluster, which runs until it is closed. */
+export interface Server {
+  readonly url: string
+  close(): Promise<void>
+}
+
+/** How long a shutdown waits for sessions, before it leaves the rest to the next start; in milliseconds. */
+const shutdownMs = 10_000
+/** Between two starts of a server that does not start, in milliseconds. */
+const restartMs = 1_000
+/** Lines of the server that explain a failed start. */
+const keptLines = 5
+/** Bytes of the path of a Unix socket, without the byte that ends it. */
+const longestPath = 107
+const socketName = '.s.PGSQL.5432'
+
+/**
+ * Starts a server, and starts it again whenever it ends by itself: its clients see a server that restarts. It
+ * ends by itself soon after this process was killed.
+ *
+ * @throws DatabaseError with the server's own words
+ */
+export async function startServer(
+  folder: string,
+  programs: Programs,
+  way: Way,
+  maxConnections: number,
+  log: EmbeddedLog,
+): Promise<Server> {
+  const run = async (): Promise<ChildProcess> => {
+    await endLeftOver(folder)
+    await removeReusedLock(folder)
+    return launch(folder, programs, way, maxConnections, log)
+  }
+  const { host, release } = await hostOf(folder)
+  let closing = false
+  let server = await run().catch(async (error) => {
+    await release()
+    throw error
+  })
+  const kept = keepRunning()
+
+  async function keepRunning(): Promise<void> {
+    while (!closing) {
+      if (!hasEnded(server)) await once(server, 'exit')
+      if (closing) return
+      log.error(`The embedded PostgreSQL ended (${server.signalCode ?? server.exitCode}): starting it again`)
+      try {
+        server = await run()
+      } catch (error) {
+        log.error(`The embedded PostgreSQL does not start: ${error instanceof Error ? error.message : error}`)
+        await sleep(restartMs)
+      }
+    }
+  }
+
+  return {
+    url: `postgres://${userName}@localhost/postgres?host=${encodeURIComponent(host)}`,
+    async close() {
+      closing = true
+      await shutDown(server)
+      await kept
+      await release()
+    },
+  }
+}
+
+function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode !== null || signalCode !== null
+}
+
+/** Resolves when the server accepts connections. */
+async function launch(
+  folder: string,
+  { postgres, libraries, environment }: Programs,
+  way: Way,
+  maxConnections: number,
+  log: EmbeddedLog,
+): Promise<ChildProcess> {
+  const args = [...way.through, postgres, '-D', folder, ...serverSettings(maxConnections)]
+  const [command = postgres, ...rest] = args
+  const server = spawn(command, rest, {
+    cwd: libraries,
+    env: environment,
+    // In a session of its own: a terminal's Ctrl-C is for this process, which then ends the server in order.
+    detached: true,
+    stdio: ['ignore', 'ignore', 'pipe'],
+    ...way.user,
+  })
+  const lines: string[] = []
+  const output = createInterface(server.stderr)
+  await new Promise<void>((ready, failed) => {
+    server.once('error', failed)
+    server.once('exit', () => {
+      const said = lines.slice(-keptLines).join(' ')
+      failed(new DatabaseError('DATABASE_UNAVAILABLE', `The embedded PostgreSQL did not start: ${said}`))
+    })
+    output.on('line', (line) => {
+      if (/^(FATAL|PANIC)/.test(line)) log.warn(`PostgreSQL: ${line}`)
+      else log.debug(`PostgreSQL: ${line}`)
+      lines.splice(0, lines.length - keptLines + 1)
+      lines.push(line)
+      if (line.includes('ready to accept connections')) ready()
+    })
+  })
+  watch(server)
+  return server
+}
+
+/**
+ * Ends the server when this process is gone: the shell's input then ends. PostgreSQL does not notice by
+ * itself.
+ */
+function watch(server: ChildProcess): void {
+  const shell = spawn('/bin/sh', ['-c', 'read -r _; kill -INT "$0"', String(server.pid)], {
+    detached: true,
+    env: {},
+    stdio: ['pipe', 'ignore', 'ignore'],
+  })
+  // Without a shell, the next start ends the server.
+  shell.once('error', () => undefined)
+  server.once('exit', () => shell.kill('SIGKILL'))
+  for (const handle of [server, shell]) handle.unref()
+  for (const stream of [server.stderr, shell.stdin])
+    if (stream !== null && 'unref' in stream && typeof stream.unref === 'function') stream.unref()
+}
+
+/** A fast shutdown; if sessions do not end, an immediate one, from which the next start recovers. */
+async function shutDown(server: ChildProcess): Promise<void> {
+  if (hasEnded(server)) return
+  const ended = once(server, 'exit')
+  server.ref()
+  server.kill('SIGINT')
+  const timer = setTimeout(() => server.kill('SIGQUIT'), shutdownMs)
+  await ended
+  clearTimeout(timer)
+}
+
+/** The folder of the socket, by a path that is short enough. */
+async function hostOf(folder: string): Promise<{ host: string; release(): Promise<void> }> {
+  if (Buffer.byteLength(join(folder, socketName)) <= longestPath)
+    return { host: folder, release: async () => undefined }
+  const handle: FileHandle = await open(folder)
+  return { host: `/proc/self/fd/${handle.fd}`, release: () => handle.close() }
+}
