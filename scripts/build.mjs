@@ -17,6 +17,7 @@ export function packageFolders(root) {
 const bundles = [
   ['dev wallet', 'packages/dev-wallet/bundle.mjs'],
   ['console', 'packages/console/bundle.mjs'],
+  ['empty database', 'packages/database/bundle.mjs'],
 ]
 
 /** A hash of files' paths and contents. */

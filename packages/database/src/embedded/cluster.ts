@@ -1,6 +1,8 @@
-import { chmod, chown, lchown, mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
-import { join } from 'node:path'
+import { lchownSync, readdirSync } from 'node:fs'
+import { chmod, chown, mkdir, readFile, rename, rm, stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import type { Programs } from './programs.js'
+import { templateOf, unpack } from './template.js'
 import { isRoot, start, type Way } from './ways.js'
 
 /** Only its owner may read it. PostgreSQL demands this. */
@@ -10,23 +12,37 @@ const ownerOnly = 0o700
 export const userName = 'postgres'
 
 /**
- * Creates a cluster under another name first, so that a process killed meanwhile leaves no partial cluster.
+ * Creates a cluster under another name first, so that a process killed meanwhile leaves no partial cluster:
+ * from the template of the build, or by initdb if the build has made none for these programs.
  */
 export async function createCluster(folder: string, programs: Programs, way: Way): Promise<void> {
   const fresh = `${folder}.new`
   await rm(fresh, { recursive: true, force: true })
-  await mkdir(fresh, { mode: ownerOnly })
-  if (way.user) await chown(fresh, way.user.uid, way.user.gid)
-  await start(programs, programs.initdb, way, [
-    ...['--pgdata', fresh, '--username', userName, '--auth', 'trust'],
-    ...['--encoding', 'UTF8', '--locale', 'C', '--no-instructions', '--sync-method', 'syncfs'],
-    // Of a store that is small most of the time: eight files of 16 MiB are kept otherwise.
-    ...['--wal-segsize', '4'],
-  ])
+  const template = await readFile(templateOf(programs)).catch(() => undefined)
+  if (template === undefined) await initialise(fresh, programs, way)
+  else {
+    await mkdir(fresh, { mode: ownerOnly })
+    unpack(template, fresh)
+    await ownCluster(fresh, way)
+  }
+  await start(programs, programs.initdb, way, ['--sync-only', '--sync-method', 'syncfs', '--pgdata', fresh])
   await rename(fresh, folder)
 }
 
-/** Lets the user that runs PostgreSQL pass through a directory; no other user than its owner may list it. */
+/** Runs initdb, which leaves the files to be written to the disk. */
+export async function initialise(folder: string, programs: Programs, way: Way): Promise<void> {
+  await letPass(dirname(folder), way)
+  await mkdir(folder, { mode: ownerOnly })
+  await ownCluster(folder, way)
+  await start(programs, programs.initdb, way, [
+    ...['--pgdata', folder, '--username', userName, '--auth', 'trust'],
+    ...['--encoding', 'UTF8', '--locale', 'C', '--no-instructions', '--no-sync'],
+    // Of a store that is small most of the time; by default, each file has 16 MiB.
+    ...['--wal-segsize', '4'],
+  ])
+}
+
+/** Lets the user that runs PostgreSQL pass through a directory, which its owner alone can list. */
 export async function letPass(directory: string, { user }: Way): Promise<void> {
   const { uid, mode } = await stat(directory)
   if (user !== undefined && user.uid !== uid) await chmod(directory, (mode & 0o777) | 0o011)
@@ -37,7 +53,8 @@ export async function ownCluster(folder: string, way: Way): Promise<void> {
   if (!isRoot()) return
   const { uid, gid } = way.user ?? { uid: 0, gid: 0 }
   if ((await stat(folder)).uid !== uid) {
-    for (const name of await readdir(folder, { recursive: true })) await lchown(join(folder, name), uid, gid)
+    for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' }))
+      lchownSync(join(folder, name), uid, gid)
     await chown(folder, uid, gid)
   }
   await chmod(folder, ownerOnly)

@@ -1,0 +1,25 @@
+// Saves the files of a new cluster of the installed PostgreSQL: a node's first start writes them, which takes
+// less time than initdb.
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { initialise } from './dist/embedded/cluster.js'
+import { findPrograms } from './dist/embedded/programs.js'
+import { pack, templateOf } from './dist/embedded/template.js'
+import { findWay } from './dist/embedded/ways.js'
+
+const programs = findPrograms()
+const path = programs && templateOf(programs)
+if (path !== undefined && !existsSync(path)) {
+  const directory = mkdtempSync(join(tmpdir(), 'ratatosk-template-'))
+  const way = await findWay(directory, programs)
+  if ('obstacle' in way) console.error(`A first start will run initdb: ${way.obstacle}`)
+  else {
+    const folder = join(directory, 'cluster')
+    await initialise(folder, programs, way)
+    rmSync(dirname(path), { recursive: true, force: true })
+    mkdirSync(dirname(path))
+    writeFileSync(path, await pack(folder))
+  }
+  rmSync(directory, { recursive: true })
+}
