@@ -51,7 +51,7 @@ async function workspace(folder: string): Promise<string> {
     join(home, 'bundle.mjs'),
     `import { cpSync } from 'node:fs'\ncpSync('${home}/dist/index.js', '${home}/bundle/index.js')\n`,
   )
-  for (const other of ['packages/console', 'apps/node']) {
+  for (const other of ['packages/console', 'packages/database']) {
     await mkdir(join(folder, other), { recursive: true })
     await writeFile(join(folder, other, 'bundle.mjs'), '')
   }

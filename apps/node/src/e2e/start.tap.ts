@@ -157,8 +157,8 @@ t.test('a node starts 300 ms after another was killed, and nothing is lost', asy
 
 t.test('a start after a killed first start recreates what was incomplete', async (t) => {
   const halfMade = join(directory, 'half-made')
-  await mkdir(join(halfMade, 'store.new', 'base'), { recursive: true })
-  await writeFile(join(halfMade, 'store.new', 'PG_VERSION'), '17\n')
+  await mkdir(join(halfMade, 'postgresql.new', 'base'), { recursive: true })
+  await writeFile(join(halfMade, 'postgresql.new', 'PG_VERSION'), '17\n')
   await writeFile(join(halfMade, 'lock.1.a-boot-long-ago-1.abc'), '')
   const node = await spawnNode(t, { DATA_DIR: halfMade })
   t.match(await ask(`${node.url}/health/ready`), { status: 200 })
@@ -172,8 +172,8 @@ t.test('a start on damaged data rebuilds the roots, and refuses to overwrite a s
   t.match(node.output(), `"movedTo":"${roots}.damaged"`)
   t.equal(await node.stop('SIGTERM'), 0)
 
-  await rm(join(dataDirectory, 'store', 'PG_VERSION'))
+  await rm(join(dataDirectory, 'postgresql', 'PG_VERSION'))
   const { code, stderr } = await failedStart(t, { DATA_DIR: dataDirectory })
   t.equal(code, 1)
-  t.match(stderr, /^The folder ".*data\/store" is not empty, but it has no file PG_VERSION: /m)
+  t.match(stderr, /^The folder ".*data\/postgresql" is not empty, but it has no file PG_VERSION: /m)
 })

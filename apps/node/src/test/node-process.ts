@@ -38,6 +38,19 @@ export async function spawnNode(
 }
 
 /**
+ * Starts a node through another program, which replaces itself by it, and waits until it prints its address.
+ *
+ * @param through the program and its arguments
+ */
+export async function spawnThrough(
+  t: Test,
+  [program = '', ...args]: readonly string[],
+  environment: Readonly<Record<string, string>>,
+): Promise<NodeProcess> {
+  return nodeProcess(run(t, [...args, process.execPath, main], environment, { program }))
+}
+
+/**
  * Starts a node as `npm start` does, under its launcher and in its own process group, and waits until it
  * prints its address.
  *
@@ -65,8 +78,13 @@ async function nodeProcess({ child, streams, ended, started }: ReturnType<typeof
 }
 
 /** Starts a node that is expected to exit. */
-export async function failedStart(t: Test, environment: Readonly<Record<string, string>>): Promise<Ended> {
-  return run(t, [main], environment).ended
+export async function failedStart(
+  t: Test,
+  environment: Readonly<Record<string, string>>,
+  [program, ...args]: readonly string[] = [],
+): Promise<Ended> {
+  if (program === undefined) return run(t, [main], environment).ended
+  return run(t, [...args, process.execPath, main], environment, { program }).ended
 }
 
 /** @param detached whether the process leads its own group */
