@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os'
+import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 import projects from './vitest.workspace.ts'
 
@@ -6,6 +7,7 @@ export default defineConfig({
   test: {
     projects,
     passWithNoTests: false,
+    setupFiles: [fileURLToPath(new URL('scripts/vitest-processor-time.mjs', import.meta.url))],
     // Compiled packages are loaded by Node.js itself, once in each worker.
     server: { deps: { external: [/\/dist\/.*\.js$/] } },
     // Starting PGlite or compiling every validator takes long on a busy machine; waits in tests have bounds

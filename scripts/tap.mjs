@@ -2,7 +2,6 @@
 // these processes and into all that they start, which take longer to load than most tests take.
 //
 //   node scripts/tap.mjs [part of a path …]
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readdirSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -10,6 +9,7 @@ import { join, relative } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { filesBelow } from './files.mjs'
 import { root } from './prepare.mjs'
+import { spawnMeasured } from './processor-time.mjs'
 
 /** A file takes a minute or two; on a busy machine some take ten. */
 const timeLimitSeconds = 900
@@ -45,7 +45,7 @@ export function tapFiles() {
 
 /**
  * Runs test files, some at a time. Returns for each how many tests passed and were skipped, which failed and
- * why, how long it took and what it printed.
+ * why, its processor seconds and what it printed.
  *
  * @param jobs files at a time
  * @param report called with each file and its result
@@ -65,11 +65,10 @@ export async function runTap(files, jobs, report) {
 }
 
 async function runFile(file) {
-  const start = performance.now()
   const { FORCE_COLOR, ...environment } = process.env
   const env = { NO_COLOR: '1', TAP_TIMEOUT: `${timeLimitSeconds}`, ...environment }
   const stdio = ['ignore', 'pipe', 'pipe']
-  const child = spawn(process.execPath, [...nodeArguments, file], { cwd: root, env, stdio })
+  const { child, seconds } = spawnMeasured([...nodeArguments, file], { cwd: root, env, stdio })
   const timers = [
     setTimeout(() => child.kill(), timeLimitSeconds * 1000),
     setTimeout(() => child.kill('SIGKILL'), timeLimitSeconds * 1000 + graceMs),
@@ -84,8 +83,7 @@ async function runFile(file) {
   for (const timer of timers) clearTimeout(timer)
   if (code !== 0 && count.failures.length === 0)
     count.failures.push(signal === null ? `the file ended with exit code ${code}` : `ended by ${signal}`)
-  const seconds = (performance.now() - start) / 1000
-  return { ...count, seconds, output: Buffer.concat(output).toString() }
+  return { ...count, seconds: seconds(), output: Buffer.concat(output).toString() }
 }
 
 /**
@@ -117,8 +115,8 @@ if (process.argv[1] === import.meta.filename) {
   const parts = process.argv.slice(2).map((part) => part.replace(/\bsrc\b/, 'dist').replace(/\.ts$/, ''))
   const files = tapFiles().filter((file) => parts.length === 0 || parts.some((part) => file.includes(part)))
   if (files.length === 0) throw new Error(`No compiled test of tap has ${parts.join(' or ')} in its path`)
-  await runTap(files, 1, (file, { failures, output }) => {
-    process.stdout.write(`# ${file}\n${output}`)
+  await runTap(files, 1, (file, { failures, output, seconds }) => {
+    process.stdout.write(`# ${file}\n${output}# ${seconds} s of processor\n`)
     for (const why of failures) console.log(`failed: ${file} > ${why}`)
     if (failures.length > 0) process.exitCode = 1
   })

@@ -1,0 +1,51 @@
+// Processor time of processes with the children that they waited for. Preloaded into a process that
+// `spawnMeasured` starts, reports its processor time when it exits.
+import { spawn } from 'node:child_process'
+import { readFileSync, writeSync } from 'node:fs'
+import { isMainThread } from 'node:worker_threads'
+
+/** The file descriptor on which a process reports. */
+const channel = 3
+/** Holds the process id of who measures: children of a measured process inherit its options, not its parent. */
+const measuredBy = 'RATATOSK_MEASURED_BY'
+/** Clock ticks in a second, in /proc. */
+const ticks = 100
+
+/** User and system time so far, in seconds, of this process and of its children that have ended. */
+export function processorSeconds() {
+  const { user, system } = process.cpuUsage()
+  return (user + system) / 1e6 + childrenSeconds()
+}
+
+/** 0 where there is no /proc. */
+function childrenSeconds() {
+  try {
+    // The fields after the name, which may contain spaces. 13 and 14 are `cutime` and `cstime`.
+    const fields = readFileSync('/proc/self/stat', 'utf8').split(') ').at(-1).split(' ')
+    return (Number(fields[13]) + Number(fields[14])) / ticks
+  } catch {
+    return 0
+  }
+}
+
+/**
+ * Starts a program of Node.js.
+ *
+ * @param options of `spawn`, with three streams in `stdio`
+ * @returns the process, and a function for its processor seconds once it is closed; 0 if a signal ended it
+ */
+export function spawnMeasured(args, { env = process.env, stdio, ...options }) {
+  const child = spawn(process.execPath, [`--import=${import.meta.url}`, ...args], {
+    ...options,
+    env: { ...env, [measuredBy]: `${process.pid}` },
+    stdio: [...stdio, 'pipe'],
+  })
+  let reported = ''
+  child.stdio[channel].setEncoding('utf8').on('data', (text) => {
+    reported += text
+  })
+  return { child, seconds: () => Number(reported) }
+}
+
+if (isMainThread && process.env[measuredBy] === `${process.ppid}`)
+  process.on('exit', () => writeSync(channel, processorSeconds().toFixed(3)))
