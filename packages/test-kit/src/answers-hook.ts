@@ -17,14 +17,14 @@ const mostKept = 1024 * 1024
 const ignored = new Set<string>()
 /** In processes that a test has started: the file to which faults are appended. */
 const inherited = new URL(import.meta.url).searchParams.get('faults')
+const file = inherited ?? join(tmpdir(), `ratatosk-undocumented-${process.pid}-${Date.now()}`)
 /** Whether turns are measured in this process: as in the test that has started it. */
 const measuresTurns =
   inherited === null
-    ? !mayTakeLongTurns(process.argv[1])
+    ? !process.argv.slice(1).some(mayTakeLongTurns)
     : new URL(import.meta.url).searchParams.get('turns') === 'true'
 
 if (isMainThread) {
-  const file = inherited ?? join(tmpdir(), `ratatosk-undocumented-${process.pid}-${Date.now()}`)
   // Before the test's process reports, when it exits.
   if (measuresTurns)
     watchTurns((turn) =>
@@ -34,23 +34,33 @@ if (isMainThread) {
     const preload = `--import=${import.meta.url}?faults=${encodeURIComponent(file)}&turns=${measuresTurns}`
     process.env.NODE_OPTIONS = `${process.env.NODE_OPTIONS ?? ''} ${preload}`.trim()
     process.on('exit', () => {
-      fail('docs/openapi.json does not describe these answers', file)
-      fail('The event loop took long turns', turnsOf(file))
+      const faults = takeFaults()
+      if (faults === '') return
+      process.stderr.write(faults)
+      process.exitCode = 1
     })
   }
-  hook(file)
+  hook()
+}
+
+/** Returns the faults since the last call; empty if there is none. Also ends all {@link ignoreAnswers}. */
+export function takeFaults(): string {
+  ignored.clear()
+  return (
+    take('docs/openapi.json does not describe these answers', file) +
+    take('The event loop took long turns', turnsOf(file))
+  )
 }
 
 function turnsOf(file: string): string {
   return `${file}-turns`
 }
 
-function fail(what: string, file: string): void {
-  if (!existsSync(file)) return
-  const faults = readFileSync(file, 'utf8')
-  rmSync(file)
-  process.stderr.write(`${what}:\n${faults}`)
-  process.exitCode = 1
+function take(what: string, path: string): string {
+  if (!existsSync(path)) return ''
+  const faults = readFileSync(path, 'utf8')
+  rmSync(path)
+  return `${what}:\n${faults}`
 }
 
 /**
@@ -60,7 +70,7 @@ export function ignoreAnswers(path: string): void {
   ignored.add(path)
 }
 
-function hook(file: string): void {
+function hook(): void {
   let judge: ReturnType<typeof documentJudge> | undefined
   const chunks = new WeakMap<ServerResponse, { kept: Buffer[]; bytes: number }>()
   const types = new WeakMap<ServerResponse, string>()
