@@ -1,7 +1,7 @@
 /** Tests whose servers may take long turns of the event loop: a part of their path, and the reason. */
 const exempt: Readonly<Record<string, string>> = {
   '/apps/node/dist/e2e/': 'several nodes share a process, and an embedded database starts in one turn',
-  '/apps/cli/dist/demo/fraud.tap.js': 'the demonstration runs three nodes in one process',
+  '/apps/cli/dist/demo/fraud.full.tap.js': 'the demonstration runs three nodes in one process',
   '/examples/': 'as those of apps/node',
 }
 

@@ -1,6 +1,6 @@
 import { type Answer, ask, until } from '@ratatosk/test-kit/http'
 import t from 'tap'
-import { anyPlacement, bothBackends } from '../test/backends.js'
+import { anyPlacement, backends } from '../test/backends.js'
 import { devnetServer } from '../test/devnet-server.js'
 import { initialised, runNode, submit } from '../test/node.js'
 import { transferFrom } from '../test/transfers.js'
@@ -16,7 +16,7 @@ const byHand = {
   BLOCK_VALIDITY_MS: '10000',
 }
 
-for (const backend of await bothBackends()) {
+for (const backend of await backends()) {
   t.test(`init, commit, mature, merge, reset on ${backend.name}`, { skip: backend.skip }, async (t) => {
     const layer1 = await devnetServer(t)
     const node = await runNode(t, { ...(await backend.place(t)), ...layer1.settings, ...byHand })

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { databaseUrl, freePort, inDatabase, randomName, redisUrl } from '@ratatosk/test-kit'
 import t, { type Test } from 'tap'
 import { servicesMissing, temporaryDirectory } from '../test/backends.js'
+import { refusalOf } from '../test/node.js'
 import { failedStart } from '../test/node-process.js'
 
 t.setTimeout(600_000)
@@ -21,12 +22,14 @@ async function refused(
   environment: Readonly<Record<string, string>>,
   ...sentences: readonly (string | RegExp)[]
 ): Promise<void> {
-  const { code, stdout, stderr } = await failedStart(t, { DATA_DIR: never, ...environment })
-  t.equal(code, 1)
-  for (const sentence of sentences) t.match(stderr, sentence)
-  t.equal((stdout + stderr).match(/Ratatosk did not start/g)?.length, 1, 'one message')
-  t.notMatch(stderr, /^\s+at /m, 'no stack trace')
-  t.notMatch(stdout + stderr, 'opensesame')
+  judge(t, await refusalOf({ DATA_DIR: never, ...environment }), sentences)
+}
+
+function judge(t: Test, output: string, sentences: readonly (string | RegExp)[]): void {
+  for (const sentence of sentences) t.match(output, sentence)
+  t.equal(output.match(/Ratatosk did not start/g)?.length, 1, 'one message')
+  t.notMatch(output, /^\s+at /m, 'no stack trace')
+  t.notMatch(output, 'opensesame')
   t.notOk(existsSync(never), 'nothing is created')
 }
 
@@ -55,13 +58,14 @@ t.test('an address of another machine', async (t) => {
   await refused(t, environment, 'HOST is "nowhere.invalid": this machine has no such')
 })
 
-t.test('PostgreSQL that is away', async (t) => {
-  await refused(
-    t,
-    { DATABASE_URL: `postgres://me:opensesame@${unreachable}/x` },
+t.test('PostgreSQL that is away ends the process, with all that it prints', async (t) => {
+  const environment = { DATA_DIR: never, DATABASE_URL: `postgres://me:opensesame@${unreachable}/x` }
+  const { code, stdout, stderr } = await failedStart(t, environment)
+  t.equal(code, 1)
+  judge(t, stdout + stderr, [
     'The store cannot be opened: The database is unreachable: check that it runs and accepts connections',
     `postgres://***@${unreachable}/x: no answer: start PostgreSQL, or correct DATABASE_URL.`,
-  )
+  ])
 })
 
 t.test('Redis that is away', async (t) => {

@@ -9,7 +9,7 @@ import { Worker } from 'node:worker_threads'
 import { build } from 'esbuild'
 import { chromium } from 'playwright-core'
 import t, { type Test } from 'tap'
-import { embedded, temporaryDirectory } from '../test/backends.js'
+import { anyPlacement, temporaryDirectory } from '../test/backends.js'
 import { type Task, useClient } from '../test/client-program.js'
 import { devnetFunds } from '../test/devnet-funds.js'
 import { runNode } from '../test/node.js'
@@ -68,7 +68,7 @@ async function inChromium(t: Test, task: Task): Promise<Outcome> {
 
 t.test('in Node.js, in a worker and in Chromium', { skip: !hasChromium && 'no Chromium' }, async (t) => {
   const { url } = await runNode(t, {
-    ...(await embedded(t)),
+    ...(await anyPlacement(t)),
     MATURITY_WINDOW_MS: '500',
     BLOCK_VALIDITY_MS: '3000',
     MERGE_INTERVAL_MS: '500',

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { FastifyPluginAsync } from 'fastify'
 import t, { type Test } from 'tap'
 import { isStartError, type Node, pluginRow, readSettings, startNode } from '../index.js'
-import { embedded } from '../test/backends.js'
+import { anyPlacement } from '../test/backends.js'
 
 /** A plugin that opens a part, and records whether the store still answers when the part closes. */
 function recorded(name: string, closed: string[]) {
@@ -24,7 +24,7 @@ function recorded(name: string, closed: string[]) {
 }
 
 async function settingsOf(t: Test) {
-  const place = await embedded(t)
+  const place = await anyPlacement(t)
   const environment = { ...place, PORT: '0', LOG_LEVEL: 'silent', LOG_FORMAT: 'json' }
   const locks = async () =>
     (await readdir(place.DATA_DIR ?? '')).filter((file) => file.startsWith('lock.')).length

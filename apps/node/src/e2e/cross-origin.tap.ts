@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { ask } from '@ratatosk/test-kit/http'
 import { chromium } from 'playwright-core'
 import t, { type Test } from 'tap'
-import { embedded, temporaryDirectory } from '../test/backends.js'
+import { anyPlacement, temporaryDirectory } from '../test/backends.js'
 import { runNode } from '../test/node.js'
 
 const wallet = 'https://wallet.example'
@@ -34,7 +34,7 @@ function corsHeaders({ headers }: { headers: object }): string[] {
 }
 
 async function start(t: Test, environment: Record<string, string>) {
-  const data = { ...(await embedded(t)), FAUCET_TOKEN: 'open sesame' }
+  const data = { ...(await anyPlacement(t)), FAUCET_TOKEN: 'open sesame' }
   return (await runNode(t, { ...data, ...environment })).url
 }
 

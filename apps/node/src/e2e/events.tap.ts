@@ -6,7 +6,7 @@ import { breakableProxy, databaseUrl, ownPostgres } from '@ratatosk/test-kit'
 import { until } from '@ratatosk/test-kit/http'
 import { chromium } from 'playwright-core'
 import t from 'tap'
-import { bothBackends, embedded, type Placement, temporaryDirectory } from '../test/backends.js'
+import { anyPlacement, onServices, type Placement, temporaryDirectory } from '../test/backends.js'
 import { readEvents } from '../test/event-reader.js'
 import { runNode, submit } from '../test/node.js'
 import { spawnNode } from '../test/node-process.js'
@@ -19,7 +19,7 @@ const timeoutMs = 60_000 + total * 2
 /** Every tenth is rejected instead, in the same SQL transaction. */
 const isRejected = (number: number) => number % 10 === 0
 
-const [, services] = await bothBackends()
+const services = await onServices()
 
 t.test(
   'each event once and in order, across a kill, a database that goes away or restarts, and three processes',
@@ -128,7 +128,7 @@ const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium'
 const skip = !existsSync(executablePath) && process.env.RATATOSK_REQUIRE_SERVICES !== '1'
 
 t.test('EventSource in Chromium and curl read the same', { skip }, async (t) => {
-  const { url } = await runNode(t, await embedded(t))
+  const { url } = await runNode(t, await anyPlacement(t))
   const browser = await chromium.launch({
     executablePath,
     args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-component-update'],

@@ -2,7 +2,7 @@ import { toHex } from '@ratatosk/cbor'
 import type { OverviewAnswer } from '@ratatosk/explorer'
 import { ask, until } from '@ratatosk/test-kit/http'
 import t from 'tap'
-import { bothBackends } from '../test/backends.js'
+import { backends } from '../test/backends.js'
 import { devnetServer } from '../test/devnet-server.js'
 import { runNode, submit } from '../test/node.js'
 import { transferFrom } from '../test/transfers.js'
@@ -15,7 +15,7 @@ const settings = {
   BLOCK_VALIDITY_MS: '10000',
 }
 
-for (const backend of await bothBackends()) {
+for (const backend of await backends()) {
   t.test(`/explorer equals the store on ${backend.name}`, { skip: backend.skip }, async (t) => {
     const layer1 = await devnetServer(t)
     const node = await runNode(t, { ...(await backend.place(t)), ...layer1.settings, ...settings })

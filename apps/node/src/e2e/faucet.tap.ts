@@ -3,7 +3,7 @@ import { decodeTransactionOutput } from '@ratatosk/ledger'
 import { type Answer, ask } from '@ratatosk/test-kit/http'
 import t, { type Test } from 'tap'
 import type { RunningNode } from '../index.js'
-import { bothBackends } from '../test/backends.js'
+import { anyPlacement, backends, onServices } from '../test/backends.js'
 import { type DevnetServer, devnetServer } from '../test/devnet-server.js'
 import { askExact, runNode } from '../test/node.js'
 import { newWallet } from '../test/wallet.js'
@@ -42,9 +42,9 @@ function onLayer1({ devnet }: DevnetServer, address: string): bigint {
   return devnet.utxos({ address }).reduce((sum, { output }) => sum + output.value.lovelace, 0n)
 }
 
-const [embedded, services] = await bothBackends()
+const services = await onServices()
 
-for (const backend of [embedded, services]) {
+for (const backend of await backends()) {
   for (const layer of ['1', '2']) {
     t.test(`the faucet pays on layer ${layer}, on ${backend.name}`, { skip: backend.skip }, async (t) => {
       const layer1 = await devnetServer(t)
@@ -90,7 +90,7 @@ for (const backend of [embedded, services]) {
 
 t.test('a disabled faucet is answered like an unknown path, byte for byte', async (t) => {
   const run = async (environment: Record<string, string>) =>
-    runNode(t, { ...(await embedded.place(t)), ...environment })
+    runNode(t, { ...(await anyPlacement(t)), ...environment })
   const nodes = [await run({}), await run({ FAUCET_TOKEN: token, FAUCET_ENABLED: 'false' })]
   for (const node of nodes) await equalsUnknown(t, node)
 })

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
-import { embedded, temporaryDirectory } from '../test/backends.js'
+import { anyPlacement, temporaryDirectory } from '../test/backends.js'
 import { runNode } from '../test/node.js'
 
 t.setTimeout(120_000)
@@ -14,7 +14,7 @@ const readme = readFileSync(new URL('../../../../README.md', import.meta.url), '
 t.test('the first program of README.md pays with the wallets of the devnet', async (t) => {
   const [, program] = /```js\n([\s\S]*?)```/.exec(readme) ?? []
   if (program === undefined) throw new Error('README.md has no program')
-  const { url, store } = await runNode(t, { ...(await embedded(t)), AUTO_COMMIT: 'false' })
+  const { url, store } = await runNode(t, { ...(await anyPlacement(t)), AUTO_COMMIT: 'false' })
 
   // As CommonJS, because the ES modules of Lucid's libsodium lack a file; examples/dapp-lucid overrides it.
   const lucid = createRequire(import.meta.url).resolve('@lucid-evolution/lucid')

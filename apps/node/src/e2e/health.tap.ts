@@ -1,7 +1,7 @@
 import { breakableProxy, databaseUrl, redisUrl } from '@ratatosk/test-kit'
 import { ask, until } from '@ratatosk/test-kit/http'
 import t from 'tap'
-import { backends, bothBackends, embedded, servicesMissing } from '../test/backends.js'
+import { anyPlacement, backends, onServices, servicesMissing } from '../test/backends.js'
 import { askExact, initialised, runNode } from '../test/node.js'
 
 for (const backend of await backends()) {
@@ -20,7 +20,7 @@ for (const backend of await backends()) {
 
 t.test('readiness says that the clock is behind layer 1, until it is not', async (t) => {
   let behind = 0
-  const { url } = await runNode(t, await embedded(t), { clock: () => Date.now() - behind })
+  const { url } = await runNode(t, await anyPlacement(t), { clock: () => Date.now() - behind })
   const ready = () => ask(`${url}/health/ready`)
   t.match(await ready(), { status: 200 })
   // Layer 1 has a block then.
@@ -37,7 +37,7 @@ t.test(
   'readiness names the failing subsystems, and only those',
   { skip: await servicesMissing() },
   async (t) => {
-    const [, services] = await bothBackends()
+    const services = await onServices()
     const placement = await services.place(t)
     const database = await breakableProxy(databaseUrl)
     const queue = await breakableProxy(redisUrl)

@@ -1,20 +1,20 @@
 import { type Answer, ask, until } from '@ratatosk/test-kit/http'
 import t from 'tap'
-import { bothBackends } from '../test/backends.js'
+import { anyPlacement, onServices } from '../test/backends.js'
 import { devnetServer } from '../test/devnet-server.js'
 import { initialised, runNode } from '../test/node.js'
 
 const reads = ['/stateQueue', '/stateQueue/root-unit-diagnostics', '/commitment-wallet/balance']
 reads.push('/operators', '/summons')
 const json = ({ status, body }: Answer) => ({ status, body: JSON.parse(body) })
-const [embedded, services] = await bothBackends()
+const services = await onServices()
 
 t.test(
   'while the layer-1 provider fails, reads report the cause, readiness names it, and nothing is lost',
   async (t) => {
     const layer1 = await devnetServer(t)
     const node = await runNode(t, {
-      ...(await embedded.place(t)),
+      ...(await anyPlacement(t)),
       ...layer1.settings,
       BLOCK_VALIDITY_MS: '10000',
       HEALTH_PROBE_TIMEOUT_MS: '1000',

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import { testWallets } from '@ratatosk/devnet'
 import { ask, until } from '@ratatosk/test-kit/http'
 import t, { type Test } from 'tap'
-import { bothBackends } from '../test/backends.js'
+import { onServices } from '../test/backends.js'
 import { devnetServer } from '../test/devnet-server.js'
 import { askExact, runNode } from '../test/node.js'
 import { transferFrom } from '../test/transfers.js'
@@ -23,12 +23,12 @@ const cbor = { 'content-type': 'application/cbor' }
 const paths = ['/blockfrost/api/v0/health', '/kupo/health', '/ogmios/health']
 const all = ['/l2', '/l2/committed', '/l2/merged'].flatMap((prefix) => paths.map((path) => prefix + path))
 
-const [, onServices] = await bothBackends()
+const services = await onServices()
 
-t.test('layer 2 is served with three finalities', { skip: onServices.skip }, async (t) => {
+t.test('layer 2 is served with three finalities', { skip: services.skip }, async (t) => {
   const layer1 = await devnetServer(t)
   const node = await runNode(t, {
-    ...(await onServices.place(t)),
+    ...(await services.place(t)),
     ...layer1.settings,
     AUTO_INIT: 'false',
     AUTO_COMMIT: 'false',
@@ -177,11 +177,11 @@ t.test('layer 2 is served with three finalities', { skip: onServices.skip }, asy
 
 t.test(
   'what is switched off or not of the role answers as an unknown path does',
-  { skip: onServices.skip },
+  { skip: services.skip },
   async (t) => {
-    const off = await runNode(t, { ...(await onServices.place(t)), SERVE_LAYER2_APIS: 'false' })
+    const off = await runNode(t, { ...(await services.place(t)), SERVE_LAYER2_APIS: 'false' })
     await answersUniform404(t, off.url)
-    const api = await runNode(t, { ...(await onServices.place(t)), NODE_ROLE: 'api' })
+    const api = await runNode(t, { ...(await services.place(t)), NODE_ROLE: 'api' })
     await answersUniform404(t, api.url)
   },
 )

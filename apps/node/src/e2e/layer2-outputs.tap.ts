@@ -4,7 +4,7 @@ import { decodeTransaction } from '@ratatosk/ledger'
 import { ask } from '@ratatosk/test-kit/http'
 import { alice, bob, genesisOf } from '@ratatosk/test-kit/ledger-apis'
 import t from 'tap'
-import { bothBackends } from '../test/backends.js'
+import { backends } from '../test/backends.js'
 import { manyTransfers } from '../test/many-transfers.js'
 import { runNode } from '../test/node.js'
 
@@ -13,7 +13,7 @@ const held = 1_000
 /** One more than Blockfrost's sums may be made of. */
 const tooMany = 10_001
 
-for (const backend of await bothBackends()) {
+for (const backend of await backends()) {
   t.test(`outputs of a busy address: ${backend.name}`, { skip: backend.skip }, async (t) => {
     const { utxos } = genesisOf(Array(held).fill(bob.addressBytes), 2_000_000n)
     const { genesisFile, transfers } = await manyTransfers(t, tooMany, utxos)

@@ -4,7 +4,7 @@ import { decodeTransaction } from '@ratatosk/ledger'
 import { ask } from '@ratatosk/test-kit/http'
 import { alice, aliceGenesis, bob, draft, first } from '@ratatosk/test-kit/ledger-apis'
 import t from 'tap'
-import { bothBackends, temporaryDirectory } from '../test/backends.js'
+import { onServices, temporaryDirectory } from '../test/backends.js'
 import { serveGateway } from '../test/layer2-gateway.js'
 import { manyTransfers } from '../test/many-transfers.js'
 import { runNode } from '../test/node.js'
@@ -12,7 +12,7 @@ import { spawnNode } from '../test/node-process.js'
 
 /** How many valid and how many invalid transactions are submitted at once. */
 const crowd = Number(process.env.RATATOSK_LAYER2_CROWD ?? 100)
-const [, services] = await bothBackends()
+const services = await onServices()
 
 async function post(url: string, cborHex: string) {
   const { status, body, headers } = await ask(`${url}/l2/blockfrost/api/v0/tx/submit`, {

@@ -5,7 +5,7 @@ import { ignoreAnswers } from '@ratatosk/test-kit/answers-hook'
 import { ask, until } from '@ratatosk/test-kit/http'
 import t from 'tap'
 import { parse } from 'yaml'
-import { bothBackends } from '../test/backends.js'
+import { backends } from '../test/backends.js'
 import { runNode, submit } from '../test/node.js'
 import { transferFrom } from '../test/transfers.js'
 import { watcherPhrase } from '../test/watching.js'
@@ -36,7 +36,7 @@ function samplesOf(body: string): Map<string, number> {
   return new Map(lines.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.split(' ').at(-1))]))
 }
 
-for (const backend of await bothBackends()) {
+for (const backend of await backends()) {
   t.test(`/metrics on ${backend.name} follows a payment`, { skip: backend.skip }, async (t) => {
     const { url } = await runNode(t, {
       ...(await backend.place(t)),

@@ -11,7 +11,7 @@ import {
 } from '@ratatosk/test-kit/documented-answers'
 import { ask } from '@ratatosk/test-kit/http'
 import t from 'tap'
-import { embedded } from '../test/backends.js'
+import { anyPlacement } from '../test/backends.js'
 import { askExact, initialised, runNode } from '../test/node.js'
 import { transferFrom } from '../test/transfers.js'
 
@@ -27,7 +27,7 @@ const tokens = {
 }
 
 t.test('a node that serves everything', async (t) => {
-  const { url } = await runNode(t, { ...(await embedded(t)), ...tokens })
+  const { url } = await runNode(t, { ...(await anyPlacement(t)), ...tokens })
   await initialised(url)
   const answer = await ask(`${url}/openapi.json`)
   const document: OpenApiDocument = JSON.parse(answer.body)
@@ -102,7 +102,11 @@ t.test('a node that serves everything', async (t) => {
 })
 
 t.test('SERVE_DOCS=false answers as an unknown path', async (t) => {
-  const { url } = await runNode(t, { ...(await embedded(t)), SERVE_DOCS: 'false', SERVE_EVALUATE: 'false' })
+  const { url } = await runNode(t, {
+    ...(await anyPlacement(t)),
+    SERVE_DOCS: 'false',
+    SERVE_EVALUATE: 'false',
+  })
   const unknown = await askExact(`${url}/nothing`)
   for (const path of ['/openapi.json', '/docs', '/docs/', '/docs/json', '/evaluate', '/metrics']) {
     t.same(await askExact(`${url}${path}`), unknown, path)

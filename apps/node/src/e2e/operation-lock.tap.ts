@@ -1,7 +1,7 @@
 import { openStore } from '@ratatosk/store'
 import { ask, until } from '@ratatosk/test-kit/http'
 import t from 'tap'
-import { anyPlacement, bothBackends } from '../test/backends.js'
+import { anyPlacement, onServices } from '../test/backends.js'
 import { devnetServer } from '../test/devnet-server.js'
 import { runNode } from '../test/node.js'
 
@@ -9,7 +9,7 @@ const paths = ['/init', '/reset', '/stateQueue/repair-root-units', '/commit', '/
 const rounds = Number(process.env.RATATOSK_LOCK_ROUNDS ?? 10)
 const byHand = { AUTO_INIT: 'false', AUTO_COMMIT: 'false', AUTO_MERGE: 'false', BLOCK_VALIDITY_MS: '10000' }
 
-const [, services] = await bothBackends()
+const services = await onServices()
 
 t.test(`of concurrent operations one succeeds and the others conflict, ${rounds} rounds`, async (t) => {
   const layer1 = await devnetServer(t)

@@ -1,12 +1,12 @@
 import { ask } from '@ratatosk/test-kit/http'
 import t from 'tap'
-import { bothBackends } from '../test/backends.js'
+import { onServices } from '../test/backends.js'
 import { runNode, submit } from '../test/node.js'
 
 // A machine that runs many tests at once is slow.
 t.setTimeout(300_000)
 
-const [, services] = await bothBackends()
+const services = await onServices()
 
 t.test(
   'refuses transactions with Retry-After while the queue is full',

@@ -1,7 +1,7 @@
 import { Address } from '@dcspark/cardano-multiplatform-lib-nodejs'
 import { until } from '@ratatosk/test-kit/http'
 import t from 'tap'
-import { bothBackends } from '../test/backends.js'
+import { backends } from '../test/backends.js'
 import { keepAliveClient } from '../test/keep-alive-client.js'
 import { allRejections, missing, wholeHistory } from '../test/ledger-checks.js'
 import {
@@ -15,7 +15,7 @@ import {
 // Real transactions, one after the other, on an embedded database and on services.
 t.setTimeout(600_000)
 
-for (const backend of await bothBackends()) {
+for (const backend of await backends()) {
   const skip = skipMidgard || backend.skip
   const length = midgardLength(backend.name)
   t.test(`${length} chained transactions on ${backend.name}`, { skip }, async (t) => {

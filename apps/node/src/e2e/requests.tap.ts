@@ -2,7 +2,7 @@ import { ask } from '@ratatosk/test-kit/http'
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
 import { readSettings } from '../index.js'
-import { embedded } from '../test/backends.js'
+import { anyPlacement } from '../test/backends.js'
 import { askExact, runNode } from '../test/node.js'
 
 // A machine that runs many tests at once is slow.
@@ -11,7 +11,7 @@ t.setTimeout(600_000)
 async function start(t: Test, environment: Record<string, string>) {
   const lines: Record<string, unknown>[] = []
   const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line)) })
-  const node = await runNode(t, { ...(await embedded(t)), ...environment }, { log })
+  const node = await runNode(t, { ...(await anyPlacement(t)), ...environment }, { log })
   return { ...node, requests: () => lines.filter(({ msg }) => msg === 'Request') }
 }
 

@@ -1,7 +1,7 @@
 import { ask, until } from '@ratatosk/test-kit/http'
 import t, { type Test } from 'tap'
 import { readSettings } from '../index.js'
-import { anyPlacement, backends } from '../test/backends.js'
+import { anyPlacement, sharedBackends } from '../test/backends.js'
 import { askExact, runNode, submit } from '../test/node.js'
 import { transferFrom } from '../test/transfers.js'
 
@@ -60,7 +60,7 @@ async function servedPaths(url: string): Promise<string[]> {
   return every.filter((_path, index) => answers[index]?.status !== 404)
 }
 
-const services = (await backends()).slice(1)
+const services = await sharedBackends()
 
 for (const backend of services) {
   t.test(`roles on ${backend.name}`, { skip: backend.skip }, async (t) => {

@@ -4,11 +4,8 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ask, until } from '@ratatosk/test-kit/http'
 import t from 'tap'
-import { explainFailure } from '../run-node.js'
-import { readSettings } from '../settings/read.js'
-import { startNode } from '../start-node.js'
 import { temporaryDirectory } from '../test/backends.js'
-import { submit } from '../test/node.js'
+import { refusalOf, submit } from '../test/node.js'
 import { failedStart, spawnGroup, spawnNode } from '../test/node-process.js'
 import { transferFrom } from '../test/transfers.js'
 
@@ -81,13 +78,7 @@ t.test('a failed start says which setting is wrong', async (t) => {
       /^DATA_DIR is ".*plain\/x": it cannot be written to \(ENOTDIR\)\. Choose another directory\.$/m,
     ],
   ] as const) {
-    const settings = { PORT: '0', LOG_LEVEL: 'silent', DATA_DIR: dataDirectory, ...environment }
-    const start = async () => startNode(readSettings(settings))
-    const failure = await start().then(
-      () => t.fail('it started'),
-      (error: unknown) => error,
-    )
-    t.match(explainFailure(failure), sentence)
+    t.match(await refusalOf({ DATA_DIR: dataDirectory, ...environment }), sentence)
   }
 })
 

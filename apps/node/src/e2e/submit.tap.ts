@@ -1,7 +1,7 @@
 import { breakableProxy, redisUrl } from '@ratatosk/test-kit'
 import { ask, until } from '@ratatosk/test-kit/http'
 import t, { type Test } from 'tap'
-import { anyPlacement, backends, bothBackends, servicesMissing } from '../test/backends.js'
+import { anyPlacement, backends, onServices, servicesMissing } from '../test/backends.js'
 import { runNode, submit } from '../test/node.js'
 import { transferFrom } from '../test/transfers.js'
 
@@ -159,7 +159,7 @@ t.test(
   'a queue that is away: 500, and again 200 when it is back',
   { skip: await servicesMissing() },
   async (t) => {
-    const [, services] = await bothBackends()
+    const services = await onServices()
     const queue = await breakableProxy(redisUrl)
     t.teardown(() => queue.close())
     const { url } = await runNode(t, { ...(await services.place(t)), REDIS_URL: queue.url })

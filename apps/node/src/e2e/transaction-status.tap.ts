@@ -1,6 +1,6 @@
 import { ask, until } from '@ratatosk/test-kit/http'
 import t, { type Test } from 'tap'
-import { backends, embedded } from '../test/backends.js'
+import { anyPlacement, sharedBackends } from '../test/backends.js'
 import { buildBlock } from '../test/blocks.js'
 import { devnetFunds } from '../test/devnet-funds.js'
 import { readEvents } from '../test/event-reader.js'
@@ -18,7 +18,7 @@ async function read(url: string, path: string) {
   return JSON.parse(body)
 }
 
-for (const backend of (await backends()).slice(1)) {
+for (const backend of await sharedBackends()) {
   t.test(`every status is reached on ${backend.name}`, { skip: backend.skip }, async (t) => {
     const place = { ...(await backend.place(t)), SUBMIT_MAX_ATTEMPTS: '3' }
     const { url, store, settings } = await runNode(t, { ...place, NODE_ROLE: 'api' })
@@ -127,8 +127,8 @@ for (const backend of (await backends()).slice(1)) {
   })
 }
 
-t.test('an embedded node tells of a transaction until its block is merged', async (t: Test) => {
-  const place = { ...(await embedded(t)), MATURITY_WINDOW_MS: '500', MERGE_INTERVAL_MS: '500' }
+t.test('a node tells of a transaction until its block is merged', async (t: Test) => {
+  const place = { ...(await anyPlacement(t)), MATURITY_WINDOW_MS: '500', MERGE_INTERVAL_MS: '500' }
   const { url } = await runNode(t, place)
   const { transfer } = await transferFrom(5, 0)
   const events = readEvents(() => `${url}/events?tx_hash=${transfer.hash}&after=0.0.0`)
@@ -158,7 +158,7 @@ t.test('an embedded node tells of a transaction until its block is merged', asyn
 
 t.test('SERVE_TX_STATUS, SERVE_EVENTS and SERVE_EXPLORER=false answer the uniform 404', async (t) => {
   const { url } = await runNode(t, {
-    ...(await embedded(t)),
+    ...(await anyPlacement(t)),
     SERVE_TX_STATUS: 'false',
     SERVE_EVENTS: 'false',
     SERVE_EXPLORER: 'false',

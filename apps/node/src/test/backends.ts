@@ -20,20 +20,29 @@ export async function servicesMissing(): Promise<string | false> {
   return (await whyMissing('PostgreSQL', 'Redis')) ?? false
 }
 
-/** Everything embedded, and everything in PostgreSQL and Redis. */
-export async function bothBackends(): Promise<readonly [Backend, Backend]> {
-  return [
-    { name: 'embedded', skip: false, place: embedded },
-    { name: 'PostgreSQL and Redis', skip: await servicesMissing(), place: services },
-  ]
+/** Whether `npm run test:full` runs, which tries every backend. */
+const full = process.env.RATATOSK_TESTS === 'full'
+
+/** PostgreSQL and Redis. */
+export async function onServices(): Promise<Backend> {
+  return { name: 'PostgreSQL and Redis', skip: await servicesMissing(), place: services }
 }
 
-/** Both, and PostgreSQL with the queue in it. */
+/** PostgreSQL, with the queue in it. */
+export async function onDatabase(): Promise<Backend> {
+  return { name: 'PostgreSQL alone', skip: await servicesMissing(), place: database }
+}
+
+/** Those that several processes can share: PostgreSQL and Redis; in the full run also PostgreSQL alone. */
+export async function sharedBackends(): Promise<readonly Backend[]> {
+  return full ? [await onServices(), await onDatabase()] : [await onServices()]
+}
+
+/** PostgreSQL and Redis, or everything embedded if they are missing; in the full run all. */
 export async function backends(): Promise<readonly Backend[]> {
-  return [
-    ...(await bothBackends()),
-    { name: 'PostgreSQL alone', skip: await servicesMissing(), place: database },
-  ]
+  const onEmbedded = { name: 'embedded', skip: false as const, place: embedded }
+  if (full) return [onEmbedded, ...(await sharedBackends())]
+  return [(await servicesMissing()) ? onEmbedded : await onServices()]
 }
 
 /** Creates a directory that is removed when the test ends. */

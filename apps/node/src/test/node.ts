@@ -4,6 +4,7 @@ import { type Answer, ask, type Question, until } from '@ratatosk/test-kit/http'
 import { whileStarting } from '@ratatosk/test-kit/turns'
 import type { Test } from 'tap'
 import { type NodeOptions, type RunningNode, readSettings, startNode } from '../index.js'
+import { explainFailure } from '../run-node.js'
 
 /** Starts a node on a free port and without a log, and closes it when the test ends. */
 export async function runNode(
@@ -15,6 +16,19 @@ export async function runNode(
   const node = await whileStarting(() => startNode(settings, options))
   t.teardown(() => node.close())
   return node
+}
+
+/** The message of a start that fails, without a process of its own, which would load the node anew. */
+export async function refusalOf(environment: Readonly<Record<string, string>>): Promise<string> {
+  const start = async () => startNode(readSettings({ PORT: '0', LOG_LEVEL: 'silent', ...environment }))
+  const failure = await start().then(
+    async (node) => {
+      await node.close()
+      return new Error('It started')
+    },
+    (error: unknown) => error,
+  )
+  return explainFailure(failure)
 }
 
 /** Waits until a node's state queue has its root and no operation is in progress. */

@@ -3,7 +3,7 @@ import { openStore, type Store } from '@ratatosk/store'
 import { freePort } from '@ratatosk/test-kit'
 import { keysFromSeedPhrase } from '@ratatosk/transaction'
 import type { Test } from 'tap'
-import { bothBackends } from '../backends.js'
+import { onServices } from '../backends.js'
 import { type DevnetServer, devnetWallets } from '../devnet-server.js'
 import { initialised } from '../node.js'
 import { type NodeProcess, spawnNode } from '../node-process.js'
@@ -63,7 +63,7 @@ async function operatorNode(
   url: string,
   settings: Readonly<Record<string, string>>,
 ): Promise<OperatorNode> {
-  const [, services] = await bothBackends()
+  const services = await onServices()
   const placement = await services.place(t)
   const { DATABASE_URL = '', DATABASE_SCHEMA: schema = '' } = placement
   const store = await openStore({ url: DATABASE_URL, schema })

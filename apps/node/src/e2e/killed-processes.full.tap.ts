@@ -2,7 +2,7 @@ import { openStore, type Store } from '@ratatosk/store'
 import { collect, freePort } from '@ratatosk/test-kit'
 import { ask, until } from '@ratatosk/test-kit/http'
 import t, { type Test } from 'tap'
-import { bothBackends, temporaryDirectory } from '../test/backends.js'
+import { onServices, temporaryDirectory } from '../test/backends.js'
 import { keepAliveClient } from '../test/keep-alive-client.js'
 import { manyTransfers } from '../test/many-transfers.js'
 import { spawnNode } from '../test/node-process.js'
@@ -10,7 +10,7 @@ import { spawnNode } from '../test/node-process.js'
 // Six processes start, and each starts once more.
 t.setTimeout(600_000)
 
-const [, services] = await bothBackends()
+const services = await onServices()
 const patient = { timeoutMs: 300_000 }
 const atOnce = 20
 const perKill = 200

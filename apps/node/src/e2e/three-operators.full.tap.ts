@@ -9,7 +9,7 @@ import { retireOperator } from '@ratatosk/protocol'
 import { until } from '@ratatosk/test-kit/http'
 import t, { type Test } from 'tap'
 import { openDeployment, readSettings } from '../index.js'
-import { bothBackends, temporaryDirectory } from '../test/backends.js'
+import { onServices, temporaryDirectory } from '../test/backends.js'
 import { devnetServer } from '../test/devnet-server.js'
 import { besideNode } from '../test/forged-block.js'
 import { openLoad, sources } from '../test/turns/load.js'
@@ -28,7 +28,7 @@ const isAbsentIn = (turn: number) => turn % 6 === 3
 
 t.setTimeout(300_000 + turns * 30_000)
 
-const [, services] = await bothBackends()
+const services = await onServices()
 const patient = { timeoutMs: 240_000 }
 
 async function openScene(t: Test) {

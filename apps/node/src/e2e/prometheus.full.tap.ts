@@ -6,13 +6,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { freePort } from '@ratatosk/test-kit'
 import { ask, until } from '@ratatosk/test-kit/http'
 import t from 'tap'
-import { bothBackends, temporaryDirectory } from '../test/backends.js'
+import { onServices, temporaryDirectory } from '../test/backends.js'
 import { keepAliveClient } from '../test/keep-alive-client.js'
 import { manyTransfers } from '../test/many-transfers.js'
 import { spawnNode } from '../test/node-process.js'
 import { watcherPhrase } from '../test/watching.js'
 
-const [, services] = await bothBackends()
+const services = await onServices()
 const hasPrometheus = spawnSync('prometheus', ['--version']).status === 0
 const missing = hasPrometheus || process.env.RATATOSK_REQUIRE_SERVICES === '1' ? false : 'no prometheus'
 /** Seconds for which it scrapes once every panel has a number. */

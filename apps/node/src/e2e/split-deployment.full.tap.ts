@@ -2,7 +2,7 @@ import { openStore, type Store } from '@ratatosk/store'
 import { collect } from '@ratatosk/test-kit'
 import { ask, until } from '@ratatosk/test-kit/http'
 import t from 'tap'
-import { bothBackends, temporaryDirectory } from '../test/backends.js'
+import { onServices, temporaryDirectory } from '../test/backends.js'
 import { keepAliveClient } from '../test/keep-alive-client.js'
 import { manyTransfers } from '../test/many-transfers.js'
 import { type NodeProcess, spawnNode } from '../test/node-process.js'
@@ -11,7 +11,7 @@ const leaseMs = 4000
 const patient = { timeoutMs: 300_000 }
 const afterwards = 100
 
-const [, services] = await bothBackends()
+const services = await onServices()
 
 t.test(
   'two api nodes, two tx-processors, two sequencers: all is committed, and the death of the active ' +

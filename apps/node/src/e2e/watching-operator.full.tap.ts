@@ -2,7 +2,7 @@ import { fromHex, toHex } from '@ratatosk/cbor'
 import { createClient } from '@ratatosk/client'
 import { ask, until } from '@ratatosk/test-kit/http'
 import t from 'tap'
-import { anyPlacement, bothBackends, temporaryDirectory } from '../test/backends.js'
+import { anyPlacement, onServices, temporaryDirectory } from '../test/backends.js'
 import { serveBody } from '../test/body-server.js'
 import { devnetServer } from '../test/devnet-server.js'
 import { besideNode, withoutWitnesses } from '../test/forged-block.js'
@@ -13,7 +13,7 @@ import { fundWatcher, watcherPhrase } from '../test/watching.js'
 
 t.setTimeout(300_000)
 
-const [, services] = await bothBackends()
+const services = await onServices()
 const json = async (url: string) => JSON.parse((await ask(url)).body)
 
 t.test('an operator’s node removes the invalid block of another, once, also when it is killed', async (t) => {

@@ -1,7 +1,7 @@
 import { Address } from '@dcspark/cardano-multiplatform-lib-nodejs'
 import { until } from '@ratatosk/test-kit/http'
 import t, { type Test } from 'tap'
-import { bothBackends } from '../test/backends.js'
+import { backends } from '../test/backends.js'
 import { keepAliveClient } from '../test/keep-alive-client.js'
 import { allRejections, missing, wholeHistory } from '../test/ledger-checks.js'
 import {
@@ -33,7 +33,7 @@ function shuffled<T>(items: readonly T[], seed: number): T[] {
 
 const address = Address.from_hex(midgardAddressHex).to_bech32()
 
-for (const backend of await bothBackends()) {
+for (const backend of await backends()) {
   const skip = skipMidgard || backend.skip
   const length = midgardLength(backend.name)
   const start = async (t: Test) => {
