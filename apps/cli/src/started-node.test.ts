@@ -5,27 +5,31 @@ import { until } from '@ratatosk/test-kit/http'
 import { keysFromSigningKey } from '@ratatosk/transaction'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { openBuilder, outputsOf } from './layer2/layer2.js'
+import { type AnyPlace, anyPlace } from './test/any-place.js'
 import { type TestLayer1, testLayer1 } from './test/layer1.js'
 import { run } from './test/run.js'
 import { type StartedNode, startedNode } from './test/started-node.js'
 
-// A first start creates a database, which takes long on a busy machine.
+// A start takes long on a busy machine.
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 })
 
 let layer1: TestLayer1
+let place: AnyPlace
 let node: StartedNode
 let stopped = false
 
 beforeAll(async () => {
   layer1 = await testLayer1()
   const manual = { AUTO_COMMIT: 'false', AUTO_MERGE: 'false', MATURITY_WINDOW_MS: '0' }
-  node = await startedNode({ ...layer1.settings, ...manual })
+  place = await anyPlace()
+  node = await startedNode({ ...place.settings, ...layer1.settings, ...manual }, place.secrets)
   await until(async () => (await json('status')).value.stateQueue === 'ok', { what: 'it is initialised' })
 })
 
 afterAll(async () => {
   if (!stopped) await node?.stop()
   await layer1?.close()
+  await place?.remove()
 })
 
 /** Runs a command with the node's URL and token. */

@@ -1,8 +1,6 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { blockVersion, encodedHeader } from '@ratatosk/block'
 import { expect, onTestFinished, test } from 'vitest'
+import { anyPlace } from './test/any-place.js'
 import { run } from './test/run.js'
 import { withNode } from './test/store-node.js'
 
@@ -22,9 +20,9 @@ const { bytes: header, hash: headerHash } = encodedHeader({
 const name = Buffer.from(headerHash).toString('hex')
 
 test('verdicts are listed, and an unprovable one fails', { timeout: 300_000 }, async () => {
-  const directory = await mkdtemp(join(tmpdir(), 'ratatosk-cli-'))
-  onTestFinished(() => rm(directory, { recursive: true, force: true }))
-  await withNode({ DATA_DIR: directory }, async (url, { verdicts }) => {
+  const { settings, secrets, remove } = await anyPlace()
+  onTestFinished(remove)
+  await withNode({ ...settings, ...secrets }, async (url, { verdicts }) => {
     const list = (...more: string[]) => run(['verdicts', '--url', url, ...more], {})
     const json = async (...more: string[]) => {
       const { status, out } = await list('--json', ...more)

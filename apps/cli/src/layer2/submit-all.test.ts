@@ -1,9 +1,7 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { createClient } from '@ratatosk/client'
 import { decodeTransaction, effects, type Utxo } from '@ratatosk/ledger'
 import { expect, onTestFinished, test, vi } from 'vitest'
+import { anyPlace } from '../test/any-place.js'
 import { receiver, withNode } from '../test/store-node.js'
 import { devnetFunds, openBuilder } from './layer2.js'
 import { submitAll } from './submit-all.js'
@@ -42,9 +40,9 @@ async function* linesOf(lines: readonly string[]): AsyncGenerator<string, void> 
 }
 
 test('what was accepted has results before a double spend, at the pace of the node', async () => {
-  const DATA_DIR = await mkdtemp(join(tmpdir(), 'ratatosk-submit-'))
-  onTestFinished(() => rm(DATA_DIR, { recursive: true }))
-  await withNode({ DATA_DIR }, async (url) => {
+  const { settings, secrets, remove } = await anyPlace()
+  onTestFinished(remove)
+  await withNode({ ...settings, ...secrets }, async (url) => {
     const { chain, doubleSpend } = await chainOf(url, 20)
     const lines = [...chain.map(({ transaction }) => transaction), '', doubleSpend.transaction]
     const submit = (send: typeof fetch, fromLine = 1, patienceMs?: number) =>

@@ -1,10 +1,7 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { createClient } from '@ratatosk/client'
 import { readSettings, startNode } from '@ratatosk/node'
-import { createPGliteFiles } from '@ratatosk/test-kit'
 import { expect, onTestFinished, test, vi } from 'vitest'
+import { anyPlace } from '../test/any-place.js'
 import { runLoad } from './run-load.js'
 
 vi.setConfig({ testTimeout: 120_000 })
@@ -19,11 +16,12 @@ const dear: typeof fetch = async (input, init) => {
 }
 
 test('a chain of payments whose funds are spent ends, and the report says so', async () => {
-  const DATA_DIR = await mkdtemp(join(tmpdir(), 'ratatosk-load-'))
-  onTestFinished(() => rm(DATA_DIR, { recursive: true }))
-  await createPGliteFiles(join(DATA_DIR, 'store'))
+  const { settings, secrets, remove } = await anyPlace()
+  onTestFinished(remove)
   const manual = { AUTO_COMMIT: 'false', AUTO_INIT: 'false', SERVE_DOCS: 'false' }
-  const node = await startNode(readSettings({ ...manual, DATA_DIR, PORT: '0', LOG_LEVEL: 'silent' }))
+  const node = await startNode(
+    readSettings({ ...manual, ...settings, ...secrets, PORT: '0', LOG_LEVEL: 'silent' }),
+  )
   onTestFinished(() => node.close())
   const warnings: string[] = []
   const note = ({ name }: Error) => warnings.push(name)
