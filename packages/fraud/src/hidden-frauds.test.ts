@@ -2,8 +2,8 @@ import { chunkKey, encodeChunkRecord, partsOf } from '@ratatosk/block'
 import { concatBytes, fromHex, toHex } from '@ratatosk/cbor'
 import type { ProvableRules } from '@ratatosk/contracts'
 import { blake2b256, encodeOutputReference, type Utxo } from '@ratatosk/ledger'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { bond, evaluator, openScene, otherKeys } from '../../protocol/dist/test/protocol-scene.js'
+import { afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { bond, openScene, otherKeys } from '../../protocol/dist/test/protocol-scene.js'
 import { fraudsIn } from './find-fraud.js'
 import { removeFraudulentBlock } from './remove-fraudulent-block.js'
 import { commitUnderAll } from './test/all-policies.js'
@@ -19,8 +19,6 @@ const closing: (() => Promise<void>)[] = []
 afterEach(async () => {
   for (const close of closing.splice(0)) await close()
 })
-afterAll(() => evaluator.close())
-
 let rules: ProvableRules
 beforeAll(async () => {
   const { devnet, layer1, slots } = await openScene()

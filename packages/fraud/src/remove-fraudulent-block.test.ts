@@ -11,7 +11,7 @@ import { fromHex, toHex } from '@ratatosk/cbor'
 import { ledgerFraudScript } from '@ratatosk/contracts'
 import { blake2b256, type Utxo } from '@ratatosk/ledger'
 import { pruneBlocks, publishScripts, referenceScriptsOf, removeInvalidBlock } from '@ratatosk/protocol'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterEach, beforeAll, describe, expect, it } from 'vitest'
 import {
   begin,
   bond,
@@ -44,8 +44,6 @@ const closing: (() => Promise<void>)[] = []
 afterEach(async () => {
   for (const close of closing.splice(0)) await close()
 })
-afterAll(() => evaluator.close())
-
 let story: Story
 let honest: Committed
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 import { isBlockError, judgeBlock } from '@ratatosk/block'
 import { equalBytes, fromHex } from '@ratatosk/cbor'
 import { decodeOutputReference, decodeTransactionOutput, outputReferenceKey } from '@ratatosk/ledger'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { evaluator } from '../../protocol/dist/test/protocol-scene.js'
 import { lies } from './test/lies/index.js'
 import { ruleLies } from './test/lies/rule-lies.js'
@@ -13,8 +13,6 @@ let opened: OpenStory
 beforeAll(async () => {
   opened = await openStory()
 })
-afterAll(() => evaluator.close())
-
 const told: Readonly<Record<string, (story: Story) => Committed>> = {
   ...Object.fromEntries(lies.map(({ what, tell }) => [what, tell])),
   ...ruleLies,

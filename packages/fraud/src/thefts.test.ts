@@ -1,7 +1,7 @@
 import { concatBytes, fromHex, toHex } from '@ratatosk/cbor'
 import type { ProvableRules } from '@ratatosk/contracts'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { bond, evaluator, openScene } from '../../protocol/dist/test/protocol-scene.js'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { bond, openScene } from '../../protocol/dist/test/protocol-scene.js'
 import { removeFraudulentBlock } from './remove-fraudulent-block.js'
 import { movedParts } from './shapes/moved-parts.js'
 import { commitUnderAll } from './test/all-policies.js'
@@ -13,8 +13,6 @@ import { eight, signedTheft, theft } from './test/theft.js'
  * Blocks that take money, whose bodies and maps are published. No node accepts one of them; each would be
  * merged if no policy convicted it.
  */
-
-afterAll(() => evaluator.close())
 
 /** A key witness whose key lacks a byte. */
 const shortKey = concatBytes(fromHex('a10081'), fromHex(`82581f${'05'.repeat(31)}5840${'06'.repeat(64)}`))

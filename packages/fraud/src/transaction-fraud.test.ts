@@ -1,7 +1,7 @@
 import { CborWriter } from '@ratatosk/cbor'
 import { transactionFraudScript } from '@ratatosk/contracts'
 import { openContracts, publishScripts, referenceScriptsOf } from '@ratatosk/protocol'
-import { afterAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import {
   begin,
   bond,
@@ -14,8 +14,6 @@ import {
 import { accuse } from './accused-block.js'
 import { removeFraudulentBlock } from './remove-fraudulent-block.js'
 import { accusation, blockOf, tellStory } from './test/lying-blocks.js'
-
-afterAll(() => evaluator.close())
 
 /** Spends an output of 5 ada and pays another amount. */
 function payment(index: number, lovelace: bigint): Uint8Array {

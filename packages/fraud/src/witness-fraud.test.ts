@@ -2,7 +2,7 @@ import { concatBytes } from '@ratatosk/cbor'
 import { ledgerFraudScript, witnessFraudScript } from '@ratatosk/contracts'
 import { decodeTransaction } from '@ratatosk/ledger'
 import { openContracts, publishScripts, referenceScriptsOf } from '@ratatosk/protocol'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import {
   begin,
   bond,
@@ -14,8 +14,6 @@ import {
 import { accuse } from './accused-block.js'
 import { removeFraudulentBlock } from './remove-fraudulent-block.js'
 import { accusation, blockOf, type Story, tellStory } from './test/lying-blocks.js'
-
-afterAll(() => evaluator.close())
 
 /** A transaction with one bit of its first signature changed. */
 function forged(bytes: Uint8Array): Uint8Array {

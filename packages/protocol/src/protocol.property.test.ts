@@ -1,9 +1,7 @@
 import fc from 'fast-check'
-import { afterAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { mergeBlock } from './queue-drafts.js'
-import { begin, commit, contracts, evaluator, openScene } from './test/protocol-scene.js'
-
-afterAll(() => evaluator.close())
+import { begin, commit, contracts, openScene } from './test/protocol-scene.js'
 
 it('any sequence of commits and merges keeps the list equal to a model', async () => {
   const step = fc.constantFrom('commit' as const, 'merge' as const)

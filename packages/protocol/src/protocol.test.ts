@@ -1,7 +1,7 @@
 import { toHex } from '@ratatosk/cbor'
 import { endOfTurn, operatorInTurn } from '@ratatosk/contracts'
 import { slotToTime } from '@ratatosk/ledger'
-import { afterAll, afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { burnElements } from './burn-drafts.js'
 import { takeOverAfterOf } from './contracts.js'
 import { commitBlock, initQueue, mergeBlock } from './queue-drafts.js'
@@ -13,7 +13,6 @@ import {
   beginRegistry,
   commit,
   contracts,
-  evaluator,
   keys,
   nextHeader,
   openScene,
@@ -28,8 +27,6 @@ const closing: (() => Promise<void>)[] = []
 afterEach(async () => {
   for (const close of closing.splice(0)) await close()
 })
-afterAll(() => evaluator.close())
-
 async function openClosedAfter() {
   const scene = await openScene()
   closing.push(() => scene.devnet.close())

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, expect, it } from 'vitest'
+import { afterEach, expect, it } from 'vitest'
 import { openContracts } from './contracts.js'
 import { registerOperator, retireOperator } from './registry-drafts.js'
 import { removeInvalidBlock } from './removal-drafts.js'
@@ -7,7 +7,6 @@ import {
   bond,
   commitInTurn,
   contracts,
-  evaluator,
   lovelaceOf,
   openScene,
   operator,
@@ -20,8 +19,6 @@ const closing: (() => Promise<void>)[] = []
 afterEach(async () => {
   for (const close of closing.splice(0)) await close()
 })
-afterAll(() => evaluator.close())
-
 const invalid = { transactionsRoot: invalidRoot }
 const rejected = { code: 'LAYER1_REJECTED' }
 

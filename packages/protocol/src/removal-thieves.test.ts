@@ -12,7 +12,6 @@ import {
   commit,
   commitInTurn,
   contracts,
-  evaluator,
   keys,
   openScene,
   operator,
@@ -267,10 +266,7 @@ beforeAll(async () => {
   rollup = await openRollup()
   refuserOf = openJudge(rollup.scene, otherKeys)
 })
-afterAll(async () => {
-  await rollup.scene.devnet.close()
-  await evaluator.close()
-})
+afterAll(() => rollup.scene.devnet.close())
 
 it('takes the removal of the fraud', async () => {
   expect(await refuserOf(remove(rollup))).toBeUndefined()

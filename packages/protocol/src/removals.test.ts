@@ -1,5 +1,5 @@
 import { toHex } from '@ratatosk/cbor'
-import { afterAll, afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { burnElements } from './burn-drafts.js'
 import { publishScripts } from './contracts.js'
 import { initQueue, initRollup, mergeBlock } from './queue-drafts.js'
@@ -19,7 +19,6 @@ import {
   commit,
   commitInTurn,
   contracts,
-  evaluator,
   freeContracts,
   keys,
   lovelaceOf,
@@ -34,8 +33,6 @@ const closing: (() => Promise<void>)[] = []
 afterEach(async () => {
   for (const close of closing.splice(0)) await close()
 })
-afterAll(() => evaluator.close())
-
 async function openBegun() {
   const scene = await openScene()
   closing.push(() => scene.devnet.close())

@@ -8,23 +8,12 @@ import { inOrder } from './contracts.js'
 import { commitBlock, initQueue, mergeBlock } from './queue-drafts.js'
 import { allElements, readStateQueue, type StateQueue } from './state-queue.js'
 import { openJudge } from './test/judge.js'
-import {
-  begin,
-  commit,
-  contracts,
-  evaluator,
-  keys,
-  nextHeader,
-  openScene,
-  root,
-} from './test/protocol-scene.js'
+import { begin, commit, contracts, keys, nextHeader, openScene, root } from './test/protocol-scene.js'
 
 const closing: (() => Promise<void>)[] = []
 afterEach(async () => {
   for (const close of closing.splice(0)) await close()
 })
-afterAll(() => evaluator.close())
-
 async function openBegun() {
   const scene = await openScene()
   closing.push(() => scene.devnet.close())

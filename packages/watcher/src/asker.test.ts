@@ -6,7 +6,7 @@ import { outputReferenceKey } from '@ratatosk/ledger'
 import { readQuestions } from '@ratatosk/protocol'
 import { openStore } from '@ratatosk/store'
 import { openTestStore } from '@ratatosk/test-kit/vitest'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { blockOf } from '../../fraud/dist/test/lying-blocks.js'
 import { signedTheft } from '../../fraud/dist/test/theft.js'
 import { undecodedOf } from '../../fraud/dist/test/undecoded.js'
@@ -15,9 +15,7 @@ import type { Withheld } from './test/follow-queue.js'
 import { honest, ofLie } from './test/lies.js'
 import { openOperator } from './test/operator.js'
 import { followReally } from './test/real-follower.js'
-import { bond, evaluator, keys, openWatched, openWatcher, until, type Watched } from './test/scene.js'
-
-afterAll(() => evaluator.close())
+import { bond, keys, openWatched, openWatcher, until, type Watched } from './test/scene.js'
 
 const timeout = 120_000
 const patienceMs = 20_000

@@ -1,10 +1,7 @@
 import { type Layer1, Layer1Error } from '@ratatosk/layer1'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { follow } from './send.js'
 import { openContext } from './test/context.js'
-import { evaluator } from './test/scene.js'
-
-afterAll(() => evaluator.close())
 
 const unknown: Partial<Layer1> = { status: async () => ({ kind: 'unknown' }) }
 const behind: Partial<Layer1> = { ...unknown, utxosAt: async () => [], utxosByReferences: async () => [] }

@@ -2,20 +2,18 @@ import { concatBytes, equalBytes, fromHex } from '@ratatosk/cbor'
 import { blake2b256 } from '@ratatosk/ledger'
 import { openContracts, summonsTerms } from '@ratatosk/protocol'
 import { nibbleAt, nibblesOf, type Trie } from '@ratatosk/trie'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { freeMap, leafAt, leavesOf, nodeOf, pathFrom } from '../../contracts/dist/test/summons/free-map.js'
 import type { Committed } from '../../fraud/dist/test/lying-blocks.js'
 import { summonsContracts } from '../../protocol/dist/test/protocol-scene.js'
 import { honest, ofLie } from './test/lies.js'
 import { openOperator } from './test/operator.js'
-import { evaluator, openWatched, openWatcher, until, type Watched } from './test/scene.js'
+import { openWatched, openWatcher, until, type Watched } from './test/scene.js'
 
 /*
  * An operator who has lied answers each question in the last second of its time. The block is removed before
  * it is mature nevertheless.
  */
-
-afterAll(() => evaluator.close())
 
 const timeout = 600_000
 /** `RATATOSK_SEARCH_ENTRIES=1000000` searches among so many outputs. */

@@ -6,13 +6,11 @@ import { decodeTransaction } from '@ratatosk/ledger'
 import { pruneBlocks, readQuestions, registerOperator } from '@ratatosk/protocol'
 import type { VerdictStage } from '@ratatosk/store'
 import { keysFromSigningKey, type TransactionDraft } from '@ratatosk/transaction'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { operator, summonsContracts } from '../../protocol/dist/test/protocol-scene.js'
 import { honest, largeLie, ofLie } from './test/lies.js'
 import { openOperator } from './test/operator.js'
 import { evaluator, openWatched, openWatcher, until, type Watched } from './test/scene.js'
-
-afterAll(() => evaluator.close())
 
 const timeout = 120_000
 

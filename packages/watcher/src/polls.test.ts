@@ -3,11 +3,9 @@ import { equalBytes } from '@ratatosk/cbor'
 import { type Layer1, openWallet } from '@ratatosk/layer1'
 import { mergeBlock } from '@ratatosk/protocol'
 import type { Store } from '@ratatosk/store'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { ofLie } from './test/lies.js'
 import { evaluator, openWatched, openWatcher, otherKeys, until } from './test/scene.js'
-
-afterAll(() => evaluator.close())
 
 const timeout = 120_000
 

@@ -1,9 +1,6 @@
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { buildAndSend, send } from './send.js'
 import { openContext } from './test/context.js'
-import { evaluator } from './test/scene.js'
-
-afterAll(() => evaluator.close())
 
 test('pays with nothing that a sweep in flight makes: the next process would not know it', async () => {
   const { address, funded, devnet, layer1, store, start, headerHash, lacks } = await openContext(9_000_000n)

@@ -2,11 +2,9 @@ import { encodeHeader, type Header, headerHash } from '@ratatosk/block'
 import { accuse, removeFraudulentBlock } from '@ratatosk/fraud'
 import { mergeBlock } from '@ratatosk/protocol'
 import { keysFromSigningKey } from '@ratatosk/transaction'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { largeLie, ofLie } from './test/lies.js'
 import { evaluator, openWatched, openWatcher, until } from './test/scene.js'
-
-afterAll(() => evaluator.close())
 
 const timeout = 120_000
 

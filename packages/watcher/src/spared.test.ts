@@ -1,9 +1,6 @@
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { buildAndSend } from './send.js'
 import { openContext } from './test/context.js'
-import { evaluator } from './test/scene.js'
-
-afterAll(() => evaluator.close())
 
 const datum = { kind: 'inline', data: Uint8Array.of(0x40) } as const
 

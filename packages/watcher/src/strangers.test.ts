@@ -2,16 +2,14 @@ import { toHex } from '@ratatosk/cbor'
 import type { InvalidBlock } from '@ratatosk/follower'
 import { encodeAsk, encodeExpiry } from '@ratatosk/fraud'
 import { askQuestion, endQuestion, readQuestions } from '@ratatosk/protocol'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { blockOf } from '../../fraud/dist/test/lying-blocks.js'
 import { summonsContracts as contracts } from '../../protocol/dist/test/protocol-scene.js'
 import { chunkNumberOf } from './question-book.js'
 import { honest } from './test/lies.js'
 import { openOperator } from './test/operator.js'
-import { evaluator, openWatched, openWatcher, until, type Watched } from './test/scene.js'
+import { openWatched, openWatcher, until, type Watched } from './test/scene.js'
 import { chunkQuestion } from './unavailable.js'
-
-afterAll(() => evaluator.close())
 
 const timeout = 120_000
 const patienceMs = 20_000

@@ -1,13 +1,11 @@
 import { toHex } from '@ratatosk/cbor'
 import { outputReferenceKey } from '@ratatosk/ledger'
 import { readQuestions } from '@ratatosk/protocol'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { summonsContracts as contracts } from '../../protocol/dist/test/protocol-scene.js'
 import type { SummonResult, Watcher, WatcherStep } from './index.js'
 import { honest } from './test/lies.js'
-import { evaluator, openWatched, openWatcher, until, type Watched } from './test/scene.js'
-
-afterAll(() => evaluator.close())
+import { openWatched, openWatcher, until, type Watched } from './test/scene.js'
 
 const timeout = 120_000
 const withheld = { judge: async () => Promise.reject(new Error('There is no body')) }

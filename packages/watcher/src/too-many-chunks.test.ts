@@ -2,13 +2,11 @@ import { chunkKey, encodeChunkRecord, maxChunks } from '@ratatosk/block'
 import { toHex } from '@ratatosk/cbor'
 import type { InvalidBlock } from '@ratatosk/follower'
 import { blake2b256 } from '@ratatosk/ledger'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { blockOf, framesOf } from '../../fraud/dist/test/lying-blocks.js'
 import { summonsContracts as contracts } from '../../protocol/dist/test/protocol-scene.js'
 import { openOperator } from './test/operator.js'
-import { evaluator, openWatched, openWatcher, until } from './test/scene.js'
-
-afterAll(() => evaluator.close())
+import { openWatched, openWatcher, until } from './test/scene.js'
 
 test.each([maxChunks + 1, 2 ** 53 - 1])(
   'asks for no other chunk of a block that counts %i of them',

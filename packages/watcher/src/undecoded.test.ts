@@ -3,19 +3,17 @@ import { verdictPolicies } from '@ratatosk/contracts'
 import type { InvalidBlock } from '@ratatosk/follower'
 import { movedParts } from '@ratatosk/fraud'
 import { type Contracts, openContracts } from '@ratatosk/protocol'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { blockOf, type Committed } from '../../fraud/dist/test/lying-blocks.js'
 import { signedTheft, theft } from '../../fraud/dist/test/theft.js'
 import { undecodedOf } from '../../fraud/dist/test/undecoded.js'
 import { openScene, contracts as plain } from '../../protocol/dist/test/protocol-scene.js'
 import { followReally } from './test/real-follower.js'
-import { evaluator, openWatched, openWatcher, until } from './test/scene.js'
+import { openWatched, openWatcher, until } from './test/scene.js'
 
 /*
  * Blocks with a transaction that does not decode, which no claim shows. It takes nothing, and hides nothing.
  */
-
-afterAll(() => evaluator.close())
 
 const timeout = 120_000
 const read = movedParts

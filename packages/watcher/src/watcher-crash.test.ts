@@ -1,12 +1,10 @@
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { summonsContracts } from '../../protocol/dist/test/protocol-scene.js'
 import { largeLie, ofLie } from './test/lies.js'
 import { openOperator } from './test/operator.js'
 import { openProcesses } from './test/processes.js'
-import { bond, evaluator, until } from './test/scene.js'
+import { bond, until } from './test/scene.js'
 import type { WatcherStep } from './types.js'
-
-afterAll(() => evaluator.close())
 
 /** In the order in which they follow a finding. */
 const steps: readonly WatcherStep[] = [

@@ -4,20 +4,9 @@ import { removeBlock } from '@ratatosk/protocol'
 import { openStore } from '@ratatosk/store'
 import { openTestStore } from '@ratatosk/test-kit/vitest'
 import { keysFromSigningKey } from '@ratatosk/transaction'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { honest, largeLie, ofLie } from './test/lies.js'
-import {
-  bond,
-  evaluator,
-  keys,
-  openWatched,
-  openWatcher,
-  otherKeys,
-  until,
-  type Watched,
-} from './test/scene.js'
-
-afterAll(() => evaluator.close())
+import { bond, keys, openWatched, openWatcher, otherKeys, until, type Watched } from './test/scene.js'
 
 const timeout = 120_000
 const newest = async ({ store }: Pick<Watched, 'store'>) =>

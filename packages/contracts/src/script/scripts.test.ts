@@ -4,7 +4,7 @@ import { scriptHash } from '@ratatosk/ledger'
 import { describe, expect, it } from 'vitest'
 import { ChunkFlaw, LedgerFraud, TransactionFraud, WitnessFraud } from '../fraud/layout.js'
 import { blueprint } from '../validators/blueprint.js'
-import { compileValidator } from '../validators/compile.js'
+import { compiledCode } from './blueprint.js'
 import { operatorRegistryScript, renouncedAdministrator, stateQueueScript } from './scripts.js'
 
 const hash = new Uint8Array(28).fill(1)
@@ -71,7 +71,7 @@ describe('scripts', () => {
   it('are a CBOR byte string that holds the applied program, and hashed as such', () => {
     const script = stateQueueScript(queue)
     const reader = new CborReader(script.bytes)
-    expect(reader.readBytes().length).toBeGreaterThan(compileValidator('state_queue').program.length)
+    expect(reader.readBytes().length).toBeGreaterThan(compiledCode('state_queue').length)
     reader.assertEnd()
     expect(script.hash).toEqual(scriptHash('PlutusV3', script.bytes))
     expect(new CborWriter().bytes(script.bytes).toBytes().length).toBe(script.bytes.length + 3)

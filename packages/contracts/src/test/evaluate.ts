@@ -28,18 +28,28 @@ export const parameters = parseProtocolParameters(
 export const zeroTime = 1_700_000_000_000n
 export const timeOf = (slot: bigint): bigint => zeroTime + slot * 1000n
 
-/** Every test of a script runs on each of these engines. */
+/** The engines of others. */
 export const engines = { scalus, aiken } satisfies { readonly [name: string]: Evaluate }
 
-/** Aiken's engine takes several times as long as the others: by default it runs a part of the cases. */
-const allCases = process.env.RATATOSK_AIKEN === 'all'
+/**
+ * Of which cases Aiken's engine, which takes several times as long as the others, runs one: of `all`, or of every
+ * so many; of none if it is not set.
+ */
+const aikenCases = process.env.RATATOSK_AIKEN
+const everyAikenCase = aikenCases === 'all' ? 1 : Number(aikenCases)
+export const runsAiken = aikenCases !== undefined
 
 /** The cases that an engine runs. */
 export const casesOf = <Case>(engine: string, cases: readonly Case[]): readonly Case[] =>
-  engine === 'aiken' && !allCases ? cases.filter((_case, index) => index % 5 === 0) : cases
+  engine === 'aiken' ? cases.filter((_case, index) => index % everyAikenCase === 0) : cases
+
+/** The engines that run a test: scalus, and Aiken's in long runs. */
+export const testedEngines: { readonly [name: string]: Evaluate } =
+  runsAiken ? engines : { scalus }
 
 /** The engines of tests that mostly refuse. */
-export const refusingEngines: { readonly [name: string]: Evaluate } = allCases ? engines : { scalus }
+export const refusingEngines: { readonly [name: string]: Evaluate } =
+  aikenCases === 'all' ? engines : { scalus }
 
 /** How many entries of each cost model Aiken's build reads. */
 const modelLengths = [166, 185, 297] as const

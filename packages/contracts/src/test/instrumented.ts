@@ -1,5 +1,5 @@
 import type { ValidatorTitle } from '../script/blueprint.js'
-import { compileInstrumented } from '../validators/compile.js'
+import { instrumentedBuild } from './instrumented-build.js'
 import { createWorld, type World, type WorldOptions } from './world.js'
 
 /** A validator that traces the rules it evaluates and can skip one. Compiling it takes seconds. */
@@ -11,7 +11,7 @@ export interface Instrumented {
 }
 
 export function instrument(title: ValidatorTitle): Instrumented {
-  const { program, rules } = compileInstrumented(title)
+  const { program, rules } = instrumentedBuild(title)
   const worlds = new Map<string, World>()
   return {
     rules,

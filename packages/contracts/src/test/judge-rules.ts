@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { ValidatorTitle } from '../script/blueprint.js'
 import type { Breach } from './breach.js'
-import { casesOf, engines } from './evaluate.js'
+import { casesOf, engines, testedEngines } from './evaluate.js'
 import { type Instrumented, instrument } from './instrumented.js'
 import type { TestTransaction } from './transaction.js'
 import { createWorld, type World } from './world.js'
@@ -16,7 +16,7 @@ export function judgeRules(
   scenarios: { readonly [name: string]: (world: World) => TestTransaction },
   breaches: readonly Breach[],
 ): void {
-  describe.each(Object.entries(engines))('the published script, run by %s', (engine, evaluate) => {
+  describe.each(Object.entries(testedEngines))('the published script, run by %s', (engine, evaluate) => {
     const world = createWorld()
 
     it.each(Object.entries(scenarios))('accepts %s', (_name, scenario) => {

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest'
-import { compileInstrumented } from '../validators/compile.js'
 import { type Evaluate, refusingEngines } from './evaluate.js'
+import { instrumentedBuild } from './instrumented-build.js'
 import type { TestTransaction } from './transaction.js'
 import { createWorld, type World, type WorldOptions } from './world.js'
 
@@ -40,7 +40,7 @@ export function describeProtocol(name: string, declare: (protocol: Protocol) => 
 
 /** A script that skips no rule. */
 const instrumented = (title: 'state_queue' | 'operator_registry') => ({
-  program: compileInstrumented(title).program,
+  program: instrumentedBuild(title).program,
   leading: [-1n],
 })
 

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { engines } from './evaluate.js'
+import { testedEngines } from './evaluate.js'
 import { honestHeader } from './queue/removals.js'
 import { firstHeader, secondHeader } from './queue/scenarios.js'
 import type { TestTransaction, Token } from './transaction.js'
 import { convicting, verdict, verdictToken } from './verdict.js'
 import { ada, scriptReference, wallet } from './world.js'
 
-describe.each(Object.entries(engines))('the verdict policy of the tests, run by %s', (_name, evaluate) => {
+describe.each(Object.entries(testedEngines))('the verdict policy of the tests, run by %s', (_name, evaluate) => {
   const minting = (header: typeof firstHeader, ...mint: Token[]): TestTransaction => ({
     inputs: [{ id: 1, output: wallet(ada(100)) }],
     referenceInputs: [scriptReference(verdict)],

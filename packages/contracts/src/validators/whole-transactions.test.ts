@@ -41,7 +41,7 @@ const transactions = {
   'end of a question, removal and slash': [removeByExpiry, 85n],
 } as const
 
-describe.each(Object.entries(engines))('with the budgets of %s', (_name, evaluate) => {
+describe.each(Object.entries(testedEngines))('with the budgets of %s', (_name, evaluate) => {
   it.each(Object.entries(transactions))(
     'the layer-1 rules accept the transaction: %s',
     async (_, [scenario, slot]) => {

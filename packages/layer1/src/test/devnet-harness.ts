@@ -20,7 +20,7 @@ export const shortLimits = { ...limits, requestTimeoutMs: 300, attempts: 5 }
 export const keys = keysFromSeedPhrase(testWallets.mnemonic, { networkId: 0, account: 0 })
 export const emptyKeys = keysFromSeedPhrase(testWallets.mnemonic, { networkId: 0, account: 40 })
 
-/** One for all tests of a file: its threads are slow to start. */
+/** One per test worker, with which it ends: its threads are slow to start. */
 export const evaluator = createEvaluator({ threads: 1 })
 
 export type Devnet = Awaited<ReturnType<typeof createDevnet>>

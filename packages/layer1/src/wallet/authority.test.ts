@@ -1,13 +1,11 @@
 import { toHex } from '@ratatosk/cbor'
 import { encodeBech32Address, outputReferenceKey, scriptAddress } from '@ratatosk/ledger'
 import { nativeScript } from '@ratatosk/transaction'
-import { afterAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { createDevnetLayer1 } from '../providers/devnet/create-devnet-layer1.js'
-import { emptyKeys, evaluator, keys, limits, openDevnet } from '../test/devnet-harness.js'
+import { emptyKeys, keys, limits, openDevnet } from '../test/devnet-harness.js'
 import { keyAuthority, scriptAuthority } from './authority.js'
 import { openWallet } from './open-wallet.js'
-
-afterAll(() => evaluator.close())
 
 const script = nativeScript(
   JSON.stringify({

@@ -1,16 +1,14 @@
 import { outputReferenceKey } from '@ratatosk/ledger'
 import { type BuiltTransaction, keysFromSeedPhrase } from '@ratatosk/transaction'
-import { afterAll, afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { createDevnetLayer1 } from '../providers/devnet/create-devnet-layer1.js'
-import { emptyKeys, evaluator, keys, limits, openDevnet } from '../test/devnet-harness.js'
+import { emptyKeys, keys, limits, openDevnet } from '../test/devnet-harness.js'
 import { openWallet } from './open-wallet.js'
 
 const closing: (() => Promise<void>)[] = []
 afterEach(async () => {
   for (const close of closing.splice(0)) await close()
 })
-afterAll(() => evaluator.close())
-
 /** Three outputs of 1,000 ada. */
 async function openScene() {
   const devnet = await openDevnet()

@@ -18,7 +18,7 @@ const limits = { requestTimeoutMs: 150, callTimeoutMs: 5000, attempts: 2, backof
 
 export const keys = keysFromSeedPhrase(testWallets.mnemonic, { networkId: 0, account: 0 })
 
-/** One per test file: its threads are slow to start. */
+/** One per test worker, with which it ends: its threads are slow to start. */
 export const evaluator = createEvaluator({ threads: 1 })
 
 const genesisTime = 1_700_000_000_000

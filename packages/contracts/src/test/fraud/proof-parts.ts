@@ -1,7 +1,7 @@
 import { languageParameters, ledgerFraudScript, witnessFraudScript } from '../../fraud/scripts.js'
 import { applyParameters } from '../../script/apply.js'
-import { compileInstrumented } from '../../validators/compile.js'
 import { parameters } from '../evaluate.js'
+import { instrumentedBuild } from '../instrumented-build.js'
 import { scriptOf } from './engines.js'
 import { measureProof, type ProvenLie } from './measure-proof.js'
 
@@ -43,7 +43,7 @@ const policies = [
 /** Measures parts of proofs: a part is what a proof costs less if the script skips its rules. */
 export function partsOf(proofs: readonly ProvenLie[]): ProofParts[] {
   return policies.flatMap(({ title, script, of }) => {
-    const { program, rules } = compileInstrumented(title)
+    const { program, rules } = instrumentedBuild(title)
     const skipping = (place: number) => applyParameters(scriptOf(program).bytes, [BigInt(place), ...of])
     return proofs
       .filter((proof) => Buffer.from(proof.script.hash).equals(script.hash))

@@ -3,7 +3,7 @@ import { decodePlutusData, type PlutusData } from '@ratatosk/ledger/plutus-data'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { PlutusScript } from '../../script/apply.js'
 import type { ValidatorTitle } from '../../script/blueprint.js'
-import { compileInstrumented } from '../../validators/compile.js'
+import { instrumentedBuild } from '../instrumented-build.js'
 import type { TestTransaction } from '../transaction.js'
 import { traces } from '../uplc/builtins.js'
 import type { TestBlock } from './blocks.js'
@@ -56,7 +56,7 @@ export function judgeWithoutRules<Proof>(policy: WithoutRules<Proof>): void {
     let rules: readonly string[]
     let translated: ReturnType<typeof translatePolicies>
     beforeAll(() => {
-      const instrumented = compileInstrumented(title)
+      const instrumented = instrumentedBuild(title)
       rules = instrumented.rules
       translated = translatePolicies(scriptOf(instrumented.program))
     }, 300_000)

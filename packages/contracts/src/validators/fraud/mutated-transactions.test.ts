@@ -13,7 +13,7 @@ import { rules } from '../../test/fraud/transaction/transactions.js'
 import { translatePolicy } from '../../test/fraud/trial.js'
 
 /** `RATATOSK_HONEST_BLOCKS=10000` mutates the transactions of so many blocks, from `RATATOSK_HONEST_FROM`. */
-const blocks = Number(process.env.RATATOSK_HONEST_BLOCKS ?? 40)
+const blocks = Number(process.env.RATATOSK_HONEST_BLOCKS ?? 10)
 const from = Number(process.env.RATATOSK_HONEST_FROM ?? 1)
 const mutationsOfBlock = 30
 

@@ -18,7 +18,7 @@ import { createWorld } from '../../test/world.js'
 
 const number = (name: string, usual: number): number => Number(process.env[name] ?? usual)
 const entries = number('RATATOSK_SEARCH_ENTRIES', 1000)
-const runs = number('RATATOSK_SEARCH_RUNS', 20)
+const runs = number('RATATOSK_SEARCH_RUNS', 5)
 const world = createWorld()
 const verdict = verdictsOf(ledgerFraudScript(), encodeLedgerFraudProof)
 const { scalus } = engines

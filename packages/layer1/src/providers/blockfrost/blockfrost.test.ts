@@ -1,10 +1,8 @@
-import { afterAll, describe, it } from 'vitest'
+import { describe, it } from 'vitest'
 import { providerSuite } from '../../provider-suite/index.js'
 import { serveApis } from '../../test/devnet-apis.js'
-import { evaluator, openHarness } from '../../test/devnet-harness.js'
+import { openHarness } from '../../test/devnet-harness.js'
 import { createBlockfrostLayer1 } from './create-blockfrost-layer1.js'
-
-afterAll(() => evaluator.close())
 
 describe('Blockfrost', () => {
   const suite = providerSuite((options) =>

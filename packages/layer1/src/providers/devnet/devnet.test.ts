@@ -1,9 +1,7 @@
-import { afterAll, describe, it } from 'vitest'
+import { describe, it } from 'vitest'
 import { providerSuite } from '../../provider-suite/index.js'
-import { evaluator, openHarness } from '../../test/devnet-harness.js'
+import { openHarness } from '../../test/devnet-harness.js'
 import { createDevnetLayer1 } from './create-devnet-layer1.js'
-
-afterAll(() => evaluator.close())
 
 describe('devnet in process', () => {
   const suite = providerSuite((options) =>

@@ -1,10 +1,8 @@
-import { afterAll, describe, it } from 'vitest'
+import { describe, it } from 'vitest'
 import { providerSuite } from '../../provider-suite/index.js'
 import { serveApis } from '../../test/devnet-apis.js'
-import { evaluator, openHarness } from '../../test/devnet-harness.js'
+import { openHarness } from '../../test/devnet-harness.js'
 import { createKupmiosLayer1 } from './create-kupmios-layer1.js'
-
-afterAll(() => evaluator.close())
 
 describe('Kupo and Ogmios', () => {
   const suite = providerSuite((options) =>
