@@ -14,10 +14,20 @@ const full = process.env.RATATOSK_TESTS === 'full'
 /** Amounts of the full run, where the environment sets no others; docs/testing.md says what they are. */
 const fullAmounts = {
   RATATOSK_AIKEN: '5',
-  RATATOSK_STORES: 'all',
+  RATATOSK_CRASHES: '3',
+  RATATOSK_CRASH_ROUNDS: '5',
+  RATATOSK_EVALUATE_ALL: '1',
   RATATOSK_FAULTS: 'all',
+  RATATOSK_FUZZ: '20000',
+  RATATOSK_MUTATED_BLOCKS: '60',
+  RATATOSK_MUTATED_TRANSACTIONS: '40',
   RATATOSK_PROOFS: '300',
+  RATATOSK_QUESTIONS: '200',
+  RATATOSK_RACES: '4',
+  RATATOSK_ROLL_BACKS: '2',
+  RATATOSK_ROOTS_RUNS: '3',
   RATATOSK_SEARCH_RUNS: '20',
+  RATATOSK_STORES: 'all',
 }
 
 /**

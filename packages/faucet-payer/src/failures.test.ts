@@ -22,7 +22,7 @@ const rejected = {
 /** A faucet on a devnet whose clock the test controls. */
 async function openLayer1(context: TestContext, funds = [5000n * ada]) {
   const clock = { time: noon, now: () => clock.time }
-  const services = await openers.PGlite(context)
+  const services = await openers['PostgreSQL and Redis'](context)
   const devnet = await openDevnet({ funds, clock })
   const scene = await join({ services, layer: layer1Of(devnet), settings: { now: clock.now } })
   const always = Number.POSITIVE_INFINITY
@@ -158,7 +158,7 @@ describe('on layer 1', () => {
 
 describe('on layer 2', () => {
   async function openLayer2(context: TestContext) {
-    const services = await openers.PGlite(context)
+    const services = await openers['PostgreSQL and Redis'](context)
     await endow(services, [5000n * ada])
     const submissions = createSubmissionQueue(services.queue)
     const layer = layer2Of({ ...services, submissions }, { verdictMs: 2000 })

@@ -10,7 +10,7 @@ const pageRows = 128
 
 /** A wallet that owns outputs of these amounts, oldest first, and how many of them it has read. */
 async function openWallet(context: TestContext, funds: readonly bigint[]) {
-  const { store } = await openers.PGlite(context)
+  const { store } = await openers['PostgreSQL and Redis'](context)
   await endow({ store }, funds)
   let read = 0
   const wallet = createLayer2FaucetWallet({

@@ -10,7 +10,7 @@ import { openRoots } from './open-roots.js'
 import { after, type Outputs, outputsOfGenesis, piecesOf, rootOf, successiveBlocks } from './test/blocks.js'
 import { temporaryFolder } from './test/open.js'
 
-const rounds = Number(process.env.RATATOSK_CRASH_ROUNDS ?? 3)
+const rounds = Number(process.env.RATATOSK_CRASH_ROUNDS ?? 1)
 const program = fileURLToPath(new URL('../dist/test/applying-process.js', import.meta.url))
 const exiting = fileURLToPath(new URL('../dist/test/exiting-process.js', import.meta.url))
 

@@ -19,7 +19,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { openProver, ProverBusyError, type ProverOptions } from './index.js'
 
 /** Proofs; `RATATOSK_PROOFS=10000` is the long run. */
-const runs = Number(process.env.RATATOSK_PROOFS ?? 300)
+const runs = Number(process.env.RATATOSK_PROOFS ?? 100)
 
 /** A chain of random blocks with the states of its outputs, in the form of the store's blocks. */
 async function build(blocks: number, size: number) {

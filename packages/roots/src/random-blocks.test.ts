@@ -10,7 +10,7 @@ import { openRoots } from './open-roots.js'
 import { after, type Outputs, outputsOfGenesis, piecesOf, rootOf, transactionsRootOf } from './test/blocks.js'
 
 const blocksPerRun = 100
-const runs = Number(process.env.RATATOSK_ROOTS_RUNS ?? 3)
+const runs = Number(process.env.RATATOSK_ROOTS_RUNS ?? 1)
 
 const pglite = createPGlite()
 afterAll(async () => (await pglite).close())

@@ -3,6 +3,7 @@ import { endOfTurn } from '@ratatosk/contracts'
 import { type OutputReference, slotToTime, type ValidityInterval } from '@ratatosk/ledger'
 import { openRoots, type Roots } from '@ratatosk/roots'
 import { collect, outputsOf, signed } from '@ratatosk/test-kit'
+import { testedServices } from '@ratatosk/test-kit/vitest'
 import { describe, expect, test } from 'vitest'
 import { refundAddress } from './blocks/merge-blocks.js'
 import { expectAgreement, until } from './test/agreement.js'
@@ -10,7 +11,7 @@ import { accept, contracts, genesis, openChain, openRollup, queueOf, transfers, 
 import { operatorKeys } from './test/rollup-contracts.js'
 import { openers } from './test/services.js'
 
-describe.concurrent.each(Object.entries(openers))('%s', (_, open) => {
+describe.concurrent.each(testedServices(openers))('%s', (_, open) => {
   test('commits the mempool in a block and merges it into the confirmed state', async (context) => {
     const { store } = await open(context)
     const chain = await openChain(context)

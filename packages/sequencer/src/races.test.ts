@@ -6,7 +6,7 @@ import { expectSameLedgers, idsInBlocks } from './test/operators.js'
 import { openRaceScene, type Racer, type RaceScene, race, settle } from './test/race.js'
 import { user } from './test/rollup.js'
 
-const seeds = Number(process.env.RATATOSK_RACES ?? 4)
+const seeds = Number(process.env.RATATOSK_RACES ?? 1)
 /** The first seed: a run can go on where another one ended. */
 const from = Number(process.env.RATATOSK_RACES_FROM ?? 1)
 /** Seeds that share one layer 1, which begins anew for the next ones. */

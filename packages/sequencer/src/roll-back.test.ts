@@ -5,7 +5,7 @@ import { everythingMerged, expectAgreement, until } from './test/agreement.js'
 import { accept, openChain, openRollup, transfers } from './test/rollup.js'
 import { openers } from './test/services.js'
 
-const runs = Number(process.env.RATATOSK_ROLL_BACKS ?? 2)
+const runs = Number(process.env.RATATOSK_ROLL_BACKS ?? 1)
 
 /** What happens to layer 1, and how many blocks after what happened before. */
 const event = fc.record({

@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest'
 import { readStored } from './read-stored.js'
-import { describeEveryBackend } from './test/backends.js'
+import { describeBackends } from './test/backends.js'
 import { buildBlock, takeLease } from './test/blocks.js'
 import { dump } from './test/dump.js'
 import { bytes, entry, outputOf, transaction, walletOf } from './test/transactions.js'
 
 const alice = walletOf('alice')
 
-describeEveryBackend('a stored ledger', (backend) => {
+describeBackends('a stored ledger', (backend) => {
   it('shows what a node must know of it, and stays as it is', async () => {
     const test = await backend.create()
     try {

@@ -79,16 +79,29 @@ export function serviceOpeners<Store extends Closable, Queue extends Closable>({
   } satisfies Record<string, Opener>
 }
 
-/** Opens a store in a PGlite until the test ends. */
+/**
+ * The pairs of services that a test of every pair runs on: both in the full run, otherwise those of most
+ * deployments. The tests of store and queue compare the databases.
+ */
+export const testedServices = <Opener>(
+  openers: Readonly<Record<keyof ReturnType<typeof serviceOpeners>, Opener>>,
+): (readonly [keyof typeof openers, Opener])[] =>
+  process.env.RATATOSK_STORES === 'all'
+    ? [['PGlite', openers.PGlite], ['PostgreSQL and Redis', openers['PostgreSQL and Redis']]]
+    : [['PostgreSQL and Redis', openers['PostgreSQL and Redis']]]
+
+/** Opens a store until the test ends: in PostgreSQL, which migrates faster, or in a PGlite if there is none. */
 export async function openTestStore<Store extends Closable>(
-  openStore: (options: { readonly pglite: PGlite; readonly schema: string }) => Promise<Store>,
+  openStore: ServiceFunctions<Store, never>['openStore'],
 ): Promise<Store> {
-  const pglite = await sharedPGlite()
   const schema = randomName()
-  const store = await openStore({ pglite, schema })
+  const isMissing = (await whyMissing('PostgreSQL')) !== undefined
+  const pglite = isMissing ? await sharedPGlite() : undefined
+  const store = await openStore(pglite ? { pglite, schema } : { url: databaseUrl, schema })
+  const drop = `DROP SCHEMA ${schema} CASCADE`
   onTestFinished(async () => {
     await store.close()
-    await pglite.exec(`DROP SCHEMA ${schema} CASCADE`)
+    await (pglite ? pglite.exec(drop) : inDatabase(drop))
   })
   return store
 }

@@ -33,7 +33,7 @@ import { genesisOf, served, silent } from './test/real-follower.js'
  */
 
 /** `RATATOSK_MUTATED_BLOCKS=10000` changes so many blocks, from the seed `RATATOSK_MUTATED_FROM`. */
-const count = Number(process.env.RATATOSK_MUTATED_BLOCKS ?? 60)
+const count = Number(process.env.RATATOSK_MUTATED_BLOCKS ?? 15)
 const from = Number(process.env.RATATOSK_MUTATED_FROM ?? 1)
 
 const parts: readonly RichPart[] = [

@@ -1,4 +1,5 @@
 import { collect, documentFees, genesisOf, midgardMissing, midgardTransactions } from '@ratatosk/test-kit'
+import { testedServices } from '@ratatosk/test-kit/vitest'
 import { describe, expect, test } from 'vitest'
 import { allRejections, countAccepted, historyOf, run, shuffled } from './test/running-worker.js'
 import { openers } from './test/services.js'
@@ -6,7 +7,7 @@ import { openers } from './test/services.js'
 const timeout = 120_000
 
 describe.skipIf(midgardMissing !== undefined)("Midgard's signed transactions", () => {
-  describe.each(Object.entries(openers))('on %s', (name, open) => {
+  describe.each(testedServices(openers))('on %s', (name, open) => {
     /** The embedded queue needs milliseconds per delivery. */
     const many = name === 'PGlite' ? 250 : 1000
 

@@ -39,7 +39,7 @@ test.for([
 ] as const)(
   '%i signatures with unknown inputs: %i verifications in five attempts',
   async ([signatures, expected], context) => {
-    const { store, submit, drained } = run(await openers.PGlite(context), { backoffMs: 10 })
+    const { store, submit, drained } = run(await openers['PostgreSQL and Redis'](context), { backoffMs: 10 })
     const before = verifications.count
     await submit([withSignatures(signatures, unknown[0])])
     await drained()
@@ -109,7 +109,7 @@ test('two workers accept a chain of transactions with many signatures in any ord
 })
 
 test('a transaction with many signatures and those that follow it need one attempt', async (context) => {
-  const { store, submit, drained, worker } = run(await openers.PGlite(context), {
+  const { store, submit, drained, worker } = run(await openers['PostgreSQL and Redis'](context), {
     maxAttempts: 1,
     batchQuietMs: 50,
   })
@@ -125,7 +125,7 @@ test('a transaction with many signatures and those that follow it need one attem
 })
 
 test('rejects an invalid signature among many at the first attempt, and remembers it', async (context) => {
-  const { store, submit, drained, worker } = run(await openers.PGlite(context))
+  const { store, submit, drained, worker } = run(await openers['PostgreSQL and Redis'](context))
   await store.applyGenesis(funds)
   const forged = signed(key, {
     inputs: [references[0]!],
@@ -150,7 +150,7 @@ test('rejects an invalid signature among many at the first attempt, and remember
 })
 
 test('verifies no signature of a transaction that breaks a cheaper rule', async (context) => {
-  const { store, submit, drained } = run(await openers.PGlite(context), { parameters: documentFees })
+  const { store, submit, drained } = run(await openers['PostgreSQL and Redis'](context), { parameters: documentFees })
   await store.applyGenesis(funds)
   const before = verifications.count
   await submit([withSignatures(32), withSignatures(32, references[1], 10n * ada, ada)])
@@ -161,7 +161,7 @@ test('verifies no signature of a transaction that breaks a cheaper rule', async 
 })
 
 test('forged transactions with many signatures do not block a payment', async (context) => {
-  const { store, submit, drained, worker } = run(await openers.PGlite(context), { maxAttempts: 1 })
+  const { store, submit, drained, worker } = run(await openers['PostgreSQL and Redis'](context), { maxAttempts: 1 })
   await store.applyGenesis(funds)
   const forged = Array.from({ length: 20 }, (_, n) =>
     signed(

@@ -2,6 +2,7 @@ import { fromHex } from '@ratatosk/cbor'
 import { outputReferenceKey } from '@ratatosk/ledger'
 import { openStore, type Store } from '@ratatosk/store'
 import { acceptedOf, databaseUrl, freeOfCharge, fundsOf, keyOf, signed, slots } from '@ratatosk/test-kit'
+import { testedServices } from '@ratatosk/test-kit/vitest'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { openEvaluations, reopenDeadLetters } from './index.js'
 import { isAccepted, run } from './test/running-worker.js'
@@ -25,7 +26,7 @@ async function start(services: Services) {
   return running
 }
 
-describe.each(Object.entries(openers))('a spent input on %s', (_name, open) => {
+describe.each(testedServices(openers))('a spent input on %s', (_name, open) => {
   test('is refused at the first attempt, with the transaction that spent it', async (context) => {
     const { store, submit, drained, worker } = await start(await open(context))
     const { evaluate } = openEvaluations({ store, parameters: freeOfCharge, networkId: 0, slots })

@@ -10,6 +10,7 @@ import {
   signed,
   slots,
 } from '@ratatosk/test-kit'
+import { testedServices } from '@ratatosk/test-kit/vitest'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { replayDeadLetter } from './index.js'
 import { allRejections, countAccepted, isAccepted, run, transactionsIn } from './test/running-worker.js'
@@ -21,7 +22,7 @@ const funds = fundsOf(key, 40, 10n * ada)
 const references = funds.map(({ reference }) => reference)
 const transfers = references.map((input) => signed(key, { inputs: [input], outputs: [4n * ada, 6n * ada] }))
 
-describe.each(Object.entries(openers))('validation on %s', (_name, open) => {
+describe.each(testedServices(openers))('validation on %s', (_name, open) => {
   test('a submission that does not decode becomes a dead letter with all details', async (context) => {
     const { store, submit, drained } = run(await open(context))
     const before = new Date()

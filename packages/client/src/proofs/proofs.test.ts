@@ -12,7 +12,7 @@ import { headerHashOf, InvalidProofError, verifyTransactionProof, verifyUtxoProo
 import { rootOf } from './merkle.js'
 
 /** Proofs; `RATATOSK_PROOFS=10000` is the long run. */
-const runs = Number(process.env.RATATOSK_PROOFS ?? 150)
+const runs = Number(process.env.RATATOSK_PROOFS ?? 50)
 const longRun = { timeout: 3_600_000 }
 
 test('hashes as Node.js does, at every length around a block', () => {

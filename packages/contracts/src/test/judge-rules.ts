@@ -1,13 +1,14 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { ValidatorTitle } from '../script/blueprint.js'
 import type { Breach } from './breach.js'
-import { casesOf, engines, testedEngines } from './evaluate.js'
+import { casesOf } from './evaluate.js'
+import { openEngines } from './fraud/engines.js'
 import { type Instrumented, instrument } from './instrumented.js'
 import type { TestTransaction } from './transaction.js'
 import { createWorld, type World } from './world.js'
 
 /**
- * Declares the tests of a validator. Both engines accept the scenarios and refuse the breaches. An
+ * Declares the tests of a validator. Every engine accepts the scenarios and refuses the breaches. An
  * instrumented build shows that each breach is refused by the rule it names, and that the rule is necessary:
  * without it, the breach passes.
  */
@@ -16,15 +17,17 @@ export function judgeRules(
   scenarios: { readonly [name: string]: (world: World) => TestTransaction },
   breaches: readonly Breach[],
 ): void {
-  describe.each(Object.entries(testedEngines))('the published script, run by %s', (engine, evaluate) => {
+  const engines = openEngines()
+
+  describe.each(Object.entries(engines))('the published script, run by %s', (engine, judge) => {
     const world = createWorld()
 
-    it.each(Object.entries(scenarios))('accepts %s', (_name, scenario) => {
-      expect(evaluate(scenario(world))).toMatchObject({ ok: true })
+    it.each(Object.entries(scenarios))('accepts %s', async (_name, scenario) => {
+      expect(await judge(scenario(world))).toMatchObject({ ok: true })
     })
 
-    it.each(casesOf(engine, breaches))('refuses $rule: $what', ({ transaction, options }) => {
-      expect(evaluate(transaction(options ? createWorld(options) : world))).toMatchObject({ ok: false })
+    it.each(casesOf(engine, breaches))('refuses $rule: $what', async ({ transaction, options }) => {
+      expect(await judge(transaction(options ? createWorld(options) : world))).toMatchObject({ ok: false })
     })
   })
 
@@ -38,11 +41,11 @@ export function judgeRules(
       expect(new Set(breaches.map(({ rule }) => rule))).toEqual(new Set(script.rules))
     })
 
-    // scalus alone: Aiken's engine takes several times as long for a refused transaction.
-    it.each(breaches)('refuses by $rule, and accepts without it: $what', ({ rule, transaction, options }) => {
-      const run = (skipped?: string) => engines.scalus(transaction(script.without(skipped, options)))
-      expect(run()).toMatchObject({ ok: false, lastTrace: rule })
-      expect(run(rule)).toMatchObject({ ok: true })
+    it.each(breaches)('refuses by $rule, and accepts without it: $what', async (breach) => {
+      const { rule, transaction, options } = breach
+      const run = (skipped?: string) => engines.cek(transaction(script.without(skipped, options)))
+      expect(await run()).toMatchObject({ ok: false, lastTrace: rule })
+      expect(await run(rule)).toMatchObject({ ok: true })
     })
   })
 }

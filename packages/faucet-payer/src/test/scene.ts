@@ -1,6 +1,7 @@
 import { faucet } from '@ratatosk/faucet'
 import { httpErrorOptions, httpErrors } from '@ratatosk/http'
 import type { WalletKeys } from '@ratatosk/transaction'
+import { testedServices } from '@ratatosk/test-kit/vitest'
 import fastify, { type FastifyInstance } from 'fastify'
 import { expect, onTestFinished, type TestContext } from 'vitest'
 import { createFaucetPayer, type FaucetPayer, type FaucetPayerOptions, type FaucetWallet } from '../index.js'
@@ -37,9 +38,9 @@ export type SceneOptions = Partial<LayerOptions> & {
   readonly wrap?: (wallet: FaucetWallet) => FaucetWallet
 }
 
-/** Every store with every layer. */
-export const stages = Object.keys(openers).flatMap((backend) =>
-  Object.keys(layers).map((layer) => ({ backend: backend as keyof typeof openers, layer })),
+/** Every tested store with every layer. */
+export const stages = testedServices(openers).flatMap(([backend]) =>
+  Object.keys(layers).map((layer) => ({ backend, layer })),
 )
 
 export async function openScene(

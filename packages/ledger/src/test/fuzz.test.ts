@@ -23,7 +23,7 @@ import {
 } from './conway-hex.js'
 
 /** Total number of inputs; RATATOSK_FUZZ=1000000 is the long run. */
-const inputs = Number(process.env.RATATOSK_FUZZ ?? 20_000)
+const inputs = Number(process.env.RATATOSK_FUZZ ?? 5_000)
 /** Every run has the same inputs, unless another seed is given. */
 const seed = Number(process.env.RATATOSK_FUZZ_SEED ?? 0)
 const settings = (share: number) => ({ numRuns: Math.ceil(inputs * share), seed })

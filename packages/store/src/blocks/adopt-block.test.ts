@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { Lease } from '../leases/types.js'
 import type { AcceptedTransaction } from '../ledger/types.js'
 import type { Store } from '../store.js'
-import { describeEveryBackend, type TestStore } from '../test/backends.js'
+import { describeBackends, type TestStore } from '../test/backends.js'
 import { buildBlock, takeLease } from '../test/blocks.js'
 import { dump } from '../test/dump.js'
 import { createExaminer, foreignBlock } from '../test/examine.js'
@@ -14,7 +14,7 @@ const [alice, bob] = [walletOf('alice'), walletOf('bob')]
 const genesis = Array.from({ length: 6 }, (_, index) => entry(outputOf('genesis', index), alice))
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex')
 
-describeEveryBackend('adopting a block', (backend) => {
+describeBackends('adopting a block', (backend) => {
   let test: TestStore
   let store: Store
   let lease: Lease

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { AcceptedTransaction } from '../ledger/types.js'
 import type { Store } from '../store.js'
-import { describeEveryBackend, type TestStore } from '../test/backends.js'
+import { describeBackends, type TestStore } from '../test/backends.js'
 import { takeLease } from '../test/blocks.js'
 import { createExaminer, foreignBlock } from '../test/examine.js'
 import { countStrays } from '../test/strays.js'
@@ -10,7 +10,7 @@ import { entry, outputOf, transaction, walletOf } from '../test/transactions.js'
 const [alice, bob] = [walletOf('alice'), walletOf('bob')]
 const genesis = Array.from({ length: 8 }, (_, index) => entry(outputOf('genesis', index), bob))
 
-describeEveryBackend('while a block is compared with the mempool', (backend) => {
+describeBackends('while a block is compared with the mempool', (backend) => {
   let test: TestStore
   let store: Store
   const { learn, examine } = createExaminer()

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { Lease } from '../leases/types.js'
 import type { AcceptedTransaction } from '../ledger/types.js'
 import type { Store } from '../store.js'
-import { describeEveryBackend, type TestStore } from '../test/backends.js'
+import { describeBackends, type TestStore } from '../test/backends.js'
 import { buildBlock, headerHashOf, newBlock, takeLease } from '../test/blocks.js'
 import { bytes, entry, idOf, outputOf, transaction, walletOf } from '../test/transactions.js'
 import type { Block, NewBlock } from './types.js'
@@ -12,7 +12,7 @@ import type { Block, NewBlock } from './types.js'
 const alice = walletOf('alice')
 const everything = { limit: 100, offset: 0 }
 
-describeEveryBackend('changing blocks', (backend) => {
+describeBackends('changing blocks', (backend) => {
   let test: TestStore
   let store: Store
   let lease: Lease

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { Lease } from '../leases/types.js'
 import type { AcceptedTransaction } from '../ledger/types.js'
 import type { Store } from '../store.js'
-import { describeEveryBackend, type TestStore } from '../test/backends.js'
+import { describeBackends, type TestStore } from '../test/backends.js'
 import { buildBlock, headerHashOf, takeLease } from '../test/blocks.js'
 import { dump } from '../test/dump.js'
 import { entry, idOf, outputOf, transaction, walletOf } from '../test/transactions.js'
@@ -15,7 +15,7 @@ const chainOf = (count: number) =>
     transaction(`${n}`, [n === 0 ? outputOf('genesis') : outputOf(`${n - 1}`)], [alice, bob]),
   )
 
-describeEveryBackend('undoing blocks', (backend) => {
+describeBackends('undoing blocks', (backend) => {
   let test: TestStore
   let store: Store
   let lease: Lease

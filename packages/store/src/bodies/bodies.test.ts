@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest'
-import { describeEveryBackend } from '../test/backends.js'
+import { describeBackends } from '../test/backends.js'
 import { buildBlock, headerHashOf, takeLease } from '../test/blocks.js'
 import { entry, idOf, outputOf, transaction, walletOf } from '../test/transactions.js'
 
 const wallet = walletOf('alice')
 
-describeEveryBackend('bodies of blocks that left the ledger', (backend) => {
+describeBackends('bodies of blocks that left the ledger', (backend) => {
   it('are kept in block order, each transaction once, until their blocks have ended', async () => {
     const test = await backend.create()
     try {

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { describeEveryBackend, type TestStore } from '../test/backends.js'
+import { describeBackends, type TestStore } from '../test/backends.js'
 import type { Leases } from './types.js'
 
 const hour = 3_600_000
 
-describeEveryBackend('leases', (backend) => {
+describeBackends('leases', (backend) => {
   let test: TestStore
   let leases: Leases
 

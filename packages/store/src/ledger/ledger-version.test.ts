@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
-import { describeEveryBackend } from '../test/backends.js'
+import { describeBackends } from '../test/backends.js'
 import { takeLease } from '../test/blocks.js'
 
-describeEveryBackend('the ledger version of a deployment', (backend) => {
+describeBackends('the ledger version of a deployment', (backend) => {
   it('is the first one that a process states, in spite of later ones and of a reset', async () => {
     const test = await backend.create()
     try {

@@ -2,7 +2,7 @@ import { collect } from '@ratatosk/test-kit'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { AcceptedTransaction, Ledger } from '../ledger/types.js'
 import type { Store } from '../store.js'
-import { describeEveryBackend, type TestStore } from '../test/backends.js'
+import { describeBackends, type TestStore } from '../test/backends.js'
 import { entry, idOf, outputOf, transaction, walletOf } from '../test/transactions.js'
 
 const alice = walletOf('alice')
@@ -12,7 +12,7 @@ function accept(store: Store, ...transactions: AcceptedTransaction[]): Promise<v
   return store.withLedger((ledger) => ledger.apply({ transactions }))
 }
 
-describeEveryBackend('the mempool ledger', (backend) => {
+describeBackends('the mempool ledger', (backend) => {
   let test: TestStore
   let store: Store
 

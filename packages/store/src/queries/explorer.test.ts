@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { Lease } from '../leases/types.js'
-import { describeEveryBackend, type TestStore } from '../test/backends.js'
+import { describeBackends, type TestStore } from '../test/backends.js'
 import { buildBlock, headerHashOf, takeLease } from '../test/blocks.js'
 import { newRejection } from '../test/rejections.js'
 import { entry, idOf, outputOf, transaction, walletOf } from '../test/transactions.js'
@@ -8,7 +8,7 @@ import { entry, idOf, outputOf, transaction, walletOf } from '../test/transactio
 const alice = walletOf('alice')
 const names = ['a', 'b', 'c', 'd', 'e']
 
-describeEveryBackend('the explorer', (backend) => {
+describeBackends('the explorer', (backend) => {
   let test: TestStore
   let lease: Lease
 

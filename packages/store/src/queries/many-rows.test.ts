@@ -1,7 +1,7 @@
 import { collect } from '@ratatosk/test-kit'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { Store } from '../store.js'
-import { describeEveryBackend, flushStatistics, type TestStore } from '../test/backends.js'
+import { describeBackends, flushStatistics, type TestStore } from '../test/backends.js'
 import { walletOf } from '../test/transactions.js'
 
 const alice = walletOf('alice')
@@ -10,7 +10,7 @@ const bob = walletOf('bob')
 /** Rows at one address: the page that is read must not depend on them. */
 const manyRows = Number(process.env.RATATOSK_ADDRESS_ROWS ?? 20_000)
 
-describeEveryBackend('pages of an address with many rows', (backend) => {
+describeBackends('pages of an address with many rows', (backend) => {
   let test: TestStore
   let store: Store
 

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { Lease } from '../leases/types.js'
 import type { AcceptedTransaction } from '../ledger/types.js'
 import type { Store } from '../store.js'
-import { describeEveryBackend, type TestStore } from '../test/backends.js'
+import { describeBackends, type TestStore } from '../test/backends.js'
 import { buildBlock, takeLease } from '../test/blocks.js'
 import { newRejection } from '../test/rejections.js'
 import { entry, idOf, outputOf, transaction, walletOf } from '../test/transactions.js'
@@ -14,7 +14,7 @@ const other = transaction('other', [outputOf('genesis', 1)], [alice])
 const late = { code: 'OutsideValidityIntervalUTxO', message: 'Too late', details: {} }
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex')
 
-describeEveryBackend('reopening rejections', (backend) => {
+describeBackends('reopening rejections', (backend) => {
   let test: TestStore
   let store: Store
   let lease: Lease

@@ -1,7 +1,6 @@
 import { CborWriter } from '@ratatosk/cbor'
 import { decodeTransaction, decodeTransactionOutput, outputReferenceKey, scriptHash } from '@ratatosk/ledger'
-import { createEvaluator } from '@ratatosk/ledger/plutus'
-import { afterAll } from 'vitest'
+import { createEvaluator, type Evaluator } from '@ratatosk/ledger/plutus'
 import type { PlutusScript } from '../../script/apply.js'
 import { engines, parameters, runsAiken, type ScriptRun, zeroTime } from '../evaluate.js'
 import { encodeOutput, encodeTransaction, type TestTransaction } from '../transaction.js'
@@ -47,10 +46,13 @@ export function mintingOf(minting: Minting): TestTransaction {
 /** Evaluates the scripts of a transaction. */
 export type Judge = (transaction: TestTransaction) => Promise<ScriptRun>
 
-/** The engine of `@ratatosk/ledger`, as the node runs it; closed after the tests of the file. */
+/** One per test worker, with which it ends: its thread is slow to start. */
+let evaluator: Evaluator | undefined
+
+/** The engine of `@ratatosk/ledger`, as the node runs it. */
 export function openCek(limit?: { readonly memory: bigint; readonly steps: bigint }): Judge {
-  const evaluator = createEvaluator({ threads: 1, timeLimitMs: 60_000 })
-  afterAll(() => evaluator.close())
+  evaluator ??= createEvaluator({ threads: 1, timeLimitMs: 60_000 })
+  const { evaluate } = evaluator
   return async (tested) => {
     const bytes = encodeTransaction(tested, limit && { units: [limit] })
     const transaction = decodeTransaction(bytes)
@@ -59,7 +61,7 @@ export function openCek(limit?: { readonly memory: bigint; readonly steps: bigin
       return [outputReferenceKey(reference), decodeTransactionOutput(encodeOutput(output))] as const
     })
     const slots = { zeroTime, zeroSlot: 0n, slotLength: 1000 }
-    const result = await evaluator.evaluate(transaction, new Map(known), parameters, slots)
+    const result = await evaluate(transaction, new Map(known), parameters, slots)
     if (result.ok) {
       return { ok: true, units: result.redeemers.map(({ outcome }) => usedIn(outcome)) }
     }

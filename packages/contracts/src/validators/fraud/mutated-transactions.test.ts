@@ -12,8 +12,8 @@ import { honestTransactionsOf } from '../../test/fraud/transaction/honest-proofs
 import { rules } from '../../test/fraud/transaction/transactions.js'
 import { translatePolicy } from '../../test/fraud/trial.js'
 
-/** `RATATOSK_HONEST_BLOCKS=10000` mutates the transactions of so many blocks, from `RATATOSK_HONEST_FROM`. */
-const blocks = Number(process.env.RATATOSK_HONEST_BLOCKS ?? 10)
+/** `RATATOSK_MUTATED_TRANSACTIONS=10000` mutates those of so many blocks, from `RATATOSK_HONEST_FROM`. */
+const blocks = Number(process.env.RATATOSK_MUTATED_TRANSACTIONS ?? 10)
 const from = Number(process.env.RATATOSK_HONEST_FROM ?? 1)
 const mutationsOfBlock = 30
 

@@ -1,7 +1,7 @@
 import { blake2b256 } from '@ratatosk/ledger'
 import { createMemoryStore, createTrie, type Proof, verifyExclusion } from '@ratatosk/trie'
 import { describe, expect, it } from 'vitest'
-import { engines } from '../../test/evaluate.js'
+import { testedEngines } from '../../test/evaluate.js'
 import { branchHash, childrenRoot, leafHash, nibbleOf, nibblesOf } from '../../test/mpf/naive-map.js'
 import { type ClaimOfProof, checkOnChain } from '../../test/mpf/proofs.js'
 

@@ -13,7 +13,7 @@ import {
   verifyInclusion,
 } from '@ratatosk/trie'
 import { describe, expect, it } from 'vitest'
-import { engines } from '../../test/evaluate.js'
+import { engines, testedEngines } from '../../test/evaluate.js'
 import { type ClaimOfProof, checkOnChain, checkTranslated } from '../../test/mpf/proofs.js'
 
 const folder = vectorsFolder('mpf')
