@@ -6,7 +6,7 @@ import { inDatabase, schemaDigest } from '@ratatosk/test-kit'
 import { ask, until } from '@ratatosk/test-kit/http'
 import t from 'tap'
 import { readSettings, startNode } from '../index.js'
-import { bothBackends, embedded, type Placement, servicesMissing } from '../test/backends.js'
+import { embedded, onServices, type Placement } from '../test/backends.js'
 import { initialised, runNode, submit } from '../test/node.js'
 import { transferFrom } from '../test/transfers.js'
 
@@ -18,8 +18,9 @@ const startAt = (place: Placement) =>
   startNode(readSettings({ PORT: '0', LOG_LEVEL: 'silent', ...common, ...place }))
 const remedy = 'begin anew with another DATABASE_SCHEMA or, if DATABASE_URL is not set, another DATA_DIR'
 
-t.test('a store of another version is refused', { skip: await servicesMissing() }, async (t) => {
-  const [, services] = await bothBackends()
+const services = await onServices()
+
+t.test('a store of another version is refused', { skip: services.skip }, async (t) => {
   const place = await services.place(t)
   const { DATABASE_SCHEMA: schema = '' } = place
   const { transfer } = await transferFrom(3, 0)
