@@ -6,7 +6,7 @@ import { isMainThread } from 'node:worker_threads'
 
 /** The file descriptor on which a process reports. */
 const channel = 3
-/** Holds the process id of who measures: children of a measured process inherit its options, not its parent. */
+/** Holds the process id of the measuring process, which is not the parent of a measured one's children. */
 const measuredBy = 'RATATOSK_MEASURED_BY'
 /** Clock ticks in a second, in /proc. */
 const ticks = 100

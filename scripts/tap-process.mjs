@@ -65,8 +65,8 @@ export function tapProcess(folder) {
     })
     child.stdin.write(`${file}\n`)
     const died = closed.then((how) => {
-      count.failures.push(`the process ended with ${how}`)
-      return { ...count, seconds: 0, died: true }
+      const failures = [...count.failures, `the process ended with ${how}`]
+      return { ...count, failures, seconds: 0, died: true }
     })
     const result = await Promise.race([ended, died])
     for (const timer of timers) clearTimeout(timer)

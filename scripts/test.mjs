@@ -30,8 +30,8 @@ const report = (name, { passed, seconds, failures, output }) => {
 }
 // All at once, because tests wait for databases and blocks half of the time.
 const runs = await Promise.all([
-  runChecks(report),
-  runVitest(...(full ? [] : ['--exclude=**/*.full.test.ts'])),
+  runChecks(full, report),
+  runVitest(),
   runTap(
     tapFiles().filter((file) => full || !isFull(file)),
     tapJobs,

@@ -11,17 +11,16 @@ import { spawnMeasured } from './processor-time.mjs'
 const interactive = process.stdout.isTTY === true && !process.env.CI
 
 /**
- * @param args options of vitest
  * @returns the results of each file by its path, and the processor seconds of vitest itself as `vitest`
  */
-export async function runVitest(...args) {
+export async function runVitest() {
   const folder = join(root, '.test-results')
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
   const [report, times] = ['vitest.json', 'vitest-seconds.jsonl'].map((name) => join(folder, name))
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`]
-  const all = ['node_modules/vitest/vitest.mjs', 'run', ...reporters, ...args]
-  const { status, seconds } = await run(all, { RATATOSK_SECONDS: times })
+  const args = ['node_modules/vitest/vitest.mjs', 'run', ...reporters]
+  const { status, seconds } = await run(args, { RATATOSK_SECONDS: times })
   const files = readReport(report, readTimes(times))
   const charged = [...files.values()].reduce((sum, file) => sum + file.seconds, 0)
   const ended = status === 0 || [...files.values()].some(({ failures }) => failures.length > 0)

@@ -15,6 +15,8 @@ export async function withNode<T>(
     AUTO_COMMIT: 'false',
     AUTO_INIT: 'false',
     SERVE_DOCS: 'false',
+    // The machine is overloaded while it runs many tests.
+    MAX_EVENT_LOOP_DELAY_MS: '0',
     PORT: '0',
     LOG_LEVEL: 'silent',
   }

@@ -6,13 +6,17 @@ import type { Test } from 'tap'
 import { type NodeOptions, type RunningNode, readSettings, startNode } from '../index.js'
 import { explainFailure } from '../run-node.js'
 
-/** Starts a node on a free port and without a log, and closes it when the test ends. */
+/**
+ * Starts a node on a free port and without a log, and closes it when the test ends. It refuses nothing because
+ * it is overloaded: the machine is, while it runs many tests.
+ */
 export async function runNode(
   t: Test,
   environment: Readonly<Record<string, string>>,
   options: NodeOptions = {},
 ): Promise<RunningNode> {
-  const settings = readSettings({ PORT: '0', LOG_LEVEL: 'silent', LOG_FORMAT: 'json', ...environment })
+  const usual = { PORT: '0', LOG_LEVEL: 'silent', LOG_FORMAT: 'json', MAX_EVENT_LOOP_DELAY_MS: '0' }
+  const settings = readSettings({ ...usual, ...environment })
   const node = await whileStarting(() => startNode(settings, options))
   t.teardown(() => node.close())
   return node

@@ -21,8 +21,6 @@ export async function openConsoleNode(t: Test) {
     WATCHER_SEED_PHRASE: watcherPhrase,
     MATURITY_WINDOW_MS: '20000',
     MERGE_INTERVAL_MS: '2000',
-    // What an overloaded node refuses on a slow machine would be an error of the page.
-    MAX_EVENT_LOOP_DELAY_MS: '0',
   }
   const node = await runNode(t, settings)
   const { store, url } = node
