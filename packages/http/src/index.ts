@@ -39,6 +39,7 @@ export {
   layer1ErrorHandler,
   layer1FailureBody,
 } from './layer1-failure.js'
+export { lazySchemas } from './lazy-schemas.js'
 export { type AddressNetwork, addressNetwork, networkIds } from './network.js'
 export { operationError, operationResponses } from './operation-error.js'
 export { checkOptions, functionsByName, hasMethods, oneOf, optionalInteger } from './options.js'

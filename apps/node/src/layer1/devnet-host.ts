@@ -7,6 +7,7 @@ import {
   devnetApis,
   ledgerVersionOf,
 } from '@ratatosk/devnet'
+import { lazySchemas } from '@ratatosk/http'
 import type { Store } from '@ratatosk/store'
 import { fastify } from 'fastify'
 import type { Logger } from 'pino'
@@ -52,7 +53,11 @@ export async function hostDevnet({
     onError: (err) => log.warn({ err }, 'The devnet failed to make a block; it retries'),
   })
   // Some clients double a slash in their paths.
-  const server = fastify({ forceCloseConnections: true, routerOptions: { ignoreDuplicateSlashes: true } })
+  const server = fastify({
+    ...lazySchemas(),
+    forceCloseConnections: true,
+    routerOptions: { ignoreDuplicateSlashes: true },
+  })
   server.addHook('onClose', () => devnet.close())
   const close = () => server.close()
   if (!served && DEVNET_PORT === undefined) return { devnet, url: undefined, close }

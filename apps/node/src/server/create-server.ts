@@ -1,4 +1,4 @@
-import { limitedServer, type ServerLimits } from '@ratatosk/http'
+import { lazySchemas, limitedServer, type ServerLimits } from '@ratatosk/http'
 import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController } from 'fastify'
 import type { Settings } from '../settings/schema.js'
 import { requestIds } from './requests.js'
@@ -7,6 +7,7 @@ import { requestIds } from './requests.js'
 export function createServer(settings: Settings, log: FastifyBaseLogger): FastifyInstance {
   return fastify({
     ...limitedServer(limitsOf(settings)),
+    ...lazySchemas(),
     loggerInstance: log,
     // Two log lines cost more than many requests do. The error handler logs failures.
     logController: new LogController({ disableRequestLogging: true }),
