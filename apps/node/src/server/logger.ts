@@ -1,5 +1,6 @@
+import { createRequire } from 'node:module'
 import { type DestinationStream, type Logger, type LoggerOptions, pino } from 'pino'
-import pinoPretty from 'pino-pretty'
+import type pinoPretty from 'pino-pretty'
 import { helpOf } from '../error-codes/index.js'
 import type { Settings } from '../settings/schema.js'
 
@@ -23,9 +24,11 @@ export function logOptions({ LOG_LEVEL }: Pick<Settings, 'LOG_LEVEL'>): LoggerOp
 export function createLogger(settings: Pick<Settings, 'LOG_LEVEL' | 'LOG_FORMAT'>): Logger {
   const options = logOptions(settings)
   if (logFormat(settings) === 'json') return pino(options, standardOutput())
+  // Loaded only for a terminal.
+  const pretty: typeof pinoPretty = createRequire(import.meta.url)('pino-pretty')
   return pino(
     options,
-    pinoPretty({
+    pretty({
       destination: 1,
       sync: true,
       colorize: process.stdout.isTTY && !process.env.NO_COLOR,

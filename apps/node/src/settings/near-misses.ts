@@ -17,7 +17,10 @@ export function nearMisses(environment: Readonly<Record<string, string | undefin
   })
 }
 
-/** Insertions, deletions, substitutions and swaps of neighbours that turn one text into the other. */
+/**
+ * Insertions, deletions, substitutions and swaps of neighbours that turn one text into the other. Infinity if
+ * they are more than two: most pairs of names show it in a few rows.
+ */
 export function edits(from: string, to: string): number {
   if (Math.abs(from.length - to.length) > 2) return Number.POSITIVE_INFINITY
   let beforeLast: number[] = []
@@ -36,6 +39,7 @@ export function edits(from: string, to: string): number {
       if (row > 1 && column > 1 && swapped) best = Math.min(best, at(beforeLast, column - 2) + 1)
       current.push(best)
     }
+    if (Math.min(...last, ...current) > 2) return Number.POSITIVE_INFINITY
     beforeLast = last
     last = current
   }
