@@ -18,6 +18,7 @@ const bundles = [
   ['dev wallet', 'packages/dev-wallet/bundle.mjs'],
   ['console', 'packages/console/bundle.mjs'],
   ['empty database', 'packages/database/bundle.mjs'],
+  ['node', 'apps/node/bundle-node.mjs'],
 ]
 
 /** A hash of files' paths and contents. */
@@ -83,9 +84,9 @@ function sourcesOf(root) {
 }
 
 function outputsOf(root) {
-  return packageFolders(root).flatMap((folder) =>
-    ['dist', 'bundle'].flatMap((name) => filesIn(root, `${folder}/${name}`)),
-  )
+  return packageFolders(root)
+    .flatMap((folder) => ['dist', 'bundle'].flatMap((name) => filesIn(root, `${folder}/${name}`)))
+    .filter((path) => !path.endsWith('.cache'))
 }
 
 /** The paths of all files below a folder, relative to the root. */

@@ -15,7 +15,7 @@ export const nodeOptions = ['--max-semi-space-size=64']
 /** Starts the program, and ends with it. The program may send a message. */
 export function launch(path, args = process.argv.slice(2), environment = process.env) {
   const terminals = [0, 1, 2].filter((descriptor) => isatty(descriptor))
-  const child = spawn(process.execPath, [...nodeOptions, '--enable-source-maps', join(root, path), ...args], {
+  const child = spawn(process.execPath, [...nodeOptions, join(root, path), ...args], {
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
     env: environment,
   })

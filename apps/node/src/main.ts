@@ -4,8 +4,10 @@ import { answerCommandLine } from './command-line.js'
 
 const answer = answerCommandLine(process.argv.slice(2), process.versions.node)
 if (answer === undefined) {
-  const { runNode } = await import('./run-node.js')
+  const { loadNode } = await import('./load-node.js')
+  const { runNode, keepCode } = await loadNode()
   await runNode(process.env)
+  keepCode()
 } else {
   process.exitCode = answer.exitCode
   const stream = answer.exitCode === 0 ? process.stdout : process.stderr

@@ -53,7 +53,7 @@ async function workspace(folder: string): Promise<string> {
   )
   for (const other of ['packages/console', 'packages/database']) {
     await mkdir(join(folder, other), { recursive: true })
-    await writeFile(join(folder, other, 'bundle.mjs'), '')
+    for (const name of ['bundle.mjs', 'bundle-node.mjs']) await writeFile(join(folder, other, name), '')
   }
   return home
 }

@@ -102,7 +102,7 @@ test('compose.yaml reads every variable of .env.example, and no other', () => {
 test('image and service run the node with the options of npm start, on a Node that is tested', async () => {
   const launcher = new URL('../../../../scripts/launch.mjs', import.meta.url).href
   const { nodeOptions }: { nodeOptions: string[] } = await import(launcher)
-  const command = ['node', ...nodeOptions, '--enable-source-maps', 'dist/main.js']
+  const command = ['node', ...nodeOptions, 'dist/main.js']
   expect(JSON.parse(/^ENTRYPOINT (.*)$/m.exec(dockerfile)?.[1] ?? '')).toEqual(command)
   expect(unit).toContain(`ExecStart=/usr/bin/${command.join(' ').replace('dist', '/opt/ratatosk/dist')}\n`)
   const tested = Object.keys(JSON.parse(read('scripts/engines/package.json')).dependencies)
