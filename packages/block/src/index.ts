@@ -52,7 +52,13 @@ export {
   type TransactionsMap,
   transactionsRoot,
 } from './derivation/transactions-map.js'
-export type { Derivation, DerivedBlock, DerivedOutput, OutputHashes } from './derivation/types.js'
+export type {
+  Derivation,
+  DerivedBlock,
+  DerivedOutput,
+  DerivedOutputs,
+  OutputHashes,
+} from './derivation/types.js'
 export {
   BlockError,
   type BlockErrorCode,
@@ -82,4 +88,5 @@ export { type BlockInterval, fitOf, type IntervalFit, intervalOf } from './inter
 export { type BlockRules, judgeBlock, type KnownAt, type KnownTransaction } from './judge.js'
 export { createOutputTrie, type OutputTrie, type OutputTrieOptions, operationsOfDiff } from './output-trie.js'
 export { createPauses } from './pauses.js'
-export { derive, deriveBody, requireDiff, verifyBody, verifyHeader, verifyRoot } from './verify.js'
+export { atOnce, inTurns, isStep, type Steps, sorting } from './steps.js'
+export { derive, verifyBody, verifyHeader, verifyRoot } from './verify.js'

@@ -23,18 +23,7 @@ import { createPauses, pause } from './pauses.js'
  */
 export async function verifyBody(body: BlockBody, header: Header, before: OutputHashes): Promise<void> {
   verifyHeader(header)
-  await verifyRoot(await deriveBody(body), header, before)
-}
-
-/**
- * The first half of {@link verifyBody}, which needs neither the header nor the outputs before the block.
- *
- * @throws {BlockError} `BLOCK_BODY_MISMATCH` when this is the body of no header at all
- */
-export async function deriveBody(body: BlockBody): Promise<Derivation> {
-  const derivation = await derive(body.transactions)
-  requireDiff(derivation, body)
-  return derivation
+  await verifyRoot(await derive(body.transactions), header, before, body)
 }
 
 /** Adds transactions to a derivation; other work runs meanwhile. @param read see {@link createDerivation} */
@@ -48,19 +37,11 @@ export async function derive(transactions: readonly Uint8Array[], read?: ReadBod
   return derivation
 }
 
-/** @throws {BlockError} `BLOCK_BODY_MISMATCH` when a diff does not follow from the transactions */
-export function requireDiff(derivation: Derivation, diff: BlockDiff): void {
-  if (equalDiffs(derivation.diff(), diff)) return
-  throw new BlockError(
-    'BLOCK_BODY_MISMATCH',
-    'Spent and produced outputs do not follow from the transactions',
-  )
-}
-
 /**
  * The second half of {@link verifyBody}: whether a derived body belongs to a header, and does not contradict
- * itself.
+ * itself. The diff comes last: until the root is right, a stranger could have sent any.
  *
+ * @param diff what was sent as the diff of the transactions, if that matters
  * @returns what it does to the outputs
  * @throws {BlockError} like {@link verifyBody}
  */
@@ -68,13 +49,19 @@ export async function verifyRoot(
   derivation: Derivation,
   header: Pick<Header, 'transactionsRoot'>,
   before: OutputHashes,
+  diff?: BlockDiff,
 ): Promise<DerivedBlock['outputs']> {
-  const derived = derivation.derive(before)
+  const derived = await derivation.deriveInTurns(before)
   const root = await transactionsRoot(derived, pause)
   if (!equalBytes(root, header.transactionsRoot))
     throw new BlockError(
       'BLOCK_BODY_MISMATCH',
       'The transactions do not have the transactions_root of the header',
+    )
+  if (diff !== undefined && !(await derivation.hasDiff(diff)))
+    throw new BlockError(
+      'BLOCK_BODY_MISMATCH',
+      'Spent and produced outputs do not follow from the transactions',
     )
   const { fault } = derivation
   if (fault === undefined) return derived.outputs
@@ -99,16 +86,4 @@ export function verifyHeader(header: Header): void {
     )
   if (!equalBytes(header.depositsRoot, emptyRoot()) || !equalBytes(header.withdrawalsRoot, emptyRoot()))
     throw new BlockError('BLOCK_INVALID', 'The header has deposits or withdrawals, which are not supported')
-}
-
-function equalDiffs(a: BlockDiff, b: BlockDiff): boolean {
-  return (
-    a.spent.length === b.spent.length &&
-    a.produced.length === b.produced.length &&
-    a.spent.every((outref, i) => equalBytes(outref, b.spent[i] ?? outref)) &&
-    a.produced.every(({ outref, output }, i) => {
-      const other = b.produced[i]
-      return other !== undefined && equalBytes(outref, other.outref) && equalBytes(output, other.output)
-    })
-  )
 }

@@ -1,33 +1,24 @@
-import { compareBytes, toHex } from '@ratatosk/cbor'
-import { blake2b256, type OutputReference, outputReferenceKey, type Transaction } from '@ratatosk/ledger'
-import type { TrieEntry, TrieOperation } from '@ratatosk/trie'
-import type { BlockBody, ProducedOutput } from '../body.js'
-import { BlockError, tooLarge } from '../errors.js'
-import { type ChunkRecord, chunkKey, createChunker, encodeChunkRecord, maxChunks } from './chunks.js'
-import { hashOf, newOutput, type Output, pathOf, unknownOutput } from './output-state.js'
-import { type MovedParts, partsOf } from './parts.js'
+import { compareBytes, equalBytes, toHex } from '@ratatosk/cbor'
 import {
-  encodeOutputRecord,
-  encodeTransactionRecord,
-  outputRecordLength,
-  type TransactionRecord,
-  transactionKey,
-  transactionRecordLength,
-} from './records.js'
+  blake2b256,
+  decodeOutputReference,
+  type OutputReference,
+  outputReferenceKey,
+  type Transaction,
+} from '@ratatosk/ledger'
+import type { TrieOperation } from '@ratatosk/trie'
+import type { BlockBody, BlockDiff, ProducedOutput } from '../body.js'
+import { BlockError, tooLarge } from '../errors.js'
+import { atOnce, inTurns, isStep, type Steps, sorting } from '../steps.js'
+import { createAppliedTransactions } from './applied-transactions.js'
+import { type ChunkRecord, createChunker, maxChunks } from './chunks.js'
+import { derivedBlock } from './derived-block.js'
+import { known, noPosition, OutputTable } from './output-table.js'
+import { type MovedParts, partsOf } from './parts.js'
 import type { Derivation, DerivedBlock, OutputHashes } from './types.js'
 
 /** The largest index that an input can name. Map and body leave out an output beyond it. */
 const maxOutputIndex = 0xffff
-
-interface Applied {
-  readonly id: Uint8Array
-  readonly witnessSetHash: Uint8Array
-  readonly fee: bigint
-  readonly inputs: readonly Output[]
-  readonly referenceInputs: readonly OutputReference[]
-  readonly bodyLength: number
-  readonly witnessSetLength: number
-}
 
 /** Reads what a transaction moves whose body does not decode; undefined if that is nothing. */
 export type ReadBody = (body: Uint8Array) => MovedParts | undefined
@@ -38,46 +29,27 @@ export type ReadBody = (body: Uint8Array) => MovedParts | undefined
  * @param read gives what bodies that do not decode spend and produce: without it, nothing
  */
 export function createDerivation(read?: ReadBody): Derivation {
-  const outputs = new Map<string, Output>()
-  const applied: Applied[] = []
+  const outputs = new OutputTable()
+  const applied = createAppliedTransactions()
   /** What has been spent or produced since operations were last given. */
-  let news: Output[] = []
-  /** The outputs that the block only reads, by `outputReferenceKey`. */
-  let readOnly: Map<string, Output> | undefined
+  let news: number[] = []
   let fault: BlockError | undefined
   const chunks: Omit<ChunkRecord, 'chunks'>[] = []
   const chunker = createChunker((first, bytes) => chunks.push({ first, chunkHash: blake2b256(bytes) }))
 
-  /** @param key its `outputReferenceKey` */
-  function outputOf(reference: OutputReference, key: string): Output {
-    let output = outputs.get(key)
-    if (output === undefined) {
-      output = newOutput(reference)
-      outputs.set(key, output)
-    }
-    if (!output.isNews) {
-      output.isNews = true
-      news.push(output)
-    }
+  /** The number of an output that a transaction spends or produces. @param key its `outputReferenceKey` */
+  function moved(reference: OutputReference, key: string): number {
+    const output = outputs.add(reference, key)
+    const flags = outputs.flags[output] as number
+    if ((flags & known.news) === 0) news.push(output)
+    outputs.flags[output] = flags | known.news | known.moved
     return output
   }
 
-  function outputsRead(): ReadonlyMap<string, Output> {
-    if (readOnly !== undefined) return readOnly
-    readOnly = new Map()
-    for (const { referenceInputs } of applied) {
-      for (const reference of referenceInputs) {
-        const key = outputReferenceKey(reference)
-        if (!outputs.has(key) && !readOnly.has(key)) readOnly.set(key, newOutput(reference))
-      }
-    }
-    return readOnly
-  }
-
-  function spend(reference: OutputReference, position: number): Output {
+  function spend(reference: OutputReference, position: number): number {
     const key = outputReferenceKey(reference)
-    const output = outputOf(reference, key)
-    if (output.spentBy === undefined) output.spentBy = position
+    const output = moved(reference, key)
+    if (outputs.spentBy[output] === noPosition) outputs.spentBy[output] = position
     else
       fault ??= contradiction(
         'BLOCK_DOUBLE_SPEND',
@@ -89,8 +61,8 @@ export function createDerivation(read?: ReadBody): Derivation {
   }
 
   function produce(reference: OutputReference, key: string, cbor: Uint8Array, position: number): void {
-    const output = outputOf(reference, key)
-    if (output.createdBy !== undefined) {
+    const output = moved(reference, key)
+    if (outputs.createdBy[output] !== noPosition) {
       fault ??= contradiction(
         'BLOCK_OUTPUT_EXISTS',
         `Transaction ${position} produces ${key} a second time`,
@@ -99,15 +71,86 @@ export function createDerivation(read?: ReadBody): Derivation {
       )
       return
     }
-    if (output.spentBy !== undefined)
+    const spentBy = outputs.spentBy[output]
+    if (spentBy !== noPosition)
       fault ??= contradiction(
         'BLOCK_SPENT_BEFORE_PRODUCED',
-        `Transaction ${output.spentBy} spends ${key}, which transaction ${position} produces`,
+        `Transaction ${spentBy} spends ${key}, which transaction ${position} produces`,
         key,
         position,
       )
-    output.createdBy = position
-    output.output = cbor
+    outputs.produce(output, cbor, position)
+  }
+
+  function* diffing(): Steps<BlockDiff> {
+    const numbers = Uint32Array.from({ length: outputs.size }, (_, output) => output)
+    const isInDiff = (output: number): boolean => outputs.isSpent(output) || outputs.isProduced(output)
+    const sorted = yield* sorting(numbers.filter(isInDiff), (a, b) => outputs.compare(a, b))
+    const spent: Uint8Array[] = []
+    const produced: ProducedOutput[] = []
+    for (const [place, output] of sorted.entries()) {
+      const outref = outputs.outref(output)
+      if (outputs.isSpent(output)) spent.push(outref)
+      else produced.push({ outref, output: outputs.output(output) })
+      if (isStep(place)) yield
+    }
+    return { spent, produced }
+  }
+
+  /** The number of an output; undefined if the block has none of this reference. */
+  const outputAt = (outref: Uint8Array): number | undefined =>
+    outputs.find(outputReferenceKey(decodeOutputReference(outref)))
+
+  /** Whether references are those of some outputs, each once, in ascending order. */
+  function* naming(
+    outrefs: Iterable<Uint8Array>,
+    isRight: (output: number, place: number) => boolean,
+  ): Steps<boolean> {
+    let previous: Uint8Array | undefined
+    let place = 0
+    for (const outref of outrefs) {
+      const output = outputAt(outref)
+      if (output === undefined || !isRight(output, place)) return false
+      if (previous !== undefined && compareBytes(previous, outref) >= 0) return false
+      previous = outref
+      if (isStep(place++)) yield
+    }
+    return true
+  }
+
+  function* comparing({ spent, produced }: BlockDiff): Steps<boolean> {
+    let [mostSpent, mostProduced] = [0, 0]
+    for (let output = 0; output < outputs.size; output++) {
+      if (outputs.isSpent(output)) mostSpent++
+      else if (outputs.isProduced(output)) mostProduced++
+    }
+    if (spent.length !== mostSpent || produced.length !== mostProduced) return false
+    if (!(yield* naming(spent, (output) => outputs.isSpent(output)))) return false
+    return yield* naming(
+      produced.map(({ outref }) => outref),
+      (output, place) =>
+        outputs.isProduced(output) &&
+        equalBytes(outputs.output(output), (produced[place] as ProducedOutput).output),
+    )
+  }
+
+  function* deriving(before: OutputHashes): Steps<DerivedBlock> {
+    for (let output = 0; output < outputs.size; output++) {
+      if (outputs.createdBy[output] !== noPosition) continue
+      const hash = before(outputs.outref(output))
+      if (hash !== undefined) outputs.setHash(output, hash)
+      if (isStep(output)) yield
+    }
+    for (let position = 0; position < applied.size; position++) {
+      applied.resolve(position, outputs)
+      if (isStep(position)) yield
+    }
+    chunker.end()
+    return derivedBlock(
+      outputs,
+      applied,
+      chunks.map((chunk) => ({ ...chunk, chunks: chunks.length })),
+    )
   }
 
   return {
@@ -116,54 +159,45 @@ export function createDerivation(read?: ReadBody): Derivation {
     },
 
     add(transaction) {
-      const position = applied.length
+      const position = applied.size
       const parts = partsOf(transaction)
       if (!parts.isDecoded || !parts.isFramed) fault ??= malformed(position, parts.isDecoded)
       chunker.add(parts)
       if (chunker.count > maxChunks) fault ??= tooLarge(position)
-      const moved = (parts.isDecoded ? undefined : read?.(parts.body)) ?? parts
-      const inputs = moved.inputs.map((reference) => spend(reference, position))
+      const { inputs, referenceInputs, outputs: added, fee } =
+        (parts.isDecoded ? undefined : read?.(parts.body)) ?? parts
+      applied.add(parts, fee)
+      for (const reference of inputs) applied.addResolved(spend(reference, position))
+      for (const reference of referenceInputs)
+        applied.addResolved(outputs.add(reference, outputReferenceKey(reference)))
+      outputs.addSource(parts.body)
       const id = toHex(parts.id)
-      for (const [index, output] of moved.outputs.entries()) {
+      for (const [index, output] of added.entries()) {
         if (index > maxOutputIndex) break
         // As `outputReferenceKey` writes it, with the digits of the id written once.
         produce({ transactionId: parts.id, index }, `${id}#${index}`, output, position)
       }
-      applied.push({
-        id: parts.id,
-        witnessSetHash: blake2b256(parts.witnessSet),
-        fee: moved.fee,
-        inputs,
-        referenceInputs: moved.referenceInputs,
-        bodyLength: parts.body.length,
-        witnessSetLength: parts.witnessSet.length,
-      })
     },
 
-    diff() {
-      const spent: Uint8Array[] = []
-      const produced: ProducedOutput[] = []
-      for (const { outref, createdBy, spentBy, output } of outputs.values()) {
-        if (createdBy === undefined) spent.push(outref)
-        else if (spentBy === undefined && output !== undefined) produced.push({ outref, output })
-      }
-      return {
-        spent: spent.sort(compareBytes),
-        produced: produced.sort((a, b) => compareBytes(a.outref, b.outref)),
-      }
-    },
+    diff: () => atOnce(diffing()),
+    diffInTurns: () => inTurns(diffing()),
+    hasDiff: (diff) => inTurns(comparing(diff)),
 
     operations() {
       const operations: TrieOperation[] = []
       for (const output of news) {
-        const { outref: key, createdBy, spentBy, given } = output
-        output.isNews = false
-        if (createdBy !== undefined && spentBy === undefined) {
-          operations.push({ type: 'insert', key, path: pathOf(output), valueHash: hashOf(output) })
-          output.given = 'insert'
-        } else if (given === 'insert' || (createdBy === undefined && given === undefined)) {
-          operations.push({ type: 'delete', key, path: pathOf(output) })
-          output.given = 'delete'
+        const flags = (outputs.flags[output] as number) & ~known.news
+        outputs.flags[output] = flags
+        const isNew = (flags & (known.inserted | known.deleted)) === 0
+        if (outputs.isProduced(output)) {
+          const key = outputs.outref(output)
+          const path = outputs.path(output, key)
+          operations.push({ type: 'insert', key, path, valueHash: outputs.hash(output) })
+          given(output, known.inserted)
+        } else if ((flags & known.inserted) !== 0 || (isNew && outputs.createdBy[output] === noPosition)) {
+          const key = outputs.giveOutref(output)
+          operations.push({ type: 'delete', key, path: outputs.path(output, key) })
+          given(output, known.deleted)
         }
       }
       news = []
@@ -171,68 +205,23 @@ export function createDerivation(read?: ReadBody): Derivation {
     },
 
     *read(): Generator<Uint8Array, void> {
-      for (const { outref } of outputsRead().values()) yield outref
+      for (let output = 0; output < outputs.size; output++)
+        if (!outputs.isMoved(output)) yield outputs.giveOutref(output)
     },
 
-    derive(before) {
-      const read = outputsRead()
-      for (const output of outputs.values()) {
-        if (output.output === undefined) output.outputHash = before(output.outref) ?? unknownOutput
-        else hashOf(output)
-      }
-      for (const output of read.values()) output.outputHash = before(output.outref) ?? unknownOutput
-      const hashRead = (reference: OutputReference): Uint8Array => {
-        const key = outputReferenceKey(reference)
-        return (outputs.get(key) ?? read.get(key))?.outputHash ?? unknownOutput
-      }
-      let feesSoFar = 0n
-      const transactions = applied.map(({ fee, inputs, referenceInputs, ...record }): TransactionRecord => {
-        feesSoFar = BigInt.asUintN(64, feesSoFar + fee)
-        const hashes = new Uint8Array(32 * (inputs.length + referenceInputs.length))
-        let end = 0
-        for (const { outputHash } of inputs) hashes.set(outputHash, 32 * end++)
-        for (const reference of referenceInputs) hashes.set(hashRead(reference), 32 * end++)
-        return { kind: 'transaction', ...record, resolved: blake2b256(hashes), feesSoFar }
-      })
-      chunker.end()
-      const chunkRecords = chunks.map((chunk) => ({ ...chunk, chunks: chunks.length }))
-      function* chunkEntries(): Generator<TrieEntry, void> {
-        for (const [number, chunk] of chunkRecords.entries())
-          yield [chunkKey(number), encodeChunkRecord(chunk)]
-      }
-      return {
-        transactions,
-        chunks: chunkRecords,
-        outputs,
-        *entries(): Generator<TrieEntry, void> {
-          for (const [position, record] of transactions.entries())
-            yield [transactionKey(position), encodeTransactionRecord(record)]
-          yield* chunkEntries()
-          for (const output of outputs.values()) yield [output.outref, encodeOutputRecord(output)]
-        },
-        *sharedEntries(): Generator<TrieEntry, void> {
-          const shared = sharedMemory()
-          for (const [position, record] of transactions.entries())
-            yield [
-              transactionKey(position, shared.key),
-              encodeTransactionRecord(record, shared.transactionRecord),
-            ]
-          yield* chunkEntries()
-          for (const output of outputs.values())
-            yield [output.outref, encodeOutputRecord(output, shared.outputRecord), output.path]
-        },
-      }
+    *older(): Generator<Uint8Array, void> {
+      for (let output = 0; output < outputs.size; output++)
+        if (outputs.createdBy[output] === noPosition) yield outputs.outref(output)
     },
+
+    derive: (before) => atOnce(deriving(before)),
+    deriveInTurns: (before) => inTurns(deriving(before)),
   }
-}
 
-// Views of a larger buffer, which native code reads without moving them first.
-function sharedMemory() {
-  const memory = new Uint8Array(1024)
-  return {
-    key: memory.subarray(0, 8),
-    outputRecord: memory.subarray(8, 8 + outputRecordLength),
-    transactionRecord: memory.subarray(8, 8 + transactionRecordLength),
+  /** Notes the operation that was given for an output. */
+  function given(output: number, operation: number): void {
+    const others = (outputs.flags[output] as number) & ~(known.inserted | known.deleted)
+    outputs.flags[output] = others | operation
   }
 }
 

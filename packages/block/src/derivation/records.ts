@@ -42,6 +42,9 @@ export interface OutputRecord {
 /** Length in bytes of an encoded {@link TransactionRecord}. No value of the map has 64 bytes. */
 export const transactionRecordLength = 113
 
+/** Where `resolved` begins in an encoded {@link TransactionRecord}. */
+export const resolvedAt = 65
+
 /** Length in bytes of an encoded {@link OutputRecord}. */
 export const outputRecordLength = 48
 
@@ -69,7 +72,7 @@ export function encodeTransactionRecord(
   bytes[0] = recordKind[record.kind]
   bytes.set(record.id, 1)
   bytes.set(record.witnessSetHash, 33)
-  bytes.set(record.resolved, 65)
+  bytes.set(record.resolved, resolvedAt)
   writeNumber(bytes, 97, Number(record.feesSoFar >> 32n), Number(record.feesSoFar & 0xffff_ffffn))
   writeNumber(bytes, 105, record.bodyLength, record.witnessSetLength)
   return bytes
@@ -88,7 +91,7 @@ export function decodeTransactionRecord(bytes: Uint8Array): TransactionRecord {
     kind,
     id: bytes.slice(1, 33),
     witnessSetHash: bytes.slice(33, 65),
-    resolved: bytes.slice(65, 97),
+    resolved: bytes.slice(resolvedAt, 97),
     feesSoFar: viewOf(bytes).getBigUint64(97),
     bodyLength: viewOf(bytes).getUint32(105),
     witnessSetLength: viewOf(bytes).getUint32(109),

@@ -17,12 +17,19 @@ export interface DerivedBlock {
   readonly transactions: readonly TransactionRecord[]
   /** By number. */
   readonly chunks: readonly ChunkRecord[]
-  /** What happened to the outputs that the block produces or spends; keys are `outputReferenceKey`s. */
-  readonly outputs: ReadonlyMap<string, DerivedOutput>
+  /** What happened to the outputs that the block produces or spends; by `outputReferenceKey`. */
+  readonly outputs: DerivedOutputs
   /** Key and value of every entry of the map: transactions, chunks, outputs. */
   entries(): Iterable<TrieEntry>
   /** The same entries, of which each is overwritten by the next, with the hashes of keys that are known. */
   sharedEntries(): Iterable<TrieEntry>
+}
+
+/** The entries of the transactions map for outputs, which are made when they are asked for. */
+export interface DerivedOutputs {
+  /** @param key `outputReferenceKey` of the output */
+  get(key: string): DerivedOutput | undefined
+  values(): Iterable<DerivedOutput>
 }
 
 /** An entry of the transactions map for an output. */
@@ -46,6 +53,10 @@ export interface Derivation {
   readonly fault: BlockError | undefined
   /** `spent` and `produced` of the body, in the order of the encoding. */
   diff(): BlockDiff
+  /** The same; other work runs meanwhile. */
+  diffInTurns(): Promise<BlockDiff>
+  /** Whether {@link Derivation.diff} is this one; other work runs meanwhile. */
+  hasDiff(diff: BlockDiff): Promise<boolean>
   /**
    * What the transactions added since the last call do to the trie of unspent outputs, in no particular
    * order: after all of them, what the diff does.
@@ -53,6 +64,8 @@ export interface Derivation {
   operations(): readonly TrieOperation[]
   /** The outputs that the block only reads: CBOR of their references. */
   read(): Iterable<Uint8Array>
+  /** The outputs that the block spends or reads and does not produce: CBOR of their references. */
+  older(): Iterable<Uint8Array>
   /**
    * The map. May be called once.
    *
@@ -61,4 +74,6 @@ export interface Derivation {
    *   {@link Derivation.read} have given, so that it can look them up by identity.
    */
   derive(before: OutputHashes): DerivedBlock
+  /** The same; other work runs meanwhile. */
+  deriveInTurns(before: OutputHashes): Promise<DerivedBlock>
 }
