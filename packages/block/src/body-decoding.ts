@@ -1,9 +1,9 @@
-import { CborWriter, compareBytes } from '@ratatosk/cbor'
+import { CborReader, CborWriter, compareBytes } from '@ratatosk/cbor'
 import { profileLimits } from '@ratatosk/ledger'
-import type { BlockBody, BodyPart, ProducedOutput } from './body.js'
+import type { BlockBody, BlockDiff, BodyPart, ProducedOutput } from './body.js'
 import { listCount } from './body-encoding.js'
 import { frameHeads, maxChunks, mostInParts } from './derivation/chunks.js'
-import { arrayHead, byteString, createFeed, type Grammar, malformed, unsigned } from './feed.js'
+import { arrayHead, byteString, createFeed, type Grammar, keepingFeed, malformed, unsigned } from './feed.js'
 
 /** Bytes that the transactions of a valid block take in a body: each has a head of three. */
 const mostTransactionBytes = maxChunks * (profileLimits.transactionBytes + 3)
@@ -22,8 +22,8 @@ const outrefPrefix = Uint8Array.of(0x82, 0x58, 0x20)
 
 /**
  * Size in bytes of the smallest transaction that spends an output, and of the smallest input and output in a
- * transaction. They bound the number of parts that a body may announce; without the bound a small body could
- * claim a large amount of memory.
+ * transaction. The transactions that have come bound by them the references and outputs that may follow;
+ * without the bound, a small body could claim a large amount of memory.
  */
 const smallest = { transaction: 47, input: 36, output: 33 }
 
@@ -53,6 +53,70 @@ export function collectParts(): { add(part: BodyPart): void; readonly body: Bloc
       else produced.push({ outref: part.outref, output: part.output })
     },
   }
+}
+
+/** A body with its encoding. `spent` and `produced` are decoded when they are first read. */
+export interface EncodedBody extends BlockBody {
+  readonly bytes: Uint8Array
+}
+
+/**
+ * The body of an encoding that {@link bodyGrammar} has parsed. All parts are views of the bytes.
+ *
+ * @param bytes in the canonical encoding, which is not checked again
+ */
+export function bodyOfEncoding(bytes: Uint8Array): EncodedBody {
+  const reader = new CborReader(bytes)
+  reader.readArray()
+  const transactions = Array.from({ length: reader.readArray() }, () => reader.readBytes())
+  const start = reader.position
+  let lists: BlockDiff | undefined
+  const diff = (): BlockDiff => {
+    lists ??= diffAt(bytes, start)
+    return lists
+  }
+  return {
+    bytes,
+    transactions,
+    get spent() {
+      return diff().spent
+    },
+    get produced() {
+      return diff().produced
+    },
+  }
+}
+
+function diffAt(bytes: Uint8Array, start: number): BlockDiff {
+  const reader = new CborReader(bytes, start)
+  const outref = (): Uint8Array => {
+    const from = reader.position
+    reader.readArray()
+    reader.readBytes()
+    reader.readUint()
+    return reader.since(from)
+  }
+  const spent = Array.from({ length: reader.readArray() }, outref)
+  const produced = Array.from({ length: reader.readArray() }, () => {
+    reader.readArray()
+    return { outref: outref(), output: reader.readBytes() }
+  })
+  return { spent, produced }
+}
+
+/**
+ * Parses a body in pieces and keeps their bytes, but no part of it: until a body is known to belong to a
+ * header, a stranger could have sent it.
+ *
+ * @throws {BlockError} like {@link decodeBlockBody}
+ */
+export async function readEncodedBody(
+  pieces: AsyncIterable<Uint8Array>,
+  maxBytes = maxBodyBytes,
+): Promise<EncodedBody> {
+  const feed = keepingFeed(createFeed(bodyGrammar(() => undefined, maxBytes), maxBytes), bodyOfEncoding)
+  for await (const piece of pieces) feed.push(piece)
+  return feed.end()
 }
 
 /**
@@ -89,20 +153,21 @@ export async function* partsOfBody(
 export function* bodyGrammar(emit: (part: BodyPart) => void, maxBytes: number): Grammar<void> {
   if ((yield* arrayHead(maxBytes)) !== listCount) throw malformed(`a body has ${listCount} lists`)
 
-  let room = Number.isFinite(maxBytes) ? Math.min(maxBytes, mostTransactionBytes) : maxBytes
-  const longest = Number.isFinite(maxBytes) ? longestProvable : maxBytes
-  const [most, mostSpent, mostProduced] = [smallest.transaction, smallest.input, smallest.output].map(
-    (bytes) => room / bytes,
-  ) as [number, number, number]
-  const transactions = yield* arrayHead(most)
+  const isLimited = Number.isFinite(maxBytes)
+  let room = isLimited ? Math.min(maxBytes, mostTransactionBytes) : maxBytes
+  const longest = isLimited ? longestProvable : maxBytes
+  const transactions = yield* arrayHead(room / smallest.transaction)
+  let given = 0
   for (let i = 0; i < transactions; i++) {
     const cbor: Uint8Array = yield* byteString(Math.min(room, longest))
     room -= cbor.length
+    given += cbor.length
     emit({ kind: 'transaction', cbor })
   }
+  const most = (bytes: number): number => (isLimited ? given / bytes : maxBytes)
 
   let previous: Uint8Array | undefined
-  const spent = yield* arrayHead(mostSpent)
+  const spent = yield* arrayHead(most(smallest.input))
   for (let i = 0; i < spent; i++) {
     const outref: Uint8Array = yield* outrefAfter(previous)
     emit({ kind: 'spent', outref })
@@ -110,11 +175,15 @@ export function* bodyGrammar(emit: (part: BodyPart) => void, maxBytes: number): 
   }
 
   previous = undefined
-  const produced = yield* arrayHead(mostProduced)
+  // Each output is a part of a transaction.
+  let left = isLimited ? given : maxBytes
+  const produced = yield* arrayHead(most(smallest.output))
   for (let i = 0; i < produced; i++) {
     if ((yield* arrayHead(maxBytes)) !== 2) throw malformed('a produced output is not a pair')
     const outref: Uint8Array = yield* outrefAfter(previous)
-    emit({ kind: 'produced', outref, output: yield* byteString(maxBytes) })
+    const output: Uint8Array = yield* byteString(left)
+    left -= output.length
+    emit({ kind: 'produced', outref, output })
     previous = outref
   }
 

@@ -1,5 +1,6 @@
 import { CborWriter } from '@ratatosk/cbor'
 import type { BlockBody, BlockDiff } from './body.js'
+import { createPauses } from './pauses.js'
 
 /** The lists of a body: transactions, spent, produced, deposits, withdrawals. */
 export const listCount = 5
@@ -22,6 +23,19 @@ export function encodeBlockBody({ transactions, ...diff }: BlockBody): Uint8Arra
   const writer = writeOpening(new CborWriter(capacity), transactions.length)
   for (const cbor of transactions) writer.bytes(cbor)
   for (const piece of diffPieces(diff)) writer.raw(piece)
+  return writer.toBytes()
+}
+
+/** {@link encodeBlockBody}; other work runs meanwhile. */
+export async function encodeBlockBodyInTurns({ transactions, ...diff }: BlockBody): Promise<Uint8Array> {
+  const capacity = transactions.reduce((sum, { length }) => sum + length + headBytes, 2 * headBytes)
+  const writer = writeOpening(new CborWriter(capacity), transactions.length)
+  const pauseIfDue = createPauses()
+  for (const cbor of transactions) writer.bytes(cbor)
+  for (const piece of diffPieces(diff)) {
+    writer.raw(piece)
+    await pauseIfDue()
+  }
   return writer.toBytes()
 }
 

@@ -63,6 +63,33 @@ export function createFeed<Result>(grammar: Grammar<Result>, maxBytes: number): 
 }
 
 /**
+ * A feed that also keeps the input.
+ *
+ * @param finish makes the result of all bytes and of what the feed has parsed
+ */
+export function keepingFeed<Parsed, Result>(
+  feed: Feed<Parsed>,
+  finish: (bytes: Uint8Array, parsed: Parsed) => Result,
+): Feed<Result> {
+  let pieces: Uint8Array[] = []
+  let length = 0
+  return {
+    push(piece) {
+      feed.push(piece)
+      pieces.push(piece)
+      length += piece.length
+    },
+
+    end() {
+      const parsed = feed.end()
+      const bytes = join(pieces, length)
+      pieces = []
+      return finish(bytes, parsed)
+    },
+  }
+}
+
+/**
  * A loop, because `concatBytes` spreads its arguments and a peer may split its response into very many
  * pieces.
  */

@@ -9,12 +9,15 @@ export type {
 export type { BlockBody, BlockDiff, BodyPart, ProducedOutput } from './body.js'
 export {
   bodyGrammar,
+  bodyOfEncoding,
   collectParts,
   decodeBlockBody,
+  type EncodedBody,
   maxBodyBytes,
   partsOfBody,
+  readEncodedBody,
 } from './body-decoding.js'
-export { encodeBlockBody, encodeBlockBodyStream } from './body-encoding.js'
+export { encodeBlockBody, encodeBlockBodyInTurns, encodeBlockBodyStream } from './body-encoding.js'
 export { decodeTransactionAt } from './decode-transactions.js'
 export {
   type ChunkRecord,
@@ -66,7 +69,7 @@ export {
   isBlockError,
   isInvalidBlock,
 } from './errors.js'
-export { byteString, createFeed, expectBytes, type Feed, type Grammar, unsigned } from './feed.js'
+export { byteString, createFeed, expectBytes, type Feed, type Grammar, keepingFeed, unsigned } from './feed.js'
 export {
   blockVersion,
   decodeHeader,

@@ -22,12 +22,14 @@ export function createAskBehind(peers: Peers, unavailable: FollowerOptions['unav
   async function isServed(headerHash: Uint8Array, signal: AbortSignal): Promise<boolean | undefined> {
     const request = childOf(signal)
     const timer = setTimeout(() => request.abort(), bodyMs)
+    const share = peers.openShare()
     try {
-      return (await peers.ask((peer) => peer.body(headerHash, request.signal), request.signal)) !== undefined
+      return (await peers.askBody({ headerHash, share, signal: request.signal })) !== undefined
     } catch (error) {
       if (signal.aborted || !request.signal.aborted) throw error
       return undefined
     } finally {
+      share.end()
       clearTimeout(timer)
       request.end()
     }

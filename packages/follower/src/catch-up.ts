@@ -4,22 +4,24 @@ import {
   BlockError,
   decodeHeader,
   derive,
-  encodeBlockBody,
+  type EncodedBody,
+  encodeBlockBodyInTurns,
   isBlockError,
   isInvalidBlock,
   type NewArchivedBlock,
+  readEncodedBody,
   verifyHeader,
   type WritableArchive,
 } from '@ratatosk/block'
 import { equalBytes } from '@ratatosk/cbor'
 import { movedParts } from '@ratatosk/fraud'
 import type { Log } from '@ratatosk/ports'
+import { type BodyShare, piecesWithin, takeDerivation } from './body-budget.js'
 import { childOf } from './child-controller.js'
 import type { HeaderPath, MissingBlock } from './header-path.js'
 import type { LedgerState } from './ledger-state.js'
-import { readBody } from './own-blocks.js'
 import type { Peers } from './peers.js'
-import { type RightBody, readingsOf, verifyReadings } from './readings.js'
+import { firstReading, type RightBody, verifyReadings } from './readings.js'
 import type { FollowerOptions } from './types.js'
 
 /** Blocks per archived batch; fewer than the ledger state can revert, because a crash may lose a batch. */
@@ -88,8 +90,8 @@ interface Download {
 }
 
 /**
- * Archives the blocks of a path in batches. Bodies are requested and taken apart concurrently, then verified
- * and judged in order. Behind an unprovable block they are judged only.
+ * Archives the blocks of a path in batches. Bodies are requested concurrently, then verified and judged in
+ * order. Behind an unprovable block they are judged only.
  */
 export async function catchUp(
   { fork, missing, mergedHeight }: HeaderPath,
@@ -196,7 +198,8 @@ function startDownload(block: PlacedBlock, options: CatchUpOptions, signal: Abor
   const begun = new Promise<void>((resolve) => {
     begin = resolve
   })
-  const verified = verifiedBody(block, options, begun, signal)
+  const share = options.peers.openShare()
+  const verified = verifiedBody(block, options, share, begun, signal).finally(() => share.end())
   // It can reject before it is awaited, or when it is never awaited.
   verified.catch(() => undefined)
   return { begin, verified }
@@ -205,59 +208,67 @@ function startDownload(block: PlacedBlock, options: CatchUpOptions, signal: Abor
 async function verifiedBody(
   { headerHash, height, header: encoded }: PlacedBlock,
   { peers, evidence, unavailable, state }: CatchUpOptions,
+  share: BodyShare,
   begun: Promise<void>,
   signal: AbortSignal,
 ): Promise<VerifiedBody | undefined> {
   const header = decodeHeader(encoded)
 
   async function verify(given: BlockBody): Promise<VerifiedBody> {
-    const readings = await readingsOf(given)
     await begun
     signal.throwIfAborted()
     try {
       verifyHeader(header)
       state.assertFollows(header)
     } catch (error) {
-      const { body } = readings[0]
-      return { body, bytes: encodeBlockBody(body), error }
+      return withBytes({ body: await firstReading(given), error })
     }
-    const right = await verifyReadings(readings, header, state.outputHash)
-    return { ...right, bytes: encodeBlockBody(right.body) }
+    return withBytes(await verifyReadings(given, header, () => state.outputHash))
   }
 
   /** The body of transactions that the operator has shown. */
   async function verifyShown(transactions: readonly Uint8Array[]): Promise<VerifiedBody> {
-    const body = { transactions, ...(await derive(transactions, movedParts)).diff() }
+    await takeDerivation({ transactions }, share, signal)
+    const { diffInTurns } = await derive(transactions, movedParts)
+    const body = { transactions, ...(await diffInTurns()) }
     return verify(body).catch((cause: unknown) => {
       if (!isBlockError(cause)) throw cause
       const message = `The chunks that the operator has shown are not those of the block: ${cause.message}`
       const error = new BlockError('BLOCK_INVALID', message, { cause })
-      return { body, bytes: encodeBlockBody(body), error }
+      return withBytes({ body, error })
     })
   }
 
   // Who commits an invalid block need not serve its body twice.
-  const kept = evidence && (await keptBody(evidence, headerHash))
+  const kept = evidence && (await keptBody(evidence.body(headerHash), share, signal))
   if (kept !== undefined) {
     const verified = await verify(kept).catch(() => undefined)
     if (verified !== undefined) return verified
   }
-  const served = await peers.ask(async (peer) => {
-    const body = await peer.body(headerHash, signal)
-    return body && verify(body)
-  }, signal)
+  const served = await peers.askBody({ headerHash, share, signal, check: verify })
   if (served !== undefined || unavailable === undefined) return served
   const shown = await unavailable({ headerHash, height, header }, signal)
   return shown && verifyShown(shown)
 }
 
+/** A body with its encoding, which one that was sent has already. */
+async function withBytes(verified: Omit<VerifiedBody, 'bytes'>): Promise<VerifiedBody> {
+  const { body } = verified
+  return { ...verified, bytes: isEncoded(body) ? body.bytes : await encodeBlockBodyInTurns(body) }
+}
+
+const isEncoded = (body: BlockBody): body is EncodedBody => 'bytes' in body
+
 /** The body of a block that is not archived; undefined if it is not kept, or is damaged. */
 async function keptBody(
-  evidence: NonNullable<FollowerOptions['evidence']>,
-  headerHash: Uint8Array,
+  pieces: AsyncIterable<Uint8Array>,
+  share: BodyShare,
+  signal: AbortSignal,
 ): Promise<BlockBody | undefined> {
   try {
-    return await readBody(evidence.body(headerHash))
+    const body = await readEncodedBody(piecesWithin(pieces, share, signal), Number.POSITIVE_INFINITY)
+    await takeDerivation(body, share, signal)
+    return body
   } catch {
     return undefined
   }

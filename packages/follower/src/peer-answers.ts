@@ -1,14 +1,15 @@
 import {
-  type BlockBody,
   BlockError,
   bodyGrammar,
+  bodyOfEncoding,
   byteString,
-  collectParts,
   createFeed,
   decodeHeader,
+  type EncodedBody,
   expectBytes,
   type Feed,
   type Grammar,
+  keepingFeed,
   unsigned,
 } from '@ratatosk/block'
 import { CborWriter, concatBytes, equalBytes } from '@ratatosk/cbor'
@@ -31,6 +32,7 @@ const maxEnvelopeBytes = 256
 
 const key = (name: string): Uint8Array => new CborWriter(16).text(name).toBytes()
 const mapOfThree = Uint8Array.of(0xa3)
+const bodyOpening = concatBytes(mapOfThree, key('body'))
 const hashOpening = concatBytes(key('hash'), Uint8Array.of(0x58, 28))
 
 /** Parses the response of `/block/{id}/header` and verifies the header's hash. */
@@ -39,8 +41,11 @@ export function headerFeed(): Feed<PeerHeader> {
 }
 
 /** Parses the response of `/block/{hash}/body`. */
-export function bodyFeed(headerHash: Uint8Array, maxBodyBytes: number): Feed<BlockBody> {
-  return createFeed(bodyAnswer(headerHash, maxBodyBytes), maxBodyBytes + maxEnvelopeBytes)
+export function bodyFeed(headerHash: Uint8Array, maxBodyBytes: number): Feed<EncodedBody> {
+  const feed = createFeed(bodyAnswer(headerHash, maxBodyBytes), maxBodyBytes + maxEnvelopeBytes)
+  return keepingFeed(feed, (bytes, endLength) =>
+    bodyOfEncoding(bytes.subarray(bodyOpening.length, bytes.length - endLength)),
+  )
 }
 
 function* headerAnswer(): Grammar<PeerHeader> {
@@ -58,11 +63,11 @@ function* headerAnswer(): Grammar<PeerHeader> {
   return { headerHash, header, height: yield* unsigned() }
 }
 
-function* bodyAnswer(headerHash: Uint8Array, maxBodyBytes: number): Grammar<BlockBody> {
-  yield* expectBytes(concatBytes(mapOfThree, key('body')))
-  const { add, body } = collectParts()
-  yield* bodyGrammar(add, maxBodyBytes)
-  yield* expectBytes(concatBytes(hashOpening, headerHash, key('height')))
-  yield* unsigned()
-  return body
+/** @returns bytes behind the body */
+function* bodyAnswer(headerHash: Uint8Array, maxBodyBytes: number): Grammar<number> {
+  yield* expectBytes(bodyOpening)
+  yield* bodyGrammar(() => undefined, maxBodyBytes)
+  const end = concatBytes(hashOpening, headerHash, key('height'))
+  yield* expectBytes(end)
+  return end.length + new CborWriter(9).uint(yield* unsigned()).toBytes().length
 }

@@ -25,6 +25,8 @@ export interface PeerCall {
 export interface PeerRequest<Result> extends Omit<PeerCall, 'accept' | 'text'> {
   /** Parses the response as it arrives; an error ends the request. */
   readonly feed: Feed<Result>
+  /** Resolves when there is room for more bytes. Until then the peer is not read, and not blamed. */
+  readonly room?: (bytes: number) => Promise<void>
 }
 
 /**
@@ -33,8 +35,13 @@ export interface PeerRequest<Result> extends Omit<PeerCall, 'accept' | 'text'> {
  * @returns undefined for 404
  * @throws {FollowerError} `FOLLOWER_PEER_ANSWER`; the feed's errors; the signal's reason
  */
-export async function askPeer<Result>({ feed, ...call }: PeerRequest<Result>): Promise<Result | undefined> {
-  return callPeer({ ...call, accept: 'application/cbor' }, async (response, progressed) => {
+export async function askPeer<Result>({
+  feed,
+  room,
+  ...call
+}: PeerRequest<Result>): Promise<Result | undefined> {
+  await room?.(0)
+  return callPeer({ ...call, accept: 'application/cbor' }, async (response, progressed, suspended) => {
     const { statusCode, headers } = response
     if (statusCode === 404) return undefined
     if (statusCode !== 200) throw badAnswer(`it answered with status ${statusCode}`)
@@ -43,6 +50,7 @@ export async function askPeer<Result>({ feed, ...call }: PeerRequest<Result>): P
     const pauseIfDue = createPauses()
     for await (const piece of response) {
       progressed(piece.length)
+      if (room !== undefined) await suspended(room(piece.length))
       feed.push(piece)
       // Pieces that wait come one after another, without a pause for other work.
       await pauseIfDue()
@@ -56,27 +64,47 @@ export async function askPeer<Result>({ feed, ...call }: PeerRequest<Result>): P
  * limit. Does not use `fetch`, because it decompresses responses and Node 20 may garbage-collect its abort
  * signal.
  *
- * @param read reads the response, and limits its size; told `progressed`, it counts bytes
+ * @param read reads the response, and limits its size; told `progressed`, it counts bytes; the time for which
+ *   this process waits itself, in `suspended`, is not the peer's
  * @throws {FollowerError} `FOLLOWER_PEER_ANSWER`; what `read` throws; the signal's reason
  */
 export async function callPeer<Result>(
   call: PeerCall,
-  read: (response: IncomingMessage, progressed: (bytes: number) => void) => Promise<Result>,
+  read: (
+    response: IncomingMessage,
+    progressed: (bytes: number) => void,
+    suspended: (waiting: Promise<void>) => Promise<void>,
+  ) => Promise<Result>,
 ): Promise<Result> {
   const { stallMs, timeoutMs, signal } = call
   const stop = childOf(signal)
   let progress = 0
+  let isSuspended = false
   function judge(): void {
-    if (progress < minProgress) stop.abort(badAnswer(`it sent ${progress} bytes in ${stallMs} ms`))
+    if (progress < minProgress && !isSuspended) stop.abort(badAnswer(`it sent ${progress} bytes in ${stallMs} ms`))
     progress = 0
   }
   // `setImmediate` lets data that arrived while the event loop was blocked be counted first.
   const stall = setInterval(() => setImmediate(judge), stallMs)
-  const late = setTimeout(() => stop.abort(badAnswer(`it took more than ${timeoutMs} ms`)), timeoutMs)
+  let lateAt = performance.now() + timeoutMs
+  const tooLate = (): void => stop.abort(badAnswer(`it took more than ${timeoutMs} ms`))
+  let late = setTimeout(tooLate, timeoutMs)
+  async function suspended(waiting: Promise<void>): Promise<void> {
+    const since = performance.now()
+    isSuspended = true
+    clearTimeout(late)
+    await waiting
+    isSuspended = false
+    // The period in progress was not the peer's.
+    progress += minProgress
+    lateAt += performance.now() - since
+    late = setTimeout(tooLate, lateAt - performance.now())
+  }
+  const progressed = (bytes: number): void => {
+    progress += bytes
+  }
   try {
-    return await read(await answerOf(call, stop.signal), (bytes) => {
-      progress += bytes
-    })
+    return await read(await answerOf(call, stop.signal), progressed, suspended)
   } catch (error) {
     signal.throwIfAborted()
     if (stop.signal.aborted) throw stop.signal.reason

@@ -1,8 +1,9 @@
 import { Agent } from 'node:http'
 import { Agent as HttpsAgent } from 'node:https'
-import { type BlockBody, maxBodyBytes as mostBodyBytes } from '@ratatosk/block'
+import { type EncodedBody, isBlockError, maxBodyBytes as mostBodyBytes } from '@ratatosk/block'
 import { toHex } from '@ratatosk/cbor'
 import type { Log } from '@ratatosk/ports'
+import { type BodyShare, createBodyBudget, createRoom, takeDerivation } from './body-budget.js'
 import { bodyFeed, headerFeed, type PeerHeader } from './peer-answers.js'
 import { askPeer, type PeerRequest } from './peer-request.js'
 import type { FollowerOptions } from './types.js'
@@ -10,17 +11,53 @@ import type { FollowerOptions } from './types.js'
 /** Upper bound of the backoff. */
 const maxBackoffMs = 300_000
 
+/** The requests to a peer. */
+interface Requests {
+  /** Whether the peer has sent a wrong body, and no right one since. */
+  isDoubted: boolean
+  /** Sends a request; to a peer that is doubted, after the one before it. */
+  send<Result>(request: () => Promise<Result>): Promise<Result>
+}
+
+function createRequests(): Requests {
+  let last: Promise<unknown> = Promise.resolve()
+  const requests: Requests = {
+    isDoubted: false,
+    send(request) {
+      if (!requests.isDoubted) return request()
+      const sent = last.then(request)
+      last = sent.catch(() => undefined)
+      return sent
+    },
+  }
+  return requests
+}
+
 /** The archivist API of another node. */
 export interface Peer {
   /** Base URL, for logs. */
   readonly name: string
   headerByHash(headerHash: Uint8Array, signal: AbortSignal): Promise<PeerHeader | undefined>
   headerByHeight(height: number, signal: AbortSignal): Promise<PeerHeader | undefined>
-  body(headerHash: Uint8Array, signal: AbortSignal): Promise<BlockBody | undefined>
+  /** @param share of the budget for bodies, from which it takes the bytes of the answer */
+  body(headerHash: Uint8Array, share: BodyShare, signal: AbortSignal): Promise<EncodedBody | undefined>
 }
 
 /** What a request to a peer may take; see `FollowerOptions`. */
-export type PeerSettings = Pick<FollowerOptions, 'stallMs' | 'timeoutMs' | 'maxBodyBytes' | 'backoffMs'>
+export type PeerSettings = Pick<
+  FollowerOptions,
+  'stallMs' | 'timeoutMs' | 'maxBodyBytes' | 'backoffMs' | 'budget'
+>
+
+/** A question about a body. */
+export interface BodyQuestion<Result> {
+  readonly headerHash: Uint8Array
+  /** From `openShare`; it holds what the body takes until the next body comes, or it is ended. */
+  readonly share: BodyShare
+  readonly signal: AbortSignal
+  /** Rejects if the body belongs to another header. Without it, any body is a result. */
+  check?(body: EncodedBody): Promise<Result | undefined>
+}
 
 /** Untrusted nodes that may have missing headers and bodies. */
 export interface Peers {
@@ -34,6 +71,13 @@ export interface Peers {
     question: (peer: Peer) => Promise<Result | undefined>,
     signal: AbortSignal,
   ): Promise<Result | undefined>
+  /**
+   * Asks for a body like {@link Peers.ask}. A peer that has sent another body than that of the header is
+   * doubted: until it has sent a right one, it is asked for one thing at a time.
+   */
+  askBody<Result = EncodedBody>(question: BodyQuestion<Result>): Promise<Result | undefined>
+  /** Takes the next place in the budget for bodies. The caller ends it. */
+  openShare(): BodyShare
   /** Milliseconds until the first peer stops backing off; infinite when none backs off. */
   nextReturn(): number
   /** Closes idle connections. */
@@ -42,6 +86,7 @@ export interface Peers {
 
 interface PeerState {
   readonly peer: Peer
+  readonly requests: Requests
   /** Of a peer that is reached over HTTP. */
   readonly agent?: Agent
   failures: number
@@ -57,21 +102,26 @@ interface PeerState {
  * @throws TypeError for an invalid URL, which the message does not quote because it may contain a password
  * @example
  * const peers = createPeers(['http://sequencer:3000/archivist'], {}, log)
- * const body = await peers.ask((peer) => peer.body(headerHash, signal), signal)
+ * const share = peers.openShare()
+ * const body = await peers.askBody({ headerHash, share, signal })
  */
 export function createPeers(addresses: readonly string[], given: PeerSettings, log: Log, own?: Peer): Peers {
   const { stallMs = 10_000, timeoutMs = 300_000, backoffMs: firstBackoffMs = 1_000 } = given
-  const { maxBodyBytes = mostBodyBytes } = given
+  const { maxBodyBytes = mostBodyBytes, budget = createBodyBudget() } = given
   const others = [...new Set(addresses.map(peerAddress))].map((base): PeerState => {
     const agent = new (base.startsWith('https:') ? HttpsAgent : Agent)({ keepAlive: true })
+    const requests = createRequests()
     return {
       agent,
-      peer: createPeer(base, { agent, stallMs, timeoutMs }, maxBodyBytes),
+      requests,
+      peer: createPeer(base, { agent, stallMs, timeoutMs }, maxBodyBytes, requests),
       failures: 0,
       backsOffUntil: 0,
     }
   })
-  const first: readonly PeerState[] = own ? [{ peer: own, failures: 0, backsOffUntil: 0 }] : []
+  const first: readonly PeerState[] = own
+    ? [{ peer: own, requests: createRequests(), failures: 0, backsOffUntil: 0 }]
+    : []
   const all = [...first, ...others]
   if (all.length === 0) throw new TypeError('@ratatosk/follower: at least one peer is required')
   let asked = 0
@@ -88,23 +138,50 @@ export function createPeers(addresses: readonly string[], given: PeerSettings, l
     log.warn({ peer: state.peer.name, reason, backoffMs }, 'Peer backed off')
   }
 
-  return {
-    async ask(question, signal) {
-      const start = asked++ % Math.max(1, others.length)
-      for (const state of [...first, ...others.slice(start), ...others.slice(0, start)]) {
-        if (isBackingOff(state)) continue
-        try {
-          const result = await question(state.peer)
-          if (result === undefined) continue
-          state.failures = 0
-          return result
-        } catch (error) {
-          signal.throwIfAborted()
-          backOff(state, error)
-        }
+  async function askEach<Result>(
+    question: (state: PeerState) => Promise<Result | undefined>,
+    signal: AbortSignal,
+  ): Promise<Result | undefined> {
+    const start = asked++ % Math.max(1, others.length)
+    for (const state of [...first, ...others.slice(start), ...others.slice(0, start)]) {
+      if (isBackingOff(state)) continue
+      try {
+        const result = await question(state)
+        if (result === undefined) continue
+        state.failures = 0
+        return result
+      } catch (error) {
+        signal.throwIfAborted()
+        backOff(state, error)
       }
-      return undefined
-    },
+    }
+    return undefined
+  }
+
+  async function bodyFrom<Result>(
+    { peer, requests }: PeerState,
+    { headerHash, share, signal, check }: BodyQuestion<Result>,
+  ): Promise<Result | undefined> {
+    if (requests.isDoubted) await share.oldest(() => !requests.isDoubted, signal)
+    share.release()
+    try {
+      const body = await peer.body(headerHash, share, signal)
+      if (body === undefined) return undefined
+      if (check === undefined) return body as Result
+      await takeDerivation(body, share, signal)
+      const result = await check(body)
+      requests.isDoubted = false
+      return result
+    } catch (error) {
+      if (isBlockError(error)) requests.isDoubted = true
+      throw error
+    }
+  }
+
+  return {
+    ask: (question, signal) => askEach(({ peer }) => question(peer), signal),
+    askBody: (question) => askEach((state) => bodyFrom(state, question), question.signal),
+    openShare: budget.open,
 
     nextReturn() {
       const waits = all.filter(isBackingOff).map(({ backsOffUntil }) => backsOffUntil - performance.now())
@@ -121,20 +198,24 @@ function createPeer(
   base: string,
   limits: Pick<PeerRequest<unknown>, 'agent' | 'stallMs' | 'timeoutMs'>,
   maxBodyBytes: number,
+  { send }: Requests,
 ): Peer {
   const header = (id: string, signal: AbortSignal) =>
-    askPeer({ ...limits, url: `${base}/block/${id}/header`, feed: headerFeed(), signal })
+    send(() => askPeer({ ...limits, url: `${base}/block/${id}/header`, feed: headerFeed(), signal }))
   return {
     name: base,
     headerByHash: (headerHash, signal) => header(toHex(headerHash), signal),
     headerByHeight: (height, signal) => header(String(height), signal),
-    body: (headerHash, signal) =>
-      askPeer({
-        ...limits,
-        url: `${base}/block/${toHex(headerHash)}/body`,
-        feed: bodyFeed(headerHash, maxBodyBytes),
-        signal,
-      }),
+    body: (headerHash, share, signal) =>
+      send(() =>
+        askPeer({
+          ...limits,
+          url: `${base}/block/${toHex(headerHash)}/body`,
+          feed: bodyFeed(headerHash, maxBodyBytes),
+          room: createRoom(share, signal),
+          signal,
+        }),
+      ),
   }
 }
 

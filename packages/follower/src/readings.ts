@@ -1,22 +1,15 @@
 import {
   type BlockBody,
-  type BlockError,
+  BlockError,
   type Derivation,
   type DerivedBlock,
   derive,
   type Header,
   isInvalidBlock,
   type OutputHashes,
-  requireDiff,
   verifyRoot,
 } from '@ratatosk/block'
 import { movedParts } from '@ratatosk/fraud'
-
-/** A body, and the map that its header commits to if it is read so. */
-export interface Reading {
-  readonly body: BlockBody
-  readonly derivation: Derivation
-}
 
 /** A body that belongs to its header. */
 export interface RightBody {
@@ -27,13 +20,18 @@ export interface RightBody {
   readonly error?: BlockError
 }
 
+/** A body as its header may commit to it. */
+interface Reading {
+  readonly derivation: Derivation
+  /** What was sent as its diff, if that must follow from the transactions. */
+  readonly diff?: BlockBody
+}
+
 /**
  * The readings of a body of which its header may commit to any: where transactions do not decode, what the
  * scripts read of them, and that they move nothing. What a peer says of these is replaced.
- *
- * @throws {BlockError} (rejects) `BLOCK_BODY_MISMATCH` when it is the body of no header at all
  */
-export async function readingsOf(body: BlockBody): Promise<readonly [Reading, ...Reading[]]> {
+async function* readingsOf(body: BlockBody): AsyncGenerator<Reading, void> {
   const { transactions } = body
   let isMoved = false
   const derivation = await derive(transactions, (undecoded) => {
@@ -41,36 +39,46 @@ export async function readingsOf(body: BlockBody): Promise<readonly [Reading, ..
     isMoved ||= moved !== undefined
     return moved
   })
-  if (!isMoved) {
-    requireDiff(derivation, body)
-    return [{ body, derivation }]
-  }
-  const reading = (own: Derivation): Reading => ({
-    body: { transactions, ...own.diff() },
-    derivation: own,
-  })
-  return [reading(derivation), reading(await derive(transactions))]
+  if (!isMoved) return yield { derivation, diff: body }
+  yield { derivation }
+  yield { derivation: await derive(transactions) }
 }
 
 /**
- * Finds the reading that a header commits to.
+ * Finds the reading of a body that a header commits to. Each is compared with the header's root before
+ * anything else is made of it.
  *
  * @param before the outputs before the block
  * @throws {BlockError} (rejects) `BLOCK_BODY_MISMATCH` when the body belongs to another header
  */
 export async function verifyReadings(
-  readings: readonly Reading[],
+  body: BlockBody,
   header: Pick<Header, 'transactionsRoot'>,
-  before: OutputHashes,
+  before: (derivation: Derivation) => OutputHashes | Promise<OutputHashes>,
 ): Promise<RightBody> {
   let mismatch: unknown
-  for (const { derivation, body } of readings) {
+  for await (const { derivation, diff } of readingsOf(body)) {
+    const right = async () => diff ?? { transactions: body.transactions, ...(await derivation.diffInTurns()) }
     try {
-      return { body, outputs: await verifyRoot(derivation, header, before) }
+      const outputs = await verifyRoot(derivation, header, await before(derivation), diff)
+      return { body: await right(), outputs }
     } catch (error) {
-      if (isInvalidBlock(error)) return { body, error }
+      if (isInvalidBlock(error)) return { body: await right(), error }
       mismatch ??= error
     }
   }
   throw mismatch
+}
+
+/**
+ * The first reading of a body whose header says nothing about it.
+ *
+ * @throws {BlockError} (rejects) `BLOCK_BODY_MISMATCH` when it is the body of no header at all
+ */
+export async function firstReading(body: BlockBody): Promise<BlockBody> {
+  for await (const { derivation, diff } of readingsOf(body)) {
+    if (diff === undefined) return { transactions: body.transactions, ...(await derivation.diffInTurns()) }
+    if (await derivation.hasDiff(diff)) return body
+  }
+  throw new BlockError('BLOCK_BODY_MISMATCH', 'Spent and produced outputs do not follow from the transactions')
 }

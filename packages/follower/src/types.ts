@@ -2,6 +2,7 @@ import type { Archive, BlockError, BlockRules, Header, WritableArchive } from '@
 import type { OutputReference } from '@ratatosk/ledger'
 import type { Log } from '@ratatosk/ports'
 import type { TrieView } from '@ratatosk/trie'
+import type { BodyBudget } from './body-budget.js'
 import type { EvidenceFolder } from './evidence.js'
 
 /** A snapshot of the state queue. */
@@ -101,6 +102,11 @@ export interface FollowerOptions {
   concurrency?: number
   /** Maximum size of a body in bytes; a peer that sends more backs off. @defaultValue 67121152 */
   maxBodyBytes?: number
+  /**
+   * Of bytes, for all bodies of others that this process downloads and derives; of
+   * `createBodyBudget`. @defaultValue one for this follower alone
+   */
+  budget?: BodyBudget
   /** Milliseconds in which a request must bring 64 KiB or end. @defaultValue 10000 */
   stallMs?: number
   /** Milliseconds that a request may take. @defaultValue 300000 */

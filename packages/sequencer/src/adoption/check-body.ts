@@ -1,5 +1,6 @@
 import {
   type BlockBody,
+  BlockError,
   decodeHeader,
   isBlockError,
   isInvalidBlock,
@@ -7,7 +8,7 @@ import {
   type KnownAt,
 } from '@ratatosk/block'
 import { equalBytes, toHex } from '@ratatosk/cbor'
-import { type Reading, readingsOf, verifyReadings } from '@ratatosk/follower'
+import { verifyReadings } from '@ratatosk/follower'
 import {
   decodeOutputReference,
   isScriptsNotRunError,
@@ -23,6 +24,9 @@ import { invalidBlock, type SequencerError, unjudgedBlock } from '../errors.js'
 import type { AdoptionMeans } from '../types.js'
 import type { ForeignHeader } from './fetch.js'
 import { type Examined, examineAll, readOutputsBefore, tryExamine } from './outputs-before.js'
+
+/** Bytes of transactions that are taken apart before the roots are known: a block of 10,000 transfers has fewer. */
+const takenApartAhead = 4 * 1024 * 1024
 
 /** What the body of a block is worth that belongs to its header. */
 type CheckedBody =
@@ -52,11 +56,24 @@ export async function checkBody(
   const judge = (before: UtxoView, known?: KnownAt) =>
     faultOf(judgeBlock(transactions, header, before, rules, known), hash)
 
-  /** Undefined if the trie refuses the block, or has another root after it. */
+  /** @throws {BlockError} when the trie finds that the transactions are those of another header */
+  function belongs(roots: BlockRoots | undefined): roots is BlockRoots {
+    if (roots === undefined || equalBytes(roots.transactionsRoot, header.transactionsRoot))
+      return roots !== undefined
+    throw new BlockError(
+      'BLOCK_BODY_MISMATCH',
+      'The transactions do not have the transactions_root of the header',
+    )
+  }
+
+  /** Undefined if the trie refuses the block. */
   async function checkOnTrie(): Promise<CheckedBody | undefined> {
     const applying = applied(context, transactions)
     // It may not be awaited.
     applying.catch(() => undefined)
+    const bytes = transactions.reduce((sum, { length }) => sum + length, 0)
+    // A stranger could have sent a larger one: what it is taken apart into takes many times its bytes.
+    if (bytes > takenApartAhead && !belongs(await applying)) return undefined
     const examined = await examineAll(transactions)
     if (!isComplete(examined)) return undefined
     const held = await store.blocks.inMempool(examined)
@@ -64,7 +81,7 @@ export async function checkBody(
     const before = await readOutputsBefore(store, namedBy(examined, held))
     const roots = await applying
     // Only then: the body that a lying peer sends could take long to judge.
-    if (roots === undefined || !equalBytes(roots.transactionsRoot, header.transactionsRoot)) return undefined
+    if (!belongs(roots)) return undefined
     const fault = await judge(before.utxos, known)
     if (fault !== undefined) return { fault }
     if (!equalBytes(roots.utxosRoot, header.utxosRoot))
@@ -75,10 +92,12 @@ export async function checkBody(
   const checked = await checkOnTrie()
   if (checked !== undefined) return checked
   await realignRoots(context)
-  const readings = await readingsOf(body)
-  const before = await readOutputsBefore(store, namedIn(body, readings))
-  const { error } = await verifyReadings(readings, header, before.hashOf)
+  const { error } = await verifyReadings(body, header, async (derivation) => {
+    const older = mapped(derivation.older(), decodeOutputReference)
+    return (await readOutputsBefore(store, older)).hashOf
+  })
   if (error !== undefined) return invalid(error.message)
+  const before = await readOutputsBefore(store, namedIn(transactions))
   const fault = await judge(before.utxos)
   if (fault !== undefined) return { fault }
   throw new Error(`The outputs of this ledger do not allow block ${hash}, which is valid`)
@@ -100,16 +119,13 @@ function* namedBy(
   }
 }
 
-/** What the readings of a body name, and its transactions. */
-function* namedIn(
-  { transactions }: BlockBody,
-  readings: readonly Reading[],
-): Generator<OutputReference, void> {
-  for (const { body, derivation } of readings) {
-    for (const outref of body.spent) yield decodeOutputReference(outref)
-    for (const outref of derivation.read()) yield decodeOutputReference(outref)
-  }
+/** The outputs that transactions name which decode. */
+function* namedIn(transactions: readonly Uint8Array[]): Generator<OutputReference, void> {
   for (const cbor of transactions) yield* tryExamine(cbor)?.named ?? []
+}
+
+function* mapped<From, To>(items: Iterable<From>, to: (item: From) => To): Generator<To, void> {
+  for (const item of items) yield to(item)
 }
 
 const isComplete = (examined: readonly (Examined | undefined)[]): examined is readonly Examined[] =>

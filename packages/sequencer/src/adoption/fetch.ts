@@ -18,6 +18,8 @@ interface Failure {
   readonly failure: unknown
 }
 
+type Checked<Result> = (Failure & { readonly result?: undefined }) | { readonly result: Result }
+
 /** The header of a merged block, which layer 1 no longer shows; undefined if no peer has it now. */
 export async function fetchHeader(
   { adoption, ends }: Pick<SequencerContext, 'adoption' | 'ends'>,
@@ -61,18 +63,24 @@ export async function fetchBody<Result>(
 ): Promise<Result | undefined> {
   const kept = await store.bodies.of(headerHash)
   const own = kept && (await checked(bodyOf(kept)).catch(() => undefined))
-  const found =
-    own ??
-    (await ask(means, ends, async (peer) => {
-      const body = await peer.body(headerHash, ends)
-      return body && checked(body)
-    }))
+  const found = own ?? (await fromPeers())
   if (found === undefined) return undefined
   if ('failure' in found) throw found.failure
   return found.result
 
+  async function fromPeers(): Promise<Checked<Result> | undefined> {
+    const share = means.peers.openShare()
+    try {
+      return await means.peers.askBody({ headerHash, share, signal: ends, check: checked })
+    } catch (error) {
+      throw ends.aborted ? notActive() : error
+    } finally {
+      share.end()
+    }
+  }
+
   /** Rejects only if the body belongs to another header. */
-  async function checked(body: BlockBody): Promise<Failure | { readonly result: Result }> {
+  async function checked(body: BlockBody): Promise<Checked<Result>> {
     try {
       return { result: await check(body) }
     } catch (failure) {
