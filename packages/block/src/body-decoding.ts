@@ -114,7 +114,13 @@ export async function readEncodedBody(
   pieces: AsyncIterable<Uint8Array>,
   maxBytes = maxBodyBytes,
 ): Promise<EncodedBody> {
-  const feed = keepingFeed(createFeed(bodyGrammar(() => undefined, maxBytes), maxBytes), bodyOfEncoding)
+  const feed = keepingFeed(
+    createFeed(
+      bodyGrammar(() => undefined, maxBytes),
+      maxBytes,
+    ),
+    bodyOfEncoding,
+  )
   for await (const piece of pieces) feed.push(piece)
   return feed.end()
 }

@@ -69,7 +69,15 @@ export {
   isBlockError,
   isInvalidBlock,
 } from './errors.js'
-export { byteString, createFeed, expectBytes, type Feed, type Grammar, keepingFeed, unsigned } from './feed.js'
+export {
+  byteString,
+  createFeed,
+  expectBytes,
+  type Feed,
+  type Grammar,
+  keepingFeed,
+  unsigned,
+} from './feed.js'
 export {
   blockVersion,
   decodeHeader,
@@ -89,7 +97,13 @@ export {
 } from './header.js'
 export { type BlockInterval, fitOf, type IntervalFit, intervalOf } from './interval.js'
 export { type BlockRules, judgeBlock, type KnownAt, type KnownTransaction } from './judge.js'
-export { createOutputTrie, type OutputTrie, type OutputTrieOptions, operationsOfDiff } from './output-trie.js'
+export {
+  createOutputTrie,
+  mostPieces,
+  type OutputTrie,
+  type OutputTrieOptions,
+  operationsOfDiff,
+} from './output-trie.js'
 export { createPauses } from './pauses.js'
 export { atOnce, inTurns, isStep, type Steps, sorting } from './steps.js'
 export { derive, verifyBody, verifyHeader, verifyRoot } from './verify.js'

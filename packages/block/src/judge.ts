@@ -61,6 +61,9 @@ export type KnownAt = (position: number) => KnownTransaction | undefined
 /** Lovelace that the fees of a block stay below: a transaction record holds their sum in eight bytes. */
 const feesLimit = 2n ** 64n
 
+/** Changes up to which outputs are kept decoded: those of a large block would fill the memory. */
+const mostDecoded = 65_536
+
 /** Maximum number of scripts that run concurrently. */
 const maxScripts = 32
 
@@ -108,7 +111,8 @@ export async function judgeBlock(
   }
   const apply = ({ spent, produced }: Effects | KnownTransaction): void => {
     for (const reference of spent) changes.set(outputReferenceKey(reference), undefined)
-    for (const { reference, output } of produced) changes.set(outputReferenceKey(reference), output)
+    for (const { reference, output } of produced)
+      changes.set(outputReferenceKey(reference), changes.size < mostDecoded ? output : bytesOf(output))
   }
   const pay = (fee: bigint): void => {
     fees += fee
@@ -153,6 +157,9 @@ export async function judgeBlock(
   }
   await Promise.all(scripts)
 }
+
+const bytesOf = (output: TransactionOutput | Uint8Array): Uint8Array =>
+  output instanceof Uint8Array ? output : output.bytes
 
 function requireSize(transactions: readonly Uint8Array[]): void {
   const { transactions: position } = countWithinChunks(transactions.map(({ length }) => length))

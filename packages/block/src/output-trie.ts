@@ -13,6 +13,7 @@ import type { BlockDiff } from './body.js'
 import type { Derivation, DerivedBlock } from './derivation/types.js'
 import { BlockError } from './errors.js'
 import type { Header } from './header.js'
+import { pause } from './pauses.js'
 
 /** The unspent outputs as a header's root commits to them: output reference CBOR → output CBOR. */
 export interface OutputTrie {
@@ -46,18 +47,19 @@ export interface OutputTrie {
    */
   prepareDerivation(derivation: Derivation): void
   /**
-   * Applies a diff, whatever a header says.
+   * Applies a diff, whatever a header says. If the trie keeps enough states, a large one is applied in up to
+   * {@link mostPieces} updates; other work runs meanwhile, which must not change the trie.
    *
-   * @throws {BlockError} `BLOCK_INPUT_MISSING` or `BLOCK_OUTPUT_EXISTS`; the trie is unchanged then
+   * @throws {BlockError} (rejects) `BLOCK_INPUT_MISSING` or `BLOCK_OUTPUT_EXISTS`; the trie is unchanged then
    */
-  applyDiff(diff: BlockDiff): void
+  applyDiff(diff: BlockDiff): Promise<void>
   /**
-   * Applies a block by its diff, and verifies that the state before it and the state after it have the
-   * header's roots.
+   * Applies a block by its diff, like {@link OutputTrie.applyDiff}, and verifies that the state before it and
+   * the state after it have the header's roots.
    *
-   * @throws {BlockError} `BLOCK_INVALID` otherwise; the trie is unchanged then
+   * @throws {BlockError} (rejects) `BLOCK_INVALID` otherwise; the trie is unchanged then
    */
-  applyBlock(diff: BlockDiff, header: Pick<Header, 'prevUtxosRoot' | 'utxosRoot'>): void
+  applyBlock(diff: BlockDiff, header: Pick<Header, 'prevUtxosRoot' | 'utxosRoot'>): Promise<void>
   /**
    * Returns to the newest kept state with this root and forgets the states after it.
    *
@@ -65,6 +67,8 @@ export interface OutputTrie {
    *   needed
    */
   revert(root: Uint8Array): boolean
+  /** The same, one update in each turn of the event loop. Nothing else may change the trie meanwhile. */
+  revertInTurns(root: Uint8Array): Promise<boolean>
   /**
    * Frees memory or disk of states that are no longer kept, if the store leaves that to its user.
    *
@@ -89,6 +93,12 @@ export interface OutputTrie {
   /** Closes the trie's store. */
   close(): Promise<void>
 }
+
+/** Operations that one update of a large diff has at most. A block of 10,000 transfers is one update. */
+const [operationsOfPiece, operationsAtOnce] = [8192, 40_000]
+
+/** The most updates that a diff takes: no body names more outputs than 503,143. */
+export const mostPieces = 64
 
 /** A derivation on its way into the trie. */
 interface Begun {
@@ -123,6 +133,8 @@ export interface OutputTrieOptions {
 export function createOutputTrie({ store, history = 64 }: OutputTrieOptions): OutputTrie {
   const trie = createTrie({ store, history })
 
+  const isKept = (root: Uint8Array): boolean => trie.roots.some((kept) => equalBytes(kept, root))
+
   /** The derivation that is prepared, or that is being applied. */
   let begun: Begun | undefined
 
@@ -133,6 +145,36 @@ export function createOutputTrie({ store, history = 64 }: OutputTrieOptions): Ou
       trie.update(operations)
     } catch (error) {
       throw describe(error)
+    }
+  }
+
+  /** All updates of a diff, or none. */
+  async function updateAll(diff: BlockDiff): Promise<void> {
+    const before = Uint8Array.from(trie.root)
+    const count = diff.spent.length + diff.produced.length
+    const isAtOnce = count <= operationsAtOnce || history < mostPieces
+    if (isAtOnce) return update([...operationsOfDiff(diff)])
+    try {
+      let piece: TrieOperation[] = []
+      for (const operation of operationsOfDiff(diff)) {
+        piece.push(operation)
+        if (piece.length < operationsOfPiece) continue
+        update(piece)
+        piece = []
+        await pause()
+      }
+      update(piece)
+    } catch (error) {
+      await undoTo(before)
+      throw error
+    }
+  }
+
+  /** Undoes updates, one in each turn of the event loop. */
+  async function undoTo(root: Uint8Array): Promise<void> {
+    while (!equalBytes(trie.root, root)) {
+      trie.undo()
+      if (!equalBytes(trie.root, root)) await pause()
     }
   }
 
@@ -189,19 +231,17 @@ export function createOutputTrie({ store, history = 64 }: OutputTrieOptions): Ou
 
     free: trie.free,
 
-    applyDiff(diff) {
-      update([...operationsOfDiff(diff)])
-    },
+    applyDiff: updateAll,
 
-    applyBlock(diff, header) {
+    async applyBlock(diff, header) {
       if (!equalBytes(trie.root, header.prevUtxosRoot))
         throw new BlockError(
           'BLOCK_INVALID',
           'The block does not begin with the state after the previous block',
         )
-      const operations = [...operationsOfDiff(diff)]
+      const before = Uint8Array.from(trie.root)
       try {
-        update(operations)
+        await updateAll(diff)
       } catch (error) {
         if (!(error instanceof BlockError)) throw error
         const { message, reference } = error
@@ -211,14 +251,19 @@ export function createOutputTrie({ store, history = 64 }: OutputTrieOptions): Ou
         })
       }
       if (equalBytes(trie.root, header.utxosRoot)) return
-      if (operations.length > 0) trie.undo()
+      await undoTo(before)
       throw new BlockError('BLOCK_INVALID', 'The block does not lead to the utxos_root of its header')
     },
 
     revert(root) {
-      if (equalBytes(trie.root, root)) return true
-      if (!trie.roots.some((kept) => equalBytes(kept, root))) return false
+      if (!isKept(root)) return false
       trie.revert(root)
+      return true
+    },
+
+    async revertInTurns(root) {
+      if (!isKept(root)) return false
+      await undoTo(root)
       return true
     },
 
@@ -230,7 +275,7 @@ export function createOutputTrie({ store, history = 64 }: OutputTrieOptions): Ou
       }
     },
 
-    at: (root) => (trie.roots.some((kept) => equalBytes(kept, root)) ? trie.at(root) : undefined),
+    at: (root) => (isKept(root) ? trie.at(root) : undefined),
 
     close: () => trie.close(),
   }

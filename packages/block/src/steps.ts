@@ -48,7 +48,14 @@ export function* sorting(
   let to: Uint32Array = new Uint32Array(length > runLength ? length : 0)
   for (let width = runLength; width < length; width *= 2) {
     for (let start = 0; start < length; start += 2 * width)
-      yield* merging(from, to, start, Math.min(start + width, length), Math.min(start + 2 * width, length), compare)
+      yield* merging(
+        from,
+        to,
+        start,
+        Math.min(start + width, length),
+        Math.min(start + 2 * width, length),
+        compare,
+      )
     ;[from, to] = [to, from]
   }
   return from

@@ -54,7 +54,7 @@ describe('the test vector of docs/block-body.md', () => {
     const trie = createOutputTrie({ store: createMemoryStore() })
     await trie.rebuild([[body.spent[0]!, vector('genesis')]])
     expect(trie.root).toEqual(vector('prev_utxos_root'))
-    trie.applyBlock(body, header)
+    await trie.applyBlock(body, header)
     expect(trie.root).toEqual(vector('utxos_root'))
   })
 })

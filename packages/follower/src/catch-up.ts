@@ -160,7 +160,7 @@ export async function catchUp(
       const header = decodeHeader(block.header)
       const isUnprovable = unprovable !== undefined && equalBytes(unprovable, block.headerHash)
       try {
-        if (isUnprovable) state.pass(verified.body, header)
+        if (isUnprovable) await state.pass(verified.body, header)
         else if (verified.error !== undefined) throw verified.error
         else await state.apply(verified, header)
       } catch (error) {

@@ -200,7 +200,8 @@ export async function createFollower(options: FollowerOptions): Promise<Follower
       if (unprovable && equalBytes(headerHash, unprovable)) impassable = unprovable
       const header = decodeHeader(block.header)
       const { transactions } = body
-      watch.begin({ headerHash, height, header, transactions, error, ...state.accuse(body) })
+      const accused = await state.accuse(body)
+      watch.begin({ headerHash, height, header, transactions, error, ...accused })
       return reportInvalid(block, error)
     }
     if (result.kind === 'missing') {

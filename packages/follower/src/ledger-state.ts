@@ -8,6 +8,7 @@ import {
   type Header,
   isBlockError,
   judgeBlock,
+  mostPieces,
   type OutputHashes,
   type WritableArchive,
 } from '@ratatosk/block'
@@ -28,6 +29,7 @@ import { FollowerError } from './errors.js'
 import { createMemoryOutputs, type OutputStore, openOutputStore } from './output-store.js'
 import type { RightBody } from './readings.js'
 import { rebuildUtxos } from './rebuild-utxos.js'
+import { createRecentlySpent } from './recently-spent.js'
 import type { GenesisUtxo, InvalidBlock } from './types.js'
 
 /**
@@ -62,12 +64,12 @@ export interface LedgerState {
    * @throws {BlockError} `BLOCK_INVALID` when the block does not lead to its header's root; the state is
    *   unchanged
    */
-  pass(body: BlockBody, header: Header): void
+  pass(body: BlockBody, header: Header): Promise<void>
   /**
    * The present state, and the one after a block that breaks a rule, to prove what they hold; until `align`
    * is called.
    */
-  accuse(body: BlockBody): Pick<InvalidBlock, 'before' | 'outputBefore' | 'afterTransactions'>
+  accuse(body: BlockBody): Promise<Pick<InvalidBlock, 'before' | 'outputBefore' | 'afterTransactions'>>
   /**
    * Moves to the kept state with a root; else to the state after the archive's newest block.
    *
@@ -95,17 +97,12 @@ export async function openLedgerState({
 }: LedgerStateOptions): Promise<LedgerState> {
   const genesisRoot = await rootOf(genesis)
   const store = dir === undefined ? createMemoryStore() : openLmdbStore({ path: dir })
-  const trie = createOutputTrie({ store, history: keptStates })
+  const trie = createOutputTrie({ store, history: keptStates + mostPieces })
   const outputs = await openOutputs(dir).catch(async (error: unknown) => {
     await trie.close()
     throw error
   })
-  /**
-   * The references that the blocks of the kept states spent, the oldest block first. Outputs that older
-   * blocks spent are deleted with the next block. Outputs that the last blocks before a restart spent are
-   * never deleted.
-   */
-  const recentlySpent: { readonly root: Uint8Array; readonly spent: readonly Uint8Array[] }[] = []
+  const recentlySpent = createRecentlySpent(keptStates)
 
   /**
    * The CBOR of an output.
@@ -149,7 +146,7 @@ export async function openLedgerState({
       for (const [outref, output] of unspent) yield [fromHex(outref), output]
     }
     outputs.replace(entries())
-    recentlySpent.length = 0
+    recentlySpent.clear()
     if (!equalBytes(await trie.rebuild(entries()), root))
       throw new FollowerError(
         'FOLLOWER_ARCHIVE_MISMATCH',
@@ -158,17 +155,9 @@ export async function openLedgerState({
       )
   }
 
-  /** The references of outputs that no kept state has. */
-  function forgetSpent(): readonly Uint8Array[] {
-    if (recentlySpent.length <= keptStates) return []
-    const old = recentlySpent.shift()?.spent ?? []
-    return old.filter((outref) => !trie.has(outref))
-  }
-
-  function revert(root: Uint8Array): boolean {
-    if (!trie.revert(root)) return false
-    while (recentlySpent.length > 0 && !equalBytes(recentlySpent.at(-1)?.root ?? root, root))
-      recentlySpent.pop()
+  async function revert(root: Uint8Array): Promise<boolean> {
+    if (!(await trie.revertInTurns(root))) return false
+    recentlySpent.revert(root)
     return true
   }
 
@@ -182,14 +171,17 @@ export async function openLedgerState({
     throw new BlockError('BLOCK_INVALID', 'The block does not begin with the state after the previous block')
   }
 
-  function pass(body: BlockBody, header: Header): void {
+  async function pass(body: BlockBody, header: Header): Promise<void> {
     assertFollows(header)
     const before = Uint8Array.from(trie.root)
     const produced = body.produced.map(({ outref, output }) => [outref, output] as const)
-    outputs.update(forgetSpent(), produced)
-    trie.applyBlock(body, header)
+    await outputs.update(
+      recentlySpent.forget().filter((outref) => !trie.has(outref)),
+      produced,
+    )
+    await trie.applyBlock(body, header)
     // A block that changes nothing makes no state that displaces another.
-    if (!equalBytes(trie.root, before)) recentlySpent.push({ root: trie.root, spent: body.spent })
+    if (!equalBytes(trie.root, before)) recentlySpent.add(trie.root, body.spent)
   }
 
   return {
@@ -199,16 +191,16 @@ export async function openLedgerState({
     async apply({ body, outputs: block }, header) {
       assertFollows(header)
       await judgeBlock(body.transactions, header, outputsBefore(block), rules)
-      pass(body, header)
+      await pass(body, header)
     },
 
     pass,
 
-    accuse(body) {
+    async accuse(body) {
       const before = view()
       const accused = { before, outputBefore: (key: Uint8Array) => outputOf(key, before.valueHash(key)) }
       try {
-        trie.applyDiff(body)
+        await trie.applyDiff(body)
         return { ...accused, afterTransactions: view() }
       } catch (error) {
         if (!isBlockError(error)) throw error
@@ -217,10 +209,10 @@ export async function openLedgerState({
     },
 
     async align(signal, wanted) {
-      if (wanted !== undefined && outputs.isComplete && revert(wanted)) return true
+      if (wanted !== undefined && outputs.isComplete && (await revert(wanted))) return true
       const tip = await archive.tip()
       const root = tip === undefined ? genesisRoot : decodeHeader(tip.header).utxosRoot
-      if (!outputs.isComplete || !revert(root)) await rebuild(tip?.height ?? 0n, root, signal)
+      if (!outputs.isComplete || !(await revert(root))) await rebuild(tip?.height ?? 0n, root, signal)
       return false
     },
 

@@ -1,3 +1,4 @@
+import { setImmediate as pause } from 'node:timers/promises'
 import { openUndamaged } from '@ratatosk/trie/lmdb'
 import { open } from 'lmdb'
 
@@ -10,11 +11,11 @@ export interface OutputStore {
   /** Whether the store has every output that the trie beside it holds. */
   readonly isComplete: boolean
   get(outref: Uint8Array): Uint8Array | undefined
-  /** Deletes outputs, then adds others; durable, at once. */
+  /** Deletes outputs, then adds others, durably; other work runs meanwhile. */
   update(
     deleted: Iterable<Uint8Array>,
     outputs: Iterable<readonly [outref: Uint8Array, output: Uint8Array]>,
-  ): void
+  ): Promise<void>
   /** Replaces all outputs and sets `isComplete`. */
   replace(outputs: Iterable<readonly [outref: Uint8Array, output: Uint8Array]>): void
   close(): Promise<void>
@@ -41,11 +42,18 @@ function openFolder(path: string): OutputStore {
       return meta.get('complete') ?? false
     },
     get: (outref) => outputs.get(asBuffer(outref)),
-    update: (deleted, entries) =>
-      root.transactionSync(() => {
-        for (const outref of deleted) outputs.removeSync(asBuffer(outref))
-        put(entries)
-      }),
+    async update(deleted, entries) {
+      for (const part of partsOf(deleted)) {
+        root.transactionSync(() => {
+          for (const outref of part) outputs.removeSync(asBuffer(outref))
+        })
+        await pause()
+      }
+      for (const part of partsOf(entries)) {
+        root.transactionSync(() => put(part))
+        await pause()
+      }
+    },
     replace: (entries) =>
       root.transactionSync(() => {
         outputs.clearSync()
@@ -56,24 +64,39 @@ function openFolder(path: string): OutputStore {
   }
 }
 
+/** The items in lists of what one transaction changes: a block of 10,000 transfers takes two. */
+function* partsOf<Item>(items: Iterable<Item>): Generator<readonly Item[], void> {
+  let part: Item[] = []
+  for (const item of items) {
+    part.push(item)
+    if (part.length < 16_384) continue
+    yield part
+    part = []
+  }
+  if (part.length > 0) yield part
+}
+
 /** Outputs in memory. */
 export function createMemoryOutputs(): OutputStore {
   const outputs = new Map<string, Uint8Array>()
   const keyOf = (outref: Uint8Array): string => asBuffer(outref).toString('latin1')
   let isComplete = false
+  function put(entries: Iterable<readonly [outref: Uint8Array, output: Uint8Array]>): void {
+    // A copy: the bytes are views of a whole body.
+    for (const [outref, output] of entries) outputs.set(keyOf(outref), Uint8Array.from(output))
+  }
   return {
     get isComplete() {
       return isComplete
     },
     get: (outref) => outputs.get(keyOf(outref)),
-    update(deleted, entries) {
+    async update(deleted, entries) {
       for (const outref of deleted) outputs.delete(keyOf(outref))
-      // A copy: the bytes are views of a whole body.
-      for (const [outref, output] of entries) outputs.set(keyOf(outref), Uint8Array.from(output))
+      put(entries)
     },
     replace(entries) {
       outputs.clear()
-      this.update([], entries)
+      put(entries)
       isComplete = true
     },
     async close() {

@@ -81,7 +81,8 @@ export async function callPeer<Result>(
   let progress = 0
   let isSuspended = false
   function judge(): void {
-    if (progress < minProgress && !isSuspended) stop.abort(badAnswer(`it sent ${progress} bytes in ${stallMs} ms`))
+    if (progress < minProgress && !isSuspended)
+      stop.abort(badAnswer(`it sent ${progress} bytes in ${stallMs} ms`))
     progress = 0
   }
   // `setImmediate` lets data that arrived while the event loop was blocked be counted first.

@@ -80,5 +80,8 @@ export async function firstReading(body: BlockBody): Promise<BlockBody> {
     if (diff === undefined) return { transactions: body.transactions, ...(await derivation.diffInTurns()) }
     if (await derivation.hasDiff(diff)) return body
   }
-  throw new BlockError('BLOCK_BODY_MISMATCH', 'Spent and produced outputs do not follow from the transactions')
+  throw new BlockError(
+    'BLOCK_BODY_MISMATCH',
+    'Spent and produced outputs do not follow from the transactions',
+  )
 }

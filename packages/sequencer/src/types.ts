@@ -83,7 +83,7 @@ export interface AnswerMeans {
 /** What it takes to follow blocks of other operators. */
 export interface AdoptionMeans {
   /** Who may have their bodies: `createPeers` of `@ratatosk/follower`. Its owner closes it. */
-  readonly peers: Pick<Peers, 'ask'>
+  readonly peers: Pick<Peers, 'ask' | 'askBody' | 'openShare'>
   /** The rules that every transaction must keep: those of the validation workers. */
   readonly rules: BlockRules
 }

@@ -116,7 +116,7 @@ async function judge(
     },
   }
   await judgeBlock(body.transactions, header, before, rules)
-  trie.applyBlock(body, header)
+  await trie.applyBlock(body, header)
 }
 
 /** An archivist as the archive from which outputs are rebuilt. */

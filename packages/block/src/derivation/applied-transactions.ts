@@ -1,11 +1,7 @@
 import { blake2b256 } from '@ratatosk/ledger'
 import { grown, type OutputTable } from './output-table.js'
 import type { TransactionParts } from './parts.js'
-import {
-  encodeTransactionRecord,
-  resolvedAt,
-  transactionRecordLength as recordLength,
-} from './records.js'
+import { encodeTransactionRecord, transactionRecordLength as recordLength, resolvedAt } from './records.js'
 
 /**
  * The records of a block's transactions, and the outputs that each names, while the block is derived; in

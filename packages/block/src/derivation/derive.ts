@@ -164,8 +164,12 @@ export function createDerivation(read?: ReadBody): Derivation {
       if (!parts.isDecoded || !parts.isFramed) fault ??= malformed(position, parts.isDecoded)
       chunker.add(parts)
       if (chunker.count > maxChunks) fault ??= tooLarge(position)
-      const { inputs, referenceInputs, outputs: added, fee } =
-        (parts.isDecoded ? undefined : read?.(parts.body)) ?? parts
+      const {
+        inputs,
+        referenceInputs,
+        outputs: added,
+        fee,
+      } = (parts.isDecoded ? undefined : read?.(parts.body)) ?? parts
       applied.add(parts, fee)
       for (const reference of inputs) applied.addResolved(spend(reference, position))
       for (const reference of referenceInputs)

@@ -102,7 +102,7 @@ async function verified({
     const trie = createOutputTrie({ store: createMemoryStore() })
     await trie.rebuild(before.map(([outref, output]) => [fromHex(outref), fromHex(output)] as const))
     await verifyBody(body, header, trie.outputHash)
-    trie.applyBlock(body, header)
+    await trie.applyBlock(body, header)
     const hash = toHex(headerHash(header))
     return { hash, hashOfBytes: toHex(blake2b224(fromHex(headerHex))), root: toHex(trie.root) }
   } catch (error) {
