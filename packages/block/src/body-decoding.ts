@@ -4,6 +4,7 @@ import type { BlockBody, BlockDiff, BodyPart, ProducedOutput } from './body.js'
 import { listCount } from './body-encoding.js'
 import { frameHeads, maxChunks, mostInParts } from './derivation/chunks.js'
 import { arrayHead, byteString, createFeed, type Grammar, keepingFeed, malformed, unsigned } from './feed.js'
+import { atOnce, inTurns, isStep, type Steps } from './steps.js'
 
 /** Bytes that the transactions of a valid block take in a body: each has a head of three. */
 const mostTransactionBytes = maxChunks * (profileLimits.transactionBytes + 3)
@@ -58,21 +59,21 @@ export function collectParts(): { add(part: BodyPart): void; readonly body: Bloc
 /** A body with its encoding. `spent` and `produced` are decoded when they are first read. */
 export interface EncodedBody extends BlockBody {
   readonly bytes: Uint8Array
+  /** Decodes `spent` and `produced`; other work runs meanwhile. */
+  decodeDiff(): Promise<BlockDiff>
 }
 
 /**
- * The body of an encoding that {@link bodyGrammar} has parsed. All parts are views of the bytes.
+ * The body of an encoding that {@link bodyGrammar} has parsed; other work runs meanwhile. All parts are views
+ * of the bytes.
  *
  * @param bytes in the canonical encoding, which is not checked again
  */
-export function bodyOfEncoding(bytes: Uint8Array): EncodedBody {
-  const reader = new CborReader(bytes)
-  reader.readArray()
-  const transactions = Array.from({ length: reader.readArray() }, () => reader.readBytes())
-  const start = reader.position
+export async function bodyOfEncoding(bytes: Uint8Array): Promise<EncodedBody> {
+  const { transactions, end } = await inTurns(transactionsIn(bytes))
   let lists: BlockDiff | undefined
   const diff = (): BlockDiff => {
-    lists ??= diffAt(bytes, start)
+    lists ??= atOnce(diffIn(bytes, end))
     return lists
   }
   return {
@@ -84,23 +85,47 @@ export function bodyOfEncoding(bytes: Uint8Array): EncodedBody {
     get produced() {
       return diff().produced
     },
+    async decodeDiff() {
+      lists ??= await inTurns(diffIn(bytes, end))
+      return lists
+    },
   }
 }
 
-function diffAt(bytes: Uint8Array, start: number): BlockDiff {
+function* transactionsIn(bytes: Uint8Array): Steps<{
+  readonly transactions: readonly Uint8Array[]
+  readonly end: number
+}> {
+  const reader = new CborReader(bytes)
+  reader.readArray()
+  const transactions: Uint8Array[] = []
+  for (let left = reader.readArray(); left > 0; left--) {
+    transactions.push(reader.readBytes())
+    if (isStep(left)) yield
+  }
+  return { transactions, end: reader.position }
+}
+
+function* diffIn(bytes: Uint8Array, start: number): Steps<BlockDiff> {
   const reader = new CborReader(bytes, start)
-  const outref = (): Uint8Array => {
+  const readOutref = (): Uint8Array => {
     const from = reader.position
     reader.readArray()
     reader.readBytes()
     reader.readUint()
     return reader.since(from)
   }
-  const spent = Array.from({ length: reader.readArray() }, outref)
-  const produced = Array.from({ length: reader.readArray() }, () => {
+  const spent: Uint8Array[] = []
+  for (let left = reader.readArray(); left > 0; left--) {
+    spent.push(readOutref())
+    if (isStep(left)) yield
+  }
+  const produced: ProducedOutput[] = []
+  for (let left = reader.readArray(); left > 0; left--) {
     reader.readArray()
-    return { outref: outref(), output: reader.readBytes() }
-  })
+    produced.push({ outref: readOutref(), output: reader.readBytes() })
+    if (isStep(left)) yield
+  }
   return { spent, produced }
 }
 

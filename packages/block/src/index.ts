@@ -106,4 +106,4 @@ export {
 } from './output-trie.js'
 export { createPauses } from './pauses.js'
 export { atOnce, inTurns, isStep, type Steps, sorting } from './steps.js'
-export { derive, verifyBody, verifyHeader, verifyRoot } from './verify.js'
+export { decoded, derive, verifyBody, verifyHeader, verifyRoot } from './verify.js'

@@ -1,6 +1,7 @@
 import { equalBytes } from '@ratatosk/cbor'
 import { emptyRoot } from '@ratatosk/trie'
 import type { BlockBody, BlockDiff } from './body.js'
+import type { EncodedBody } from './body-decoding.js'
 import { createDerivation, type ReadBody } from './derivation/derive.js'
 import { transactionsRoot } from './derivation/transactions-map.js'
 import type { Derivation, DerivedBlock, OutputHashes } from './derivation/types.js'
@@ -58,7 +59,7 @@ export async function verifyRoot(
       'BLOCK_BODY_MISMATCH',
       'The transactions do not have the transactions_root of the header',
     )
-  if (diff !== undefined && !(await derivation.hasDiff(diff)))
+  if (diff !== undefined && !(await derivation.hasDiff(await decoded(diff))))
     throw new BlockError(
       'BLOCK_BODY_MISMATCH',
       'Spent and produced outputs do not follow from the transactions',
@@ -71,6 +72,11 @@ export async function verifyRoot(
     ...(reference !== undefined && { reference }),
     ...(position !== undefined && { position }),
   })
+}
+
+/** A diff whose lists are at hand. */
+export async function decoded(diff: BlockDiff | EncodedBody): Promise<BlockDiff> {
+  return 'decodeDiff' in diff ? diff.decodeDiff() : diff
 }
 
 /**

@@ -41,7 +41,7 @@ export function headerFeed(): Feed<PeerHeader> {
 }
 
 /** Parses the response of `/block/{hash}/body`. */
-export function bodyFeed(headerHash: Uint8Array, maxBodyBytes: number): Feed<EncodedBody> {
+export function bodyFeed(headerHash: Uint8Array, maxBodyBytes: number): Feed<Promise<EncodedBody>> {
   const feed = createFeed(bodyAnswer(headerHash, maxBodyBytes), maxBodyBytes + maxEnvelopeBytes)
   return keepingFeed(feed, (bytes, endLength) =>
     bodyOfEncoding(bytes.subarray(bodyOpening.length, bytes.length - endLength)),

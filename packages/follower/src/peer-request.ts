@@ -24,7 +24,7 @@ export interface PeerCall {
 
 export interface PeerRequest<Result> extends Omit<PeerCall, 'accept' | 'text'> {
   /** Parses the response as it arrives; an error ends the request. */
-  readonly feed: Feed<Result>
+  readonly feed: Feed<Result | Promise<Result>>
   /** Resolves when there is room for more bytes. Until then the peer is not read, and not blamed. */
   readonly room?: (bytes: number) => Promise<void>
 }

@@ -3,6 +3,7 @@ import {
   BlockError,
   type Derivation,
   type DerivedBlock,
+  decoded,
   derive,
   type Header,
   isInvalidBlock,
@@ -78,7 +79,7 @@ export async function verifyReadings(
 export async function firstReading(body: BlockBody): Promise<BlockBody> {
   for await (const { derivation, diff } of readingsOf(body)) {
     if (diff === undefined) return { transactions: body.transactions, ...(await derivation.diffInTurns()) }
-    if (await derivation.hasDiff(diff)) return body
+    if (await derivation.hasDiff(await decoded(diff))) return body
   }
   throw new BlockError(
     'BLOCK_BODY_MISMATCH',

@@ -50,6 +50,7 @@ export class SourceChain {
   #coins: Coin[]
   readonly #states: (readonly Coin[])[] = []
   readonly #trie: Trie
+  readonly #genesisHashes = new Map<string, Uint8Array>()
 
   constructor(coins = 20) {
     const keys = Array.from({ length: coins }, (_, n) => keyOf(n + 1))
@@ -62,6 +63,7 @@ export class SourceChain {
     const operations = this.genesis.map(({ reference, output }) => {
       const outref = encodeOutputReference(reference)
       this.utxos.set(toHex(outref), output)
+      this.#genesisHashes.set(toHex(outref), blake2b256(output))
       return { type: 'insert', key: outref, value: output } as const
     })
     this.#trie.update(operations)
@@ -92,6 +94,11 @@ export class SourceChain {
       cbors.push(cbor)
     }
     return this.#append(cbors, coins, wrong)
+  }
+
+  /** The hash of a genesis output, by the CBOR of its reference. */
+  genesisHash(outref: Uint8Array): Uint8Array | undefined {
+    return this.#genesisHashes.get(toHex(outref))
   }
 
   /** The coins that a transaction can spend now, each of 5 ada. */

@@ -83,9 +83,13 @@ export function createDerivation(read?: ReadBody): Derivation {
   }
 
   function* diffing(): Steps<BlockDiff> {
-    const numbers = Uint32Array.from({ length: outputs.size }, (_, output) => output)
-    const isInDiff = (output: number): boolean => outputs.isSpent(output) || outputs.isProduced(output)
-    const sorted = yield* sorting(numbers.filter(isInDiff), (a, b) => outputs.compare(a, b))
+    const numbers = new Uint32Array(outputs.size)
+    let count = 0
+    for (let output = 0; output < outputs.size; output++) {
+      if (outputs.isSpent(output) || outputs.isProduced(output)) numbers[count++] = output
+      if (isStep(output)) yield
+    }
+    const sorted = yield* sorting(numbers.subarray(0, count), (a, b) => outputs.compare(a, b))
     const spent: Uint8Array[] = []
     const produced: ProducedOutput[] = []
     for (const [place, output] of sorted.entries()) {
@@ -127,7 +131,7 @@ export function createDerivation(read?: ReadBody): Derivation {
     if (spent.length !== mostSpent || produced.length !== mostProduced) return false
     if (!(yield* naming(spent, (output) => outputs.isSpent(output)))) return false
     return yield* naming(
-      produced.map(({ outref }) => outref),
+      outrefsOf(produced),
       (output, place) =>
         outputs.isProduced(output) &&
         equalBytes(outputs.output(output), (produced[place] as ProducedOutput).output),
@@ -260,6 +264,10 @@ export function bodyOf(transactions: readonly Uint8Array[]): BlockBody {
   const derivation = createDerivation()
   for (const cbor of transactions) derivation.add(cbor)
   return { transactions, ...derivation.diff() }
+}
+
+function* outrefsOf(produced: readonly ProducedOutput[]): Generator<Uint8Array, void> {
+  for (const { outref } of produced) yield outref
 }
 
 const malformed = (position: number, isDecoded: boolean): BlockError =>

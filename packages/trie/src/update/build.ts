@@ -7,7 +7,7 @@ import { createBranch, setChild, type TrieNode } from '../node/node.js'
 import { nibbleAt, pathLength } from '../path.js'
 import type { WriteNode } from '../store/store.js'
 import type { NodeSealer } from './seal.js'
-import { sortedIndexes } from './sort.js'
+import { sortedIndexes, sortedIndexesInTurns } from './sort.js'
 
 /** A key with its value and, if it is known, the Blake2b-256 of the key, which is not checked. */
 export type TrieEntry = readonly [key: Uint8Array, value: Uint8Array, path?: Uint8Array | undefined]
@@ -28,6 +28,9 @@ interface TrieBuilder {
 
 const recordLength = 2 * hashLength
 
+/** Entries that are hashed in one turn of the event loop: some 10 ms. */
+const entriesInTurn = 8192
+
 /** The paths and the hashes of the values of entries, one after another. */
 interface Records {
   readonly size: number
@@ -46,6 +49,8 @@ interface Records {
   fork(first: number, last: number, depth: number): number
   /** The indexes of the entries, sorted by their paths. */
   sorted(): Uint32Array
+  /** The same, with pauses. */
+  sortedInTurns(pause: () => Promise<void>): Promise<Uint32Array>
   /** Writes to the offset `output` the hash of a branch with nibbles of an entry's path as its prefix. */
   hashBranch(output: number, entry: number, depth: number, fork: number, hashes: number, mask: number): void
 }
@@ -73,6 +78,17 @@ function createRecords(): Records {
     hashMemory.bytes.set(input, scratch)
     hashMemory.hash(digest, scratch, input.length)
     records.set(digestBytes, start)
+  }
+
+  const prefix = (entry: number): number => readUint16(records, entry * recordLength)
+
+  function compare(first: number, second: number): number {
+    const [a, b] = [first * recordLength, second * recordLength]
+    for (let i = 0; i < hashLength; i += 1) {
+      const difference = (records[a + i] as number) - (records[b + i] as number)
+      if (difference !== 0) return difference
+    }
+    return 0
   }
 
   return {
@@ -113,20 +129,9 @@ function createRecords(): Records {
       throw duplicateKey(Math.min(first, last), Math.max(first, last))
     },
 
-    sorted() {
-      return sortedIndexes(
-        size,
-        (entry) => readUint16(records, entry * recordLength),
-        (first, second) => {
-          const [a, b] = [first * recordLength, second * recordLength]
-          for (let i = 0; i < hashLength; i += 1) {
-            const difference = (records[a + i] as number) - (records[b + i] as number)
-            if (difference !== 0) return difference
-          }
-          return 0
-        },
-      )
-    },
+    sorted: () => sortedIndexes(size, prefix, compare),
+
+    sortedInTurns: (pause) => sortedIndexesInTurns(size, prefix, compare, pause),
 
     hashBranch(output, entry, depth, fork, hashes, mask) {
       hashBranch(output, records, entry * recordLength * 2 + depth, fork - depth, hashes, mask)
@@ -180,7 +185,7 @@ interface RootBuilder {
   /**
    * The root, 32 bytes.
    *
-   * @param pause awaited before each child of the topmost branch
+   * @param pause awaited at intervals of some 10 ms
    * @throws TrieError (rejects) `TRIE_KEY_DUPLICATE`
    */
   root(pause?: () => Promise<void>): Promise<Uint8Array>
@@ -234,34 +239,46 @@ export function createRootBuilder(): RootBuilder {
     add: records.add,
 
     async root(pause) {
-      const order = records.sorted()
-      const end = order.length
+      const order = pause === undefined ? records.sorted() : await records.sortedInTurns(pause)
       const root = allocate(hashLength)
-      if (end === 0) return root
-      if (end === 1) {
-        hash(digest, order, 0, 1, 0, 0)
-        root.set(digestBytes)
-        return root
-      }
-      const first = order[0] as number
-      const fork = records.fork(first, order[end - 1] as number, 0)
-      // Others may use the memory for hashing during a pause.
-      const hashes = new Uint8Array(childrenLength)
-      let mask = 0
-      for (let start = 0; start < end; ) {
-        await pause?.()
-        const to = endOfChild(order, start, end, fork)
-        const nibble = records.nibble(order[start] as number, fork)
-        hash(digest, order, start, to, fork + 1, 1)
-        hashes.set(digestBytes, nibble * hashLength)
-        mask |= 1 << nibble
-        start = to
-      }
-      bytes.set(hashes, heights)
-      records.hashBranch(digest, first, 0, fork, heights, mask)
+      if (order.length === 0) return root
+      if (pause === undefined || order.length === 1) hash(digest, order, 0, order.length, 0, 0)
+      else await hashInTurns(order, 0, order.length, 0, 0, pause)
       root.set(digestBytes)
       return root
     },
+  }
+
+  /** {@link hash} to `digest`, with pauses before the children of the topmost branches. */
+  async function hashInTurns(
+    order: Uint32Array,
+    from: number,
+    end: number,
+    depth: number,
+    height: number,
+    pause: () => Promise<void>,
+  ): Promise<void> {
+    if (end - from < entriesInTurn) {
+      await pause()
+      hash(digest, order, from, end, depth, height)
+      return
+    }
+    const first = order[from] as number
+    const fork = records.fork(first, order[end - 1] as number, depth)
+    // Others may use the memory for hashing during a pause.
+    const hashes = new Uint8Array(childrenLength)
+    let mask = 0
+    for (let start = from; start < end; ) {
+      const to = endOfChild(order, start, end, fork)
+      const nibble = records.nibble(order[start] as number, fork)
+      await hashInTurns(order, start, to, fork + 1, height + 1, pause)
+      hashes.set(digestBytes, nibble * hashLength)
+      mask |= 1 << nibble
+      start = to
+    }
+    const children = heights + height * childrenLength
+    bytes.set(hashes, children)
+    records.hashBranch(digest, first, depth, fork, children, mask)
   }
 }
 

@@ -1,0 +1,115 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { performance } from 'node:perf_hooks'
+import { PGlite } from '@electric-sql/pglite'
+import { decodeHeader, genesisHeaderHash } from '@ratatosk/block'
+import { fromHex } from '@ratatosk/cbor'
+import { accuse } from '@ratatosk/fraud'
+import { decodeOutputReference } from '@ratatosk/ledger'
+import { openStore } from '@ratatosk/store'
+import { freeOfCharge, slots } from '@ratatosk/test-kit'
+import { fraudsIn } from '../../../../fraud/dist/find-fraud.js'
+import { pausing } from '../../../../fraud/dist/pausing.js'
+import { createFollower, type InvalidBlock, openEvidence } from '../../index.js'
+
+/** The task of the process; bytes in hex. */
+export interface AttackedTask {
+  readonly dir: string
+  readonly peer: string
+  readonly role: 'archivist' | 'watcher'
+  readonly genesis: readonly { readonly outref: string; readonly output: string }[]
+}
+
+/** What the process reports: what became of a block, or its figures. */
+export interface Said {
+  readonly ended?: string
+  /** Milliseconds of the longest turn since the last report: of wall time, and of this thread's processor. */
+  readonly turn: { readonly wall: number; readonly processor: number }
+  readonly rss: number
+  readonly heap: number
+}
+
+// A follower, with its archive, evidence and state, whose one peer is hostile. The layer 1 that it reads is
+// what the parent process says.
+const task: AttackedTask = JSON.parse(process.argv[2] ?? '')
+let headers: readonly string[] = []
+
+/** Milliseconds of processor time of this thread. */
+const processorTime = (): number =>
+  Number(readFileSync('/proc/thread-self/schedstat', 'latin1').split(' ')[0]) / 1e6
+
+let turn = { wall: 0, processor: 0 }
+let last = { wall: performance.now(), processor: processorTime() }
+setInterval(() => {
+  const now = { wall: performance.now(), processor: processorTime() }
+  const spent = { wall: now.wall - last.wall, processor: now.processor - last.processor }
+  last = now
+  if (Math.min(spent.wall, spent.processor) > Math.min(turn.wall, turn.processor)) turn = spent
+}, 10).unref()
+
+function say(ended?: string): void {
+  globalThis.gc?.()
+  const { rss, heapUsed, external } = process.memoryUsage()
+  process.send?.({ ...(ended && { ended }), turn, rss, heap: heapUsed + external } satisfies Said)
+  turn = { wall: 0, processor: 0 }
+  last = { wall: performance.now(), processor: processorTime() }
+}
+
+/** Searches a fraud as a watcher does. */
+async function watch({ header, transactions, before, outputBefore, ...rest }: InvalidBlock): Promise<undefined> {
+  try {
+    const { afterTransactions: after } = rest
+    const isAfter = after !== undefined && Buffer.compare(after.root, header.utxosRoot) === 0
+    const block = { header, transactions, before, outputBefore, ...(isAfter && { after }) }
+    const accused = await accuse(block)
+    let found = 'no fraud'
+    for await (const [fraud] of pausing(fraudsIn(accused, rules))) {
+      if (fraud === undefined) continue
+      found = fraud.policy
+      break
+    }
+    say(`watched: ${found}`)
+  } catch (error) {
+    say(`watched: ${error}`)
+  }
+}
+
+const rules = { parameters: freeOfCharge, networkId: 0, slots }
+const pglite = await PGlite.create()
+const store = await openStore({ pglite })
+const log = {
+  info: (_: object | string, message?: string) => message === 'Archived blocks' && say('archived'),
+  warn: (fields: { reason?: string } | string, message?: string) =>
+    message === 'Peer backed off' && say(`backed off: ${(fields as { reason?: string }).reason}`),
+  error: (fields: { reason?: string } | string, message?: string) =>
+    message === 'Invalid block'
+      ? task.role === 'archivist' && say(`invalid: ${(fields as { reason?: string }).reason}`)
+      : say(`error: ${message} ${JSON.stringify(fields)}`),
+}
+const follower = await createFollower({
+  chain: {
+    read: async () => ({
+      confirmed: { headerHash: genesisHeaderHash() },
+      blocks: headers.map((header) => decodeHeader(fromHex(header))),
+    }),
+  },
+  peers: [task.peer],
+  archive: store.archive,
+  genesis: task.genesis.map(({ outref, output }) => ({
+    reference: decodeOutputReference(fromHex(outref)),
+    output: fromHex(output),
+  })),
+  rules,
+  trieDir: join(task.dir, 'trie'),
+  evidence: openEvidence({ dir: join(task.dir, 'evidence'), maxBytes: 200_000_000 }),
+  pollMs: 20,
+  backoffMs: 1,
+  log,
+  ...(task.role === 'watcher' && { watch }),
+})
+process.on('message', (given: { readonly headers?: readonly string[] } | 'figures' | 'end') => {
+  if (given === 'figures') say()
+  else if (given === 'end') void follower.close().then(() => process.exit(0))
+  else headers = given.headers ?? []
+})
+say('ready')
