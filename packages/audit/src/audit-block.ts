@@ -1,7 +1,8 @@
-import { CborReader, equalBytes, toHex } from '@ratatosk/cbor'
+import { equalBytes, toHex } from '@ratatosk/cbor'
 import { encodeBody, transactionsOfBody } from './body.js'
 import { createChunks, maxChunks } from './chunks.js'
 import { difference } from './findings.js'
+import { valueOfOutput } from './grammar/output.js'
 import { blake2b256 } from './hash.js'
 import type { AuditedHeader } from './header.js'
 import type { AuditedLedger, Change } from './ledger.js'
@@ -9,7 +10,7 @@ import { type AuditedTransaction, maxOutputIndex, outref, readTransaction, reaso
 import type { TransactionTable } from './transaction-table.js'
 import { type MapOutput, transactionsRootOf } from './transactions-map.js'
 import type { Finding, FindingKind } from './types.js'
-import { ada, outputValue, Sum, textOf } from './value.js'
+import { ada, Sum, textOf } from './value.js'
 
 /** What a body is audited against. */
 interface BodyContext {
@@ -143,9 +144,9 @@ function createBlock({ ledger, table, report }: BodyContext) {
         if (output === undefined) {
           isKnown = false
           missing(key, 'spends')
-        } else balance.add(outputValue(new CborReader(output)))
+        } else balance.add(valueOfOutput(output))
       }
-      for (const output of transaction.outputs) balance.add(outputValue(new CborReader(output)), -1n)
+      for (const output of transaction.outputs) balance.add(valueOfOutput(output), -1n)
       balance.add(transaction.mint).add(ada(transaction.fee), -1n)
       if (isKnown && !balance.isZero)
         report('value', `${name} does not preserve value`, {

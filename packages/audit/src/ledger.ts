@@ -1,8 +1,9 @@
-import { CborReader, toHex } from '@ratatosk/cbor'
+import { toHex } from '@ratatosk/cbor'
 import { createMemoryStore, createTrie, rootOf, type TrieOperation } from '@ratatosk/trie'
+import { valueOfOutput } from './grammar/output.js'
 import { outref, reasonOf } from './transaction.js'
 import type { GenesisOutput } from './types.js'
-import { type OutputValue, outputValue, Sum } from './value.js'
+import { type OutputValue, Sum } from './value.js'
 
 /** An unspent output. */
 interface Unspent {
@@ -111,7 +112,7 @@ function insertion({ outref: key, output: value }: Unspent): TrieOperation {
 
 function valueOrThrow(key: string, output: Uint8Array): OutputValue {
   try {
-    return outputValue(new CborReader(output))
+    return valueOfOutput(output)
   } catch (error) {
     throw new TypeError(`@ratatosk/audit: the output ${key} (${toHex(output)}) ${reasonOf(error)}`)
   }

@@ -3,12 +3,20 @@ import {
   CborWriter,
   equalBytes,
   isDecodeError,
+  nonEmpty,
+  readList,
   readMapOf,
-  readTaggedList,
+  readRecord,
+  readSet,
   toHex,
 } from '@ratatosk/cbor'
+import { isOfScript, readAccount } from './grammar/address.js'
+import { auxiliaryData } from './grammar/auxiliary-data.js'
+import { type Demand, distinct, ledgerReader } from './grammar/items.js'
+import { readOutput } from './grammar/output.js'
+import { witnessSet as witnesses } from './grammar/witness-set.js'
 import { blake2b256 } from './hash.js'
-import { type OutputValue, outputValue, readAssets } from './value.js'
+import { type OutputValue, readMint } from './value.js'
 
 /** An output reference. */
 interface Outref {
@@ -94,33 +102,75 @@ export function readTransaction(cbor: Uint8Array): AuditedTransaction {
   const witnessSet = cbor.subarray(bodyEnd, reader.position)
   const rest = cbor.subarray(reader.position)
   const parts = { id: blake2b256(body), body, witnessSet, rest }
+  const faults: string[] = []
   try {
-    const { auxiliaryDataHash, ...fields } = readBody(new CborReader(body, 0, body.length, limits))
-    const fault = faultOfFrame(rest, auxiliaryDataHash)
+    const { auxiliaryDataHash, ...fields } = readBody(ledgerReader(body), faults)
+    const fault = faults[0] ?? faultOf(witnessSet, witnesses) ?? faultOfFrame(rest, auxiliaryDataHash)
     return { ...parts, ...fields, ...(fault !== undefined && { fault }) }
   } catch (error) {
     return { ...nothing, ...parts, fault: reasonOf(error) }
   }
 }
 
-function readBody(reader: CborReader) {
-  let inputs: Outref[] | undefined
-  let outputs: Uint8Array[] | undefined
+/** Why bytes are not what a grammar demands; undefined if they are. */
+function faultOf(cbor: Uint8Array, demand: Demand): string | undefined {
+  const reader = ledgerReader(cbor)
+  try {
+    demand(reader)
+    reader.assertEnd()
+    return undefined
+  } catch (error) {
+    return reasonOf(error)
+  }
+}
+
+/** What needs stake or governance, by its number: layer 2 has neither, so that it is not read further. */
+const unsupported = new Map([
+  [4, 'certificates'],
+  [19, 'votes'],
+  [20, 'proposals'],
+  [21, 'a value of the treasury'],
+  [22, 'a donation'],
+])
+
+/** Demands of the fields of which nothing is kept. */
+const demands: Readonly<Record<number, Demand>> = {
+  3: (reader) => void reader.readUint64(),
+  8: (reader) => void reader.readUint64(),
+  11: (reader) => void reader.readBytesOf(32),
+  13: distinct((reader) => readOutref(reader).key),
+  14: distinct((reader) => toHex(reader.readBytesOf(28))),
+  15: (reader) => void reader.readUint(1),
+  17: (reader) => void reader.readUint64(),
+}
+
+/** @param faults of a transaction that the ledger decodes, and layer 2 does not support, are added to it */
+function readBody(reader: CborReader, faults: string[]) {
+  let inputs: readonly Outref[] | undefined
+  let outputs: readonly Uint8Array[] | undefined
   let fee: bigint | undefined
-  let referenceInputs: Outref[] = []
+  let referenceInputs: readonly Outref[] = []
   let assets: ReadonlyMap<string, bigint> = new Map()
   let auxiliaryDataHash: Uint8Array | undefined
+  const one = (item: CborReader) => readOutputBytes(item, faults)
   readMapOf(
     reader,
     (key) => key.readUint(),
     (item, key) => {
-      if (key === 0) inputs = readTaggedList(item, readOutref)
-      else if (key === 1) outputs = readTaggedList(item, readOutput)
+      const demand = demands[key]
+      if (key === 0) inputs = readOutrefs(item)
+      else if (key === 1) outputs = readList(item, one)
       else if (key === 2) fee = item.readUint64()
+      else if (key === 5) readWithdrawals(item, faults)
       else if (key === 7) auxiliaryDataHash = item.readBytesOf(32)
-      else if (key === 9) assets = readAssets(item)
-      else if (key === 18) referenceInputs = readTaggedList(item, readOutref)
-      else item.skip()
+      else if (key === 9) assets = readMint(item)
+      else if (key === 16) one(item)
+      else if (key === 18) referenceInputs = nonEmpty(item, item.position, readOutrefs(item))
+      else if (demand !== undefined) demand(item)
+      else if (unsupported.has(key)) {
+        faults.push(`it has ${unsupported.get(key)}, which layer 2 does not support`)
+        item.skip()
+      } else throw item.error('CBOR_UNKNOWN_FIELD', `unknown field ${key}`)
     },
   )
   reader.assertEnd()
@@ -129,29 +179,47 @@ function readBody(reader: CborReader) {
   return { inputs, outputs, fee, referenceInputs, mint: { lovelace: 0n, assets }, auxiliaryDataHash }
 }
 
+const readOutrefs = (reader: CborReader): readonly Outref[] => readSet(reader, readOutref, ({ key }) => key)
+
 function readOutref(reader: CborReader): Outref {
-  const start = reader.position
-  const count = reader.readArray()
-  const id = reader.readBytesOf(32)
-  const index = reader.readUint(maxOutputIndex)
-  reader.leaveArray(count, 2, start)
-  return outref(id, index)
+  return readRecord(reader, 2, (pair) => outref(pair.readBytesOf(32), pair.readUint(maxOutputIndex)))
 }
 
-function readOutput(reader: CborReader): Uint8Array {
+function readOutputBytes(reader: CborReader, faults: string[]): Uint8Array {
   const start = reader.position
-  outputValue(reader)
+  if (readOutput(reader).isByron) faults.push('it pays to an address of the Byron era')
   return reader.since(start)
+}
+
+/** A script may withdraw nothing, so that it sees the transaction. */
+function readWithdrawals(reader: CborReader, faults: string[]): void {
+  const start = reader.position
+  let isObserved = true
+  const accounts = readMapOf(
+    reader,
+    (item) => {
+      const account = readAccount(item)
+      isObserved &&= isOfScript(account)
+      return toHex(account)
+    },
+    (item) => {
+      isObserved = item.readUint64() === 0n && isObserved
+    },
+  )
+  nonEmpty(reader, start, accounts)
+  if (!isObserved) faults.push('it withdraws rewards, which layer 2 does not have')
 }
 
 /** The bytes after the witness set: `true`, and the auxiliary data that the body has the hash of. */
 function faultOfFrame(rest: Uint8Array, auxiliaryDataHash: Uint8Array | undefined): string | undefined {
   if (rest[0] !== isTrue) return 'it is not marked as valid'
+  const data = rest.subarray(1)
   const isFixed =
     auxiliaryDataHash === undefined
-      ? rest.length === 2 && rest[1] === isNull
-      : equalBytes(blake2b256(rest.subarray(1)), auxiliaryDataHash)
-  return isFixed ? undefined : 'its auxiliary data are not those that its body has the hash of'
+      ? data.length === 1 && data[0] === isNull
+      : equalBytes(blake2b256(data), auxiliaryDataHash)
+  if (!isFixed) return 'its auxiliary data are not those that its body has the hash of'
+  return auxiliaryDataHash && faultOf(data, auxiliaryData)
 }
 
 /** @throws what is no decoding error */

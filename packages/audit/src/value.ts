@@ -1,4 +1,4 @@
-import { type CborReader, readMapOf, toHex } from '@ratatosk/cbor'
+import { type CborReader, readMapOf, readRecord, toHex } from '@ratatosk/cbor'
 
 /** Lovelace, and quantities by policy and asset name in hex, joined. */
 export interface OutputValue {
@@ -32,51 +32,61 @@ const noAssets: ReadonlyMap<string, bigint> = new Map()
 /** Lovelace alone. */
 export const ada = (lovelace: bigint): OutputValue => ({ lovelace, assets: noAssets })
 
-/** Reads the value of an output: lovelace, or lovelace and assets. */
-function readValue(reader: CborReader): OutputValue {
-  if (reader.peek() >> 5 === 0) return ada(reader.readUint64())
-  const start = reader.position
-  const count = reader.readArray()
-  const lovelace = reader.readUint64()
-  const assets = readAssets(reader)
-  reader.leaveArray(count, 2, start)
-  return { lovelace, assets }
+/** Bytes of a policy id, and most bytes of an asset name. */
+const policyBytes = 28
+const maxNameBytes = 32
+
+/** The ledger packs the assets of a value into as many bytes: 12 of numbers for each, its name, its policy. */
+const maxPackedBytes = 65_535
+
+/** Reads the value of an output: lovelace, or lovelace and assets, each quantity from 1 to 2^64 - 1. */
+export function readValue(reader: CborReader): OutputValue {
+  if (reader.peekMajor() === 0) return ada(reader.readUint64())
+  return readRecord(reader, 2, (pair) => ({
+    lovelace: pair.readUint64(),
+    assets: readAssets(pair, (quantity) => quantity.readUint64()),
+  }))
 }
 
-/** Reads quantities by policy and name; those of a mint may be negative. */
-export function readAssets(reader: CborReader): ReadonlyMap<string, bigint> {
-  const assets = new Map<string, bigint>()
-  const readHex = (item: CborReader) => toHex(item.readBytes())
-  readMapOf(reader, readHex, (names, policy) => {
-    readMapOf(names, readHex, (item, name) => {
-      const quantity = item.readInt()
-      if (quantity !== 0n) assets.set(policy + name, quantity)
-    })
-  })
+/** Reads what is minted, or burned if negative: from -2^63 to 2^63 - 1. */
+export const readMint = (reader: CborReader): ReadonlyMap<string, bigint> => {
+  const start = reader.position
+  const assets = readAssets(reader, (quantity) => quantity.readInt64())
+  if (assets.size === 0) throw reader.error('CBOR_EMPTY', 'a mint of nothing', start)
   return assets
 }
 
-/** The value of an output. @param output CBOR: a map, or an array as before Babbage @throws DecodeError */
-export function outputValue(reader: CborReader): OutputValue {
-  if (reader.peek() >> 5 === 4) {
-    const count = reader.readArray()
-    reader.skip()
-    const value = readValue(reader)
-    let index = 2
-    for (; reader.hasNext(count, index); index++) reader.skip()
-    return value
-  }
-  let value: OutputValue | undefined
-  readMapOf(
-    reader,
-    (key) => key.readUint(),
-    (item, key) => {
-      if (key === 1) value = readValue(item)
-      else item.skip()
-    },
-  )
-  if (value === undefined) throw reader.error('CBOR_MISSING_FIELD', 'an output without a value')
-  return value
+/** Reads quantities by policy and name. None is zero, and no policy is without assets. */
+function readAssets(
+  reader: CborReader,
+  readQuantity: (reader: CborReader) => bigint,
+): ReadonlyMap<string, bigint> {
+  const start = reader.position
+  const assets = new Map<string, bigint>()
+  const policies = readMapOf(reader, readPolicy, (names, policy) => {
+    const before = assets.size
+    const namesStart = names.position
+    readMapOf(names, readName, (item, name) => {
+      const quantityStart = item.position
+      const quantity = readQuantity(item)
+      if (quantity === 0n) throw item.error('CBOR_OUT_OF_RANGE', 'a quantity of zero', quantityStart)
+      assets.set(policy + name, quantity)
+    })
+    if (assets.size === before) throw names.error('CBOR_EMPTY', 'a policy without assets', namesStart)
+  })
+  if ((12 + maxNameBytes) * assets.size + policyBytes * policies.size > maxPackedBytes)
+    throw reader.error('CBOR_OUT_OF_RANGE', `${assets.size} assets in one value`, start)
+  return assets
+}
+
+const readPolicy = (reader: CborReader): string => toHex(reader.readBytesOf(policyBytes))
+
+function readName(reader: CborReader): string {
+  const start = reader.position
+  const name = reader.readBytes()
+  if (name.length > maxNameBytes)
+    throw reader.error('CBOR_OUT_OF_RANGE', `an asset name of ${name.length} bytes`, start)
+  return toHex(name)
 }
 
 /** What differs between two values, for people: `-5 lovelace, +1 ab…`. Names at most four assets. */

@@ -37,7 +37,8 @@ export const chunkDefects: readonly Defect[] = [
     ['body'],
     async ({ chain }) => {
       // Two transactions with so much metadata do not fit into one chunk.
-      const auxiliaryData = concatBytes(fromHex('a1015917d4'), new Uint8Array(6100))
+      const strings = Array.from({ length: 95 }, () => concatBytes(fromHex('5840'), new Uint8Array(64)))
+      const auxiliaryData = concatBytes(fromHex('a101985f'), ...strings)
       const cbors: Uint8Array[] = []
       let coin = chain.coins[7]!
       while (cbors.length < 1025) {

@@ -1,0 +1,68 @@
+import { type CborReader, isShortMap, readEncoded, readRecord } from '@ratatosk/cbor'
+import { type OutputValue, readValue } from '../value.js'
+import { readOutputAddress } from './address.js'
+import { fieldsOf, ledgerReader } from './items.js'
+import { plutusData, scriptReference } from './scripts.js'
+
+/** What the audit takes from an output. */
+interface ReadOutput {
+  readonly value: OutputValue
+  /** Whether it pays to an address of the Byron era. */
+  readonly isByron: boolean
+}
+
+/** Reads an output: an array as before Babbage, or a map. @throws DecodeError */
+export function readOutput(reader: CborReader): ReadOutput {
+  return isShortMap(reader) ? readMap(reader) : readArray(reader)
+}
+
+/** The value of an output. @param output CBOR @throws DecodeError */
+export function valueOfOutput(output: Uint8Array): OutputValue {
+  const reader = ledgerReader(output)
+  const { value } = readOutput(reader)
+  reader.assertEnd()
+  return value
+}
+
+function readArray(reader: CborReader): ReadOutput {
+  const start = reader.position
+  const count = reader.readArray()
+  const isByron = readOutputAddress(reader)
+  const value = readValue(reader)
+  const hasHash = reader.hasNext(count, 2)
+  if (hasHash) {
+    reader.readBytesOf(32)
+    reader.leaveArray(count, 3, start)
+  } else if (count >= 0) reader.leaveArray(count, 2, start)
+  return { value, isByron }
+}
+
+function readMap(reader: CborReader): ReadOutput {
+  const start = reader.position
+  let isByron: boolean | undefined
+  let value: OutputValue | undefined
+  fieldsOf({
+    0: (item) => {
+      isByron = readOutputAddress(item)
+    },
+    1: (item) => {
+      value = readValue(item)
+    },
+    2: readDatum,
+    3: scriptReference,
+  })(reader)
+  if (isByron === undefined || value === undefined)
+    throw reader.error('CBOR_MISSING_FIELD', 'an output without address or value', start)
+  return { value, isByron }
+}
+
+/** `[0, hash]` or `[1, 24(bytes .cbor data)]`. */
+function readDatum(reader: CborReader): void {
+  readRecord(reader, 2, (pair) => {
+    const start = pair.position
+    const kind = pair.readUint()
+    if (kind === 0) pair.readBytesOf(32)
+    else if (kind === 1) readEncoded(pair, plutusData)
+    else throw pair.error('CBOR_UNKNOWN_VARIANT', `a datum of kind ${kind}`, start)
+  })
+}
