@@ -24,10 +24,29 @@ test('has a method for every operation of the document', async () => {
   const ids = Object.values(paths).flatMap((methods) =>
     Object.values(methods).map(({ operationId }) => operationId),
   )
-  expect(Object.keys(createClient('http://node')).sort()).toEqual([...ids, 'awaitTx'].sort())
+  expect(Object.keys(createClient('http://node')).sort()).toEqual([...ids, 'awaitTx', 'readEvents'].sort())
 })
 
 describe('requests', () => {
+  test('are given up when the answer is too long, also that of an error', async () => {
+    for (const status of [200, 500]) {
+      let sent = 0
+      const endless = (_: unknown, response: ServerResponse) => {
+        response.writeHead(status, { 'content-type': 'application/json' })
+        const more = () => {
+          while (!response.destroyed && response.write(' '.repeat(65_536))) sent += 65_536
+        }
+        response.on('drain', more)
+        more()
+      }
+      const { client } = await served(endless, { maxAnswerBytes: 1_000_000, retries: 0 })
+      const error = await refused(client.getNetwork())
+      expect(error).toBeInstanceOf(InvalidAnswerError)
+      expect(error.message).toContain('the answer has more than 1000000 bytes')
+      expect(sent).toBeLessThan(16_000_000)
+    }
+  })
+
   test('have their path, query, body and token', async () => {
     const { asked, client } = await served((_, response) => json(response, 200, {}), {
       operatorToken: 'secret',

@@ -14,7 +14,7 @@ import {
 } from './api.js'
 import { awaitTransaction } from './await-tx.js'
 import { ClientError, NotFoundError } from './errors.js'
-import { follow, type NodeEvent } from './events.js'
+import { follow, type NodeEvent, readUpToNow } from './events.js'
 import type { AwaitTxOptions, ClientOptions, NodeRequestOptions } from './options.js'
 import { type RequestParameters, Transport } from './transport.js'
 
@@ -32,6 +32,13 @@ export interface Client extends Omit<Endpoints, 'claim' | 'proveUtxo' | 'proveTr
    * the loop, or abort the signal, to close it.
    */
   streamEvents(
+    parameters?: StreamEventsParameters,
+    options?: NodeRequestOptions,
+  ): AsyncGenerator<NodeEvent, void>
+  /**
+   * `GET /events`: the events after `after`, by default all, up to the newest one that there is when it is called.
+   */
+  readEvents(
     parameters?: StreamEventsParameters,
     options?: NodeRequestOptions,
   ): AsyncGenerator<NodeEvent, void>
@@ -116,6 +123,8 @@ export function createClient(url: string | URL, options: ClientOptions = {}): Cl
         if (event.type !== 'opened') yield event
       }
     },
+
+    readEvents: (parameters = {}, requestOptions = {}) => readUpToNow(transport, parameters, requestOptions),
 
     async claim(claim, requestOptions) {
       const body = { ...claim, idempotencyKey: claim.idempotencyKey ?? randomKey() }

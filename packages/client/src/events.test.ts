@@ -73,6 +73,23 @@ describe('events', () => {
     }
   })
 
+  test('are read up to the head that stood at the beginning, however many follow', async () => {
+    let ended = 0
+    const { asked, client } = await served(({ headers }, response) => {
+      response.once('close', () => ended++)
+      const last = headers['last-event-id']
+      start(response, typeof last === 'string' ? last : '3.7.1')
+      if (last === undefined) return
+      // The third was dropped, and the stream only moves on.
+      response.write(`${message('1.0.0')}${message('2.0.0')}:\nid: 3.7.1\n\n${message('4.7.1')}`)
+    })
+    const seen: string[] = []
+    for await (const { id } of client.readEvents({ type: 'accepted' })) seen.push(id)
+    expect(seen).toEqual(['1.0.0', '2.0.0'])
+    expect(asked).toHaveLength(2)
+    await expect.poll(() => ended).toBe(2)
+  })
+
   test('refuse a line without end', async () => {
     const { client } = await served((_, response) => {
       start(response, '0.0.0')

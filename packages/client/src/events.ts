@@ -19,9 +19,10 @@ export type NodeEvent =
   | { readonly type: 'block'; readonly id: string; readonly data: BlockEvent }
   | { readonly type: 'verdict'; readonly id: string; readonly data: VerdictEvent }
 
-/** The connection is open: later events are received. */
+/** The connection is open: later events are received. Without data, a node only tells where the stream is. */
 interface StreamOpened {
   readonly type: 'opened'
+  readonly id: string | undefined
 }
 
 /** The node sends something every 15 s; silence of this length means that the connection is lost. */
@@ -63,7 +64,7 @@ export async function* follow(
           if (!hasConnected || message.data === undefined) {
             hasConnected = true
             last = message.id ?? last
-            yield { type: 'opened' }
+            yield { type: 'opened', id: last }
           }
           if (message.data !== undefined) {
             const event = eventOf(message)
@@ -83,6 +84,49 @@ export async function* follow(
     }
     await sleep(retryMs, options.signal)
   }
+}
+
+/**
+ * Events up to the newest one there is now, in a stream that goes on.
+ *
+ * @throws InvalidAnswerError if the node does not tell where the stream is
+ */
+export async function* readUpToNow(
+  transport: Transport,
+  { after = '0.0.0', ...filter }: StreamEventsParameters,
+  options: NodeRequestOptions,
+): AsyncGenerator<NodeEvent, void> {
+  const head = await headOf(transport, filter, options)
+  const asked = filter.type?.split(',')
+  const isThere = (id: string | undefined): boolean => {
+    const position = positionsOf(id)
+    return head.every((number, kind) => !isAsked(kind, asked) || (position[kind] ?? 0) >= number)
+  }
+  for await (const event of follow(transport, { ...filter, after }, options)) {
+    if (event.type !== 'opened') yield event
+    if (isThere(event.id)) return
+  }
+}
+
+/** The kinds of events, in the order of their positions in an id. */
+const kinds = ['accepted', 'rejected', 'block', 'verdict'] as const
+
+const isAsked = (kind: number, asked: readonly string[] | undefined): boolean =>
+  asked === undefined || asked.includes(kinds[kind] ?? '')
+
+const positionsOf = (id = ''): readonly number[] => (/^[\d.]+$/.test(id) ? id.split('.').map(Number) : [])
+
+async function headOf(
+  transport: Transport,
+  filter: Omit<StreamEventsParameters, 'after'>,
+  options: NodeRequestOptions,
+): Promise<readonly number[]> {
+  for await (const { id } of follow(transport, filter, options)) {
+    const head = positionsOf(id)
+    if (head.length > 0) return head
+    break
+  }
+  throw new InvalidAnswerError('GET /events', 'it does not begin with an id')
 }
 
 function eventOf({ event, id, data = '' }: Message): NodeEvent | undefined {

@@ -4,6 +4,8 @@ export interface ClientOptions {
   readonly timeoutMs?: number
   /** How often a request that is safe to repeat is sent again. Default: 3. */
   readonly retries?: number
+  /** Bytes of an answer; a longer one is an {@link InvalidAnswerError}. Default: 16 MiB. */
+  readonly maxAnswerBytes?: number
   /** The `OPERATOR_TOKEN` of the node, for operator endpoints. Never in a web page. */
   readonly operatorToken?: string
   /** The `FAUCET_TOKEN` of the node, for claims. Never in a web page. */

@@ -13,6 +13,7 @@ import type { ClientOptions, NodeRequestOptions } from './options.js'
 /** A longer `Retry-After` is for the caller to wait for, in seconds. */
 const maxRetryAfter = 30
 const firstBackoffMs = 200
+const defaultMaxBytes = 16 * 1024 * 1024
 const maxBackoffMs = 5_000
 
 /** Parameters of a request, by name. */
@@ -52,7 +53,7 @@ export class Transport {
     return this.retrying(request, options, async () => {
       const answer = await this.open(request, options, options.timeoutMs ?? this.#options.timeoutMs ?? 30_000)
       try {
-        const text = await answer.response.text()
+        const text = await this.#textOf(answer.response, nameOf(request))
         return text === '' ? undefined : parse(nameOf(request), text)
       } catch (error) {
         throw answer.explain(error)
@@ -95,7 +96,7 @@ export class Transport {
     try {
       const response = await this.#send(request, deadline.signal)
       if (response.ok) return { response, deadline, explain }
-      const text = await response.text()
+      const text = await this.#textOf(response, name)
       deadline.clear()
       const after = Number(response.headers.get('retry-after') ?? Number.NaN)
       throw statusError({
@@ -107,6 +108,26 @@ export class Transport {
     } catch (error) {
       deadline.clear()
       throw error instanceof StatusError ? error : explain(error)
+    }
+  }
+
+  /** The text of an answer, which a node could send without end. */
+  async #textOf({ body }: Response, name: string): Promise<string> {
+    if (body === null) return ''
+    const most = this.#options.maxAnswerBytes ?? defaultMaxBytes
+    const decoder = new TextDecoder()
+    const reader = body.getReader()
+    let bytes = 0
+    let text = ''
+    for (;;) {
+      const { done, value } = await reader.read()
+      if (done) return text + decoder.decode()
+      bytes += value.length
+      if (bytes > most) {
+        await reader.cancel().catch(() => undefined)
+        throw new InvalidAnswerError(name, `the answer has more than ${most} bytes`)
+      }
+      text += decoder.decode(value, { stream: true })
     }
   }
 
