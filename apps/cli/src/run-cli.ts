@@ -5,42 +5,44 @@ import { root } from './commands/root.js'
 import type { CommandResult, Shell } from './frame/command.js'
 import { checkArguments, findCommand, helpOf } from './frame/command-line.js'
 import { CommandError, UsageError } from './frame/errors.js'
-import { plain } from './frame/plain-text.js'
+import { visible, visibleJson } from './frame/plain-text.js'
 import { cliVersion } from './version.js'
 
 /**
  * Runs a command line.
  *
  * @param argv what follows the name of the program
- * @returns the exit status: 0, 1 if the command failed, 2 if the command line is wrong
+ * @returns the exit status: 0, 1 if the command failed, 2 if the command line is wrong, 3 if an audit is incomplete
  *
  * @example
  * process.exitCode = await runCli(['status', '--json'], shell)
  */
-export async function runCli(argv: readonly string[], shell: Shell): Promise<0 | 1 | 2> {
+export async function runCli(argv: readonly string[], shell: Shell): Promise<0 | 1 | 2 | 3> {
   const isJson = argv.includes('--json')
   try {
     const outcome = await outcomeOf(argv, shell)
     if (outcome === undefined) return 0
-    const { value, text, ok = true } = outcome
-    shell.write(isJson ? `${JSON.stringify(value, undefined, 2)}\n` : plain(text).replace(/\n*$/, '\n'))
-    return ok ? 0 : 1
+    const { value, lines, ok = true, status = 1 } = outcome
+    shell.write(isJson ? jsonOf(value) : lines.map((line) => `${visible(line)}\n`).join(''))
+    return ok ? 0 : status
   } catch (error) {
     const { code, message, status } = failureOf(error)
-    if (isJson) shell.write(`${JSON.stringify({ error: { code, message } }, undefined, 2)}\n`)
-    else shell.writeError(`${plain(message)}\n`)
+    if (isJson) shell.write(jsonOf({ error: { code, message } }))
+    else for (const line of message.split('\n')) shell.writeError(`${visible(line)}\n`)
     return status
   }
 }
+
+const jsonOf = (value: unknown): string => `${visibleJson(value)}\n`
 
 async function outcomeOf(argv: readonly string[], shell: Shell): Promise<CommandResult | undefined> {
   const found = findCommand(root, argv)
   if (found.rest.some((arg) => arg === '--help' || arg === '-h')) {
     const text = await helpOf(found)
-    return { value: { help: text }, text }
+    return { value: { help: text }, lines: text.trimEnd().split('\n') }
   }
   if (found.command === root && ['--version', '-v'].includes(found.rest[0] ?? ''))
-    return { value: { version: cliVersion }, text: cliVersion }
+    return { value: { version: cliVersion }, lines: [cliVersion] }
   if (found.command.subCommands !== undefined) {
     const [option] = found.rest
     if (option !== undefined) throw new UsageError(`Unknown option '${option}'.`)
@@ -66,7 +68,8 @@ function failureOf(error: unknown): Failure {
   }
   if (error instanceof ClientError) {
     const mend = error instanceof WrongTokenError ? '. Set OPERATOR_TOKEN_FILE, or use --token-file' : ''
-    return { code: error.code, message: `${error.message}${mend}`, status: 1 }
+    // A node's text begins no line of its own.
+    return { code: error.code, message: `${visible(error.message)}${mend}`, status: 1 }
   }
   throw error
 }

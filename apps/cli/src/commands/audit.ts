@@ -29,7 +29,7 @@ export const auditCommand = command(
         progress.show(`block ${height}, ${transactions} transactions`),
     })
     progress.clear()
-    return { value: jsonOf(report), text: textOf(report), ok: report.verdict === 'clean' }
+    return { value: jsonOf(report), lines: linesOfReport(report), ok: report.verdict === 'clean' }
   },
 )
 
@@ -42,7 +42,7 @@ function jsonOf({ lovelace, ...report }: AuditReport) {
   }
 }
 
-function textOf({
+function linesOfReport({
   verdict,
   findings,
   omittedFindings,
@@ -50,7 +50,7 @@ function textOf({
   counts,
   lovelace: { genesis, fees, unspent },
   utxosRoot,
-}: AuditReport): string {
+}: AuditReport): readonly string[] {
   const lines = [
     `${verdict}: ${counted(findings.length + omittedFindings, 'finding')}`,
     `blocks        ${counts.blocks}, of which ${counts.merged} merged, ${counts.bodyBytes} bytes`,
@@ -61,7 +61,7 @@ function textOf({
   ]
   if (omittedFindings > 0) lines.push(`and ${counted(omittedFindings, 'further finding')}`)
   for (const { what, why } of unchecked) lines.push(`NOT CHECKED  ${what}: ${why}`)
-  return lines.join('\n')
+  return lines
 }
 
 const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`

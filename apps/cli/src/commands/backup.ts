@@ -34,5 +34,5 @@ function resultOf(done: string, manifest: Manifest) {
   const tables = Object.keys(manifest.rows).length
   const rows = Object.values(manifest.rows).reduce((sum, count) => sum + count, 0)
   const text = `${done}: ${manifest.store} store, ${rows} rows in ${tables} tables, digest ${manifest.digest}`
-  return { value: manifest, text }
+  return { value: manifest, lines: [text] }
 }

@@ -10,7 +10,7 @@ export const checkCommand = command(
   async ({ config }, { environment }) => {
     const findings = await findingsOf(await withConfigFile(config, environment))
     const ok = findings.every(({ status }) => status !== 'failed')
-    return { value: { ok, findings }, text: findings.map(lineOf).join('\n'), ok }
+    return { value: { ok, findings }, lines: findings.map(lineOf), ok }
   },
 )
 

@@ -9,8 +9,8 @@ export function completion(root: () => Command): Command {
       shell: { type: 'enum', options: ['bash', 'zsh', 'fish'], default: 'bash', description: 'The shell' },
     },
     async ({ shell }) => {
-      const text = shell === 'fish' ? fishScript(root()) : bashScript(root(), shell === 'zsh')
-      return { value: { shell, script: text }, text }
+      const script = shell === 'fish' ? fishScript(root()) : bashScript(root(), shell === 'zsh')
+      return { value: { shell, script }, lines: script.trimEnd().split('\n') }
     },
   )
 }

@@ -2,7 +2,6 @@ import type { DeadLetterSummary } from '@ratatosk/client'
 import { type Command, command, group } from '../frame/command.js'
 import { wholeNumber } from '../frame/command-line.js'
 import { connect, operatorArguments } from '../frame/node-connection.js'
-import { oneLine } from '../frame/plain-text.js'
 
 const idArgument = {
   id: { type: 'positional', required: true, description: 'Id of the dead letter' },
@@ -27,12 +26,12 @@ const list = command(
     const lines = value.deadLetters.map(lineOf)
     if (lines.length === 0) lines.push('No dead letters')
     if (value.before !== undefined) lines.push(`More: --before ${value.before}`)
-    return { value, text: lines.join('\n') }
+    return { value, lines }
   },
 )
 
 function lineOf({ id, rejectedAt, code, reason, count }: DeadLetterSummary): string {
-  return `${id}  ${rejectedAt}  ${code} (${count}×): ${oneLine(reason)}`
+  return `${id}  ${rejectedAt}  ${code} (${count}×): ${reason}`
 }
 
 const show = command(
@@ -41,7 +40,7 @@ const show = command(
   { ...operatorArguments, ...idArgument },
   async (args, shell) => {
     const value = await (await connect(args, shell)).showDeadLetter({ id: args.id })
-    return { value, text: JSON.stringify(value, undefined, 2) }
+    return { value, lines: JSON.stringify(value, undefined, 2).split('\n') }
   },
 )
 
@@ -51,7 +50,7 @@ const replay = command(
   { ...operatorArguments, ...idArgument },
   async (args, shell) => {
     const value = await (await connect(args, shell)).replayDeadLetter({ id: args.id })
-    return { value, text: `Submitted again as ${value.id}` }
+    return { value, lines: [`Submitted again as ${value.id}`] }
   },
 )
 
@@ -61,7 +60,7 @@ const drop = command(
   { ...operatorArguments, ...idArgument },
   async (args, shell) => {
     await (await connect(args, shell)).dropDeadLetter({ id: args.id })
-    return { value: { dropped: args.id }, text: `Dropped ${args.id}` }
+    return { value: { dropped: args.id }, lines: [`Dropped ${args.id}`] }
   },
 )
 

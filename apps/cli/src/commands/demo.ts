@@ -29,6 +29,6 @@ export const demo = command(
     const story = createStory(json ? () => undefined : shell.write)
     const { tellFraud, tellPayment } = await import('../demo/tell.js')
     const value = await (name === 'fraud' ? tellFraud : tellPayment)(args, shell, story)
-    return json ? { value, text: '' } : undefined
+    return json ? { value, lines: [] } : undefined
   },
 )

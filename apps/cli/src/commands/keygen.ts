@@ -27,9 +27,12 @@ export const keygen = command(
     const keyHash = Buffer.from(keys.payment.hash).toString('hex')
     return {
       value: { file: out, address: keys.addressText, keyHash },
-      text:
-        `The seed phrase is in ${out}: keep a copy in a safe place.\naddress   ${keys.addressText}\n` +
-        `key hash  ${keyHash}\nSet OPERATOR_SEED_PHRASE_FILE or ADMIN_SEED_PHRASE_FILE to ${out}.`,
+      lines: [
+        `The seed phrase is in ${out}: keep a copy in a safe place.`,
+        `address   ${keys.addressText}`,
+        `key hash  ${keyHash}`,
+        `Set OPERATOR_SEED_PHRASE_FILE or ADMIN_SEED_PHRASE_FILE to ${out}.`,
+      ],
     }
   },
 )

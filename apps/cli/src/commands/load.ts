@@ -21,11 +21,11 @@ export const load = command(
     const report = await runLoad(await connect(args, shell), { rate, seconds })
     const { submitted, accepted, late, failed } = report
     const ok = accepted === submitted && late === 0 && sumOf(failed) === 0
-    return { value: report, text: textOf(report), ok }
+    return { value: report, lines: linesOf(report), ok }
   },
 )
 
-function textOf({ submitted, accepted, pending, late, rejected, failed, answerMs, acceptedMs }: LoadReport) {
+function linesOf({ submitted, accepted, pending, late, rejected, failed, answerMs, acceptedMs }: LoadReport) {
   const times = ({ p50, p95, p99, max }: LoadReport['answerMs']) =>
     `p50 ${p50} ms, p95 ${p95} ms, p99 ${p99} ms, max ${max} ms`
   const codes = (counts: Readonly<Record<string, number>>) =>
@@ -37,7 +37,7 @@ function textOf({ submitted, accepted, pending, late, rejected, failed, answerMs
     `failed     ${sumOf(failed)}${codes(failed).join('')}`,
     `answer     ${times(answerMs)}`,
     `accepted   ${times(acceptedMs)}`,
-  ].join('\n')
+  ]
 }
 
 function sumOf(counts: Readonly<Record<string, number>>): number {

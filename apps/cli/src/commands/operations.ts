@@ -8,7 +8,7 @@ function operation(name: string, description: string, run: Operation): Command {
   return command(name, description, operatorArguments, async (args, shell) => {
     const value = await run(await connect(args, shell))
     const { message, txHash } = value
-    return { value, text: txHash === undefined ? message : `${message}\ntransaction ${txHash}` }
+    return { value, lines: txHash === undefined ? [message] : [message, `transaction ${txHash}`] }
   })
 }
 

@@ -10,18 +10,17 @@ export const operators = command(
   nodeArguments,
   async (args, shell) => {
     const value = await (await connect(args, shell)).listOperators()
-    return { value, text: textOf(value) }
+    return { value, lines: linesOf(value) }
   },
 )
 
-function textOf({ inTurn, next, turnEndsAt, takeOverAt, operators: listed }: Operators): string {
-  const lines = [
+function linesOf({ inTurn, next, turnEndsAt, takeOverAt, operators: listed }: Operators) {
+  return [
     `in turn    ${inTurn ?? 'no operator'}, until ${turnEndsAt}`,
     `next       ${next ?? 'no operator'}`,
     ...(takeOverAt === undefined ? [] : [`take-over  by any of them from ${takeOverAt}, if no block comes`]),
     ...listed.map(lineOf),
   ]
-  return lines.join('\n')
 }
 
 function lineOf({ operatorKey, bond, activeFrom, activeUntil }: Operators['operators'][number]): string {

@@ -10,7 +10,7 @@ export const status = command(
   nodeArguments,
   async (args, shell) => {
     const value = await readStatus(await connect(args, shell))
-    return { value, text: textOf(value), ok: value.ready }
+    return { value, lines: linesOf(value), ok: value.ready }
   },
 )
 
@@ -59,12 +59,12 @@ async function served<T>(answer: Promise<T>): Promise<T | undefined> {
   }
 }
 
-function textOf(status: NodeStatus): string {
+function linesOf(status: NodeStatus): readonly string[] {
   const lines = [status.ready ? 'ready' : `not ready: ${status.failing.join(', ')} not responding`]
   if (status.network !== undefined) lines.push(`network         ${status.network}, node ${status.version}`)
   if (status.stateQueue !== undefined)
     lines.push(`state queue     ${status.stateQueue}, ${status.stateQueueAddress}`)
   if (status.blocksInStateQueue !== undefined) lines.push(`unmerged blocks ${status.blocksInStateQueue}`)
   if (status.lovelaceBalance !== undefined) lines.push(`wallet          ${ada(status.lovelaceBalance)}`)
-  return lines.join('\n')
+  return lines
 }

@@ -31,7 +31,7 @@ export const submit = command(
       progress.clear,
     )
     const ok = report.accepted === report.submitted && report.stopped === undefined
-    return { value: report, text: textOf(report), ok }
+    return { value: report, lines: linesOfReport(report), ok }
   },
 )
 
@@ -45,7 +45,7 @@ async function* linesOf(file: string): AsyncGenerator<string, void> {
   }
 }
 
-function textOf({ submitted, accepted, refused, refusals, stopped }: SubmitReport): string {
+function linesOfReport({ submitted, accepted, refused, refusals, stopped }: SubmitReport) {
   const lines = [`submitted ${submitted}, accepted ${accepted}, refused ${refused}`, ...refusals.map(lineOf)]
   if (refused > refusals.length) lines.push(`and ${refused - refusals.length} more`)
   if (stopped !== undefined)
@@ -53,7 +53,7 @@ function textOf({ submitted, accepted, refused, refusals, stopped }: SubmitRepor
       `stopped: ${stopped.code}: ${stopped.message}`,
       `To submit the rest, add --from-line ${stopped.line}.`,
     )
-  return lines.join('\n')
+  return lines
 }
 
 function lineOf({ line, code, message }: Refusal): string {

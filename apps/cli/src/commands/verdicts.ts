@@ -4,7 +4,6 @@ import { command } from '../frame/command.js'
 import { wholeNumber } from '../frame/command-line.js'
 import { UsageError } from '../frame/errors.js'
 import { connect, nodeArguments } from '../frame/node-connection.js'
-import { oneLine } from '../frame/plain-text.js'
 
 const states = ['unavailable', 'valid', 'invalid', 'unprovable', 'removing', 'removed'] as const
 const mostVerdicts = 500
@@ -35,7 +34,7 @@ export const verdicts = command(
     if (lines.length === 0) lines.push('No verdicts')
     if (value.hasMore) lines.push(`More: --before ${value.verdicts.at(-1)?.headerHash}`)
     const ok = value.verdicts.every((verdict) => verdict.state !== 'unprovable')
-    return { value, text: lines.join('\n'), ok }
+    return { value, lines, ok }
   },
 )
 
@@ -43,5 +42,5 @@ function lineOf({ height, headerHash, state, fraud, reason, transactions }: Bloc
   const fees = transactions.reduce((sum, { fee }) => sum + BigInt(fee), 0n)
   const cost = transactions.length === 0 ? '' : `, ${transactions.length} transactions for ${ada(fees)}`
   const proof = fraud === undefined ? '' : ` (${fraud})`
-  return `block ${height} (${headerHash})  ${state}${proof}: ${oneLine(reason)}${cost}`
+  return `block ${height} (${headerHash})  ${state}${proof}: ${reason}${cost}`
 }

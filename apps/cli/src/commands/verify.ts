@@ -38,7 +38,7 @@ export const verify = command(
         archivist: archivistUrl,
         judged,
       }
-      return { value, text: textOf(value), ok: verdict.verdict === 'valid' }
+      return { value, lines: linesOf(value), ok: verdict.verdict === 'valid' }
     } finally {
       progress.clear()
       await evaluator.close()
@@ -55,7 +55,7 @@ interface VerifiedBlock extends Verification {
   readonly judged: readonly string[]
 }
 
-function textOf(block: VerifiedBlock): string {
+function linesOf(block: VerifiedBlock): readonly string[] {
   const { verdict, height, headerHash, transactions, isMerged, reason, failures = [] } = block
   const what = verdict === 'another body' ? 'not judged, the archivist serves another body' : verdict
   return [
@@ -66,5 +66,5 @@ function textOf(block: VerifiedBlock): string {
     `header from ${block.layer1}, bodies from ${block.archivist}`,
     'judged until the first failure:',
     ...block.judged.map((each) => `  ${each}`),
-  ].join('\n')
+  ]
 }

@@ -9,6 +9,6 @@ export const wallet = command(
   nodeArguments,
   async (args, shell) => {
     const { lovelaceBalance } = await (await connect(args, shell)).getCommitmentWalletBalance()
-    return { value: { lovelaceBalance }, text: ada(lovelaceBalance) }
+    return { value: { lovelaceBalance }, lines: [ada(lovelaceBalance)] }
   },
 )

@@ -11,14 +11,19 @@ export interface Shell {
   readonly isTerminal?: boolean
 }
 
+/** 1: it failed. 3: it is not known, because not everything could be read. */
+export type FailedStatus = 1 | 3
+
 /** What a command prints. */
 export interface CommandResult {
   /** With `--json`. */
   readonly value: unknown
-  /** Without. */
-  readonly text: string
+  /** Without. Control and format characters in them are escaped, so that a text of a stranger forges no line. */
+  readonly lines: readonly string[]
   /** Exit status 1 if false. Default: true. */
   readonly ok?: boolean
+  /** Instead of 1. */
+  readonly status?: FailedStatus
 }
 
 /** A command, with its sub-commands or its run. */

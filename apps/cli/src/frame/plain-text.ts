@@ -1,7 +1,17 @@
 // Strangers write what a node quotes: a terminal must not obey it.
 
-/** Text without control characters other than line ends and tabs. */
-export const plain = (text: string): string => text.replace(/[^\P{Cc}\n\t]/gu, ' ')
+/**
+ * Text with control and format characters, line ends included, as `\u009b`: it neither begins a line of its
+ * own nor changes how others are shown.
+ */
+export const visible = (text: string): string => text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, escaped)
 
-/** Text without any control character, so that it cannot begin a line of its own. */
-export const oneLine = (text: string): string => text.replace(/\p{Cc}/gu, ' ')
+/** Indented JSON in which the same characters are escaped. Its line ends are between values. */
+export const visibleJson = (value: unknown, indent = 2): string =>
+  JSON.stringify(value, undefined, indent).replace(/[^\P{Cc}\n]|[\p{Cf}\p{Zl}\p{Zp}]/gu, escaped)
+
+/** In units of 16 bits, as JSON escapes them. */
+const escaped = (character: string): string =>
+  Array.from({ length: character.length }, (_, unit) =>
+    `\\u${character.charCodeAt(unit).toString(16).padStart(4, '0')}`,
+  ).join('')

@@ -6,6 +6,7 @@ import {
 } from '@modelcontextprotocol/sdk/types.js'
 import { ClientError, RejectedError } from '@ratatosk/client'
 import { CommandError } from '../frame/errors.js'
+import { visibleJson } from '../frame/plain-text.js'
 import { cliVersion } from '../version.js'
 import type { ToolContext } from './tool.js'
 import { tools } from './tools.js'
@@ -30,7 +31,7 @@ export function mcpServer(context: ToolContext): Server {
 
 function resultOf(value: Readonly<Record<string, unknown>>): CallToolResult {
   // Clients of older versions of the protocol only read the text.
-  return { structuredContent: value, content: [{ type: 'text', text: JSON.stringify(value) }] }
+  return { structuredContent: value, content: [{ type: 'text', text: visibleJson(value, 0) }] }
 }
 
 function failed(code: string, message: string, more: object = {}): CallToolResult {

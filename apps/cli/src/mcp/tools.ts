@@ -6,6 +6,7 @@ import { readStatus } from '../commands/status.js'
 import { CommandError } from '../frame/errors.js'
 import { devnetFunds, openBuilder, outputsOf } from '../layer2/layer2.js'
 import { describeOutput, describeTransaction, outrefText } from './describe.js'
+import { textOf } from './text-of.js'
 import { type Tool, tool } from './tool.js'
 
 const reads = { readOnlyHint: true }
@@ -168,9 +169,9 @@ const rollBack = tool(
     if (!response.ok)
       throw new CommandError(
         'CLI_ROLL_BACK',
-        `The devnet answered ${response.status}: ${await response.text()}`,
+        `The devnet answered ${response.status}: ${await textOf(response)}`,
       )
-    return { tip: await response.json() }
+    return { tip: JSON.parse(await textOf(response)) }
   },
 )
 
