@@ -45,8 +45,9 @@ export function openArchivist(url: string, options: OpenArchivistOptions = {}): 
   }
 
   return {
-    async header(height, signal) {
-      const answer = await get(`/block/${height}/header`, maxHeaderBytes + envelopeBytes, signal)
+    async header(id, signal) {
+      const name = typeof id === 'number' ? String(id) : toHex(id)
+      const answer = await get(`/block/${name}/header`, maxHeaderBytes + envelopeBytes, signal)
       if (answer === undefined) return undefined
       const entries = readEntries(answer)
       if (entries === undefined) throw new Error('its answer is not CBOR')

@@ -26,16 +26,40 @@ interface BodyContext {
 interface AuditedBody {
   readonly transactionIds: readonly Uint8Array[]
   readonly change: Change
+  /** Whether its transactions have the root of the header. */
+  readonly hasRoot: boolean
+  /** Whether all of it was read. */
+  readonly isComplete: boolean
 }
+
+/** Broken transactions after which a body is not read further. */
+const mostBroken = 100
+
+const nothing: Change = {
+  removed: [],
+  added: [],
+  fees: 0n,
+  minted: { lovelace: 0n, assets: new Map() },
+}
+const unread: AuditedBody = { transactionIds: [], change: nothing, hasRoot: false, isComplete: false }
 
 /** Derives what the transactions of a body do, and reports what is wrong with them. Total. */
 export async function auditBody(body: Uint8Array, context: BodyContext): Promise<AuditedBody> {
   const { header, pause, report } = context
   const cbors = readOrReport(body, report)
+  if (cbors === undefined) return unread
   const block = createBlock(context)
+  let broken = 0
   for (const cbor of cbors) {
     await pause()
-    block.add(readTransaction(cbor))
+    const transaction = readTransaction(cbor)
+    block.add(transaction)
+    if (transaction.fault === undefined || ++broken < mostBroken) continue
+    report('body', 'The body is not read further, because too many of its transactions are broken', {
+      expected: `fewer than ${mostBroken}`,
+      found: `${broken} of the first ${block.transactions.length}`,
+    })
+    return unread
   }
   const canonical = encodeBody(cbors, block.outputs.values())
   if (!equalBytes(canonical, body))
@@ -54,15 +78,23 @@ export async function auditBody(body: Uint8Array, context: BodyContext): Promise
   const other = difference(root, header.transactionsRoot)
   if (other !== undefined)
     report('transactions-root', 'The transactions of the body do not have the root of the header', other)
-  return { transactionIds: block.transactions.map(({ id }) => id), change: block.change() }
+  return {
+    transactionIds: block.transactions.map(({ id }) => id),
+    change: block.change(),
+    hasRoot: other === undefined,
+    isComplete: true,
+  }
 }
 
-function readOrReport(body: Uint8Array, report: BodyContext['report']): readonly Uint8Array[] {
+function readOrReport(
+  body: Uint8Array,
+  report: BodyContext['report'],
+): readonly Uint8Array[] | undefined {
   try {
     return transactionsOfBody(body)
   } catch (error) {
     report('body', `The body cannot be read: ${reasonOf(error)}`)
-    return []
+    return undefined
   }
 }
 
@@ -169,7 +201,8 @@ function createBlock({ ledger, table, report }: BodyContext) {
         const before = ledger.get(key)
         if (before !== undefined && spent !== 0) removed.push([key, { outref: reference, output: before }])
         else if (before === undefined && output !== undefined && created !== 0 && spent === 0)
-          added.push([key, { outref: reference, output }])
+          // A view would keep the whole body.
+          added.push([key, { outref: reference, output: output.slice() }])
       }
       return { removed, added, fees, minted }
     },

@@ -1,11 +1,12 @@
 import { equalBytes, toHex } from '@ratatosk/cbor'
 import { blockOf, createNodeAudit } from './audit-node.js'
 import { type AuditedChain, createChain, undoableBlocks } from './chain.js'
-import { compareQueue, endOfNewest, type RootedQueue, timesOf } from './compare-queue.js'
+import { compareQueue } from './compare-queue.js'
 import { createFindings, difference, type FindingList } from './findings.js'
 import { type AuditedLedger, createLedger } from './ledger.js'
 import { createPause } from './pause.js'
 import { type Sources, sourcesOf, Unavailable } from './sources.js'
+import { traceBack, type Trace } from './trace.js'
 import type { AuditOptions, AuditReport, Finding, NamedHeader, Unchecked } from './types.js'
 import { textOf } from './value.js'
 
@@ -69,12 +70,6 @@ interface Outcome {
   readonly merged: number
 }
 
-/** Whether a block begins where the newest one ends, or later, so that it is not before it. */
-function isBehind(block: NamedHeader, end: bigint | undefined): boolean {
-  const startTime = timesOf(block)?.startTime
-  return startTime !== undefined && end !== undefined && startTime >= end
-}
-
 const isSettled = ({ findings, unchecked }: Outcome): boolean =>
   findings.length === 0 && unchecked.length === 0
 
@@ -101,14 +96,9 @@ function createRun(
   let isFirst = true
 
   /** Undoes the newest blocks that layer 1 does not have. */
-  function align({ confirmed, blocks }: RootedQueue): void {
-    const merged = chain.heightOf(confirmed.headerHash)
-    if (merged === undefined) return
-    const differs = blocks.findIndex(({ headerHash }, place) => {
-      const hash = chain.hashAt(merged + place + 1)
-      return hash === undefined || !equalBytes(hash, headerHash)
-    })
-    const keep = merged + (differs < 0 ? blocks.length : differs)
+  function align(trace: Trace): void {
+    let keep = trace.base
+    while (keep < Math.min(chain.height, trace.height) && isAt(keep + 1, trace)) keep++
     while (chain.height > keep) {
       if (chain.undo()) continue
       throw new Unavailable(
@@ -118,13 +108,18 @@ function createRun(
     }
   }
 
-  /** Audits the blocks of the archive up to the newest one of layer 1. */
-  async function extend(queue: RootedQueue): Promise<void> {
-    const newest = queue.blocks.at(-1)?.headerHash ?? queue.confirmed.headerHash
-    const end = endOfNewest(queue)
-    while (!equalBytes(chain.headerHash, newest) && chain.isSound) {
+  /** Whether the chain has the block of a trace at a height. */
+  function isAt(height: number, trace: Trace): boolean {
+    const [hash, expected] = [chain.hashAt(height), trace.hashAt(height)]
+    return hash !== undefined && expected !== undefined && equalBytes(hash, expected)
+  }
+
+  /** Audits the blocks that layer 1 vouches for, as far as the archive has them at their heights. */
+  async function extend(trace: Trace): Promise<void> {
+    while (chain.height < trace.height && chain.end === undefined) {
       const next = await sources.header(chain.height + 1)
-      if (next === undefined || (!equalBytes(next.headerHash, newest) && isBehind(next, end))) return
+      const expected = trace.hashAt(chain.height + 1)
+      if (next === undefined || expected === undefined || !equalBytes(next.headerHash, expected)) return
       const ids = await chain.append(next, () => sources.body(next.headerHash))
       await nodeAudit?.compareBlock(chain.height, ids)
       onProgress?.({ height: chain.height, transactions: chain.transactions })
@@ -155,8 +150,11 @@ function createRun(
         merged: 0,
       }
     const queue = { confirmed, blocks }
-    align(queue)
-    await extend(queue)
+    const trace = await traceBack(queue, chain, sources)
+    if (trace !== undefined) {
+      align(trace)
+      await extend(trace)
+    }
     const found = await compareQueue(queue, chain, sources, genesisRoot, await findExtra())
     if (nodeAudit && !isPlaced) await place((ids) => nodeAudit.place(ids))
     return {
@@ -231,8 +229,7 @@ async function recount(ledger: AuditedLedger, findings: FindingList, pause: () =
 
 function uncheckedOf(chain: AuditedChain): readonly Unchecked[] {
   const unchecked: Unchecked[] = []
-  if (!chain.isSound)
-    unchecked.push({ what: `Blocks after ${chain.height}`, why: 'the header of that block is not sound' })
+  if (chain.end !== undefined) unchecked.push({ what: `Blocks after ${chain.height}`, why: chain.end })
   if (!chain.agrees)
     unchecked.push({
       what: 'The root of the unspent outputs of the newest block',

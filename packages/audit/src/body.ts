@@ -1,13 +1,33 @@
 import { CborReader, CborWriter, compareBytes } from '@ratatosk/cbor'
+import { maxChunks } from './chunks.js'
 import type { MapOutput } from './transactions-map.js'
 
-/** The transactions of a body. @throws DecodeError if its first list cannot be read */
+/** A transaction of layer 2 has at most as many bytes, and a head of three in a body. */
+const mostTransactionBytes = 16_384 + 3
+
+/** No transaction that spends an output is smaller. */
+const leastTransactionBytes = 47
+
+/**
+ * The transactions of a body.
+ *
+ * @throws DecodeError if its first list cannot be read, or has more than the chunks of a block hold
+ */
 export function transactionsOfBody(body: Uint8Array): readonly Uint8Array[] {
   const reader = new CborReader(body)
   reader.readArray()
+  const start = reader.position
   const count = reader.readArray()
   const transactions: Uint8Array[] = []
-  while (reader.hasNext(count, transactions.length)) transactions.push(reader.readBytes())
+  let room = maxChunks * mostTransactionBytes
+  const most = room / leastTransactionBytes
+  while (reader.hasNext(count, transactions.length)) {
+    const from = reader.position
+    transactions.push(reader.readBytes())
+    room -= reader.position - from
+    if (transactions.length > most || room < 0)
+      throw reader.error('CBOR_OUT_OF_RANGE', 'more transactions than a block can have', start)
+  }
   return transactions
 }
 

@@ -4,6 +4,7 @@ import { auditBody } from './audit-block.js'
 import { blockAt, difference, type FindingList } from './findings.js'
 import { blake2b224 } from './hash.js'
 import { type AuditedHeader, knownVersion, readHeader } from './header.js'
+import { createHashes } from './header-hashes.js'
 import type { AuditedLedger, Change } from './ledger.js'
 import { reasonOf } from './transaction.js'
 import { TransactionTable } from './transaction-table.js'
@@ -18,6 +19,7 @@ interface AuditedBlock {
   readonly change: Change
   readonly transactionIds: readonly Uint8Array[]
   readonly bodyBytes: number
+  readonly isWrong: boolean
   /** Whether the unspent outputs before it were those of the header before it. */
   readonly agreedBefore: boolean
 }
@@ -29,8 +31,8 @@ export interface AuditedChain {
   readonly headerHash: Uint8Array
   readonly transactions: number
   readonly bodyBytes: number
-  /** Whether the newest header can be read, and ends later than it begins. Otherwise the chain ends there. */
-  readonly isSound: boolean
+  /** Why the chain ends with its newest block; undefined if it can go on. */
+  readonly end: string | undefined
   /** Whether the unspent outputs are those that the newest header commits to. */
   readonly agrees: boolean
   /** The header hash at a height; undefined above the newest block. */
@@ -50,37 +52,10 @@ export interface AuditedChain {
   undo(): boolean
 }
 
-const genesisHash = new Uint8Array(28)
-const hashLength = 28
+/** A body costs up to a minute, and what follows from wrong ones says nothing. */
+const mostWrongBodies = 4
 
-/** Header hashes, one after another: 28 bytes each. */
-function createHashes() {
-  let bytes = new Uint8Array(1024 * hashLength)
-  let count = 0
-  const at = (index: number): Uint8Array => bytes.subarray(index * hashLength, (index + 1) * hashLength)
-  return {
-    get count() {
-      return count
-    },
-    at,
-    push(hash: Uint8Array): void {
-      if ((count + 1) * hashLength > bytes.length) {
-        const grown = new Uint8Array(bytes.length * 2)
-        grown.set(bytes)
-        bytes = grown
-      }
-      bytes.set(hash, count++ * hashLength)
-    },
-    pop(): void {
-      count--
-    },
-    lastIndexOf(hash: Uint8Array): number {
-      let index = count - 1
-      while (index >= 0 && !equalBytes(at(index), hash)) index--
-      return index
-    },
-  }
-}
+const genesisHash = new Uint8Array(28)
 
 export function createChain(
   ledger: AuditedLedger,
@@ -95,7 +70,13 @@ export function createChain(
   let bodyBytes = 0
   /** Whether the unspent outputs are those of the newest header, as far as is known. */
   let agrees = true
-  let unsoundAt: number | undefined
+  let ended: { readonly at: number; readonly why: string } | undefined
+  /** Blocks whose body could not be read, or does not have the root of the header. */
+  let wrongBodies = 0
+
+  function end(why: string): void {
+    ended ??= { at: hashes.count + 1, why }
+  }
 
   const reporter =
     (height: number, headerHash: Uint8Array) =>
@@ -146,7 +127,7 @@ export function createChain(
         expected: `more than ${header.startTime}`,
         found: String(header.endTime),
       })
-      unsoundAt ??= hashes.count + 1
+      end('the header of that block is not sound')
     }
     const [empty, supported] = [emptyRoot(), 'which this block version does not support']
     expect('deposits-root', `The header has deposits, ${supported}`, empty, header.depositsRoot)
@@ -175,8 +156,8 @@ export function createChain(
     get bodyBytes() {
       return bodyBytes
     },
-    get isSound() {
-      return unsoundAt === undefined
+    get end() {
+      return ended?.why
     },
     get agrees() {
       return agrees
@@ -193,13 +174,20 @@ export function createChain(
       const height = hashes.count + 1
       const report = reporter(height, block.headerHash)
       const header = read(block, report)
-      if (header === undefined) unsoundAt ??= height
+      if (header === undefined) end('the header of that block is not sound')
       else judgeHeader(header, report)
       const agreedBefore = agrees
       const body = header && (await readBody())
       if (header !== undefined && body === undefined)
+        {
         report('body-missing', 'The archive does not have the body of the block')
+        end('the archive does not have its body')
+      }
       const audited = header && body && (await auditBody(body, { ledger, table, header, pause, report }))
+      const isWrong = body !== undefined && audited?.hasRoot !== true
+      if (isWrong && ++wrongBodies >= mostWrongBodies)
+        end(`${wrongBodies} bodies do not have the root of their header`)
+      if (audited !== undefined && !audited.isComplete) end('its body was not read to the end')
       const { change, transactionIds } = audited ?? {
         change: { removed: [], added: [], fees: 0n, minted: { lovelace: 0n, assets: new Map() } },
         transactionIds: [],
@@ -209,9 +197,9 @@ export function createChain(
       for (const id of transactionIds) if (table.get(id) === 0) table.set(id, height)
       transactions += transactionIds.length
       bodyBytes += body?.length ?? 0
-      if (header !== undefined) judgeRoot(header, audited !== undefined, report)
+      if (header !== undefined) judgeRoot(header, audited?.isComplete === true, report)
       else agrees = false
-      kept.push({ header, change, transactionIds, bodyBytes: body?.length ?? 0, agreedBefore })
+      kept.push({ header, change, transactionIds, bodyBytes: body?.length ?? 0, isWrong, agreedBefore })
       if (kept.length > undoableBlocks) kept.shift()
       return transactionIds
     },
@@ -225,7 +213,8 @@ export function createChain(
       transactions -= block.transactionIds.length
       bodyBytes -= block.bodyBytes
       agrees = block.agreedBefore
-      if (unsoundAt !== undefined && unsoundAt >= height) unsoundAt = undefined
+      if (block.isWrong) wrongBodies--
+      if (ended !== undefined && ended.at >= height) ended = undefined
       findings.forgetFrom(height)
       hashes.pop()
       return true

@@ -1,30 +1,13 @@
-import { equalBytes, isDecodeError, toHex } from '@ratatosk/cbor'
+import { equalBytes, toHex } from '@ratatosk/cbor'
 import type { AuditedChain } from './chain.js'
 import { blockAt, difference } from './findings.js'
 import { blake2b224 } from './hash.js'
-import { readHeader } from './header.js'
 import type { Sources } from './sources.js'
+import { headerOf } from './trace.js'
 import type { Finding, NamedHeader, QueueReading } from './types.js'
 
 /** A queue with a confirmed state. */
 export type RootedQueue = QueueReading & Required<Pick<QueueReading, 'confirmed'>>
-
-/** The end of the newest block on layer 1, POSIX milliseconds; undefined if that does not have its header. */
-export function endOfNewest({ confirmed, blocks }: RootedQueue): bigint | undefined {
-  const newest = blocks.at(-1)
-  if (newest === undefined) return confirmed.endTime
-  return equalBytes(blake2b224(newest.header), newest.headerHash) ? timesOf(newest)?.endTime : undefined
-}
-
-/** When a block begins and ends; undefined if its header cannot be read. */
-export function timesOf({ header }: NamedHeader) {
-  try {
-    return readHeader(header)
-  } catch (error) {
-    if (isDecodeError(error)) return undefined
-    throw error
-  }
-}
 
 /**
  * Compares the chain of an archive with the state queue of layer 1.
@@ -35,7 +18,7 @@ export function timesOf({ header }: NamedHeader) {
 export async function compareQueue(
   queue: RootedQueue,
   chain: AuditedChain,
-  { header }: Pick<Sources, 'header'>,
+  sources: Pick<Sources, 'header'>,
   genesisRoot: Uint8Array,
   extra: NamedHeader | undefined,
 ): Promise<readonly Finding[]> {
@@ -51,8 +34,7 @@ export async function compareQueue(
       },
     ]
   const findings: Finding[] = []
-  const state = merged === 0 ? undefined : await header(merged)
-  const confirmedHeader = state && timesOf(state)
+  const confirmedHeader = merged === 0 ? undefined : await headerOf(confirmed.headerHash, sources)
   const root = merged === 0 ? genesisRoot : confirmedHeader?.utxosRoot
   const at = { block: blockAt(merged, confirmed.headerHash) }
   const otherRoot = root && difference(root, confirmed.utxosRoot)

@@ -1,3 +1,4 @@
+import { toHex } from '@ratatosk/cbor'
 import type { AuditOptions, BlockSource, NodeSource, QueueSource } from './types.js'
 
 /** A source that did not answer. It says nothing about the rollup. */
@@ -15,7 +16,7 @@ export class Unavailable extends Error {
 /** The sources of an audit. They reject with {@link Unavailable}, or with the reason of the signal. */
 export interface Sources {
   readonly queue: () => ReturnType<QueueSource['read']>
-  readonly header: (height: number) => ReturnType<BlockSource['header']>
+  readonly header: (id: number | Uint8Array) => ReturnType<BlockSource['header']>
   readonly body: (headerHash: Uint8Array) => ReturnType<BlockSource['body']>
   readonly node:
     | {
@@ -38,7 +39,8 @@ export function sourcesOf({ layer1, archivist, node }: AuditOptions, signal: Abo
   }
   return {
     queue: () => ask('The state queue on layer 1', () => layer1.read(signal)),
-    header: (height) => ask(`The header of block ${height}`, () => archivist.header(height, signal)),
+    header: (id) =>
+      ask(`The header of block ${typeof id === 'number' ? id : toHex(id)}`, () => archivist.header(id, signal)),
     body: (hash) => ask('The body of a block', () => archivist.body(hash, signal)),
     node: node && {
       queue: () => ask('The state queue of the node', () => node.queue(signal)),

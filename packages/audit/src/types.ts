@@ -31,10 +31,10 @@ export interface QueueSource {
 /** An archive of blocks, which is not trusted. {@link openArchivist} reads one over HTTP. */
 export interface BlockSource {
   /**
-   * @param height from 1
+   * @param id a height from 1, or a header hash
    * @returns undefined if the archive has no such block
    */
-  header(height: number, signal: AbortSignal): Promise<NamedHeader | undefined>
+  header(id: number | Uint8Array, signal: AbortSignal): Promise<NamedHeader | undefined>
   /** The canonical CBOR of a body; undefined if the archive does not have it. */
   body(headerHash: Uint8Array, signal: AbortSignal): Promise<Uint8Array | undefined>
 }

@@ -1,5 +1,5 @@
-import type { BlockSource, NamedHeader } from '@ratatosk/audit'
-import { decodeHeader, genesisHeaderHash, type Header, isGenesisHeaderHash } from '@ratatosk/block'
+import type { BlockSource } from '@ratatosk/audit'
+import { decodeHeader, type Header, isGenesisHeaderHash } from '@ratatosk/block'
 import { equalBytes, fromHex, toHex } from '@ratatosk/cbor'
 import { blake2b224 } from '@ratatosk/ledger'
 import type { DeployedQueue } from '@ratatosk/node'
@@ -23,59 +23,62 @@ export function parseBlock(text: string): number | Uint8Array {
 }
 
 /**
- * Follows the headers of an archivist from the first to the newest one on layer 1: each contains the hash of
- * the one before it, so that layer 1 vouches for all of them.
+ * Follows the headers of an archivist back from the newest one on layer 1: each has the hash that the one
+ * behind it names, so that layer 1 vouches for all of them, and no archivist can make the way longer.
  *
- * @throws CommandError if the headers do not lead there, or the block is not among them
+ * @param onHeader called with the number of headers that were read
+ * @throws CommandError if a header is missing on the way, or the block is not on it
  */
 export async function findBlock(
   wanted: number | Uint8Array,
   { fault, confirmed, blocks }: DeployedQueue,
   archivist: BlockSource,
-  onHeader: (height: number) => void,
+  onHeader: (count: number) => void,
 ): Promise<FoundBlock> {
   if (fault !== undefined || confirmed === undefined)
     throw new CommandError('CLI_BROKEN_QUEUE', `The state queue is broken: ${fault ?? 'it has no root'}`)
   const newest = blocks.at(-1)?.headerHash ?? confirmed.headerHash
-  const signal = new AbortController().signal
-  let last: NamedHeader | undefined
-  let before: Header | undefined
-  let found: FoundBlock | undefined
-  let merged = isGenesisHeaderHash(confirmed.headerHash) ? 0 : undefined
-  for (let height = 1; last ? !equalBytes(last.headerHash, newest) : !isGenesisHeaderHash(newest); height++) {
-    const next = await archivist.header(height, signal)
-    if (next === undefined) throw incomplete(`it has no block ${height}`)
-    const header = headerOf(next, height)
-    if (!equalBytes(header.prevHeaderHash, last?.headerHash ?? genesisHeaderHash()))
-      throw incomplete(`block ${height} does not name the block before it`)
-    const { headerHash } = next
-    if (typeof wanted === 'number' ? wanted === height : equalBytes(wanted, headerHash))
-      found = { height, headerHash, header, before, isMerged: false }
-    if (equalBytes(headerHash, confirmed.headerHash)) merged = height
-    onHeader(height)
-    last = next
-    before = header
+  /** The newest first. */
+  const hashes: Uint8Array[] = []
+  for (let hash = newest; !isGenesisHeaderHash(hash); ) {
+    const { prevHeaderHash } = await headerOf(hash, archivist)
+    hashes.push(hash)
+    onHeader(hashes.length)
+    hash = prevHeaderHash
   }
-  if (found === undefined) {
+  const placeOf = (hash: Uint8Array): number => hashes.findIndex((each) => equalBytes(each, hash))
+  const place = typeof wanted === 'number' ? hashes.length - wanted : placeOf(wanted)
+  const headerHash = hashes[place]
+  if (headerHash === undefined) {
     const name = typeof wanted === 'number' ? String(wanted) : toHex(wanted)
     throw new CommandError('CLI_NO_SUCH_BLOCK', `Layer 1 has no block ${name}.`)
   }
-  return { ...found, isMerged: merged !== undefined && found.height <= merged }
+  const before = hashes[place + 1]
+  const merged = placeOf(confirmed.headerHash)
+  return {
+    height: hashes.length - place,
+    headerHash,
+    header: await headerOf(headerHash, archivist),
+    before: before && (await headerOf(before, archivist)),
+    isMerged: merged >= 0 && merged <= place,
+  }
 }
 
-function headerOf({ headerHash, header }: NamedHeader, height: number): Header {
-  if (!equalBytes(blake2b224(header), headerHash))
-    throw incomplete(`the header of block ${height} does not have its hash`)
+async function headerOf(hash: Uint8Array, archivist: BlockSource): Promise<Header> {
+  const named = await archivist.header(hash, new AbortController().signal)
+  const name = `the block ${toHex(hash)}`
+  if (named === undefined) throw incomplete(`it does not have ${name}`)
+  if (!equalBytes(blake2b224(named.header), hash)) throw incomplete(`it has another header for ${name}`)
   try {
-    return decodeHeader(header)
+    return decodeHeader(named.header)
   } catch {
-    throw incomplete(`the header of block ${height} cannot be read`)
+    throw incomplete(`the header of ${name} cannot be read`)
   }
 }
 
 const incomplete = (reason: string): CommandError =>
   new CommandError(
     'CLI_ARCHIVE',
-    `The archivist does not lead to the newest block of layer 1: ${reason}. ` +
+    `The archivist does not lead from the newest block of layer 1 to the first: ${reason}. ` +
       'Name another one with --archivist.',
   )

@@ -1,5 +1,5 @@
 import type { BlockSource } from '@ratatosk/audit'
-import { bodyOf, encodeBlockBody } from '@ratatosk/block'
+import { bodyOf, encodeBlockBody, encodedHeader } from '@ratatosk/block'
 import { toHex } from '@ratatosk/cbor'
 import { encodeOutputReference } from '@ratatosk/ledger'
 import { freeOfCharge, keyOf, SourceChain, signed, slots } from '@ratatosk/test-kit'
@@ -12,7 +12,7 @@ const junk = new Uint8Array(32).fill(0xee)
 const lovelace = 5_000_000n
 
 const archiveOf = (chain: SourceChain): BlockSource => ({
-  header: async (height) => chain.blocks[height - 1],
+  header: async (id) => (typeof id === 'number' ? chain.blocks[id - 1] : chain.byHash(id)),
   body: async (hash) => encodeBlockBody(bodyOf((await chain.byHash(hash))!.cbors)),
 })
 
@@ -114,15 +114,34 @@ test('another body is not held against the operator', async () => {
   expect((await verified(chain, '2', { body: cut })).verdict.verdict).toBe('another body')
 })
 
+test('headers that an archivist makes without an end are not followed', async () => {
+  const chain = await honest()
+  let asked = 0
+  /** A chain that begins long before the newest block, by whatever is asked for. */
+  const endless: BlockSource['header'] = async () => {
+    asked++
+    const prevHeaderHash = new Uint8Array(28).fill(asked)
+    const { bytes, hash } = encodedHeader({ ...chain.tip!.fields, prevHeaderHash })
+    return { headerHash: hash, header: bytes }
+  }
+  await expect(verified(chain, '1', { header: endless })).rejects.toThrow('it has another header for')
+  expect(asked).toBe(1)
+})
+
 test('what does not lead to the block is refused, with what to do', async () => {
   const chain = await honest()
   await expect(verified(chain, '7')).rejects.toThrow('Layer 1 has no block 7')
   expect(() => parseBlock('0')).toThrow('"0" is no block')
   expect(() => parseBlock('ab')).toThrow('a header hash of 56 hex digits')
-  const header: BlockSource['header'] = async (height) => (height === 1 ? chain.blocks[0] : undefined)
-  await expect(verified(chain, '1', { header })).rejects.toThrow('it has no block 2. Name another one')
-  const swapped: BlockSource['header'] = async (height) => chain.blocks[2 - height]
-  await expect(verified(chain, '1', { header: swapped })).rejects.toThrow('does not name the block before it')
+  const first = toHex(chain.blocks[0]!.headerHash)
+  const withoutFirst: BlockSource['header'] = async (id) =>
+    toHex(id as Uint8Array) === first ? undefined : chain.byHash(id as Uint8Array)
+  await expect(verified(chain, '1', { header: withoutFirst })).rejects.toThrow(
+    `it does not have the block ${first}. Name another one`,
+  )
+  const swapped: BlockSource['header'] = async (id) =>
+    chain.blocks.find(({ headerHash }) => toHex(headerHash) !== toHex(id as Uint8Array))
+  await expect(verified(chain, '1', { header: swapped })).rejects.toThrow('it has another header for')
   const empty: BlockSource['body'] = async () => encodeBlockBody(bodyOf([]))
   await expect(verified(chain, '2', { body: empty })).rejects.toThrow('do not lead to its prev_utxos_root')
 })

@@ -1,0 +1,66 @@
+import { equalBytes } from '@ratatosk/cbor'
+import type { AuditedChain } from './chain.js'
+import type { RootedQueue } from './compare-queue.js'
+import { blake2b224 } from './hash.js'
+import { type AuditedHeader, readHeader } from './header.js'
+import { createHashes } from './header-hashes.js'
+import type { Sources } from './sources.js'
+import { reasonOf } from './transaction.js'
+
+/** The blocks that layer 1 vouches for: its queue, and before that what each header names as the one before. */
+export interface Trace {
+  /** Height of the newest block. */
+  readonly height: number
+  /** The header hash at a height above {@link base}. */
+  hashAt(height: number): Uint8Array | undefined
+  /** The chain has the blocks up to this height. */
+  readonly base: number
+}
+
+/**
+ * Follows the headers of an archive back from the confirmed state to a block that the chain has. Each one has
+ * the hash that the one behind it names, so that no archive can make the way longer.
+ *
+ * @returns undefined if the archive lacks a header on the way
+ */
+export async function traceBack(
+  { confirmed, blocks }: RootedQueue,
+  chain: AuditedChain,
+  sources: Pick<Sources, 'header'>,
+): Promise<Trace | undefined> {
+  const before = createHashes()
+  let hash = confirmed.headerHash
+  let base = chain.heightOf(hash)
+  while (base === undefined) {
+    const header = await headerOf(hash, sources)
+    if (header === undefined) return undefined
+    before.push(hash)
+    hash = header.prevHeaderHash
+    base = chain.heightOf(hash)
+  }
+  const [first, merged] = [base, base + before.count]
+  return {
+    base,
+    height: merged + blocks.length,
+    hashAt(height) {
+      if (height <= first) return undefined
+      return height <= merged ? before.at(merged - height) : blocks[height - merged - 1]?.headerHash
+    },
+  }
+}
+
+/** The header with a hash, if the archive has it. */
+export async function headerOf(
+  hash: Uint8Array,
+  { header }: Pick<Sources, 'header'>,
+): Promise<AuditedHeader | undefined> {
+  const named = await header(hash)
+  if (named === undefined || !equalBytes(blake2b224(named.header), hash)) return undefined
+  try {
+    return readHeader(named.header)
+  } catch (error) {
+    // Layer 1 vouches for the hash of bytes that are no header.
+    reasonOf(error)
+    return undefined
+  }
+}
