@@ -1,10 +1,12 @@
 import { audit } from '@ratatosk/audit'
+import { nodeSource } from '@ratatosk/audit/node'
 import { createClient, StatusError } from '@ratatosk/client'
+import { createEvaluator } from '@ratatosk/ledger/plutus'
 import { databaseUrl, inDatabase, randomName } from '@ratatosk/test-kit'
 import { until } from '@ratatosk/test-kit/http'
 import { needServices } from '@ratatosk/test-kit/vitest'
 import { expect, type TestContext, test } from 'vitest'
-import { nodeSource } from './deployment/node-source.js'
+import { judgeWith } from './deployment/judge.js'
 import { readDeployment } from './deployment/read-deployment.js'
 import { testLayer1 } from './test/layer1.js'
 import { run } from './test/run.js'
@@ -126,15 +128,19 @@ test(`the audit is clean after every step of ${seconds} random seconds`, {
     },
   }
 
+  const evaluator = createEvaluator()
+  context.onTestFinished(() => evaluator.close())
   const shell = { environment: settings, write: () => undefined, writeError: () => undefined }
   async function expectClean(after: string): Promise<void> {
     const named = { archivist: `${node.url()}/archivist` }
-    const { readQueue, archivist, genesis } = await readDeployment(named, shell)
+    const { readQueue, archivist, genesis, rules } = await readDeployment(named, shell)
+    const judge = judgeWith({ ...rules, evaluator })
     const report = await audit({
       layer1: { read: readQueue },
       archivist,
       genesis,
-      node: nodeSource(connect()),
+      judge,
+      node: nodeSource(connect(), node.url()),
       accepted,
       readings: 150,
       settleMs: 200,

@@ -6,6 +6,7 @@ import { valueOfOutput } from './grammar/output.js'
 import { blake2b256 } from './hash.js'
 import type { AuditedHeader } from './header.js'
 import type { AuditedLedger, Change } from './ledger.js'
+import type { Sources } from './sources.js'
 import { type AuditedTransaction, maxOutputIndex, outref, readTransaction, reasonOf } from './transaction.js'
 import type { TransactionTable } from './transaction-table.js'
 import { type MapOutput, transactionsRootOf } from './transactions-map.js'
@@ -18,6 +19,9 @@ interface BodyContext {
   /** Of the blocks before this one. */
   readonly table: TransactionTable
   readonly header: AuditedHeader
+  /** Plutus data CBOR. */
+  readonly headerCbor: Uint8Array
+  readonly judge: Sources['judge']
   readonly pause: () => Promise<void>
   readonly report: (kind: FindingKind, message: string, more?: Partial<Finding>) => void
 }
@@ -78,12 +82,25 @@ export async function auditBody(body: Uint8Array, context: BodyContext): Promise
   const other = difference(root, header.transactionsRoot)
   if (other !== undefined)
     report('transactions-root', 'The transactions of the body do not have the root of the header', other)
+  else await judgeRules(cbors, block.transactions, context)
   return {
     transactionIds: block.transactions.map(({ id }) => id),
     change: block.change(),
     hasRoot: other === undefined,
     isComplete: true,
   }
+}
+
+async function judgeRules(
+  cbors: readonly Uint8Array[],
+  read: readonly AuditedTransaction[],
+  { judge, headerCbor, ledger, report }: BodyContext,
+): Promise<void> {
+  const breach = await judge({ header: headerCbor, transactions: cbors, unspent: ledger.get })
+  if (breach === undefined) return
+  const { message, position } = breach
+  const transaction = position === undefined ? undefined : read[position]
+  report('rule', message, transaction && { transaction: { id: toHex(transaction.id), position: position ?? 0 } })
 }
 
 function readOrReport(

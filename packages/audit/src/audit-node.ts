@@ -9,7 +9,12 @@ type Node = NonNullable<Sources['node']>
 interface NodeAudit {
   /** Compares the transactions of a block that was audited. */
   compareBlock(height: number, transactionIds: readonly Uint8Array[]): Promise<void>
-  /** Where accepted transactions are. @returns how many are in no block */
+  /**
+   * Where accepted transactions are.
+   *
+   * @returns how many are in no block
+   * @throws {Unavailable} if too many are in no place
+   */
   place(accepted: NonNullable<AuditOptions['accepted']>): Promise<number>
   /** What is still wrong: compares the state queue, and what was wrong before. */
   compare(queue: QueueReading): Promise<readonly Finding[]>
@@ -98,7 +103,8 @@ export function createNodeAudit(node: Node, chain: AuditedChain, pause: () => Pr
       let asked: Promise<void>[] = []
       for await (const id of accepted) {
         await pause()
-        if (suspects.size >= mostSuspects) break
+        if (suspects.size >= mostSuspects)
+          throw new Unavailable('Accepted transactions', `${suspects.size} of them are in no place or in two`)
         asked.push(ask(id.toLowerCase()))
         if (asked.length < concurrency) continue
         await Promise.all(asked)

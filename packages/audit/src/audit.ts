@@ -3,6 +3,7 @@ import { blockOf, createNodeAudit } from './audit-node.js'
 import { type AuditedChain, createChain, undoableBlocks } from './chain.js'
 import { compareQueue } from './compare-queue.js'
 import { createFindings, difference, type FindingList } from './findings.js'
+import { createHeldAudit } from './held-outputs.js'
 import { type AuditedLedger, createLedger } from './ledger.js'
 import { createPause } from './pause.js'
 import { type Sources, sourcesOf, Unavailable } from './sources.js'
@@ -32,8 +33,8 @@ export async function audit(options: AuditOptions): Promise<AuditReport> {
   const pause = createPause(signal)
   const findings = createFindings(maxFindings)
   const ledger = createLedger(options.genesis)
-  const chain = createChain(ledger, findings, pause)
   const sources = sourcesOf(options, signal)
+  const chain = createChain({ ledger, findings, judge: sources.judge, pause })
   const run = createRun(options, { sources, ledger, chain, pause, signal })
   let outcome = await run.read()
   for (let reading = 1; reading < readings && !isSettled(outcome); reading++) {
@@ -87,6 +88,7 @@ function createRun(
 ) {
   const { node } = sources
   const nodeAudit = node && createNodeAudit(node, chain, pause)
+  const heldAudit = node && createHeldAudit(node, { ledger, chain, pause })
   const genesisRoot = ledger.root
   let waiting = 0
   let isPlaced = false
@@ -136,7 +138,7 @@ function createRun(
     return extra
   }
 
-  async function compare(): Promise<Omit<Outcome, 'unchecked'>> {
+  async function compare(): Promise<Outcome> {
     const { fault, confirmed, blocks } = await sources.queue()
     if (fault !== undefined || confirmed === undefined)
       return {
@@ -147,6 +149,7 @@ function createRun(
             found: fault ?? 'no confirmed state',
           },
         ],
+        unchecked: [],
         merged: 0,
       }
     const queue = { confirmed, blocks }
@@ -157,9 +160,26 @@ function createRun(
     }
     const found = await compareQueue(queue, chain, sources, genesisRoot, await findExtra())
     if (nodeAudit && !isPlaced) await place((ids) => nodeAudit.place(ids))
+    const shown = (await nodeAudit?.compare(queue)) ?? []
+    const held = await compareHeld()
     return {
-      findings: [...found, ...((await nodeAudit?.compare(queue)) ?? [])],
+      findings: [...found, ...shown, ...held.findings],
+      unchecked: held.unchecked,
       merged: chain.heightOf(confirmed.headerHash) ?? 0,
+    }
+  }
+
+  /** Where a node does not serve its outputs, everything else is compared nevertheless. */
+  async function compareHeld(): Promise<Pick<Outcome, 'findings' | 'unchecked'>> {
+    if (heldAudit === undefined) return { findings: [], unchecked: [] }
+    const what = 'The unspent outputs of the node'
+    if (chain.end !== undefined || !chain.agrees)
+      return { findings: [], unchecked: [{ what, why: 'those of the chain could not be derived' }] }
+    try {
+      return { findings: await heldAudit.compare(), unchecked: [] }
+    } catch (error) {
+      if (!(error instanceof Unavailable)) throw error
+      return { findings: [], unchecked: [{ what: error.what, why: error.why }] }
     }
   }
 
@@ -184,7 +204,7 @@ function createRun(
   return {
     async read(): Promise<Outcome> {
       try {
-        return { ...(await compare()), unchecked: [] }
+        return await compare()
       } catch (error) {
         if (!(error instanceof Unavailable)) throw error
         const { what, why } = error

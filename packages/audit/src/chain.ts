@@ -6,6 +6,7 @@ import { blake2b224 } from './hash.js'
 import { type AuditedHeader, knownVersion, readHeader } from './header.js'
 import { createHashes } from './header-hashes.js'
 import type { AuditedLedger, Change } from './ledger.js'
+import type { Sources } from './sources.js'
 import { reasonOf } from './transaction.js'
 import { TransactionTable } from './transaction-table.js'
 import type { Finding, FindingKind, NamedHeader } from './types.js'
@@ -57,11 +58,15 @@ const mostWrongBodies = 4
 
 const genesisHash = new Uint8Array(28)
 
-export function createChain(
-  ledger: AuditedLedger,
-  findings: FindingList,
-  pause: () => Promise<void>,
-): AuditedChain {
+/** What a chain is audited with. */
+interface ChainContext {
+  readonly ledger: AuditedLedger
+  readonly findings: FindingList
+  readonly judge: Sources['judge']
+  readonly pause: () => Promise<void>
+}
+
+export function createChain({ ledger, findings, judge, pause }: ChainContext): AuditedChain {
   const hashes = createHashes()
   const table = new TransactionTable()
   const kept: AuditedBlock[] = []
@@ -143,6 +148,31 @@ export function createChain(
       report('utxos-root', 'The root of the unspent outputs does not follow from the transactions', other)
   }
 
+  /** What a block does. If a source does not answer, nothing of the block is left. */
+  async function derive(
+    { header: headerCbor }: NamedHeader,
+    header: AuditedHeader,
+    readBody: () => Promise<Uint8Array | undefined>,
+    report: Report,
+  ) {
+    const height = hashes.count + 1
+    try {
+      const body = await readBody()
+      if (body !== undefined)
+        return {
+          body,
+          audited: await auditBody(body, { ledger, table, header, headerCbor, judge, pause, report }),
+        }
+      report('body-missing', 'The archive does not have the body of the block')
+      end('the archive does not have its body')
+      return {}
+    } catch (error) {
+      findings.forgetFrom(height)
+      if (ended?.at === height) ended = undefined
+      throw error
+    }
+  }
+
   return {
     get height() {
       return hashes.count
@@ -177,13 +207,7 @@ export function createChain(
       if (header === undefined) end('the header of that block is not sound')
       else judgeHeader(header, report)
       const agreedBefore = agrees
-      const body = header && (await readBody())
-      if (header !== undefined && body === undefined)
-        {
-        report('body-missing', 'The archive does not have the body of the block')
-        end('the archive does not have its body')
-      }
-      const audited = header && body && (await auditBody(body, { ledger, table, header, pause, report }))
+      const { body, audited } = header ? await derive(block, header, readBody, report) : {}
       const isWrong = body !== undefined && audited?.hasRoot !== true
       if (isWrong && ++wrongBodies >= mostWrongBodies)
         end(`${wrongBodies} bodies do not have the root of their header`)

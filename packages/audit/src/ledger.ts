@@ -31,6 +31,11 @@ export interface AuditedLedger {
   readonly mintedAssets: number
   /** Whether the ledger began with this output. */
   isGenesis(key: string): boolean
+  /** Whether the ledger began with an output of this transaction. @param id 64 hex digits */
+  isGenesisId(id: string): boolean
+  keys(): Iterable<string>
+  /** CBOR of each output. */
+  outputs(): Iterable<Uint8Array>
   get(key: string): Uint8Array | undefined
   apply(change: Change): void
   undo(change: Change): void
@@ -53,6 +58,7 @@ export function createLedger(genesis: Iterable<GenesisOutput>): AuditedLedger {
     unspent.set(key, { outref: cbor, output })
   }
   const genesisLovelace = supply.lovelace
+  const beganIds = new Set(Array.from(began, (key) => key.slice(0, key.indexOf('#'))))
   const trie = createTrie({ store: createMemoryStore(), history: 0 })
   trie.update(Array.from(unspent.values(), insertion))
 
@@ -86,6 +92,11 @@ export function createLedger(genesis: Iterable<GenesisOutput>): AuditedLedger {
       return minted.assets.size
     },
     isGenesis: (key) => began.has(key),
+    isGenesisId: (id) => beganIds.has(id),
+    keys: () => unspent.keys(),
+    *outputs() {
+      for (const { output } of unspent.values()) yield output
+    },
     get: (key) => unspent.get(key)?.output,
     apply: (block) => change(block, block.fees, block.minted, 1n),
     undo: ({ removed, added, fees: undone, minted: mint }) =>

@@ -39,7 +39,14 @@ test('a source that does not answer leaves the audit incomplete', async (context
     verdict: 'incomplete',
     unchecked: [{ what: 'The state queue on layer 1', why: 'it is unavailable' }],
   })
-  const node = { queue: away, transactionsOf: async () => [], placeOf: away }
+  const node = {
+    queue: away,
+    transactionsOf: async () => [],
+    placeOf: away,
+    async *unspentOutputs() {},
+    transaction: away,
+    spenderOf: away,
+  }
   expect(await run({ node })).toMatchObject({ unchecked: [{ why: 'it is unavailable' }] })
   lies.body = () => {
     throw new Error('the disk is full')

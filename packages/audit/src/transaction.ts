@@ -181,7 +181,8 @@ function readBody(reader: CborReader, faults: string[]) {
 
 const readOutrefs = (reader: CborReader): readonly Outref[] => readSet(reader, readOutref, ({ key }) => key)
 
-function readOutref(reader: CborReader): Outref {
+/** Reads a reference. @throws DecodeError */
+export function readOutref(reader: CborReader): Outref {
   return readRecord(reader, 2, (pair) => outref(pair.readBytesOf(32), pair.readUint(maxOutputIndex)))
 }
 

@@ -58,6 +58,25 @@ export interface NodeSource {
   /** Transaction ids of a block, in order. */
   transactionsOf(headerHash: string, signal: AbortSignal): Promise<readonly string[]>
   placeOf(transactionId: string, signal: AbortSignal): Promise<NodePlace>
+  /**
+   * Every unspent output that the node holds, those that its mempool makes included. They may move while they are
+   * read.
+   *
+   * @param derived CBOR of the outputs that are expected, at whose addresses it can look
+   */
+  unspentOutputs(derived: Iterable<Uint8Array>, signal: AbortSignal): AsyncIterable<HeldOutput>
+  /** CBOR of a transaction; undefined if the node does not have it. */
+  transaction(transactionId: string, signal: AbortSignal): Promise<Uint8Array | undefined>
+  /** Id of the transaction that spent an output, if the node says so. @param key transaction id, `#`, index */
+  spenderOf(key: string, signal: AbortSignal): Promise<string | undefined>
+}
+
+/** An output that a node holds. */
+export interface HeldOutput {
+  /** Transaction id of 64 hex digits, `#`, the index. */
+  readonly key: string
+  /** CBOR, if the node shows it. */
+  readonly output?: Uint8Array
 }
 
 /** An output that the ledger begins with. */
@@ -66,6 +85,29 @@ export interface GenesisOutput {
   /** CBOR. */
   readonly output: Uint8Array
 }
+
+/** A block that is judged, whose body has the root of its header. */
+export interface JudgedBlock {
+  /** Plutus data CBOR. */
+  readonly header: Uint8Array
+  /** CBOR of each, in order. */
+  readonly transactions: readonly Uint8Array[]
+  /** CBOR of an output that is unspent before the block. @param key transaction id, `#`, index */
+  unspent(key: string): Uint8Array | undefined
+}
+
+/** The first rule that a block breaks. */
+export interface RuleBreach {
+  readonly message: string
+  /** Of the transaction that breaks it, from 0. */
+  readonly position?: number
+}
+
+/**
+ * Judges the rules of the ledger and of layer 2 that the audit does not know, such as signatures and scripts.
+ * Rejects if it cannot tell.
+ */
+export type BlockJudge = (block: JudgedBlock, signal: AbortSignal) => Promise<RuleBreach | undefined>
 
 /** How far an audit is. */
 export interface AuditProgress {
@@ -79,6 +121,8 @@ export interface AuditOptions {
   readonly layer1: QueueSource
   readonly archivist: BlockSource
   readonly genesis: Iterable<GenesisOutput>
+  /** Judges what the audit itself does not: without it, no block is. */
+  readonly judge?: BlockJudge
   readonly node?: NodeSource
   /** Ids of transactions that a node has accepted, 64 hex digits. Each must be in exactly one place. */
   readonly accepted?: Iterable<string> | AsyncIterable<string>
@@ -119,8 +163,10 @@ export interface AuditOptions {
  * | `value` | a transaction makes or destroys value |
  * | `supply` | the unspent outputs do not hold genesis and mints less fees |
  * | `two-places` | a transaction is in two places |
- * | `lost` | an accepted transaction is in no place |
+ * | `lost` | an accepted transaction, or one whose outputs a node holds, is in no place |
  * | `node-queue`, `node-block` | a node shows another state queue, or other transactions of a block |
+ * | `node-outputs` | a node holds other unspent outputs than chain and mempool lead to |
+ * | `rule` | a transaction breaks a rule of the ledger or of layer 2, by the judge that was given |
  */
 export type FindingKind =
   | 'queue-broken'
@@ -147,6 +193,8 @@ export type FindingKind =
   | 'lost'
   | 'node-queue'
   | 'node-block'
+  | 'node-outputs'
+  | 'rule'
 
 /** One thing that is wrong. */
 export interface Finding {

@@ -1,37 +1,72 @@
 import type { AuditReport, Finding } from '@ratatosk/audit'
-import { acceptedBy, nodeSource } from '../deployment/node-source.js'
+import { acceptedIn } from '../deployment/accepted.js'
+import { judgeWith } from '../deployment/judge.js'
 import { deploymentArguments, readDeployment } from '../deployment/read-deployment.js'
 import { ada } from '../frame/ada.js'
-import { command } from '../frame/command.js'
+import { type CommandResult, command } from '../frame/command.js'
 import { connect, nodeArguments } from '../frame/node-connection.js'
 import { createProgress } from '../frame/progress.js'
+
+/** An address may have many outputs. */
+const mostAnswerBytes = 256 * 1024 * 1024
 
 /** `ratatosk audit` */
 export const auditCommand = command(
   'audit',
-  'Derive the ledger once more from layer 1 and an archivist, and compare',
+  'Derive the ledger once more from layer 1 and an archivist, judge its blocks, and compare a node',
   {
     ...deploymentArguments,
-    url: { ...nodeArguments.url, description: 'A node whose queue, blocks and statuses are compared too' },
+    url: { ...nodeArguments.url, description: 'A node whose queue, blocks, statuses and outputs are compared' },
+    accepted: {
+      type: 'string',
+      valueHint: 'path',
+      description: 'File with ids of accepted transactions, one a line: each must be in a place',
+    },
     timeout: nodeArguments.timeout,
   },
   async (args, shell) => {
-    const { readQueue, archivist, genesis } = await readDeployment(args, shell)
-    const client = args.url === undefined ? undefined : await connect(args, shell)
-    const { audit } = await import('@ratatosk/audit')
+    const { readQueue, archivist, genesis, rules } = await readDeployment(args, shell)
+    const { url, accepted: file } = args
+    const client =
+      url === undefined ? undefined : await connect({ ...args, maxAnswerBytes: mostAnswerBytes }, shell)
+    const [{ audit }, { acceptedBy, nodeSource }, { createEvaluator }] = await Promise.all([
+      import('@ratatosk/audit'),
+      import('@ratatosk/audit/node'),
+      import('@ratatosk/ledger/plutus'),
+    ])
     const progress = createProgress(shell)
-    const report = await audit({
-      layer1: { read: readQueue },
-      archivist,
-      genesis,
-      ...(client && { node: nodeSource(client), accepted: acceptedBy(client) }),
-      onProgress: ({ height, transactions }) =>
-        progress.show(`block ${height}, ${transactions} transactions`),
-    })
-    progress.clear()
-    return { value: jsonOf(report), lines: linesOfReport(report), ok: report.verdict === 'clean' }
+    const evaluator = createEvaluator()
+    try {
+      const report = await audit({
+        layer1: { read: readQueue },
+        archivist,
+        genesis,
+        judge: judgeWith({ ...rules, evaluator }),
+        ...(client && url !== undefined && { node: nodeSource(client, url) }),
+        ...((client || file !== undefined) && {
+          accepted: both(file === undefined ? [] : acceptedIn(file), client ? acceptedBy(client) : []),
+        }),
+        onProgress: ({ height, transactions }) =>
+          progress.show(`block ${height}, ${transactions} transactions`),
+      })
+      return { value: jsonOf(report), lines: linesOfReport(report), ...statusOf(report) }
+    } finally {
+      progress.clear()
+      await evaluator.close()
+    }
   },
 )
+
+type Ids = Iterable<string> | AsyncIterable<string>
+
+async function* both(first: Ids, second: Ids): AsyncGenerator<string, void> {
+  yield* first
+  yield* second
+}
+
+function statusOf({ verdict }: AuditReport): Pick<CommandResult, 'ok' | 'status'> {
+  return { ok: verdict === 'clean', status: verdict === 'incomplete' ? 3 : 1 }
+}
 
 /** JSON has no numbers of 64 bits. */
 function jsonOf({ lovelace, ...report }: AuditReport) {

@@ -34,6 +34,8 @@ export interface ConnectionOptions {
   readonly url?: string | undefined
   readonly timeout: string
   readonly 'token-file'?: string | undefined
+  /** Bytes of an answer. Default: that of the client. */
+  readonly maxAnswerBytes?: number
 }
 
 /** A client of the node that the options name. @throws UsageError or CommandError */
@@ -47,6 +49,7 @@ export async function connect(options: ConnectionOptions, { environment }: Shell
   return createClient(url, {
     timeoutMs,
     retries: 1,
+    ...(options.maxAnswerBytes !== undefined && { maxAnswerBytes: options.maxAnswerBytes }),
     ...(operatorToken && { operatorToken }),
     ...(faucetToken && { faucetToken }),
   })

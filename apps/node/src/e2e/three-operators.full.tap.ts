@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { audit, openArchivist } from '@ratatosk/audit'
+import { nodeSource } from '@ratatosk/audit/node'
 import { decodeHeader } from '@ratatosk/block'
 import { fromHex, toHex } from '@ratatosk/cbor'
 import { createClient } from '@ratatosk/client'
@@ -230,7 +231,7 @@ t.test(
         layer1: { read: deployment.readQueue },
         archivist: openArchivist(archivist),
         genesis: deployment.genesis,
-        node: nodeSource(url),
+        node: nodeSource(createClient(url), url),
         accepted: [...ids, ...losers.filter(({ at }) => nodes[at]?.url === url).map(({ id }) => id)],
       })
       t.match(
@@ -247,17 +248,3 @@ t.test(
     )
   },
 )
-
-/** What a node says about its ledger. */
-function nodeSource(url: string) {
-  const client = createClient(url)
-  return {
-    queue: async () => (await client.getStateQueue()).headers,
-    transactionsOf: async (header_hash: string) =>
-      (await client.listBlockTransactions({ header_hash })).hashes,
-    async placeOf(tx_hash: string) {
-      const { status, block } = await client.getTransactionStatus({ tx_hash })
-      return { status, ...(block && { block }) }
-    },
-  }
-}

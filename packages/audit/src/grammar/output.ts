@@ -24,6 +24,15 @@ export function valueOfOutput(output: Uint8Array): OutputValue {
   return value
 }
 
+/** The address of an output that was read before. @throws DecodeError */
+export function addressOfOutput(output: Uint8Array): Uint8Array {
+  const reader = ledgerReader(output)
+  const isMap = isShortMap(reader)
+  const count = isMap ? reader.readMap() : reader.readArray()
+  for (let index = 0; isMap && reader.hasNext(count, index) && reader.readUint() !== 0; index++) reader.skip()
+  return reader.readBytes()
+}
+
 function readArray(reader: CborReader): ReadOutput {
   const start = reader.position
   const count = reader.readArray()

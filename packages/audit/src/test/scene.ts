@@ -1,5 +1,5 @@
 import archivist, { archiveOfBlocks } from '@ratatosk/archivist'
-import { type Archive, bodyOf, encodeBlockBody } from '@ratatosk/block'
+import { type Archive, bodyOf, encodeBlockBody, partsOf } from '@ratatosk/block'
 import { fromHex, toHex } from '@ratatosk/cbor'
 import {
   blake2b,
@@ -11,7 +11,7 @@ import {
   encodeUint,
   signDraft,
 } from '@ratatosk/fixtures'
-import type { OutputReference } from '@ratatosk/ledger'
+import { decodeOutputReference, type OutputReference, outputReferenceKey } from '@ratatosk/ledger'
 import { type SourceBlock, SourceChain } from '@ratatosk/test-kit'
 import fastify from 'fastify'
 import type { TestContext } from 'vitest'
@@ -139,6 +139,17 @@ function queueOf(chain: SourceChain): QueueReading {
   }
 }
 
+/** The unspent outputs after the newest block. */
+export function unspentOf({ genesis, blocks }: SourceChain): ReadonlyMap<string, Uint8Array> {
+  const unspent = new Map(genesis.map(({ reference, output }) => [outputReferenceKey(reference), output]))
+  for (const { spent, produced } of blocks.map(({ cbors }) => bodyOf(cbors))) {
+    for (const outref of spent) unspent.delete(outputReferenceKey(decodeOutputReference(outref)))
+    for (const { outref, output } of produced)
+      unspent.set(outputReferenceKey(decodeOutputReference(outref)), output)
+  }
+  return unspent
+}
+
 /** A node that shows just what a chain has, and transactions that wait in its mempool. */
 export function nodeOf(chain: SourceChain, idsOf: (block: SourceBlock) => readonly string[]): NodeSource {
   return {
@@ -150,5 +161,11 @@ export function nodeOf(chain: SourceChain, idsOf: (block: SourceBlock) => readon
       const { height, headerHash, state } = block
       return { status: state, block: { height: Number(height), headerHash: toHex(headerHash) } }
     },
+    async *unspentOutputs() {
+      for (const [key, output] of unspentOf(chain)) yield { key, output }
+    },
+    transaction: async (id) =>
+      chain.blocks.flatMap(({ cbors }) => cbors).find((cbor) => toHex(partsOf(cbor).id) === id),
+    spenderOf: async () => undefined,
   }
 }

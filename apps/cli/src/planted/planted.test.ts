@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest'
+import { inChain } from './in-chain.js'
+import { inNode } from './in-node.js'
+import { inTransactions } from './in-transactions.js'
+import type { Planted } from './planted.js'
+import { audited, openScene, payment } from './scene.js'
+
+test('an honest rollup is clean', async () => {
+  const scene = await openScene()
+  const child = payment(scene.coin(4))
+  scene.mempool.push(child)
+  expect(await audited(scene, true)).toMatchObject({ verdict: 'clean', findings: [], unchecked: [] })
+})
+
+async function expectFound([, code, plant]: Planted, withNode: boolean): Promise<void> {
+  const scene = await openScene()
+  const { accepted = [] } = (await plant(scene)) ?? {}
+  const { verdict, findings, unchecked } = await audited(scene, withNode, [...accepted])
+  const shown = JSON.stringify({ findings, unchecked })
+  if (code === 'unchecked') {
+    expect([verdict, findings], shown).toEqual(['incomplete', []])
+    expect(unchecked, shown).not.toEqual([])
+    return
+  }
+  expect(
+    findings.map(({ kind }) => kind),
+    shown,
+  ).toContain(code)
+  expect(verdict).toBe('defective')
+}
+
+test.for(inTransactions)('of transactions: %s', (planted) => expectFound(planted, false))
+test.for(inChain)('of the chain: %s', (planted) => expectFound(planted, false))
+test.for(inNode)('of a node: %s', (planted) => expectFound(planted, true))

@@ -1,0 +1,192 @@
+import { equalBytes, fromHex, toHex } from '@ratatosk/cbor'
+import type { AuditedChain } from './chain.js'
+import { valueOfOutput } from './grammar/output.js'
+import type { AuditedLedger } from './ledger.js'
+import { mostPending, type PendingTransactions, readPending } from './pending.js'
+import { type Sources, Unavailable } from './sources.js'
+import type { Finding } from './types.js'
+import { ada, Sum, textOf } from './value.js'
+
+type Node = NonNullable<Sources['node']>
+
+/** Readings of what a node holds, while something differs. */
+const mostReadings = 5
+
+/** Outputs that a node lacks, beyond which no further one is looked at. */
+const mostAsked = 1000
+
+/** Compares the unspent outputs that a node holds with those that are derived. */
+export interface HeldAudit {
+  /** What is still wrong: what differs at one reading and is right at a later one has moved meanwhile. */
+  compare(): Promise<readonly Finding[]>
+}
+
+/**
+ * What a node holds follows from the outputs of the chain and from transactions that are newer: the node must
+ * have each of them, and together they must lead from the former to the latter, and preserve value.
+ */
+export function createHeldAudit(
+  node: Node,
+  { ledger, chain, pause }: { ledger: AuditedLedger; chain: AuditedChain; pause: () => Promise<void> },
+): HeldAudit {
+  const known: PendingTransactions = new Map()
+  /** By what differs. */
+  let wrong: ReadonlyMap<string, Finding> | undefined
+  let readings = 0
+
+  async function read(): Promise<ReadonlyMap<string, Finding>> {
+    const found = new Map<string, Finding>()
+    const report = (key: string, kind: Finding['kind'], message: string, more: Partial<Finding> = {}) =>
+      found.set(`${kind} ${key}`, { kind, message, ...more })
+    const { kept, added } = await readHeld(report)
+    const pending = await pendingOf(added.keys(), report)
+    const spent = spentBy(pending, report)
+    for (const key of kept) {
+      const spender = spent.get(key)
+      if (spender !== undefined) report(key, 'node-outputs', `The node holds ${key}, which ${spender} spends`)
+    }
+    const missing = [...ledger.keys()].filter((key) => !kept.has(key) && !spent.has(key))
+    for (const key of await withoutSpender(missing, pending, report))
+      report(key, 'node-outputs', `The node does not hold ${key}, which is unspent`)
+    for (const [key, output] of added) judgeAdded(key, output, pending, spent, report)
+    for (const [id, transaction] of pending) judgeValue(id, transaction, pending, report)
+    return found
+  }
+
+  type Report = (key: string, kind: Finding['kind'], message: string, more?: Partial<Finding>) => void
+
+  /** Which derived outputs the node holds, and which others. */
+  async function readHeld(report: Report) {
+    const kept = new Set<string>()
+    const added = new Map<string, Uint8Array | undefined>()
+    let count = 0
+    const most = ledger.size + mostPending
+    for await (const { key, output } of node.unspentOutputs(ledger.outputs())) {
+      await pause()
+      if (++count > most)
+        throw new Unavailable('The unspent outputs of the node', `it lists more than ${most}`)
+      const derived = ledger.get(key)
+      if (derived === undefined) added.set(key, output ?? added.get(key))
+      else if (output === undefined || equalBytes(output, derived)) kept.add(key)
+      else {
+        kept.add(key)
+        report(key, 'node-outputs', `The node holds ${key} with other bytes`, {
+          expected: toHex(derived),
+          found: toHex(output),
+        })
+      }
+    }
+    return { kept, added }
+  }
+
+  /** The transactions that are newer than the chain: those that made outputs, and what these spend. */
+  async function pendingOf(keys: Iterable<string>, report: Report): Promise<PendingTransactions> {
+    const missing = (id: string) =>
+      report(id, 'lost', `The node holds what the transaction ${id} leads to, and not the transaction`, {
+        transaction: { id },
+      })
+    return readPending(keys, { node, known, isDerived, onMissing: missing, pause })
+  }
+
+  /** Whether a transaction is older than what is pending. */
+  const isDerived = (id: string): boolean =>
+    chain.blockOf(fromHex(id)) !== 0 || ledger.isGenesisId(id)
+
+  /** The outputs that pending transactions spend, each with its spender. */
+  function spentBy(pending: PendingTransactions, report: Report): Map<string, string> {
+    const spent = new Map<string, string>()
+    for (const [id, { inputs }] of pending)
+      for (const { key } of inputs) {
+        const other = spent.get(key)
+        if (other === undefined) spent.set(key, id)
+        else report(id, 'double-spend', `Two transactions of the node spend ${key}: ${other}, ${id}`)
+      }
+    return spent
+  }
+
+  /** The outputs that no transaction of the node spends, which may make nothing that is still there. */
+  async function withoutSpender(
+    missing: readonly string[],
+    pending: PendingTransactions,
+    report: Report,
+  ): Promise<readonly string[]> {
+    const left: string[] = []
+    for (const key of missing.slice(0, mostAsked)) {
+      const id = await node.spenderOf(key)
+      if (id === undefined || isDerived(id)) left.push(key)
+      else {
+        const more = await pendingOf([`${id}#0`], report)
+        if (!more.get(id)?.inputs.some((input) => input.key === key)) left.push(key)
+        for (const [each, transaction] of more) pending.set(each, transaction)
+      }
+    }
+    return left
+  }
+
+  function outputOf(key: string, pending: PendingTransactions): Uint8Array | undefined {
+    const [id = '', index] = key.split('#')
+    return pending.get(id)?.outputs[Number(index)]
+  }
+
+  function judgeAdded(
+    key: string,
+    output: Uint8Array | undefined,
+    pending: PendingTransactions,
+    spent: ReadonlyMap<string, string>,
+    report: Report,
+  ): void {
+    const made = outputOf(key, pending)
+    const [id = ''] = key.split('#')
+    if (isDerived(id)) report(key, 'node-outputs', `The node holds ${key}, which is spent or was never made`)
+    else if (!pending.has(id)) return
+    else if (made === undefined) report(key, 'node-outputs', `The node holds ${key}, which was never made`)
+    else if (output !== undefined && !equalBytes(output, made))
+      report(key, 'node-outputs', `The node holds ${key} with other bytes`, {
+        expected: toHex(made),
+        found: toHex(output),
+      })
+    else if (spent.has(key)) report(key, 'node-outputs', `The node holds ${key}, which ${spent.get(key)} spends`)
+  }
+
+  function judgeValue(
+    id: string,
+    { inputs, outputs, fee, mint, fault }: ReturnType<PendingTransactions['get']> & object,
+    pending: PendingTransactions,
+    report: Report,
+  ): void {
+    const at = { transaction: { id } }
+    if (fault !== undefined) {
+      report(id, 'transaction', `Transaction ${id} of the node is not a transaction: ${fault}`, at)
+      return
+    }
+    const balance = new Sum().add(mint).add(ada(fee), -1n)
+    for (const output of outputs) balance.add(valueOfOutput(output), -1n)
+    for (const { key } of inputs) {
+      const input = ledger.get(key) ?? outputOf(key, pending)
+      if (input === undefined) {
+        report(id, 'unknown-input', `Transaction ${id} of the node spends ${key}, which does not exist`, at)
+        return
+      }
+      balance.add(valueOfOutput(input))
+    }
+    if (!balance.isZero)
+      report(id, 'value', `Transaction ${id} of the node does not preserve value`, {
+        ...at,
+        expected: 'inputs and mint equal outputs and fee',
+        found: `a difference of ${textOf(balance)}`,
+      })
+  }
+
+  return {
+    async compare() {
+      if (wrong === undefined || (wrong.size > 0 && readings < mostReadings)) {
+        const before: ReadonlyMap<string, Finding> | undefined = wrong
+        const now = await read()
+        readings++
+        wrong = before === undefined ? now : new Map([...now].filter(([key]) => before.has(key)))
+      }
+      return [...wrong.values()]
+    },
+  }
+}
+

@@ -1,0 +1,23 @@
+import type { Client } from '@ratatosk/client'
+
+/** Milliseconds in which the events of a node must come to the newest one, without the time to compare them. */
+const longestWaitMs = 300_000
+
+/** Ids of the transactions that a node says to have accepted until now, from its events. */
+export async function* acceptedBy(client: Pick<Client, 'readEvents'>): AsyncGenerator<string, void> {
+  const stop = new AbortController()
+  const events = client.readEvents({ type: 'accepted' }, { signal: stop.signal })
+  let left = longestWaitMs
+  try {
+    for (;;) {
+      const since = performance.now()
+      const late = setTimeout(() => stop.abort(new Error('its events do not end')), left)
+      const next = await events.next().finally(() => clearTimeout(late))
+      left -= performance.now() - since
+      if (next.done === true) return
+      if (next.value.type === 'accepted') yield next.value.data.txHash
+    }
+  } finally {
+    stop.abort()
+  }
+}

@@ -1,0 +1,67 @@
+import { toHex } from '@ratatosk/cbor'
+import type { Sources } from './sources.js'
+import { Unavailable } from './sources.js'
+import { type AuditedTransaction, readTransaction } from './transaction.js'
+
+/** Transactions that a node has beyond the chain. A mempool has fewer. */
+export const mostPending = 100_000
+
+const concurrency = 8
+
+/** Transactions by id, 64 hex digits. */
+export type PendingTransactions = Map<string, AuditedTransaction>
+
+interface PendingContext {
+  readonly node: Pick<NonNullable<Sources['node']>, 'transaction'>
+  /** Those that were read before, to which more are added. */
+  readonly known: PendingTransactions
+  /** Whether the chain has a transaction, so that it is not asked for. */
+  readonly isDerived: (id: string) => boolean
+  /** Called for one that the node does not have, or has with another id. */
+  readonly onMissing: (id: string) => void
+  readonly pause: () => Promise<void>
+}
+
+/** The transactions that made outputs, those that made what they spend, and so on until the chain has them. */
+export async function readPending(
+  keys: Iterable<string>,
+  { node, known, isDerived, onMissing, pause }: PendingContext,
+): Promise<PendingTransactions> {
+  const found: PendingTransactions = new Map()
+  const asked = new Set<string>()
+  let waiting: string[] = []
+  const want = (key: string): void => {
+    const id = key.slice(0, key.indexOf('#'))
+    if (asked.has(id) || isDerived(id)) return
+    asked.add(id)
+    waiting.push(id)
+  }
+
+  async function ask(id: string): Promise<void> {
+    const transaction = known.get(id) ?? (await read(id))
+    if (transaction === undefined) return onMissing(id)
+    known.set(id, transaction)
+    found.set(id, transaction)
+  }
+
+  async function read(id: string): Promise<AuditedTransaction | undefined> {
+    const cbor = await node.transaction(id)
+    const transaction = cbor && readTransaction(cbor)
+    return transaction && toHex(transaction.id) === id ? transaction : undefined
+  }
+
+  for (const key of keys) want(key)
+  while (waiting.length > 0) {
+    if (asked.size > mostPending)
+      throw new Unavailable('The unspent outputs of the node', `more than ${mostPending} transactions are newer`)
+    const ids = waiting
+    waiting = []
+    for (let first = 0; first < ids.length; first += concurrency) {
+      await pause()
+      const some = ids.slice(first, first + concurrency)
+      await Promise.all(some.map(ask))
+      for (const id of some) for (const { key } of found.get(id)?.inputs ?? []) want(key)
+    }
+  }
+  return found
+}
