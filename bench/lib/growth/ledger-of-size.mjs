@@ -54,13 +54,13 @@ export function createLedgerOfSize({ size, share, schema }) {
           least(h * ${blockSize}, ${inBlocks}) - (h - 1) * ${blockSize}, ${id('h')}, ${hash512('h', 'c')},
             now(), now(), now(), now()
         FROM generate_series(1, ${Math.ceil(inBlocks / blockSize)}) AS h`)
-      await client.query(`INSERT INTO ${at}.mempool_transactions (sequence, transaction_id, cbor)
-        SELECT n, ${id('n')}, ${cbor('n')} FROM generate_series(${inBlocks + 1}, ${size}) AS n`)
+      await client.query(`INSERT INTO ${at}.mempool_transactions (sequence, event_sequence, transaction_id, cbor)
+        SELECT n, n, ${id('n')}, ${cbor('n')} FROM generate_series(${inBlocks + 1}, ${size}) AS n`)
       for (let from = 1; from <= size; from += rowsAtOnce) {
         const to = Math.min(from + rowsAtOnce - 1, size)
         await client.query(`INSERT INTO ${at}.block_transactions (block_id, position, sequence,
-          transaction_id, cbor, accepted_at)
-          SELECT b.id, n - b.first_sequence + 1, n, ${id('n')}, ${cbor('n')}, now()
+          event_sequence, transaction_id, cbor, accepted_at)
+          SELECT b.id, n - b.first_sequence + 1, n, n, ${id('n')}, ${cbor('n')}, now()
           FROM generate_series(${from}, ${Math.min(to, inBlocks)}) AS n
           JOIN ${at}.blocks AS b ON b.height = (n - 1) / ${blockSize} + 1`)
         await client.query(`INSERT INTO ${at}.mempool_ledger (transaction_id, output_index, output,

@@ -23,6 +23,7 @@ function ledgerOf(head: bigint, perMinute: number, parts: [bigint, bigint][]) {
         const minutes = Array.from(counts, ([at, transactions]) => ({ minute: new Date(at), transactions }))
         return { minutes, last: last > after ? last : undefined }
       },
+      acceptedBefore: async (to: bigint, count: number) => (to > count ? to - BigInt(count) : 0n),
     },
     ledger: { ...options.ledger, head: async () => ({ accepted: head, rejected: 0n }) },
     clock: () => now,

@@ -5,8 +5,8 @@ import { maxMinutes } from './parameters.js'
 import type { RatesAnswer } from './schemas/overview.js'
 
 const minuteMs = 60_000
-/** Sequences before the newest one that are counted at the start, if they are all there were or not. */
-const lookBack = 20_000n
+/** Of what was before the start, the newest are counted, if they are all there were or not. */
+const lookBack = 20_000
 /** Sequences that are counted at a time. */
 const step = 10_000
 /** How long readers share an answer, in milliseconds. */
@@ -16,26 +16,30 @@ const sumsFreshMs = 5_000
 /** Transactions whose time is measured. */
 const maxMeasured = 10_000
 
-type Count = (after: bigint, to: bigint, limit: number) => Promise<CountedMinutes>
+interface Counted {
+  readonly count: (after: bigint, to: bigint, limit: number) => Promise<CountedMinutes>
+  /** The sequence before the newest ones, `lookBack` at most. */
+  readonly before: (head: bigint) => Promise<bigint>
+}
 
 /** Counts what a sequence numbers, by minute. */
 class MinuteCounter {
-  readonly #count: Count
+  readonly #counted: Counted
   readonly #minutes = new Map<number, number>()
   /** Everything up to here is counted; undefined until the first count has succeeded. */
   #after: bigint | undefined
   /** Minutes from here on are counted completely, POSIX milliseconds. */
   since = 0
 
-  constructor(count: Count) {
-    this.#count = count
+  constructor(counted: Counted) {
+    this.#counted = counted
   }
 
   /** Counts up to a sequence; yields between two steps. */
   async follow(head: bigint): Promise<void> {
-    let after = this.#after ?? (head > lookBack ? head - lookBack : 0n)
+    let after = this.#after ?? (await this.#counted.before(head))
     while (after < head) {
-      const { minutes, last } = await this.#count(after, head, step)
+      const { minutes, last } = await this.#counted.count(after, head, step)
       for (const { minute, transactions } of minutes) {
         const at = minute.getTime()
         // The first minute of a longer history is not counted completely.
@@ -72,8 +76,14 @@ export function createRates({
   ledger,
   clock = Date.now,
 }: Pick<ExplorerOptions, 'reads' | 'ledger' | 'clock'>): Rates {
-  const accepted = new MinuteCounter((after, to, limit) => reads.accepted(after, to, limit))
-  const rejected = new MinuteCounter((after, to, limit) => reads.rejected(after, to, limit))
+  const accepted = new MinuteCounter({
+    count: (after, to, limit) => reads.accepted(after, to, limit),
+    before: (head) => reads.acceptedBefore(head, lookBack),
+  })
+  const rejected = new MinuteCounter({
+    count: (after, to, limit) => reads.rejected(after, to, limit),
+    before: async (head) => (head > lookBack ? head - BigInt(lookBack) : 0n),
+  })
   let following: Promise<void> | undefined
 
   async function follow(): Promise<void> {

@@ -5,7 +5,7 @@ import type { BlockState } from './blocks.js'
  * kind is ordered separately. Sequences start above 0 and may have gaps.
  */
 export interface EventPosition {
-  /** Accept sequence. */
+  /** Sequence of acceptances. A transaction keeps it, also when a block of another operator comes before. */
   readonly accepted: bigint
   /** Rejection sequence. */
   readonly rejected: bigint

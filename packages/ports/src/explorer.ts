@@ -65,9 +65,11 @@ export interface ExplorerReads {
   block(id: Uint8Array | bigint): Promise<TimedBlock | undefined>
   /** Blocks by state with a height above `after` and up to `to`; states without blocks are absent. */
   totals(after: bigint, to: bigint): Promise<readonly BlockTotal[]>
-  /** Acceptances with a sequence above `after`, the `limit` oldest of them, up to `to`. */
+  /** Acceptances with a sequence of the event log above `after`, the `limit` oldest of them, up to `to`. */
   accepted(after: bigint, to: bigint, limit: number): Promise<CountedMinutes>
-  /** Rejected submissions, likewise. */
+  /** The sequence before the newest `count` acceptances up to `to`; 0 if there are no more of them. */
+  acceptedBefore(to: bigint, count: number): Promise<bigint>
+  /** Rejected submissions, as acceptances. */
   rejected(after: bigint, to: bigint, limit: number): Promise<CountedMinutes>
   /**
    * Transactions by the minute in which their block was committed, or merged; of the newest 5,000 blocks in

@@ -53,11 +53,13 @@ CREATE TABLE "ratatosk"."block_transactions" (
 	"block_id" bigint NOT NULL,
 	"position" integer NOT NULL,
 	"sequence" bigint NOT NULL,
+	"event_sequence" bigint NOT NULL,
 	"transaction_id" "bytea" NOT NULL,
 	"cbor" "bytea" NOT NULL,
 	"accepted_at" timestamp with time zone NOT NULL,
 	CONSTRAINT "block_transactions_block_id_position_pk" PRIMARY KEY("block_id","position"),
 	CONSTRAINT "block_transactions_sequence_unique" UNIQUE("sequence"),
+	CONSTRAINT "block_transactions_event_sequence_unique" UNIQUE("event_sequence"),
 	CONSTRAINT "block_transactions_transaction_id_unique" UNIQUE("transaction_id"),
 	CONSTRAINT "block_transactions_id_size" CHECK (octet_length("ratatosk"."block_transactions"."transaction_id") = 32)
 );
@@ -132,9 +134,11 @@ CREATE TABLE "ratatosk"."mempool_ledger" (
 --> statement-breakpoint
 CREATE TABLE "ratatosk"."mempool_transactions" (
 	"sequence" bigint PRIMARY KEY NOT NULL,
+	"event_sequence" bigint NOT NULL,
 	"transaction_id" "bytea" NOT NULL,
 	"cbor" "bytea" NOT NULL,
 	"accepted_at" timestamp with time zone DEFAULT now() NOT NULL,
+	CONSTRAINT "mempool_transactions_event_sequence_unique" UNIQUE("event_sequence"),
 	CONSTRAINT "mempool_transactions_transaction_id_unique" UNIQUE("transaction_id"),
 	CONSTRAINT "mempool_transactions_id_size" CHECK (octet_length("ratatosk"."mempool_transactions"."transaction_id") = 32)
 );

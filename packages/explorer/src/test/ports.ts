@@ -50,6 +50,7 @@ export const options: ExplorerOptions & Required<Pick<ExplorerOptions, 'index'>>
     block: async () => undefined,
     totals: async () => [],
     accepted: async () => nothing,
+    acceptedBefore: async () => 0n,
     rejected: async () => nothing,
     moved: async () => [],
     delay: async () => undefined,

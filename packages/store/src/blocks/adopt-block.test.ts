@@ -7,6 +7,7 @@ import { describeBackends, type TestStore } from '../test/backends.js'
 import { buildBlock, takeLease } from '../test/blocks.js'
 import { dump } from '../test/dump.js'
 import { createExaminer, foreignBlock } from '../test/examine.js'
+import { acceptedIn, readEvents } from '../test/read-events.js'
 import { countStrays } from '../test/strays.js'
 import { entry, idOf, outputOf, transaction, walletOf } from '../test/transactions.js'
 
@@ -84,16 +85,24 @@ describeBackends('adopting a block', (backend) => {
     expect(await collect(store.historyPages(alice.address, { limit: 9, offset: 0 }))).toEqual(
       idsOf(...theirs, mine[0], mine[1]),
     )
-    // What was accepted comes before what happens to its block.
+    // What was accepted comes before what happens to its block, and is told once.
     const { events } = await store.events.read({
       after: position,
       to: await store.events.head(),
       limit: 100,
       filter: {},
     })
-    expect(
-      events.slice(0, 4).map((event) => ('transactionId' in event ? event.transactionId : event.type)),
-    ).toEqual([...theirs.map(({ id }) => id), 'block'])
+    expect(events.map((event) => ('transactionId' in event ? event.transactionId : event.type))).toEqual([
+      theirs[0].id,
+      theirs[2].id,
+      'block',
+    ])
+    const all = await readEvents(store)
+    expect(acceptedIn(all)).toEqual([...mine, theirs[0], theirs[2]].map(({ id }) => hex(id)))
+    for (const { position } of all)
+      expect(await readEvents(store, { after: position })).toEqual(
+        all.slice(all.findIndex((event) => event.position === position) + 1),
+      )
     // A follower of acceptance sees every transaction once.
     const followed = new Map<bigint, Uint8Array>()
     for (const { sequence, id } of await store.changes.accepted(0n, 100)) followed.set(sequence, id)
@@ -177,8 +186,12 @@ describeBackends('adopting a block', (backend) => {
     const child = make('2', ['1', 0])
     const stays = make('3', ['genesis', 2])
     await apply(mine, child, stays)
+    const { acceptedAt } = (await store.placeOf(mine.id))!
+    const after = await store.events.head()
     expect(await adopt('theirs', theirs)).toMatchObject({ known: 1, dropped: 1 })
     expect(await store.transaction(mine.id)).toEqual(theirs.cbor)
+    expect(await store.placeOf(mine.id)).toMatchObject({ acceptedAt })
+    expect(acceptedIn(await readEvents(store, { after }))).toEqual([])
     expect(await mempool()).toEqual(idsOf(stays))
     expect(await store.rejections.list()).toMatchObject([
       { transactionId: child.id, message: expect.stringMatching(/which does not exist because of block/) },

@@ -7,7 +7,7 @@ import { headerColumns, heightAfter, makeRoom, moveFromMempool } from './append-
 import type { Comparison } from './compare-mempool.js'
 import { takeOut } from './drop-transactions.js'
 import { blockList, blockRow, lastSequenceInBlocks, toBlock } from './read-blocks.js'
-import { moveToBlock, reserveSequences, shiftMempool } from './renumber.js'
+import { keepAcceptances, moveToBlock, reserveSequences, shiftMempool } from './renumber.js'
 import type { Adopted, ForeignBlock } from './types.js'
 
 /** Transactions of the block that one statement appends, and dead letters that one adds. */
@@ -53,7 +53,8 @@ interface Span {
  *
  * Blocks and mempool hold runs of accept sequences, which only grow. What the mempool and the block begin
  * with alike stays as it is. The rest of the block gets greater sequences, and what stays in the mempool gets
- * still greater ones: as if it had been accepted after the block.
+ * still greater ones: as if it had been accepted after the block. To the event log, which has sequences of
+ * its own, that is nothing new.
  *
  * @param comparison of the mempool with the block, by reads before the lock
  */
@@ -89,6 +90,7 @@ export async function adoptBlock(
     if (common.length > 0) await moveFromMempool(transaction, row)
     return { block: toBlock(row), known: common.length, dropped: 0 }
   }
+  const restoreAcceptances = await keepAcceptances(transaction, replaced)
   await takeOut(transaction, [...replaced, ...lost])
   const end = bound.newest ?? bound.before
   if (end > cut) await transaction.execute(noteAfter, [cut])
@@ -99,6 +101,7 @@ export async function adoptBlock(
   const growing = { id: row.id, zero: base - BigInt(common.length), absent: [cut + 1n, end] } as const
   await moveToBlock(transaction, held, growing)
   await appendOthers(transaction, block, comparison, growing)
+  await restoreAcceptances()
   await shiftMempool(transaction, growing.absent, base + rest - cut)
   for (let start = 0; start < rejections.length; start += step)
     await addRejections(transaction, rejections.slice(start, start + step))

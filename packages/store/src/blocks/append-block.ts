@@ -32,10 +32,11 @@ const moveOldestIntoBlock = statement(
     WHERE sequence > COALESCE((SELECT last_sequence FROM ${schema}.blocks WHERE state <> 'removed'
       AND height = $3), 0)
       AND sequence <= $2
-    RETURNING sequence, transaction_id, cbor, accepted_at
+    RETURNING sequence, event_sequence, transaction_id, cbor, accepted_at
   ), placed AS (
-    INSERT INTO ${schema}.block_transactions (block_id, position, sequence, transaction_id, cbor, accepted_at)
-    SELECT $1::bigint, row_number() OVER (ORDER BY sequence), sequence, transaction_id, cbor,
+    INSERT INTO ${schema}.block_transactions
+      (block_id, position, sequence, event_sequence, transaction_id, cbor, accepted_at)
+    SELECT $1::bigint, row_number() OVER (ORDER BY sequence), sequence, event_sequence, transaction_id, cbor,
       accepted_at FROM moved
   )
   SELECT count(*)::integer AS count, min(sequence) AS first, max(sequence) AS last FROM moved`,

@@ -19,10 +19,10 @@ const remove = statement(
 const moveToMempool = sql`
   WITH moved AS (
     DELETE FROM ${schema}.block_transactions WHERE block_id = $1
-    RETURNING sequence, transaction_id, cbor, accepted_at
+    RETURNING sequence, event_sequence, transaction_id, cbor, accepted_at
   )
-  INSERT INTO ${schema}.mempool_transactions (sequence, transaction_id, cbor, accepted_at)
-  SELECT sequence, transaction_id, cbor, accepted_at FROM moved ORDER BY sequence`
+  INSERT INTO ${schema}.mempool_transactions (sequence, event_sequence, transaction_id, cbor, accepted_at)
+  SELECT sequence, event_sequence, transaction_id, cbor, accepted_at FROM moved ORDER BY sequence`
 
 const removedBlock = statement(
   blockRow,

@@ -12,6 +12,7 @@ import {
 } from '@ratatosk/database'
 import { StoreError } from '../errors.js'
 import type { GrowingBlock } from '../ledger/append-batch.js'
+import { mempoolTransactions } from '../schema/tables.js'
 import type { HeldTransaction } from './compare-mempool.js'
 import { newestBetween } from './undo-effects.js'
 
@@ -34,10 +35,12 @@ const place = statement(
     DELETE FROM ${schema}.mempool_transactions AS mempool
     USING ${parameterRows({ was: 'bigint', place: 'integer' }, 3)} AS given
     WHERE mempool.sequence = given.was
-    RETURNING given.place, mempool.transaction_id, mempool.cbor, mempool.accepted_at
+    RETURNING given.place, mempool.event_sequence, mempool.transaction_id, mempool.cbor, mempool.accepted_at
   ), placed AS (
-    INSERT INTO ${schema}.block_transactions (block_id, position, sequence, transaction_id, cbor, accepted_at)
-    SELECT $1::bigint, place, $2::bigint + place, transaction_id, cbor, accepted_at FROM moved
+    INSERT INTO ${schema}.block_transactions
+      (block_id, position, sequence, event_sequence, transaction_id, cbor, accepted_at)
+    SELECT $1::bigint, place, $2::bigint + place, event_sequence, transaction_id, cbor, accepted_at
+    FROM moved
   )
   SELECT count(*)::integer AS placed FROM moved`,
 )
@@ -46,6 +49,40 @@ const setBytes = sql`
   UPDATE ${schema}.block_transactions AS entry SET cbor = given.cbor
   FROM ${parameterRows({ transaction_id: 'bytea', cbor: 'bytea' })} AS given
   WHERE entry.transaction_id = given.transaction_id`
+
+const acceptancesOf = statement(
+  {
+    event: mempoolTransactions.eventSequence,
+    id: mempoolTransactions.transactionId,
+    at: mempoolTransactions.acceptedAt,
+  },
+  sql`SELECT event_sequence AS event, transaction_id AS id, accepted_at AS at
+  FROM ${schema}.mempool_transactions WHERE sequence = ANY ($1::bigint[])`,
+)
+
+const setAcceptances = sql`
+  UPDATE ${schema}.block_transactions AS entry
+  SET event_sequence = given.event, accepted_at = given.at
+  FROM ${parameterRows({ transaction_id: 'bytea', event: 'bigint', at: 'timestamptz' })} AS given
+  WHERE entry.transaction_id = given.transaction_id`
+
+/**
+ * Of transactions that are taken out of the mempool because a block has them with other effects: they were
+ * accepted once.
+ *
+ * @returns sets when they were accepted, and as which event, once the block has them
+ */
+export async function keepAcceptances(
+  transaction: Connection,
+  sequences: readonly bigint[],
+): Promise<() => Promise<void>> {
+  if (sequences.length === 0) return async () => {}
+  const kept = await transaction.query(acceptancesOf, [sequences])
+  return async () => {
+    const columns = [bytesColumn(kept.map(({ id }) => id)), kept.map(({ event }) => event)]
+    await transaction.execute(setAcceptances, [...columns, kept.map(({ at }) => at)])
+  }
+}
 
 /**
  * Gives the effects of transactions other sequences. What they spend was made by a transaction before
@@ -125,7 +162,10 @@ export async function moveToBlock(
   ])
 }
 
-/** Gives the transactions of the mempool with these sequences greater ones, without changing their order. */
+/**
+ * Gives the transactions of the mempool with these sequences greater ones, without changing their order. The
+ * event log keeps the sequences by which it knows them.
+ */
 export async function shiftMempool(
   transaction: SqlTransaction,
   [first, last]: readonly [bigint, bigint],

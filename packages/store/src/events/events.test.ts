@@ -4,6 +4,7 @@ import type { Lease } from '../leases/types.js'
 import type { Store } from '../store.js'
 import { describeBackends, type TestStore } from '../test/backends.js'
 import { buildBlock, takeLease } from '../test/blocks.js'
+import { readEvents } from '../test/read-events.js'
 import { newRejection } from '../test/rejections.js'
 import { idOf, outputOf, transaction, walletOf } from '../test/transactions.js'
 
@@ -41,16 +42,8 @@ describeBackends('events', (backend) => {
       ledger.apply({ transactions: each.map((name) => transaction(name, [], [alice])) }),
     )
 
-  async function readAll(filter: EventFilter = {}, limit = 1000, after = start): Promise<LedgerEvent[]> {
-    const to = await store.events.head()
-    const events: LedgerEvent[] = []
-    for (let position = after; ; ) {
-      const page = await store.events.read({ after: position, to, filter, limit })
-      events.push(...page.events)
-      if (JSON.stringify(text(page.position)) === JSON.stringify(text(position))) return events
-      position = page.position
-    }
-  }
+  const readAll = (filter: EventFilter = {}, limit = 1000, after = start): Promise<LedgerEvent[]> =>
+    readEvents(store, { filter, limit, after })
 
   const text = ({ accepted, rejected, block, verdict }: EventPosition) =>
     [accepted, rejected, block, verdict].map(String)

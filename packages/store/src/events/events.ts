@@ -16,17 +16,19 @@ import {
 import type { EventFilter, EventLog, EventPage, EventRange, LedgerEvent } from '@ratatosk/ports'
 import { StoreError } from '../errors.js'
 import { rejections } from '../schema/rejection-tables.js'
-import { blockEvents, mempoolTransactions } from '../schema/tables.js'
+import { blockEvents } from '../schema/tables.js'
 import { verdictEvents, verdicts as verdictTable } from '../schema/verdict-tables.js'
+import { acceptances, acceptancesOfAddress, type acceptedRow, mostRead } from './acceptances.js'
 
 const maxPage = 1_000
+const most = BigInt(mostRead)
 
 const head = statement(
   { accepted: int8, rejected: int8, block: int8, verdict: int8 },
   sql`SELECT
     GREATEST(
-      (SELECT max(sequence) FROM ${schema}.mempool_transactions),
-      (SELECT max(sequence) FROM ${schema}.block_transactions),
+      (SELECT max(event_sequence) FROM ${schema}.mempool_transactions),
+      (SELECT max(event_sequence) FROM ${schema}.block_transactions),
       0
     ) AS accepted,
     COALESCE((SELECT max(sequence) FROM ${schema}.rejected_submissions), 0) AS rejected,
@@ -36,33 +38,7 @@ const head = statement(
 
 // Parameters of all statements below: after, to, limit, and what the filter names.
 
-const acceptedRow = {
-  sequence: mempoolTransactions.sequence,
-  transactionId: mempoolTransactions.transactionId,
-  at: mempoolTransactions.acceptedAt,
-}
-const accepted = (condition: Sql | string = 'true') => {
-  const part = (table: string) => sql`(
-    SELECT sequence, transaction_id, accepted_at FROM ${schema}.${table}
-    WHERE sequence > $1 AND sequence <= $2 AND ${condition} ORDER BY sequence LIMIT $3)`
-  return statement(
-    acceptedRow,
-    sql`SELECT sequence, transaction_id AS "transactionId", accepted_at AS at
-    FROM (${part('mempool_transactions')} UNION ALL ${part('block_transactions')}) AS either
-    ORDER BY sequence LIMIT $3`,
-  )
-}
-
 const givenIds = `(SELECT decode(id, 'hex') FROM unnest(string_to_array($4::text, ',')) AS id)`
-const ofAddress = sql`(
-  SELECT sequence FROM ${schema}.address_history
-  WHERE address = $4 AND sequence > $1 AND sequence <= $2 ORDER BY sequence LIMIT $3)`
-
-const acceptances = {
-  all: accepted(),
-  transactions: accepted(`transaction_id IN ${givenIds}`),
-  address: accepted(sql`sequence IN ${ofAddress}`),
-}
 
 const rejectedRow = {
   sequence: rejections.sequence,
@@ -85,11 +61,12 @@ const everyRejection = statement(
 // Rejected submissions have no index on their bytes, so only the newest of the same bytes is found.
 const rejectionsOfTransactions = statement(
   rejectedRow,
-  sql`SELECT sequence, submission_id AS "submissionId", transaction_id AS "transactionId", code, message,
-    rejected_at AS at
-  FROM ${schema}.rejections
-  WHERE transaction_id IN ${givenIds} AND sequence > $1 AND sequence <= $2
-  ORDER BY sequence LIMIT $3`,
+  sql`WITH found AS MATERIALIZED (
+    SELECT sequence, submission_id AS "submissionId", transaction_id AS "transactionId", code, message,
+      rejected_at AS at
+    FROM ${schema}.rejections WHERE transaction_id IN ${givenIds}
+  )
+  SELECT * FROM found WHERE sequence > $1 AND sequence <= $2 ORDER BY sequence LIMIT $3`,
 )
 
 const blockRow = {
@@ -104,10 +81,10 @@ const blockRow = {
   mergeTransactionId: blockEvents.mergeTransactionId,
   at: blockEvents.at,
 }
-const blockStates = (condition: Sql | string = 'true') =>
+const blockStates = (condition: Sql | string = 'true', asked: Sql | string = '') =>
   statement(
     blockRow,
-    sql`SELECT sequence, header_hash AS "headerHash", height, state, transactions,
+    sql`${asked} SELECT sequence, header_hash AS "headerHash", height, state, transactions,
       last_sequence AS "lastSequence",
       end_time AS "endTime", commit_transaction_id AS "commitTransactionId",
       merge_transaction_id AS "mergeTransactionId", at
@@ -118,18 +95,21 @@ const blockStates = (condition: Sql | string = 'true') =>
 const blocks = {
   all: blockStates(),
   headerHash: blockStates('header_hash = $4'),
-  address: blockStates(sql`EXISTS (
-    SELECT FROM ${schema}.address_history AS history
-    WHERE history.address = $4 AND history.sequence BETWEEN event.first_sequence AND event.last_sequence)`),
-  transactions: blockStates(sql`EXISTS (
-    SELECT FROM (
+  // Not EXISTS: without statistics, that is planned as a join with all of the address's history.
+  address: blockStates(sql`(
+    SELECT true FROM ${schema}.address_history AS history
+    WHERE history.address = $4 AND history.sequence BETWEEN event.first_sequence AND event.last_sequence
+    LIMIT 1)`),
+  transactions: blockStates(
+    sql`EXISTS (SELECT FROM asked WHERE asked.sequence BETWEEN event.first_sequence AND event.last_sequence)`,
+    sql`WITH asked AS MATERIALIZED (
       SELECT sequence FROM ${schema}.mempool_transactions WHERE transaction_id IN ${givenIds}
       UNION ALL
       SELECT sequence FROM ${schema}.block_transactions WHERE transaction_id IN ${givenIds}
       UNION ALL
       SELECT sequence FROM ${schema}.resubmissions WHERE transaction_id IN ${givenIds}
-    ) AS asked
-    WHERE asked.sequence BETWEEN event.first_sequence AND event.last_sequence)`),
+    )`,
+  ),
 }
 
 const verdictRow = {
@@ -159,6 +139,13 @@ const verdicts = {
   transactions: undefined,
 }
 
+const rejectionsOf = {
+  all: everyRejection,
+  transactions: rejectionsOfTransactions,
+  address: undefined,
+  headerHash: undefined,
+}
+
 /** The {@link EventLog} of a schema. */
 export function openEvents(database: Database): EventLog {
   return {
@@ -177,23 +164,28 @@ export function openEvents(database: Database): EventLog {
       const read = async <S extends Columns>(
         type: LedgerEvent['type'],
         statement: Statement<S> | undefined,
-      ): Promise<Row<S>[]> => {
-        const [after, to] = [range.after[type], range.to[type]]
-        if (statement === undefined || to <= after || !wants(type)) return []
-        return queryInIndexOrder(database, statement, [after, to, limit, ...values])
+        end = range.to[type],
+      ): Promise<Part<Row<S>>> => {
+        const after = range.after[type]
+        if (statement === undefined || end <= after || !wants(type)) return { rows: [], end: range.to[type] }
+        return { rows: await queryInIndexOrder(database, statement, [after, end, limit, ...values]), end }
       }
+      // How many of its rows match is not known, so that a part of the log is read at a time.
+      const endOfBlocks =
+        kind === 'transactions' || kind === 'address'
+          ? earlier(range.to.block, range.after.block + most)
+          : range.to.block
       return inOrder(range, {
-        accepted: await read('accepted', kind === 'headerHash' ? undefined : acceptances[kind]),
-        rejected: await read(
-          'rejected',
-          {
-            all: everyRejection,
-            transactions: rejectionsOfTransactions,
-            address: undefined,
-            headerHash: undefined,
-          }[kind],
-        ),
-        block: await read('block', blocks[kind]),
+        accepted:
+          kind === 'address' && filter.address !== undefined && wants('accepted')
+            ? await acceptancesOfAddress(database, filter.address, {
+                after: range.after.accepted,
+                to: range.to.accepted,
+                limit,
+              })
+            : await read('accepted', acceptances[kind]),
+        rejected: await read('rejected', rejectionsOf[kind]),
+        block: await read('block', blocks[kind], endOfBlocks),
         verdict: await read('verdict', verdicts[kind]),
       })
     },
@@ -211,43 +203,49 @@ function chosen({ transactions, address, headerHash }: EventFilter): {
   return { kind: 'all', values: [] }
 }
 
-interface Rows {
-  readonly accepted: readonly Row<typeof acceptedRow>[]
-  readonly rejected: readonly Row<typeof rejectedRow>[]
-  readonly block: readonly Row<typeof blockRow>[]
-  readonly verdict: readonly Row<typeof verdictRow>[]
+/** Events of one kind, and up to where they were read if there are no more. */
+interface Part<R> {
+  readonly rows: readonly R[]
+  readonly end: bigint
+}
+
+interface Parts {
+  readonly accepted: Part<Row<typeof acceptedRow>>
+  readonly rejected: Part<Row<typeof rejectedRow>>
+  readonly block: Part<Row<typeof blockRow>>
+  readonly verdict: Part<Row<typeof verdictRow>>
 }
 
 /**
  * Puts a block's states after the acceptances of its transactions. If the page does not reach them, the
  * states wait for a later page.
  */
-function inOrder({ after, to, limit }: EventRange, rows: Rows): EventPage {
+function inOrder({ after, to, limit }: EventRange, parts: Parts): EventPage {
   const events: LedgerEvent[] = []
   let position = after
-  const reached = (kind: keyof Rows): bigint =>
-    rows[kind].length < limit ? later(to[kind], after[kind]) : (rows[kind].at(-1)?.sequence ?? after[kind])
+  const reached = (kind: keyof Parts): bigint => {
+    const { rows, end } = parts[kind]
+    return rows.length < limit ? later(end, after[kind]) : (rows.at(-1)?.sequence ?? after[kind])
+  }
 
   let next = 0
   const accept = (upTo: bigint) => {
-    for (
-      let row = rows.accepted[next];
-      row !== undefined && row.sequence <= upTo;
-      row = rows.accepted[++next]
-    ) {
+    const { rows } = parts.accepted
+    for (let row = rows[next]; row !== undefined && row.sequence <= upTo; row = rows[++next]) {
       const { sequence, transactionId, at } = row
       position = { ...position, accepted: sequence }
       events.push({ type: 'accepted', position, transactionId, at })
     }
   }
 
-  for (const { sequence, transactionId, ...row } of rows.rejected) {
+  for (const { sequence, transactionId, ...row } of parts.rejected.rows) {
     position = { ...position, rejected: sequence }
     events.push({ type: 'rejected', position, ...row, ...(transactionId !== null && { transactionId }) })
   }
-  const complete = rows.accepted.length < limit
+  const complete = reached('accepted') >= to.accepted
   let block = reached('block')
-  for (const { sequence, lastSequence, commitTransactionId, mergeTransactionId, ...row } of rows.block) {
+  for (const { sequence, lastSequence, commitTransactionId, mergeTransactionId, ...row } of parts.block
+    .rows) {
     if (!complete && lastSequence > reached('accepted')) {
       block = position.block
       break
@@ -263,7 +261,7 @@ function inOrder({ after, to, limit }: EventRange, rows: Rows): EventPage {
     })
   }
   accept(reached('accepted'))
-  for (const { sequence, header, policy, fraud, ...row } of rows.verdict) {
+  for (const { sequence, header, policy, fraud, ...row } of parts.verdict.rows) {
     position = { ...position, verdict: sequence }
     events.push({
       type: 'verdict',
@@ -278,6 +276,5 @@ function inOrder({ after, to, limit }: EventRange, rows: Rows): EventPage {
   return { events, position: { accepted, rejected, block, verdict } }
 }
 
-function later(one: bigint, other: bigint): bigint {
-  return one > other ? one : other
-}
+const later = (one: bigint, other: bigint): bigint => (one > other ? one : other)
+const earlier = (one: bigint, other: bigint): bigint => (one < other ? one : other)

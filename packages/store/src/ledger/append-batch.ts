@@ -67,17 +67,17 @@ const append = (base: Sql, accept: Sql, mayBeSpent: string) =>
 const appendToMempool = append(
   sql`SELECT setval(sequence, nextval(sequence) + $12::integer - 1) - $12::integer AS sequence
     FROM CAST('${schema}.accept_sequence' AS regclass) AS sequence`,
-  sql`INSERT INTO ${schema}.mempool_transactions (sequence, transaction_id, cbor)
-    SELECT base.sequence + t.position, t.transaction_id, t.cbor`,
+  sql`INSERT INTO ${schema}.mempool_transactions (sequence, event_sequence, transaction_id, cbor)
+    SELECT base.sequence + t.position, base.sequence + t.position, t.transaction_id, t.cbor`,
   'true',
 )
 
 const appendToBlock = append(
   sql`SELECT $12::bigint AS sequence`,
   sql`INSERT INTO ${schema}.block_transactions
-      (block_id, position, sequence, transaction_id, cbor, accepted_at)
+      (block_id, position, sequence, event_sequence, transaction_id, cbor, accepted_at)
     SELECT $13::bigint, ($14::integer[])[t.position], base.sequence + ($14::integer[])[t.position],
-      t.transaction_id, t.cbor, now()`,
+      base.sequence + ($14::integer[])[t.position], t.transaction_id, t.cbor, now()`,
   'ledger.sequence NOT BETWEEN $15::bigint AND $16::bigint',
 )
 

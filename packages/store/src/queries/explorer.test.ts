@@ -100,6 +100,9 @@ describeBackends('the explorer', (backend) => {
     expect(await counts(first, head, 3)).toEqual({ counts: [2, 1], last: head - 2n })
     expect(await counts(head - 2n, head - 1n, 100)).toEqual({ counts: [1], last: head - 1n })
     expect(await counts(head, head, 100)).toEqual({ counts: [], last: undefined })
+    expect(await explorer.acceptedBefore(head, 2)).toBe(head - 2n)
+    expect(await explorer.acceptedBefore(head - 1n, 3)).toBe(head - 4n)
+    for (const count of [5, 9]) expect(await explorer.acceptedBefore(head, count)).toBe(0n)
   })
 
   it('counts rejected submissions, also several of the same bytes', async () => {

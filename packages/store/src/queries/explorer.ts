@@ -12,6 +12,7 @@ import {
 } from '@ratatosk/database'
 import type { BlockTotal, CountedMinutes, ExplorerReads } from '@ratatosk/ports'
 import { getTableColumns } from 'drizzle-orm'
+import { acceptancesBetween } from '../events/acceptances.js'
 import { blocks } from '../schema/tables.js'
 
 /** Blocks of an hour: at most one is committed in each slot of a second. */
@@ -46,15 +47,22 @@ const minutesOf = (rows: ReturnType<typeof sql>) =>
   statement(
     counted,
     sql`SELECT date_trunc('minute', at) AS minute, count(*)::integer AS transactions, max(sequence) AS last
-    FROM (${rows} ORDER BY sequence LIMIT $3) AS counted GROUP BY 1 ORDER BY 1`,
+    FROM (${rows}) AS counted GROUP BY 1 ORDER BY 1`,
   )
-const acceptedIn = (table: string) => sql`(
-  SELECT sequence, accepted_at AS at FROM ${schema}.${table}
-  WHERE sequence > $1 AND sequence <= $2 ORDER BY sequence LIMIT $3)`
-const accepted = minutesOf(sql`${acceptedIn('mempool_transactions')} UNION ALL
-  ${acceptedIn('block_transactions')}`)
+const accepted = minutesOf(acceptancesBetween)
 const rejected = minutesOf(sql`SELECT sequence, rejected_at AS at FROM ${schema}.rejected_submissions
-  WHERE sequence > $1 AND sequence <= $2`)
+  WHERE sequence > $1 AND sequence <= $2 ORDER BY sequence LIMIT $3`)
+const newestOf = (table: string) => sql`(
+  SELECT event_sequence FROM ${schema}.${table} WHERE event_sequence <= $1
+  ORDER BY event_sequence DESC LIMIT $2::integer + 1)`
+const beforeNewest = statement(
+  { sequence: int8 },
+  sql`SELECT COALESCE((
+    SELECT event_sequence FROM (
+      ${newestOf('mempool_transactions')} UNION ALL ${newestOf('block_transactions')}
+    ) AS newest ORDER BY event_sequence DESC OFFSET $2 LIMIT 1
+  ), 0) AS sequence`,
+)
 
 const reached = {
   committed: { states: `('committed', 'mature', 'merged')`, from: 'accepted_at', to: 'committed_at' },
@@ -122,6 +130,10 @@ export function openExplorer(database: Database): ExplorerReads {
       )
     },
     accepted: (after, to, limit) => minutes(accepted, [after, to, limit]),
+    async acceptedBefore(to, count) {
+      const [row] = await database.query(beforeNewest, [to, count])
+      return row?.sequence ?? 0n
+    },
     rejected: (after, to, limit) => minutes(rejected, [after, to, limit]),
     moved: (to, since) => database.query(moved[to], [since.toISOString()]),
     async delay(to, since, limit) {

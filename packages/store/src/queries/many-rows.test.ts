@@ -25,8 +25,8 @@ describeBackends('pages of an address with many rows', (backend) => {
       [alice.address, bob.address, manyRows],
     )
     await test.database.query(
-      `INSERT INTO ${test.schema}.mempool_transactions (sequence, transaction_id, cbor)
-      SELECT n, ${id}, ${id} FROM generate_series(1, 2 * $1::integer) AS n`,
+      `INSERT INTO ${test.schema}.mempool_transactions (sequence, event_sequence, transaction_id, cbor)
+      SELECT n, n, ${id}, ${id} FROM generate_series(1, 2 * $1::integer) AS n`,
       [manyRows],
     )
     await test.database.query(

@@ -150,8 +150,8 @@ describeBackends('pages of an address history', (backend) => {
   async function fill(from: number, count: number, bytes = 4): Promise<void> {
     await test.database.query(
       `WITH added AS (
-        INSERT INTO ${test.schema}.mempool_transactions (sequence, transaction_id, cbor)
-        SELECT n * 3, sha256(('t' || n)::bytea), decode(lpad(to_hex(n), $3::integer * 2, '0'), 'hex')
+        INSERT INTO ${test.schema}.mempool_transactions (sequence, event_sequence, transaction_id, cbor)
+        SELECT n * 3, n * 3, sha256(('t' || n)::bytea), decode(lpad(to_hex(n), $3::integer * 2, '0'), 'hex')
         FROM generate_series($1::integer, $1::integer + $2::integer - 1) AS n
         RETURNING sequence
       )

@@ -5,11 +5,19 @@ import { bytea, moment, ratatosk } from './columns.js'
 /** Numbers transactions and genesis outputs in order of acceptance. Gaps have no meaning. */
 export const acceptSequence = ratatosk.sequence('accept_sequence')
 
+/**
+ * Numbers the acceptance in the event log: the accept sequence that the transaction was given first. It moves
+ * with the transaction, and stays when the block of another operator gives what waits a greater accept
+ * sequence.
+ */
+const eventSequence = () => bigint('event_sequence', { mode: 'bigint' }).notNull().unique()
+
 /** Accepted transactions that are not in a block yet. */
 export const mempoolTransactions = ratatosk.table(
   'mempool_transactions',
   {
     sequence: bigint('sequence', { mode: 'bigint' }).primaryKey(),
+    eventSequence: eventSequence(),
     transactionId: bytea('transaction_id').notNull().unique(),
     cbor: bytea('cbor').notNull(),
     acceptedAt: moment('accepted_at').notNull().defaultNow(),
@@ -113,6 +121,7 @@ export const blockTransactions = ratatosk.table(
     blockId: bigint('block_id', { mode: 'bigint' }).notNull(),
     position: integer('position').notNull(),
     sequence: bigint('sequence', { mode: 'bigint' }).notNull().unique(),
+    eventSequence: eventSequence(),
     transactionId: bytea('transaction_id').notNull().unique(),
     cbor: bytea('cbor').notNull(),
     acceptedAt: moment('accepted_at').notNull(),
