@@ -2,22 +2,26 @@ import { lazySchemas, limitedServer, type ServerLimits } from '@ratatosk/http'
 import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController } from 'fastify'
 import type { Settings } from '../settings/schema.js'
 import { requestIds } from './requests.js'
+import { checkForwardedFor, trustedProxies } from './trusted-proxies.js'
 
 /** Creates the HTTP server, without routes. */
 export function createServer(settings: Settings, log: FastifyBaseLogger): FastifyInstance {
-  return fastify({
+  const proxies = trustedProxies(settings.TRUST_PROXY)
+  const server = fastify({
     ...limitedServer(limitsOf(settings)),
     ...lazySchemas(),
     loggerInstance: log,
     // Two log lines cost more than many requests do. The error handler logs failures.
     logController: new LogController({ disableRequestLogging: true }),
-    genReqId: requestIds(settings.TRUST_PROXY),
-    trustProxy: settings.TRUST_PROXY,
+    genReqId: requestIds(proxies),
+    trustProxy: proxies === undefined ? false : proxies.trusts,
     rewriteUrl: singleSlashes,
     // The parts of a large ledger start meanwhile and keep the event loop busy: a plugin is then late by no
     // fault of its own. One that never finishes must still be named.
     pluginTimeout: 600_000,
   })
+  if (proxies !== undefined) checkForwardedFor(server, proxies)
+  return server
 }
 
 /** What clients may take of the server. */

@@ -4,6 +4,7 @@ import { isHttpError } from '@ratatosk/http'
 import type { FastifyInstance } from 'fastify'
 import { helpOf } from '../error-codes/index.js'
 import type { Settings } from '../settings/schema.js'
+import { isFromProxy, type TrustedProxies } from './trusted-proxies.js'
 
 const header = 'x-request-id'
 /** What a log line and a header can safely repeat. */
@@ -13,11 +14,11 @@ const acceptable = /^[\w.:-]{1,128}$/
  * Ids of requests, unique across requests, restarts and nodes. Behind a trusted proxy, the proxy's
  * `X-Request-Id` is used if it is up to 128 letters, digits and `_.:-`.
  */
-export function requestIds(trustProxy: boolean): (request: IncomingMessage) => string {
+export function requestIds(proxies: TrustedProxies | undefined): (request: IncomingMessage) => string {
   const start = randomBytes(4).toString('hex')
   let count = 0
-  return ({ headers }) => {
-    const given = trustProxy ? headers[header] : undefined
+  return (request) => {
+    const given = isFromProxy(proxies, request) ? request.headers[header] : undefined
     return typeof given === 'string' && acceptable.test(given) ? given : `${start}-${++count}`
   }
 }

@@ -2,6 +2,7 @@ import { BlockList, isIP } from 'node:net'
 import { verdictPolicies } from '@ratatosk/contracts'
 import { outAskingPrice } from '@ratatosk/protocol'
 import { duties, hasFaucet, watches } from '../roles.js'
+import { ruleOfProxies } from './proxy-rule.js'
 import type { Settings } from './schema.js'
 
 /** Rules that involve several settings: one message for each rule that is broken. */
@@ -16,6 +17,7 @@ export function brokenRules(settings: Settings): string[] {
     ...rulesOfAdministrator(settings),
     ...ruleOfOperatorAccess(settings),
     ...rulesOfPublicHosts(settings),
+    ...ruleOfProxies(settings),
     ...rulesOfOrigins(settings),
     ...rulesOfContracts(settings),
     ...ruleOfDeployment(settings),

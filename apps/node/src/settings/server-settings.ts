@@ -86,11 +86,14 @@ export const serverSettings = {
       'Origins whose web pages may read public endpoints and submit; `*` for all, on the devnet only; ' +
       'never for operator endpoints and the faucet',
   }),
-  TRUST_PROXY: flag({
-    default: false,
+  TRUST_PROXY: Type.String({
+    default: 'false',
+    pattern: '^(true|false|[0-9]|[0-9a-fA-F.:/,\\s]{2,})$',
+    allowed: 'true, false, a number of proxies from 0 to 9, or addresses and networks such as 10.0.0.0/8',
     description:
-      'Trust `X-Forwarded-*` and `X-Request-Id`; only if every client connects through a proxy that ' +
-      'sets them',
+      'Whose `X-Forwarded-*` and `X-Request-Id` count: the number of proxies that every request passes, ' +
+      '`true` for 1; or the addresses and networks of proxies, separated by commas. With a number, no ' +
+      'client may reach the node itself',
   }),
   ACCESS_LOG: oneOf(['off', 'errors', 'all'], {
     default: 'off',

@@ -41,7 +41,7 @@ test('fills in every default', () => {
     VALIDATION_BATCH_SIZE: 256,
     WATCHER_MAX_LOVELACE_PER_HOUR: 500_000_000,
     OPERATOR_OPEN: false,
-    TRUST_PROXY: false,
+    TRUST_PROXY: 'false',
     ACCESS_LOG: 'off',
     HEALTH_PROBE_TIMEOUT_MS: 3000,
     REQUEST_TIMEOUT_MS: 10000,
