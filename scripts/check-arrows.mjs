@@ -13,7 +13,7 @@ const allowed = {
   http: ['ground'],
   apis: ['ground'],
   clients: [],
-  parts: ['ground', 'base', 'apis', 'clients'],
+  parts: ['ground', 'base', 'http', 'apis', 'clients'],
   work: ['ground', 'parts', 'work', 'apis'],
   plugins: ['ground', 'http', 'apis'],
   apps: ['apps', 'ground', 'http', 'apis', 'clients', 'parts', 'work', 'plugins'],

@@ -98,6 +98,13 @@ export class CrossSiteError extends HttpError {
   }
 }
 
+/** 403: a link, a form or the address bar made a browser open a route that changes something. */
+export class NavigationError extends HttpError {
+  constructor() {
+    super(403, 'HTTP_NAVIGATION', 'A link must not do this: send the request from a program, such as curl')
+  }
+}
+
 /** 403: the request is addressed to a host name that is not the server's, as in DNS rebinding. */
 export class HostNotAllowedError extends HttpError {
   constructor() {

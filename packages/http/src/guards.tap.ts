@@ -77,6 +77,20 @@ t.test('serves an own page, the address bar and clients that are no browser', as
   t.equal(done.length, served.length)
 })
 
+t.test('a link that a browser opens changes nothing, but may be read', async (t) => {
+  for (const access of [{}, { operatorToken: 'open sesame' }]) {
+    const { server, done } = await build(t, access)
+    const { url, port } = await listening(server)
+    const link = { 'sec-fetch-site': 'none', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' }
+    const headers = { host: `127.0.0.1:${port}`, 'user-agent': 'Mozilla/5.0', ...link, authorization }
+    const answer = await ask(`${url}/reset`, { headers })
+    t.equal(answer.status, 403)
+    t.match(JSON.parse(answer.body), { error: /^A link must not do this/ })
+    t.equal((await ask(`${url}/globals`, { headers })).status, 200)
+    t.same(done, ['globals'])
+  }
+})
+
 t.test('refuses hosts that are not configured, and hosts that do not parse', async (t) => {
   const { server, done } = await build(t, { allowedHosts: ['node.example', '::', '0.0.0.0'] })
   const { url } = await listening(server)

@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { isIPv4, isIPv6 } from 'node:net'
 import type { FastifyContextConfig, FastifyRequest, onRequestHookHandler } from 'fastify'
-import { CrossSiteError, HostNotAllowedError, UnauthorizedError } from './errors.js'
+import { CrossSiteError, HostNotAllowedError, NavigationError, UnauthorizedError } from './errors.js'
 
 /** Servers listen on these addresses, but a request that is addressed to one was made up by a page. */
 const unspecified = ['0.0.0.0', '[::]']
@@ -95,7 +95,9 @@ export function operatorRoute(access: OperatorAccess = {}): OperatorRoute {
 }
 
 /**
- * Route options of a GET that changes state: {@link operatorRoute}, and no HEAD.
+ * Route options of a GET that changes state: {@link operatorRoute}, no HEAD, and no navigation of a browser,
+ * which sends `Sec-Fetch-Mode: navigate`. A link in a mail would otherwise do what it names, because
+ * `Sec-Fetch-Site` is then `none`. Programs send neither.
  *
  * @throws {TypeError} for an empty token or a malformed host name
  *
@@ -105,7 +107,13 @@ export function operatorRoute(access: OperatorAccess = {}): OperatorRoute {
  * ```
  */
 export function sideEffectingGet(access: OperatorAccess = {}): OperatorRoute & { exposeHeadRoute: false } {
-  return { exposeHeadRoute: false, ...operatorRoute(access) }
+  const { onRequest, config } = operatorRoute(access)
+  return { exposeHeadRoute: false, onRequest: [...onRequest, refuseNavigation], config }
+}
+
+const refuseNavigation: onRequestHookHandler = ({ headers }, _reply, done) => {
+  if (String(headers['sec-fetch-mode']).toLowerCase() === 'navigate') done(new NavigationError())
+  else done()
 }
 
 /** `onRequest` hook for answers that change between requests: none may be stored, errors included. */

@@ -13,6 +13,7 @@ export {
   type Layer1Cause,
   Layer1FailureError,
   layer1Causes,
+  NavigationError,
   OperationError,
   OverloadedError,
   overloadWith,

@@ -42,6 +42,11 @@ export const requestsErrors: readonly ErrorGroup[] = [
         remedy: 'Call operator routes from a program, not from a page',
       },
       {
+        codes: ['HTTP_NAVIGATION'],
+        meaning: 'A link or the address bar of a browser opened a route that changes something',
+        remedy: 'Call it from a program, such as curl',
+      },
+      {
         codes: ['HTTP_HOST_MISSING'],
         meaning: 'The request has no `Host` header',
         remedy: 'Send one; HTTP/1.1 requires it',

@@ -87,11 +87,9 @@ interface RollBackBody {
  * Controls that a real layer 1 does not have: blocks on demand, roll-backs and faults, and the end of the
  * sequencer.
  */
-export async function controlApi(
-  fastify: FastifyInstance,
-  { devnet: open, sequencer, route = {} }: ControlOptions,
-): Promise<void> {
-  guardControls(fastify)
+export async function controlApi(fastify: FastifyInstance, options: ControlOptions): Promise<void> {
+  const { devnet: open, sequencer, route = {} } = options
+  guardControls(fastify, options)
   let state: SequencerState = 'running'
 
   fastify.get('/', { ...route, schema: { response: { 200: networkSchema } } }, async () => {

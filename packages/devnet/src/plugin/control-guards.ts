@@ -1,3 +1,4 @@
+import { refuseForeignPages } from '@ratatosk/http'
 import type { FastifyError, FastifyInstance, RouteShorthandOptions } from 'fastify'
 import { isDevnetError } from '../errors.js'
 import type { Devnet } from '../types.js'
@@ -12,22 +13,28 @@ export interface ControlOptions {
     /** Resolves when it has stopped; {@link start} starts it again. */
     close(): Promise<void>
   }
+  /**
+   * Host names or IP addresses, without port, by which clients may address the server, beside loopback; if
+   * `route` has no hooks.
+   */
+  readonly allowedHosts?: readonly string[]
   /** Hooks and config of every route. */
   readonly route?: Pick<RouteShorthandOptions, 'onRequest' | 'config'>
 }
 
-/** Error bodies of the control routes, and the refusal of other sites. */
-export function guardControls(fastify: FastifyInstance): void {
+/**
+ * Error bodies of the control routes. Routes without hooks of their own have the guards that a node gives
+ * them: a web page that the developer happens to open must not change the chain.
+ */
+export function guardControls(
+  fastify: FastifyInstance,
+  { route, allowedHosts }: Pick<ControlOptions, 'route' | 'allowedHosts'>,
+): void {
   fastify.setErrorHandler((error: FastifyError, request, reply) => {
     if (isDevnetError(error)) return reply.code(409).send({ error: error.message, code: error.code })
     const status = error.statusCode ?? 500
     if (status >= 500) request.log.error(error)
     return reply.code(status).send({ error: status >= 500 ? 'Internal server error' : error.message })
   })
-  // A web page that the developer happens to open must not change the chain.
-  fastify.addHook('onRequest', async (request, reply) => {
-    if (request.headers['sec-fetch-site'] === 'cross-site') {
-      return reply.code(403).send({ error: 'Cross-site requests are not allowed' })
-    }
-  })
+  if (route?.onRequest === undefined) fastify.addHook('onRequest', refuseForeignPages(allowedHosts))
 }

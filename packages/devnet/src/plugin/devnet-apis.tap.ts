@@ -38,9 +38,32 @@ test('the control API makes blocks, rolls back and injects faults', async (t) =>
   t.equal((await server.inject('/layer-1/kupo/health')).statusCode, 200)
   t.equal((await post('/faults', { kind: 'mischief' })).statusCode, 400)
 
-  const headers = { 'sec-fetch-site': 'cross-site' }
-  const foreign = await server.inject({ method: 'POST', url: '/layer-1/control/blocks', headers })
-  t.equal(foreign.statusCode, 403, 'pages of other sites are rejected')
+  t.equal(devnet.tip().height, 3)
+})
+
+test('web pages of other origins do not control the devnet', async (t) => {
+  const devnet = await createDevnet({ blockEveryMs: 0 })
+  const server = fastify()
+  t.teardown(() => devnet.close())
+  t.teardown(() => server.close())
+  await server.register(devnetApis, { devnet, paths: { control: '/devnet' }, allowedHosts: ['devnet.test'] })
+  const browser = { 'user-agent': 'Mozilla/5.0' }
+  const own = { host: '127.0.0.1:1337', ...browser, 'sec-fetch-site': 'same-origin' }
+  const status = async (headers: Record<string, string>) =>
+    (await server.inject({ method: 'POST', url: '/devnet/blocks', headers })).statusCode
+  for (const [what, headers] of [
+    ['another site', { ...own, 'sec-fetch-site': 'cross-site' }],
+    ['another port', { ...own, 'sec-fetch-site': 'same-site', origin: 'http://localhost:5173' }],
+    ['a name that points here', { ...own, host: 'evil.example:1337' }],
+    ['an origin without fetch metadata', { host: own.host, ...browser, origin: 'http://evil.example' }],
+    ['a browser that says nothing', { host: own.host, ...browser }],
+  ] as const)
+    t.equal(await status(headers), 403, what)
+  const topUp = { method: 'POST', url: '/local-cluster/api/addresses/topup' } as const
+  t.equal((await server.inject({ ...topUp, headers: { ...own, host: 'evil.example' } })).statusCode, 403)
+  t.equal(devnet.tip().height, 0)
+  for (const headers of [own, { host: '[::1]:1337' }, { host: 'devnet.test' }])
+    t.equal(await status(headers), 200, JSON.stringify(headers))
   t.equal(devnet.tip().height, 3)
 })
 

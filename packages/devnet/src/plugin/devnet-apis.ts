@@ -33,20 +33,26 @@ export interface DevnetApisOptions {
      */
     readonly wallet?: string | false
   }
+  /**
+   * Host names or IP addresses, without port, by which clients may address the controls; loopback always.
+   * Web pages of other origins may not use them.
+   */
+  readonly allowedHosts?: readonly string[]
   /** The version of the Ogmios API. Default 6. */
   readonly ogmiosVersion?: OgmiosVersion
 }
 
 async function plugin(fastify: FastifyInstance, options: DevnetApisOptions) {
-  const { devnet, prefix = '', paths = {}, ogmiosVersion } = options
+  const { devnet, prefix = '', paths = {}, allowedHosts = [], ogmiosVersion } = options
   if (typeof devnet?.submit !== 'function') {
     throw new DevnetError('DEVNET_CONFIGURATION', 'devnetApis requires the option devnet, from createDevnet')
   }
   const { control = false, wallet = false, ...served } = paths
   const { blockfrost = '/blockfrost/api/v0' } = served
   if (control !== false) {
-    await fastify.register(controlApi, { devnet: () => devnet, prefix: prefix + control })
-    await fastify.register(topUpApi, { devnet: () => devnet, prefix: `${prefix}/local-cluster/api` })
+    const controls = { devnet: () => devnet, allowedHosts }
+    await fastify.register(controlApi, { ...controls, prefix: prefix + control })
+    await fastify.register(topUpApi, { ...controls, prefix: `${prefix}/local-cluster/api` })
   }
   if (wallet !== false && blockfrost !== false) {
     const script = { wallets: testWallets.wallets, url: prefix + blockfrost }
@@ -92,7 +98,7 @@ export const devnetControls: FastifyPluginAsync<ControlOptions> = async (
   fastify,
   { sequencer, ...options },
 ) => {
-  const { devnet, route = {} } = options
-  await fastify.register(controlApi, { devnet, route, ...(sequencer && { sequencer }) })
-  await fastify.register(topUpApi, { devnet, route })
+  const { devnet, route = {}, allowedHosts = [] } = options
+  await fastify.register(controlApi, { devnet, route, allowedHosts, ...(sequencer && { sequencer }) })
+  await fastify.register(topUpApi, { devnet, route, allowedHosts })
 }

@@ -56,11 +56,9 @@ const refusedSchema = {
 } as const
 
 /** `POST /addresses/topup`, as Yaci DevKit has it: pays an address from the test wallets. */
-export async function topUpApi(
-  fastify: FastifyInstance,
-  { devnet, route = {} }: ControlOptions,
-): Promise<void> {
-  guardControls(fastify)
+export async function topUpApi(fastify: FastifyInstance, options: ControlOptions): Promise<void> {
+  const { devnet, route = {} } = options
+  guardControls(fastify, options)
   // Two payments at once would choose the same outputs.
   const mutex = new Mutex()
   const response = { 200: paidSchema, '4xx': refusedSchema, '5xx': refusedSchema }

@@ -4,6 +4,7 @@ import { readCommand } from './options.js'
 const defaults = {
   host: '127.0.0.1',
   port: 1337,
+  allowedHosts: [],
   dataDirectory: undefined,
   blockEveryMs: 1000,
   slotLengthMs: 1000,
@@ -18,7 +19,7 @@ describe('readCommand', () => {
 
   it('reads every option', () => {
     const args =
-      '--host ::1 --port 0 --data-dir chain --block-every 0 --slot-length 20 --ogmios 7 --ledger 11'.split(
+      '--host ::1 --port 0 --allow-host devnet --allow-host 10.0.0.2 --data-dir chain --block-every 0 --slot-length 20 --ogmios 7 --ledger 11'.split(
         ' ',
       )
     expect(readCommand(args)).toEqual({
@@ -26,6 +27,7 @@ describe('readCommand', () => {
       options: {
         host: '::1',
         port: 0,
+        allowedHosts: ['devnet', '10.0.0.2'],
         dataDirectory: 'chain',
         blockEveryMs: 0,
         slotLengthMs: 20,

@@ -7,6 +7,8 @@ export interface StandaloneOptions {
   readonly host: string
   /** 0: any free port. */
   readonly port: number
+  /** Names of this machine, by which other programs use the controls. */
+  readonly allowedHosts: readonly string[]
   /** Folder for the chain; undefined: in memory. */
   readonly dataDirectory: string | undefined
   /** 0: no scheduled blocks. */
@@ -31,6 +33,7 @@ Runs a Cardano layer 1 in this process and serves the Blockfrost, Kupo and Ogmio
 
   --host <address>     address to listen on                                 (default 127.0.0.1)
   --port <number>      port to listen on; 0: any free port                  (default 1337)
+  --allow-host <name>  name by which programs elsewhere use the controls; may be repeated
   --data-dir <folder>  keep the chain in this folder                        (default in memory)
   --block-every <ms>   interval between blocks; 0: only on demand           (default 1000)
   --slot-length <ms>   length of a slot                                     (default 1000)
@@ -48,6 +51,7 @@ export function readCommand(args: readonly string[]): Command {
       options: {
         host: { type: 'string', default: '127.0.0.1' },
         port: { type: 'string', default: '1337' },
+        'allow-host': { type: 'string', multiple: true, default: [] },
         'data-dir': { type: 'string' },
         'block-every': { type: 'string', default: '1000' },
         'slot-length': { type: 'string', default: '1000' },
@@ -62,6 +66,7 @@ export function readCommand(args: readonly string[]): Command {
     const options = {
       host: values.host,
       port: wholeNumber('--port', values.port, 0, 65_535),
+      allowedHosts: values['allow-host'],
       dataDirectory: values['data-dir'],
       blockEveryMs: wholeNumber('--block-every', values['block-every'], 0, 86_400_000),
       slotLengthMs: wholeNumber('--slot-length', values['slot-length'], 1, 86_400_000),

@@ -19,7 +19,16 @@ interface Standalone {
 
 /** Opens the devnet with its store and serves all of its APIs. */
 export async function start(options: StandaloneOptions): Promise<Standalone> {
-  const { host, port, dataDirectory, blockEveryMs, slotLengthMs, ogmiosVersion, ledgerVersion } = options
+  const {
+    host,
+    port,
+    allowedHosts,
+    dataDirectory,
+    blockEveryMs,
+    slotLengthMs,
+    ogmiosVersion,
+    ledgerVersion,
+  } = options
   const { store, close: closeStore } = await openStore(dataDirectory)
   const devnet = await createDevnet({
     store,
@@ -37,6 +46,7 @@ export async function start(options: StandaloneOptions): Promise<Standalone> {
   await server.register(devnetApis, {
     devnet,
     paths: { control: '/devnet', wallet: '/dev-wallet.js' },
+    allowedHosts: [host, ...allowedHosts],
     ogmiosVersion,
   })
   const url = await server.listen({ host, port })
