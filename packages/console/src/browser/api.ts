@@ -3,6 +3,8 @@ export class AnswerError extends Error {
   constructor(
     readonly status: number,
     message: string,
+    /** What `Retry-After` says, in milliseconds; undefined without it. */
+    readonly retryAfterMs?: number,
   ) {
     super(message)
   }

@@ -1,6 +1,6 @@
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import { areEventsLost, listen } from './events.js'
 
 /** Requests that wait for their answer. */
@@ -81,4 +81,48 @@ test('each event comes once, whatever ends a stream, and the page knows when eve
   const line = 'a\u2028id: 1.0.0'
   fourth.answer.write(`id: 9.2.1.1\nevent: rejected\ndata: {"txHash":"${line}"}\n\n`)
   await hears(`rejected ${line}`)
+})
+
+test('a fault of a listener is reported, and the next event comes', async () => {
+  const faults: unknown[] = []
+  vi.stubGlobal('reportError', (fault: unknown) => faults.push(fault))
+  const heard: (string | undefined)[] = []
+  const fault = new TypeError('the page is broken')
+  const nothing = () => undefined
+  const accepted = ({ txHash }: { txHash?: string }) => {
+    if (txHash === '2.0.0') throw fault
+    heard.push(txHash)
+  }
+  void listen({ accepted, rejected: nothing, block: nothing, verdict: nothing, begun: nothing })
+  const { answer } = await nextRequest()
+  answer.write(event('1.0.0', 'accepted') + event('2.0.0', 'accepted') + event('3.0.0', 'accepted'))
+  await vi.waitUntil(() => heard.length > 1, 10_000)
+  expect(heard).toEqual(['1.0.0', '3.0.0'])
+  expect(faults).toEqual([fault])
+  expect(asked).toEqual([])
+})
+
+test('the next stream waits as long as Retry-After says, within reason', async () => {
+  const waits: (number | undefined)[] = []
+  const { setTimeout: later } = globalThis
+  vi.stubGlobal('setTimeout', (work: () => void, ms?: number) => {
+    // Others are time limits of a stream.
+    const isWait = ms !== 20_000
+    if (isWait) waits.push(ms)
+    return later(work, isWait ? 0 : ms)
+  })
+  onTestFinished(() => void vi.stubGlobal('setTimeout', later))
+  const nothing = () => undefined
+  void listen({ accepted: nothing, rejected: nothing, block: nothing, verdict: nothing, begun: nothing })
+  for (const after of ['60', '1', '999999', 'Fri, 31 Dec 2027 23:59:59 GMT']) {
+    const { answer } = await nextRequest()
+    waits.length = 0
+    answer.writeHead(503, { 'retry-after': after }).end()
+    const next = await nextRequest()
+    expect(
+      waits.filter((ms) => ms !== undefined && ms >= 5_000),
+      after,
+    ).toEqual([{ 60: 60_000, 1: 5_000, 999999: 300_000 }[after] ?? 5_000])
+    asked.unshift(next)
+  }
 })

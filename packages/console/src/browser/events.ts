@@ -25,6 +25,9 @@ interface Listener {
 /** Whether events do not come: pages then only know what they read again and again. */
 export const areEventsLost = signal(false)
 
+/** Milliseconds that a node or a proxy may ask to wait, at most: nobody may look at the page by then. */
+const longest = 300_000
+
 /** Milliseconds until the next stream: after one that has ended, and after a refusal such as 503. */
 const defaultWaits = { ended: 1_000, refused: 5_000 }
 
@@ -37,18 +40,22 @@ export async function listen(listener: Listener, { ended, refused } = defaultWai
     let hasBegun = false
     const take = (message: StreamMessage): false => {
       if (message.id !== '') position = message.id
-      if (!hasBegun) {
-        hasBegun = true
-        areEventsLost.value = false
-        listener.begun()
+      const isFirst = !hasBegun
+      hasBegun = true
+      areEventsLost.value = false
+      // A fault of the page is no fault of the stream: the browser reports it, and the next message comes.
+      try {
+        if (isFirst) listener.begun()
+        hear(message, listener)
+      } catch (error) {
+        reportError(error)
       }
-      hear(message, listener)
       return false
     }
     try {
       await readStream(position === '' ? 'events' : `events?after=${position}`, take)
     } catch (error) {
-      if (error instanceof AnswerError) wait = refused
+      if (error instanceof AnswerError) wait = Math.min(Math.max(refused, error.retryAfterMs ?? 0), longest)
     }
     areEventsLost.value = true
     await new Promise((resolve) => setTimeout(resolve, wait))

@@ -14,6 +14,11 @@ const quietMs = 20_000
 const fieldOf = (name: string) => new RegExp(`(?:^|\\n)${name}: ?([^\\n]*)`)
 const fields = { id: fieldOf('id'), event: fieldOf('event'), data: fieldOf('data') }
 
+/** Of seconds. Servers may also send a date, which clocks that differ make useless. */
+function retryAfterMs(header: string | null): number | undefined {
+  return header !== null && /^\d{1,6}$/.test(header) ? Number(header) * 1000 : undefined
+}
+
 /**
  * Calls with each message of an event stream, until `take` is content or nothing comes for a while.
  *
@@ -29,7 +34,11 @@ export async function readStream(path: string, take: (message: StreamMessage) =>
     const answer = await fetch(path, { signal: end.signal })
     const isStream = answer.headers.get('content-type')?.startsWith('text/event-stream')
     if (!answer.ok || !isStream || answer.body === null)
-      throw new AnswerError(answer.status, `The node sends no events: status ${answer.status}`)
+      throw new AnswerError(
+        answer.status,
+        `The node sends no events: status ${answer.status}`,
+        retryAfterMs(answer.headers.get('retry-after')),
+      )
     const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader()
     let rest = ''
     for (;;) {
