@@ -46,7 +46,7 @@ export {
   TransactionStatusAnswer,
   transactionStatusSchema,
 } from './schemas.js'
-export type { StatusSources } from './status.js'
+export { type StatusSources, statusOfSubmission } from './status.js'
 
 /** Options of {@link txStatus}. */
 export interface TxStatusOptions extends RegisterOptions, StatusSources {}

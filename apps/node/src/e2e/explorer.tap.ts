@@ -147,6 +147,9 @@ for (const backend of await backends()) {
     t.same(await found('ab'.repeat(32)), [])
     t.same(await found('<script>'), [])
     t.same((await explore('search?q=<script>')).couldBe, ['submission'])
+    // Well formed, and never issued.
+    for (const id of ['AAAAAAAAAAAA.0.1.1.0', `AAAAAAAAAAAA.0.1.1.0.${'A'.repeat(43)}`])
+      t.same(await found(id), [], id)
 
     let rates = await explore('rates')
     const sum = (name: string) =>

@@ -3,18 +3,18 @@ import { BusyError } from '@ratatosk/http'
 import { slotToTime } from '@ratatosk/ledger'
 import { isIndexError, type LedgerIndex } from '@ratatosk/ledger-index'
 import type { Store } from '@ratatosk/store'
+import { statusOfSubmission } from '@ratatosk/tx-status'
 import { costOf } from '@ratatosk/workers'
 import { nodeVersion } from '../command-line.js'
 import type { Settlement } from '../layer1/settlement.js'
 import type { Node } from '../node.js'
-import { queuedSubmissionsOf } from './queued-submissions.js'
+import { statusSources } from './queued-submissions.js'
 import { commitmentWallet, maturityOf } from './state-queue.js'
 import { trustAnswers } from './trust.js'
 
 /** What `/explorer` reads of the parts of a node. */
 export function explorerOptions(node: Node): ExplorerOptions {
   const { store, submissions, index, settlement, settings, network, keys, clock, duties } = node
-  const queued = queuedSubmissionsOf(submissions)
   return {
     ...maturityOf(settlement),
     reads: store.explorer,
@@ -30,10 +30,9 @@ export function explorerOptions(node: Node): ExplorerOptions {
       return lease && { holder: lease.holder.split('/').at(-1) ?? '', expiresAt: lease.expiresAt }
     },
     ...(settings.SERVE_TX_STATUS && {
-      knowsSubmission: async (id: string) => {
-        const [waits, rejected] = await Promise.all([queued.find(id), store.rejections.find(id)])
-        return waits !== undefined || rejected !== undefined
-      },
+      // As `/submission` says: an id that was never issued looks like one that has left the queue.
+      knowsSubmission: async (id: string) =>
+        (await statusOfSubmission(statusSources(node), id)).status !== 'unknown',
     }),
     node: { version: nodeVersion(), role: settings.NODE_ROLE, network: network.name },
     trust: trustAnswers(node),

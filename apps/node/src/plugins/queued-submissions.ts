@@ -1,5 +1,7 @@
 import { type SubmissionQueue, transactionOfSubmission } from '@ratatosk/queue'
-import type { QueuedSubmissions } from '@ratatosk/tx-status'
+import type { QueuedSubmissions, StatusSources } from '@ratatosk/tx-status'
+import type { Node } from '../node.js'
+import { maturityOf } from './state-queue.js'
 
 /** Finds submissions in the queue, and the transaction of those that have left it. */
 export function queuedSubmissionsOf(
@@ -16,5 +18,20 @@ export function queuedSubmissionsOf(
       const { state, submittedAt, attempts } = found
       return { state, submittedAt, attempts, ...named }
     },
+  }
+}
+
+/** What `/tx/status`, `/submission` and the search of submissions read. */
+export function statusSources({
+  store,
+  submissions,
+  settlement,
+}: Pick<Node, 'store' | 'submissions' | 'settlement'>): StatusSources {
+  return {
+    ...maturityOf(settlement),
+    ledger: store,
+    rejections: store.rejections,
+    queue: queuedSubmissionsOf(submissions),
+    removals: store.resubmissions,
   }
 }

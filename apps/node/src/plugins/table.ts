@@ -32,7 +32,7 @@ import { ledgerOf } from './ledger.js'
 import { metricsOptions } from './metrics.js'
 import { operatorAccess, operatorOptions } from './operator.js'
 import { operatorsOptions } from './operators.js'
-import { queuedSubmissionsOf } from './queued-submissions.js'
+import { statusSources } from './queued-submissions.js'
 import { type PluginRow, pluginRow } from './row.js'
 import { maturityOf, stateQueueOptions } from './state-queue.js'
 
@@ -62,13 +62,7 @@ export const plugins: readonly PluginRow[] = [
   pluginRow({
     plugin: txStatus,
     when: (duties, { SERVE_TX_STATUS }) => servesPublic(duties) && SERVE_TX_STATUS,
-    options: ({ store, submissions, settlement }) => ({
-      ...maturityOf(settlement),
-      ledger: store,
-      rejections: store.rejections,
-      queue: queuedSubmissionsOf(submissions),
-      removals: store.resubmissions,
-    }),
+    options: statusSources,
   }),
   pluginRow({
     plugin: events,
