@@ -28,6 +28,14 @@ test('has one holder at a time, until it releases the directory', async () => {
   expect(await readdir(path)).toEqual([])
 })
 
+test.skipIf(process.platform !== 'linux')('is refused at once where none can be created', async () => {
+  for (const path of ['/proc/ratatosk', '/proc/ratatosk/data', '/dev/null/data'])
+    await expect(takeDataDirectory(path)).rejects.toMatchObject({
+      code: 'NODE_DATA_DIR',
+      message: expect.stringMatching(/^DATA_DIR is "\/(proc|dev)\/.*": it cannot be written to \((ENOENT|ENOTDIR|EACCES)\)/),
+    })
+})
+
 test('removes the lock of a process that is gone', async () => {
   const path = await temporaryDirectory()
   for (const name of [

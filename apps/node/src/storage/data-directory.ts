@@ -1,9 +1,10 @@
 import { createHash, randomBytes, randomInt } from 'node:crypto'
-import { chmod, mkdir, readdir, readFile, readlink, rm, writeFile } from 'node:fs/promises'
+import { chmod, readdir, readFile, readlink, rm, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { StartError } from '../errors.js'
+import { makeDirectory } from './make-directory.js'
 
 /** A directory that is locked for this process until it is released. */
 interface DataDirectory {
@@ -64,7 +65,7 @@ export async function takeDataDirectory(
   }
   let obstacle: string | undefined
   try {
-    await mkdir(path, { recursive: true, mode: ownerOnly })
+    await makeDirectory(path, ownerOnly)
     await chmod(path, ownerOnly)
     const deadline = performance.now() + waitMs
     do {
