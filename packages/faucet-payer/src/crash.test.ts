@@ -104,10 +104,10 @@ async function takeOver(place: Database, network: Network) {
 }
 
 /** A PGlite in a folder only where all stores are tested. */
-const tested = Object.keys(places).filter((place) => place !== 'PGlite' || process.env.RATATOSK_STORES === 'all')
-const stages = tested.flatMap((place) =>
-  Object.keys(networks).map((network) => ({ place, network })),
+const tested = Object.keys(places).filter(
+  (place) => place !== 'PGlite' || process.env.RATATOSK_STORES === 'all',
 )
+const stages = tested.flatMap((place) => Object.keys(networks).map((network) => ({ place, network })))
 
 describe.each(stages)('a faucet on $network with $place', ({ place: at, network: on }) => {
   it('pays once and keeps the cool-down when it is killed before it builds, sends or records a payment', {

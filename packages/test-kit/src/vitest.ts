@@ -83,14 +83,14 @@ export function serviceOpeners<Store extends Closable, Queue extends Closable>({
  * The pairs of services that a test of every pair runs on: both in the full run, otherwise those of most
  * deployments. The tests of store and queue compare the databases.
  */
-export const testedServices = <Opener>(
+export function testedServices<Opener>(
   openers: Readonly<Record<keyof ReturnType<typeof serviceOpeners>, Opener>>,
-): (readonly [keyof typeof openers, Opener])[] =>
-  process.env.RATATOSK_STORES === 'all'
-    ? [['PGlite', openers.PGlite], ['PostgreSQL and Redis', openers['PostgreSQL and Redis']]]
-    : [['PostgreSQL and Redis', openers['PostgreSQL and Redis']]]
+): (readonly [keyof typeof openers, Opener])[] {
+  const embedded = process.env.RATATOSK_STORES === 'all' ? (['PGlite'] as const) : []
+  return [...embedded, 'PostgreSQL and Redis' as const].map((name) => [name, openers[name]])
+}
 
-/** Opens a store until the test ends: in PostgreSQL, which migrates faster, or in a PGlite if there is none. */
+/** Opens a store until the test ends: in PostgreSQL, or in a PGlite, which takes longer, if there is none. */
 export async function openTestStore<Store extends Closable>(
   openStore: ServiceFunctions<Store, never>['openStore'],
 ): Promise<Store> {

@@ -36,7 +36,7 @@ function heldEvaluator() {
 }
 
 async function start(context: TestContext, options: Partial<ValidationWorkerOptions>) {
-  const services: Services = await openers['PostgreSQL and Redis'](context)
+  const services: Services = await openers.PGlite(context)
   await services.store.applyGenesis(funds)
   return run(services, { parameters, scriptConcurrency: 4, ...options })
 }

@@ -150,7 +150,9 @@ test('rejects an invalid signature among many at the first attempt, and remember
 })
 
 test('verifies no signature of a transaction that breaks a cheaper rule', async (context) => {
-  const { store, submit, drained } = run(await openers['PostgreSQL and Redis'](context), { parameters: documentFees })
+  const { store, submit, drained } = run(await openers['PostgreSQL and Redis'](context), {
+    parameters: documentFees,
+  })
   await store.applyGenesis(funds)
   const before = verifications.count
   await submit([withSignatures(32), withSignatures(32, references[1], 10n * ada, ada)])
@@ -161,7 +163,9 @@ test('verifies no signature of a transaction that breaks a cheaper rule', async 
 })
 
 test('forged transactions with many signatures do not block a payment', async (context) => {
-  const { store, submit, drained, worker } = run(await openers['PostgreSQL and Redis'](context), { maxAttempts: 1 })
+  const { store, submit, drained, worker } = run(await openers['PostgreSQL and Redis'](context), {
+    maxAttempts: 1,
+  })
   await store.applyGenesis(funds)
   const forged = Array.from({ length: 20 }, (_, n) =>
     signed(

@@ -32,8 +32,8 @@ export const timeOf = (slot: bigint): bigint => zeroTime + slot * 1000n
 export const engines = { scalus, aiken } satisfies { readonly [name: string]: Evaluate }
 
 /**
- * Of which cases Aiken's engine, which takes several times as long as the others, runs one: of `all`, or of every
- * so many; of none if it is not set.
+ * Aiken's engine takes several times as long as the others. It runs `all` cases, one of so many, or none if
+ * this is not set.
  */
 const aikenCases = process.env.RATATOSK_AIKEN
 const everyAikenCase = aikenCases === 'all' ? 1 : Number(aikenCases)
@@ -44,8 +44,7 @@ export const casesOf = <Case>(engine: string, cases: readonly Case[]): readonly 
   engine === 'aiken' ? cases.filter((_case, index) => index % everyAikenCase === 0) : cases
 
 /** The engines that run a test: scalus, and Aiken's in long runs. */
-export const testedEngines: { readonly [name: string]: Evaluate } =
-  runsAiken ? engines : { scalus }
+export const testedEngines: { readonly [name: string]: Evaluate } = runsAiken ? engines : { scalus }
 
 /** The engines of tests that mostly refuse. */
 export const refusingEngines: { readonly [name: string]: Evaluate } =

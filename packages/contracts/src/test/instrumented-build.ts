@@ -22,7 +22,7 @@ const builds = new Map<ValidatorTitle, Compiled>()
 let inputs: string | undefined
 
 /**
- * The instrumented build of a validator, see `compileInstrumented`, which takes seconds to compile. It is kept
+ * The instrumented build of a validator, see `compileInstrumented`. It takes seconds to compile, and is kept
  * in a file until the sources, the packages that they use or the compiler change.
  *
  * No published program is kept: the test of the blueprint compiles each anew.

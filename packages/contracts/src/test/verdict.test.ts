@@ -6,7 +6,7 @@ import type { TestTransaction, Token } from './transaction.js'
 import { convicting, verdict, verdictToken } from './verdict.js'
 import { ada, scriptReference, wallet } from './world.js'
 
-describe.each(Object.entries(testedEngines))('the verdict policy of the tests, run by %s', (_name, evaluate) => {
+describe.each(Object.entries(testedEngines))('the verdict policy of tests, run by %s', (_name, evaluate) => {
   const minting = (header: typeof firstHeader, ...mint: Token[]): TestTransaction => ({
     inputs: [{ id: 1, output: wallet(ada(100)) }],
     referenceInputs: [scriptReference(verdict)],
