@@ -16,7 +16,7 @@ const allowed = {
   parts: ['ground', 'base', 'http', 'apis', 'clients'],
   work: ['ground', 'parts', 'work', 'apis'],
   plugins: ['ground', 'http', 'apis'],
-  apps: ['apps', 'ground', 'http', 'apis', 'clients', 'parts', 'work', 'plugins'],
+  apps: ['apps', 'ground', 'base', 'http', 'apis', 'clients', 'parts', 'work', 'plugins'],
   tests: ['ground', 'tests'],
 }
 

@@ -89,7 +89,8 @@ function submitAll(t: Test, url: string, transfers: readonly { cborHex: string }
 const ids = (from: string) =>
   statement(
     { id: text },
-    sql`SELECT encode(transaction_id, 'hex') AS id FROM ${(schema) => from.replaceAll('$', schema)} ORDER BY 1`,
+    sql`SELECT encode(transaction_id, 'hex') AS id
+      FROM ${(schema) => from.replaceAll('$', schema)} ORDER BY 1`,
   )
 const applied = ids(`(
   SELECT transaction_id FROM $.mempool_transactions UNION ALL SELECT transaction_id FROM $.block_transactions

@@ -15,7 +15,7 @@ import { transferFrom } from '../test/transfers.js'
 // Where no server can run, a start takes the time of PGlite's initdb.
 t.setTimeout(600_000)
 
-const nobody = 65_534
+const user = 65_534
 const isRoot = process.getuid?.() === 0
 /** Folders from which the server's programs are started. */
 const programs = dirname(
@@ -37,17 +37,17 @@ const withoutPrograms = [
   ...['unshare', '--user', '--map-root-user', '--mount'],
   ...shell(`mount -t tmpfs none '${programs}'`),
 ]
-const asNobody = isRoot ? ['setpriv', `--reuid=${nobody}`, `--regid=${nobody}`, '--clear-groups'] : ['env']
+const asUser = isRoot ? ['setpriv', `--reuid=${user}`, `--regid=${user}`, '--clear-groups'] : ['env']
 
 const can = (program: readonly string[]) => {
   const [command = '', ...args] = [...program, 'true']
   return spawnSync(command, args).status === 0
 }
-/** Whether the user nobody can start the programs, and node. */
+/** Whether another user than root can start the programs, and node. */
 const isOpen =
   isRoot &&
   [join(programs, 'native/bin/postgres'), process.execPath].every(
-    (path) => spawnSync('/bin/sh', ['-c', 'test -x "$0"', path], { uid: nobody, gid: nobody }).status === 0,
+    (path) => spawnSync('/bin/sh', ['-c', 'test -x "$0"', path], { uid: user, gid: user }).status === 0,
   )
 
 /** A folder that others can enter. */
@@ -62,7 +62,7 @@ async function openDirectory(t: Test): Promise<string> {
 async function storeOf(t: Test, through: readonly string[], directory: string, place: number) {
   const node = await spawnThrough(t, through, { DATA_DIR: directory })
   const { transfer } = await transferFrom(1, place)
-  t.equal((await submit(node.url, transfer.cborHex)).status, 200)
+  t.match(await submit(node.url, transfer.cborHex), { status: 200 }, node.output())
   const isAccepted = async () => (await ask(`${node.url}/tx?tx_hash=${transfer.hash}`)).status === 200
   await until(isAccepted, { what: 'the transaction is accepted', timeoutMs: 60_000 })
   t.equal(await node.stop('SIGTERM'), 0)
@@ -101,8 +101,8 @@ t.test(
   async (t) => {
     const directory = join(await openDirectory(t), 'data')
     await mkdir(directory)
-    if (isRoot) await chown(directory, nobody, nobody)
-    t.match((await storeOf(t, asNobody, directory, 0)).store, /^PostgreSQL \d+\.\d+$/)
+    if (isRoot) await chown(directory, user, user)
+    t.match((await storeOf(t, asUser, directory, 0)).store, /^PostgreSQL \d+\.\d+$/)
   },
 )
 
@@ -146,7 +146,7 @@ t.test('the folder of an earlier version is refused, and stays as it is', async 
   const before = await digestOf(directory)
   const { code, stderr, stdout } = await failedStart(t, { DATA_DIR: directory, LOG_LEVEL: 'warn' })
   t.equal(code, 1)
-  const sentence = `"${store}" is a store of an earlier version, which this version does not open. Nothing was`
+  const sentence = `"${store}" is a store of an earlier version, which this version does not open. Nothing`
   t.ok(stderr.startsWith(`\nRatatosk did not start.\n${sentence}`))
   t.match(stderr, '`ratatosk migrate` of that version exports')
   t.equal(stdout, '', 'there is one message')

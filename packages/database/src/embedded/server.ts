@@ -36,8 +36,8 @@ const longestPath = 107
 const socketName = '.s.PGSQL.5432'
 
 /**
- * Starts a server, and starts it again whenever it ends by itself: its clients see a server that restarts. It
- * ends by itself soon after this process was killed.
+ * Starts a server, and starts it again whenever it ends unexpectedly: its clients see a server that restarts.
+ * It ends soon after this process was killed.
  *
  * @throws DatabaseError with the server's own words
  */

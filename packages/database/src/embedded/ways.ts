@@ -17,7 +17,7 @@ export interface Way {
 const run = promisify(execFile)
 
 /** The user that owns nothing. */
-const nobody = { uid: 65_534, gid: 65_534 }
+const noRights = { uid: 65_534, gid: 65_534 }
 
 /** Whether this process is root, for which PostgreSQL refuses to run. */
 export const isRoot = (): boolean => process.getuid?.() === 0
@@ -48,10 +48,10 @@ export async function findWay(
 
 const plain: Way = { through: [], as: '' }
 
-/** Ways, and reasons why one of them is none. */
+/** Ways, and reasons why there is no other. */
 async function waysOfRoot(directory: string, { postgres, libraries }: Programs): Promise<(Way | string)[]> {
   const { uid, gid } = await stat(directory)
-  const user = uid === 0 ? await nobodyHere() : { uid, gid }
+  const user = uid === 0 ? await unprivileged() : { uid, gid }
   const asUser = `as user ${user.uid}`
   const closed =
     (await closedTo(user.uid, dirname(directory))) ??
@@ -60,16 +60,16 @@ async function waysOfRoot(directory: string, { postgres, libraries }: Programs):
   return [
     closed === undefined ? { through: [], user, as: asUser } : `${asUser}: it cannot enter "${closed}"`,
     {
-      through: ['unshare', '--user', `--map-user=${nobody.uid}`],
+      through: ['unshare', '--user', `--map-user=${noRights.uid}`],
       as: 'in a user namespace',
     },
   ]
 }
 
-async function nobodyHere(): Promise<{ uid: number; gid: number }> {
+async function unprivileged(): Promise<{ uid: number; gid: number }> {
   const users = await readFile('/etc/passwd', 'utf8').catch(() => '')
   const [, uid, gid] = /^nobody:[^:]*:(\d+):(\d+):/m.exec(users) ?? []
-  return uid === undefined ? nobody : { uid: Number(uid), gid: Number(gid) }
+  return uid === undefined ? noRights : { uid: Number(uid), gid: Number(gid) }
 }
 
 /** The folder on the way to a folder that the user cannot enter. */
