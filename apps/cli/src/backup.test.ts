@@ -2,7 +2,7 @@ import { appendFile, mkdir, mkdtemp, rm, rmdir, stat, symlink } from 'node:fs/pr
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createClient } from '@ratatosk/client'
-import { createPGliteFiles, databaseUrl, inDatabase, randomName } from '@ratatosk/test-kit'
+import { databaseUrl, inDatabase, randomName } from '@ratatosk/test-kit'
 import { needServices } from '@ratatosk/test-kit/vitest'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { outputsOf } from './layer2/layer2.js'
@@ -30,8 +30,6 @@ test('an embedded store is saved while no node uses it, and restored to an empty
   const [DATA_DIR, saved] = [join(folder, 'data'), join(folder, 'saved')]
   const missing = await run(['backup', saved], { DATA_DIR })
   expect(missing).toMatchObject({ status: 1, error: expect.stringContaining('it has no store') })
-  await mkdir(DATA_DIR)
-  await createPGliteFiles(join(DATA_DIR, 'store'))
   const [hashes, before] = await withNode({ DATA_DIR }, async (url) => {
     const paid = await pay(url, 3)
     const inUse = await run(['backup', join(folder, 'other')], { DATA_DIR })
@@ -51,7 +49,7 @@ test('an embedded store is saved while no node uses it, and restored to an empty
   expect(manifest.rows['ratatosk.mempool_transactions']).toBe(3)
   // As a copy through object storage, which has no folders.
   expect(manifest.emptyFolders).toContain('pg_notify')
-  for (const empty of manifest.emptyFolders) await rmdir(join(saved, 'store', empty))
+  for (const empty of manifest.emptyFolders) await rmdir(join(saved, 'postgresql', empty))
   const again = await run(['backup', saved], { DATA_DIR })
   expect(again).toMatchObject({ status: 1, error: expect.stringContaining('is not empty') })
 
@@ -64,20 +62,20 @@ test('an embedded store is saved while no node uses it, and restored to an empty
   })
   expect(await withNode(elsewhere, (url) => ledgerOf(url, hashes))).toEqual(before)
 
-  const link = join(saved, 'store', 'global', 'link')
+  const link = join(saved, 'postgresql', 'global', 'link')
   await symlink(folder, link)
   expect(await run(['restore', saved], { DATA_DIR: join(folder, 'third') })).toMatchObject({
     status: 1,
     error: expect.stringContaining(`"${link}" is neither a file nor a folder`),
   })
   await rm(link)
-  await appendFile(join(saved, 'store', 'PG_VERSION'), ' ')
+  await appendFile(join(saved, 'postgresql', 'PG_VERSION'), ' ')
   const damaged = { DATA_DIR: join(folder, 'third') }
   expect(await run(['restore', saved], damaged)).toMatchObject({
     status: 1,
     error: expect.stringContaining('are not those that were saved'),
   })
-  await expect(stat(join(damaged.DATA_DIR, 'store'))).rejects.toThrow('ENOENT')
+  await expect(stat(join(damaged.DATA_DIR, 'postgresql'))).rejects.toThrow('ENOENT')
 })
 
 test('PostgreSQL is saved while a node runs, and restored when its schemas are gone', async (context) => {
