@@ -70,6 +70,8 @@ export function tapProcess(folder) {
     })
     const result = await Promise.race([ended, died])
     for (const timer of timers) clearTimeout(timer)
+    const { passed, skipped, failures } = result
+    if (passed + skipped + failures.length === 0) failures.push('no test ran')
     return { ...result, output: Buffer.concat(output).toString() }
   }
 
@@ -78,7 +80,9 @@ export function tapProcess(folder) {
     count = noTests()
     output = []
     child.stdin.end()
+    const timer = setTimeout(() => child.kill('SIGKILL'), graceMs)
     const how = await closed
+    clearTimeout(timer)
     return { how, seconds: Math.max(0, seconds() - charged), output: Buffer.concat(output).toString() }
   }
 

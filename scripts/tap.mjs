@@ -60,8 +60,10 @@ export async function runTap(files, jobs, report) {
       used ??= { folder, failed: false, process: tapProcess(folder) }
       const { died, ...result } = await used.process.run(file)
       add(file, result)
-      used.failed ||= result.failures.length > 0
+      used.failed = result.failures.length > 0
       if (died) used = undefined
+      // What a failure leaves behind must not fail the next file.
+      else if (used.failed) await end()
     }
     await end()
   }

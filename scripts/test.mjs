@@ -7,8 +7,8 @@ import { processorSeconds } from './processor-time.mjs'
 import { runTap, tapFiles } from './tap.mjs'
 import { runVitest } from './vitest.mjs'
 
-/** Files of tap that run at a time: most wait for databases, blocks and child processes. */
-const tapJobs = 3
+/** Files of tap that run at a time, beside as many of vitest. With more, two cores miss time limits. */
+const tapJobs = 2
 /** How many of the dearest files are listed last. */
 const dearest = 20
 

@@ -7,8 +7,8 @@ import { type NodeOptions, type RunningNode, readSettings, startNode } from '../
 import { explainFailure } from '../run-node.js'
 
 /**
- * Starts a node on a free port and without a log, and closes it when the test ends. It refuses nothing because
- * it is overloaded: the machine is, while it runs many tests.
+ * Starts a node on a free port and without a log, and closes it when the test ends. It refuses nothing when
+ * it is overloaded, as it may be while a machine runs many tests.
  */
 export async function runNode(
   t: Test,
