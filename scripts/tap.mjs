@@ -2,8 +2,9 @@
 // which take longer to load than most tests take.
 //
 //   node scripts/tap.mjs [part of a path …]
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
+import { packageFolders } from './build.mjs'
 import { filesBelow } from './files.mjs'
 import { root } from './prepare.mjs'
 import { tapProcess } from './tap-process.mjs'
@@ -71,7 +72,16 @@ export async function runTap(files, jobs, report) {
   return results
 }
 
+/** Removes the bundle of the node if something was compiled since: the node then loads its modules. */
+function removeStaleBundle() {
+  const timeOf = (path) => statSync(join(root, path), { throwIfNoEntry: false })?.mtimeMs ?? 0
+  const bundle = 'apps/node/bundle/node.js'
+  if (packageFolders(root).some((folder) => timeOf(`${folder}/dist/.tsbuildinfo`) > timeOf(bundle)))
+    rmSync(join(root, bundle), { force: true })
+}
+
 if (process.argv[1] === import.meta.filename) {
+  removeStaleBundle()
   const parts = process.argv.slice(2).map((part) => part.replace(/\bsrc\b/, 'dist').replace(/\.ts$/, ''))
   const files = tapFiles().filter((file) => parts.length === 0 || parts.some((part) => file.includes(part)))
   if (files.length === 0) throw new Error(`No compiled test of tap has ${parts.join(' or ')} in its path`)

@@ -103,7 +103,7 @@ const appliedScripts = {
 }
 
 function keyOf(parameters, code) {
-  return require('crypto').createHash('sha256').update(parameters).update(code).digest('hex')
+  return require('node:crypto').createHash('sha256').update(parameters).update(code).digest('hex')
 }
 
 /** What a node of default settings applies, by what it is applied to. */

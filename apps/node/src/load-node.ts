@@ -2,22 +2,27 @@ import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { cachedDataVersionTag } from 'node:v8'
 import { constants, Script } from 'node:vm'
 
 type NodeModules = typeof import('./index.js')
+/** The node; and what keeps the compiled code of all functions that have run, for the next process. */
+type LoadedNode = NodeModules & { keepCode(): void }
 
 const bundle = fileURLToPath(new URL('../bundle/node.js', import.meta.url))
 
-/**
- * Loads the node from its bundle, or from its modules where none was built.
- *
- * @returns with it, what keeps the compiled code of all functions that have run, which saves the next process
- *   a third of the time that the bundle takes
- */
-export async function loadNode(): Promise<NodeModules & { keepCode(): void }> {
+let loading: Promise<LoadedNode> | undefined
+
+/** Loads the node, once in a process, from its bundle, or from its modules where none was built. */
+export function loadNode(): Promise<LoadedNode> {
+  loading ??= load()
+  return loading
+}
+
+async function load(): Promise<LoadedNode> {
   if (!existsSync(bundle)) return { ...(await import('./index.js')), keepCode: () => undefined }
-  // V8 rejects what another version of it has written, or other flags.
-  const kept = `${bundle}.${process.versions.v8}-${process.arch}.cache`
+  // V8 rejects what another version of it has written, one with other flags, or for another processor.
+  const kept = `${bundle}.${cachedDataVersionTag()}.cache`
   const cachedData = existsSync(kept) ? readFileSync(kept) : undefined
   // ASCII, which V8 keeps in a byte a character.
   const source = `(function (exports, require, module, __filename, __dirname) {${readFileSync(bundle, 'latin1')}\n})`

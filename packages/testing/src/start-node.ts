@@ -2,7 +2,8 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { testGenesis } from '@ratatosk/devnet'
-import { startNode as openNode, type RunningNode, readSettings } from '@ratatosk/node'
+import type { RunningNode } from '@ratatosk/node'
+import { loadNode } from '@ratatosk/node/bundled'
 import { pino } from 'pino'
 import { Clock } from './clock.js'
 import { copyFolder, copyTemplate, defaultTemplates, saveTemplate, templateOf } from './template.js'
@@ -80,6 +81,7 @@ export async function startNode(options: TestNodeOptions = {}): Promise<TestNode
   const wallets = fundedWallets(options.wallets ?? 2)
   const refused = Object.keys(settings).find((name) => refusedSettings.includes(name))
   if (refused !== undefined) throw new TypeError(`settings must not contain ${refused}`)
+  const { readSettings, startNode: openNode, keepCode } = await loadNode()
   const folder = await createWorkFolder()
   const clock = new Clock()
   const data = join(folder, 'data')
@@ -96,6 +98,7 @@ export async function startNode(options: TestNodeOptions = {}): Promise<TestNode
     await removeWorkFolder(folder)
     throw error
   }
+  keepCode()
   const { url } = node
   let states = 0
 

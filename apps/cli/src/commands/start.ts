@@ -8,8 +8,10 @@ export const start = command(
   configArgument,
   async ({ config, json }, shell) => {
     const environment = await withConfigFile(config, shell.environment)
-    const { runNode } = await import('@ratatosk/node')
+    const { loadNode } = await import('@ratatosk/node/bundled')
+    const { runNode, keepCode } = await loadNode()
     await runNode(json ? { ...environment, LOG_FORMAT: 'json' } : environment)
+    keepCode()
     return undefined
   },
 )

@@ -45,7 +45,8 @@ async function startOwn(options: ConnectionOptions, shell: Shell, say: Story['sa
   const folder = await openTemporaryFolder()
   try {
     // Most demos have a node.
-    const { readSettings, startNode } = await import('@ratatosk/node')
+    const { loadNode } = await import('@ratatosk/node/bundled')
+    const { readSettings, startNode } = await loadNode()
     const { MATURITY_WINDOW_MS } = shell.environment
     const settings = { DATA_DIR: folder.path, PORT: '0', LOG_LEVEL: 'error', MATURITY_WINDOW_MS }
     const node = await startNode(readSettings(settings))
