@@ -1,3 +1,4 @@
+import { type BodyBudget, createBodyBudget } from '@ratatosk/follower'
 import type { ProtocolParameters } from '@ratatosk/ledger'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
@@ -30,6 +31,8 @@ export interface NodeContext {
   /** Protocol parameters of layer 2. */
   readonly parameters: ProtocolParameters
   readonly genesis: LoadedGenesis | undefined
+  /** For the bodies of other operators, whatever part asks for them. */
+  readonly bodyBudget: BodyBudget
   /** Current time in POSIX milliseconds. */
   readonly clock: () => number
   readonly log: Logger
@@ -65,6 +68,7 @@ export async function loadContext(
     keys,
     parameters,
     genesis,
+    bodyBudget: createBodyBudget(),
     clock,
     log,
     server,

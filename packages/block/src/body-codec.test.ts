@@ -1,10 +1,11 @@
-import { compareBytes, isWellFormed } from '@ratatosk/cbor'
+import { CborWriter, compareBytes, isWellFormed } from '@ratatosk/cbor'
 import { encodeOutputReference } from '@ratatosk/ledger'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { BlockBody, BodyPart } from './body.js'
-import { collectParts, decodeBlockBody, partsOfBody } from './body-decoding.js'
+import { collectParts, decodeBlockBody, partsOfBody, readEncodedBody } from './body-decoding.js'
 import { encodeBlockBody, encodeBlockBodyStream } from './body-encoding.js'
+import { bodyOf } from './derivation/derive.js'
 import { BlockError } from './errors.js'
 import { vector } from './test/vector.js'
 
@@ -44,6 +45,9 @@ async function* cut(bytes: Uint8Array, size: number): AsyncGenerator<Uint8Array,
   for (let start = 0; start < bytes.length; start += size) yield bytes.subarray(start, start + size)
 }
 
+/** Lists of any length, whatever their transactions have room for. */
+const unlimited = Number.POSITIVE_INFINITY
+
 async function partsIn(pieces: AsyncIterable<Uint8Array>, maxBytes?: number): Promise<BodyPart[]> {
   const all: BodyPart[] = []
   for await (const parts of partsOfBody(pieces, maxBytes)) all.push(...parts)
@@ -67,8 +71,10 @@ describe('the encoding of a body', () => {
         const bytes = encodeBlockBody(body)
         expect(isWellFormed(bytes)).toBe(true)
         const { add, body: collected } = collectParts()
-        for (const part of await partsIn(cut(bytes, Math.ceil(bytes.length / pieces)))) add(part)
-        for (const decoded of [decodeBlockBody(bytes), collected]) {
+        for (const part of await partsIn(cut(bytes, Math.ceil(bytes.length / pieces)), unlimited)) add(part)
+        const viewed = await readEncodedBody(cut(bytes, Math.ceil(bytes.length / pieces)), unlimited)
+        expect(Buffer.compare(viewed.bytes, bytes)).toBe(0)
+        for (const decoded of [decodeBlockBody(bytes, unlimited), collected, viewed]) {
           expect(hexOf(decoded.transactions)).toEqual(hexOf(body.transactions))
           expect(hexOf(decoded.spent)).toEqual(hexOf(body.spent))
           expect(decoded.produced.map(({ outref, output }) => hexOf([outref, output]))).toEqual(
@@ -141,7 +147,7 @@ describe('the decoder', () => {
     ['the greatest index', `85 80 81 ${low}19ffff 80 80 80`],
     ['ascending outputs', `85 80 80 82 82${low}0041ff 82${high}0040 80 80`],
   ])('accepts %s', (_what, text) => {
-    expect(codeOf(hex(text))).toBe('accepted')
+    expect(codeOf(hex(text), unlimited)).toBe('accepted')
   })
 
   it.each<[string, string]>([
@@ -177,7 +183,7 @@ describe('the decoder', () => {
     ['deposits', '85 80 80 80 8140 80'],
     ['withdrawals', '85 80 80 80 80 8140'],
   ])('refuses %s', (_what, text) => {
-    expect(['BLOCK_BODY_MALFORMED', 'BLOCK_BODY_TOO_LARGE']).toContain(codeOf(hex(text)))
+    expect(['BLOCK_BODY_MALFORMED', 'BLOCK_BODY_TOO_LARGE']).toContain(codeOf(hex(text), unlimited))
   })
 
   it('refuses a length over its limit before the content arrives', () => {
@@ -190,6 +196,56 @@ describe('the decoder', () => {
       `85 80 80 81 82${low}00 5a7fffffff`,
     ]
     for (const promise of promises) expect(codeOf(hex(promise), 1_000_000)).toBe('BLOCK_BODY_TOO_LARGE')
+  })
+
+  it('refuses lists for which the transactions that came have no room', () => {
+    const transaction = `5830 ${'00'.repeat(48)}`
+    // At most one reference and one output fit into 48 bytes.
+    expect(codeOf(hex(`85 81${transaction} 81${low}00 80 80 80`))).toBe('accepted')
+    expect(codeOf(hex(`85 81${transaction} 80 81 82${low}0041ff 80 80`))).toBe('accepted')
+    for (const promise of [
+      `85 81${transaction} 82`,
+      `85 81${transaction} 80 82`,
+      `85 80 81`,
+      `85 80 80 81`,
+      `85 81${transaction} 80 81 82${low}00 5831`,
+    ])
+      expect(codeOf(hex(promise))).toBe('BLOCK_BODY_TOO_LARGE')
+  })
+
+  it('accepts the body of any block, also of the smallest inputs and outputs', () => {
+    const address = (kind: number) => {
+      const bytes = new Uint8Array(kind === 0x40 ? 32 : 29).fill(1)
+      bytes[0] = kind
+      if (kind === 0x40) bytes.fill(0, 29)
+      return bytes
+    }
+    const plans = fc.array(
+      fc.record({
+        inputs: fc.uniqueArray(fc.nat({ max: 23 }), { minLength: 1, maxLength: 24 }),
+        outputs: fc.array(
+          fc.record({ kind: fc.constantFrom(0x60, 0x70, 0x40), lovelace: fc.nat({ max: 30 }) }),
+          { maxLength: 60 },
+        ),
+      }),
+      { maxLength: 8 },
+    )
+    fc.assert(
+      fc.property(plans, (block) => {
+        const transactions = block.map(({ inputs, outputs }, n) => {
+          const writer = new CborWriter().array(4).map(3).uint(0).array(inputs.length)
+          for (const index of inputs) writer.array(2).bytes(new Uint8Array(32).fill(n)).uint(index)
+          writer.uint(1).array(outputs.length)
+          for (const { kind, lovelace } of outputs) writer.array(2).bytes(address(kind)).uint(lovelace)
+          return writer.uint(2).uint(0).map(0).boolean(true).null().toBytes()
+        })
+        const body = bodyOf(transactions)
+        expect(body.spent).toHaveLength(block.reduce((sum, { inputs }) => sum + inputs.length, 0))
+        const bytes = encodeBlockBody(body)
+        expect(codeOf(bytes)).toBe('accepted')
+      }),
+      { numRuns: 200 },
+    )
   })
 
   it('stops when transactions have more bytes than those of a valid block', async () => {

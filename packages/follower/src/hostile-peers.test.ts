@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { setTimeout } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { archiveOfBlocks } from '@ratatosk/archivist'
 import { SourceChain } from '@ratatosk/test-kit'
@@ -249,6 +250,33 @@ describe('a peer', () => {
     expect(log.backedOff.map(({ backoffMs }) => backoffMs)).toEqual([1, 2, 4, 8])
     expect(log.lines.map(({ message }) => message)).toContain('No peer has the body of block 1')
     expect(log.lines.at(-1)?.message).toBe('Following layer 1 again')
+  })
+
+  it('that has lied is asked for one thing at a time until it has served a right body', async () => {
+    const chain = await chainOf(8)
+    const honest = await serve(archiveOfBlocks(chain))
+    let lies = 0
+    let [asked, mostAsked, mostDoubted] = [0, 0, 0]
+    const bad = await serveRaw(async (request, response) => {
+      const path = (request.url ?? '').replace('/archivist', '')
+      const isBody = path.endsWith('body')
+      if (isBody) {
+        mostAsked = Math.max(mostAsked, ++asked)
+        // Those of the first four were asked for before any of them lied.
+        if (lies >= 4 && lies < 8) mostDoubted = Math.max(mostDoubted, asked)
+      }
+      const isLie = isBody && lies++ < 8
+      const upstream = await fetch(honest + path, { headers: { accept: 'application/cbor' } })
+      const bytes = Buffer.from(await upstream.arrayBuffer())
+      await setTimeout(50)
+      if (isBody) asked--
+      response.writeHead(upstream.status, cbor).end(isLie ? flip(bytes, 60) : bytes)
+    })
+    const { follower, archive } = await follow(chain, [bad], { backoffMs: 1, concurrency: 4 })
+    await follower.synced()
+    expect((await archive.tip())?.headerHash).toEqual(chain.tip!.headerHash)
+    expect(mostAsked).toBeGreaterThan(1)
+    expect(mostDoubted).toBe(1)
   })
 
   it('does not back off when it closes an idle connection', async () => {

@@ -103,7 +103,7 @@ export async function derivedEntries(
 ): Promise<PackedEntries> {
   const derivation = createDerivation(read)
   for await (const transaction of pausing(transactions)) derivation.add(transaction)
-  return pack(derivation.derive(before.valueHash).sharedEntries())
+  return pack((await derivation.deriveInTurns(before.valueHash)).sharedEntries())
 }
 
 function requireRoot(what: string, { root }: TrieView, expected: Uint8Array): void {

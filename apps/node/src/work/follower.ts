@@ -30,7 +30,7 @@ export async function startFollower(
   directory: string | undefined,
   watcher: Watcher | undefined,
 ): Promise<{ readonly follower: Follower; readonly evidence: Evidence | undefined }> {
-  const { settings, duties, network, parameters, genesis, keys, log, onClose } = context
+  const { settings, duties, network, parameters, genesis, keys, bodyBudget, log, onClose } = context
   const evaluator = createEvaluator()
   onClose(() => evaluator.close())
   const maxBytes = settings.EVIDENCE_MAX_BYTES
@@ -41,6 +41,7 @@ export async function startFollower(
   const options: FollowerOptions = {
     chain: layer1Chain(layer1, contracts),
     peers: settings.ARCHIVIST_PEERS ?? [],
+    budget: bodyBudget,
     archive: storage.store.archive,
     genesis: genesis?.outputs ?? [],
     rules: { parameters, networkId: network.id, slots: network.slots, evaluator },

@@ -39,7 +39,7 @@ export async function startSequencer(
   readonly roots: Roots
   readonly rootsCalls: () => readonly RootsCalls[]
 }> {
-  const { settings, network, parameters, genesis, keys, log, onClose } = context
+  const { settings, network, parameters, genesis, keys, bodyBudget, log, onClose } = context
   const operatorKeys = present(keys.operator, 'operator')
   const administratorKeys = present(keys.administrator, 'administrator')
   const evaluator = createEvaluator()
@@ -57,7 +57,8 @@ export async function startSequencer(
   const blockAnswers = contracts.summons && openAnswers({ store: storage.store, roots, genesis: outputs })
   if (blockAnswers !== undefined) onClose(() => blockAnswers.close())
 
-  const peers = settings.ARCHIVIST_PEERS && createPeers(settings.ARCHIVIST_PEERS, {}, log)
+  const peers =
+    settings.ARCHIVIST_PEERS && createPeers(settings.ARCHIVIST_PEERS, { budget: bodyBudget }, log)
   if (peers !== undefined) onClose(async () => peers.close())
 
   const hourlyBudget = BigInt(settings.COMMIT_BUDGET_PER_HOUR)

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { inTurns, isStep, type Steps, sorting } from '@ratatosk/block'
 import {
   bool,
   bytea,
@@ -43,7 +44,7 @@ export async function applyGenesis(
   connection: Connection,
   outputs: readonly LedgerEntry[],
 ): Promise<boolean> {
-  const digest = digestOf(outputs)
+  const digest = await digestOf(outputs)
   const [state] = await connection.query(ledgerState)
   const applied = state?.applied ?? undefined
   if (applied !== undefined) {
@@ -77,24 +78,40 @@ export async function applyGenesis(
 const digests = new WeakMap<readonly LedgerEntry[], Buffer>()
 
 /**
- * SHA-256 of the outputs in any order. A line also has the payment credential: the digests of databases that
- * exist were made so.
+ * SHA-256 of the outputs in any order; other work runs meanwhile. A line also has the payment credential: the
+ * digests of databases that exist were made so.
  */
-function digestOf(outputs: readonly LedgerEntry[]): Buffer {
+async function digestOf(outputs: readonly LedgerEntry[]): Promise<Buffer> {
   const known = digests.get(outputs)
   if (known !== undefined) return known
-  const lines = outputs.map(({ reference, output, address }) =>
-    [
-      toHex(reference.transactionId),
-      reference.index,
-      toHex(output),
-      toHex(address),
-      toHex(paymentCredentialOf(address)),
-    ].join(),
-  )
-  const digest = createHash('sha256').update(lines.sort().join('\n')).digest()
+  const digest = await inTurns(digesting(outputs))
   digests.set(outputs, digest)
   return digest
+}
+
+function* digesting(outputs: readonly LedgerEntry[]): Steps<Buffer> {
+  const lines: string[] = []
+  for (const [place, { reference, output, address }] of outputs.entries()) {
+    lines.push(
+      [
+        toHex(reference.transactionId),
+        reference.index,
+        toHex(output),
+        toHex(address),
+        toHex(paymentCredentialOf(address)),
+      ].join(),
+    )
+    if (isStep(place)) yield
+  }
+  const line = (place: number): string => lines[place] as string
+  const places = Uint32Array.from(lines.keys())
+  const sorted = yield* sorting(places, (a, b) => (line(a) < line(b) ? -1 : Number(line(a) > line(b))))
+  const hash = createHash('sha256')
+  for (const [nth, place] of sorted.entries()) {
+    hash.update(nth === 0 ? line(place) : `\n${line(place)}`)
+    if (isStep(nth)) yield
+  }
+  return hash.digest()
 }
 
 /** Of a Shelley address (CIP-19); Byron addresses have none. */
