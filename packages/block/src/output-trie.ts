@@ -54,8 +54,8 @@ export interface OutputTrie {
    */
   applyDiff(diff: BlockDiff): Promise<void>
   /**
-   * Applies a block by its diff, like {@link OutputTrie.applyDiff}, and verifies that the state before it and
-   * the state after it have the header's roots.
+   * Applies a block like {@link OutputTrie.applyDiff}, and verifies that its header has the roots of the
+   * states before and after it.
    *
    * @throws {BlockError} (rejects) `BLOCK_INVALID` otherwise; the trie is unchanged then
    */
@@ -94,7 +94,7 @@ export interface OutputTrie {
   close(): Promise<void>
 }
 
-/** Operations that one update of a large diff has at most. A block of 10,000 transfers is one update. */
+/** Operations of one of several updates, and of one alone: a block of 10,000 transfers is one. */
 const [operationsOfPiece, operationsAtOnce] = [8192, 40_000]
 
 /** The most updates that a diff takes: no body names more outputs than 503,143. */
@@ -152,8 +152,7 @@ export function createOutputTrie({ store, history = 64 }: OutputTrieOptions): Ou
   async function updateAll(diff: BlockDiff): Promise<void> {
     const before = Uint8Array.from(trie.root)
     const count = diff.spent.length + diff.produced.length
-    const isAtOnce = count <= operationsAtOnce || history < mostPieces
-    if (isAtOnce) return update([...operationsOfDiff(diff)])
+    if (count <= operationsAtOnce || history < mostPieces) return update([...operationsOfDiff(diff)])
     try {
       let piece: TrieOperation[] = []
       for (const operation of operationsOfDiff(diff)) {
@@ -172,10 +171,7 @@ export function createOutputTrie({ store, history = 64 }: OutputTrieOptions): Ou
 
   /** Undoes updates, one in each turn of the event loop. */
   async function undoTo(root: Uint8Array): Promise<void> {
-    while (!equalBytes(trie.root, root)) {
-      trie.undo()
-      if (!equalBytes(trie.root, root)) await pause()
-    }
+    for (; !equalBytes(trie.root, root); await pause()) trie.undo()
   }
 
   /** Adds to the draft of a derivation what is new in it. */
@@ -276,7 +272,6 @@ export function createOutputTrie({ store, history = 64 }: OutputTrieOptions): Ou
     },
 
     at: (root) => (isKept(root) ? trie.at(root) : undefined),
-
     close: () => trie.close(),
   }
 }
