@@ -54,7 +54,7 @@ function sendEndlessly(response: ServerResponse): void {
   response.writeHead(200, { 'content-type': 'application/json' })
   const piece = `"${'x'.repeat(1 << 16)}`
   const more = () => {
-    while (!response.destroyed && response.write(piece)) continue
+    while (!response.destroyed && response.write(piece));
   }
   response.on('drain', more)
   more()

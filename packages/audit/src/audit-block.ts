@@ -100,13 +100,14 @@ async function judgeRules(
   if (breach === undefined) return
   const { message, position } = breach
   const transaction = position === undefined ? undefined : read[position]
-  report('rule', message, transaction && { transaction: { id: toHex(transaction.id), position: position ?? 0 } })
+  report(
+    'rule',
+    message,
+    transaction && { transaction: { id: toHex(transaction.id), position: position ?? 0 } },
+  )
 }
 
-function readOrReport(
-  body: Uint8Array,
-  report: BodyContext['report'],
-): readonly Uint8Array[] | undefined {
+function readOrReport(body: Uint8Array, report: BodyContext['report']): readonly Uint8Array[] | undefined {
   try {
     return transactionsOfBody(body)
   } catch (error) {

@@ -7,7 +7,7 @@ import { createHeldAudit } from './held-outputs.js'
 import { type AuditedLedger, createLedger } from './ledger.js'
 import { createPause } from './pause.js'
 import { type Sources, sourcesOf, Unavailable } from './sources.js'
-import { traceBack, type Trace } from './trace.js'
+import { type Trace, traceBack } from './trace.js'
 import type { AuditOptions, AuditReport, Finding, NamedHeader, Unchecked } from './types.js'
 import { textOf } from './value.js'
 

@@ -89,8 +89,7 @@ export function createHeldAudit(
   }
 
   /** Whether a transaction is older than what is pending. */
-  const isDerived = (id: string): boolean =>
-    chain.blockOf(fromHex(id)) !== 0 || ledger.isGenesisId(id)
+  const isDerived = (id: string): boolean => chain.blockOf(fromHex(id)) !== 0 || ledger.isGenesisId(id)
 
   /** The outputs that pending transactions spend, each with its spender. */
   function spentBy(pending: PendingTransactions, report: Report): Map<string, string> {
@@ -145,7 +144,8 @@ export function createHeldAudit(
         expected: toHex(made),
         found: toHex(output),
       })
-    else if (spent.has(key)) report(key, 'node-outputs', `The node holds ${key}, which ${spent.get(key)} spends`)
+    else if (spent.has(key))
+      report(key, 'node-outputs', `The node holds ${key}, which ${spent.get(key)} spends`)
   }
 
   function judgeValue(
@@ -189,4 +189,3 @@ export function createHeldAudit(
     },
   }
 }
-

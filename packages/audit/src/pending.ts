@@ -53,7 +53,10 @@ export async function readPending(
   for (const key of keys) want(key)
   while (waiting.length > 0) {
     if (asked.size > mostPending)
-      throw new Unavailable('The unspent outputs of the node', `more than ${mostPending} transactions are newer`)
+      throw new Unavailable(
+        'The unspent outputs of the node',
+        `more than ${mostPending} transactions are newer`,
+      )
     const ids = waiting
     waiting = []
     for (let first = 0; first < ids.length; first += concurrency) {

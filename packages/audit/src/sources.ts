@@ -1,5 +1,13 @@
 import { toHex } from '@ratatosk/cbor'
-import type { AuditOptions, BlockSource, HeldOutput, JudgedBlock, NodeSource, QueueSource, RuleBreach } from './types.js'
+import type {
+  AuditOptions,
+  BlockSource,
+  HeldOutput,
+  JudgedBlock,
+  NodeSource,
+  QueueSource,
+  RuleBreach,
+} from './types.js'
 
 /** A source that did not answer. It says nothing about the rollup. */
 export class Unavailable extends Error {
@@ -44,7 +52,9 @@ export function sourcesOf({ layer1, archivist, judge, node }: AuditOptions, sign
   return {
     queue: () => ask('The state queue on layer 1', () => layer1.read(signal)),
     header: (id) =>
-      ask(`The header of block ${typeof id === 'number' ? id : toHex(id)}`, () => archivist.header(id, signal)),
+      ask(`The header of block ${typeof id === 'number' ? id : toHex(id)}`, () =>
+        archivist.header(id, signal),
+      ),
     body: (hash) => ask('The body of a block', () => archivist.body(hash, signal)),
     judge: (block) => ask('The rules of a block', async () => judge?.(block, signal)),
     node: node && {

@@ -59,8 +59,8 @@ export interface NodeSource {
   transactionsOf(headerHash: string, signal: AbortSignal): Promise<readonly string[]>
   placeOf(transactionId: string, signal: AbortSignal): Promise<NodePlace>
   /**
-   * Every unspent output that the node holds, those that its mempool makes included. They may move while they are
-   * read.
+   * Every unspent output that the node holds, those that its mempool makes included. They may move while they
+   * are read.
    *
    * @param derived CBOR of the outputs that are expected, at whose addresses it can look
    */

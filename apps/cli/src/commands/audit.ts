@@ -16,7 +16,10 @@ export const auditCommand = command(
   'Derive the ledger once more from layer 1 and an archivist, judge its blocks, and compare a node',
   {
     ...deploymentArguments,
-    url: { ...nodeArguments.url, description: 'A node whose queue, blocks, statuses and outputs are compared' },
+    url: {
+      ...nodeArguments.url,
+      description: 'A node whose queue, blocks, statuses and outputs are compared',
+    },
     accepted: {
       type: 'string',
       valueHint: 'path',

@@ -18,7 +18,7 @@ export type FailedStatus = 1 | 3
 export interface CommandResult {
   /** With `--json`. */
   readonly value: unknown
-  /** Without. Control and format characters in them are escaped, so that a text of a stranger forges no line. */
+  /** Without. Control and format characters are escaped, so that a text of a stranger forges no line. */
   readonly lines: readonly string[]
   /** Exit status 1 if false. Default: true. */
   readonly ok?: boolean

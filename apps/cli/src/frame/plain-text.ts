@@ -12,6 +12,7 @@ export const visibleJson = (value: unknown, indent = 2): string =>
 
 /** In units of 16 bits, as JSON escapes them. */
 const escaped = (character: string): string =>
-  Array.from({ length: character.length }, (_, unit) =>
-    `\\u${character.charCodeAt(unit).toString(16).padStart(4, '0')}`,
+  Array.from(
+    { length: character.length },
+    (_, unit) => `\\u${character.charCodeAt(unit).toString(16).padStart(4, '0')}`,
   ).join('')

@@ -1,10 +1,10 @@
-import type { Client } from '@ratatosk/client'
+import type { NodeClient } from './node-client.js'
 
 /** Milliseconds in which the events of a node must come to the newest one, without the time to compare them. */
 const longestWaitMs = 300_000
 
 /** Ids of the transactions that a node says to have accepted until now, from its events. */
-export async function* acceptedBy(client: Pick<Client, 'readEvents'>): AsyncGenerator<string, void> {
+export async function* acceptedBy(client: Pick<NodeClient, 'readEvents'>): AsyncGenerator<string, void> {
   const stop = new AbortController()
   const events = client.readEvents({ type: 'accepted' }, { signal: stop.signal })
   let left = longestWaitMs
@@ -15,7 +15,8 @@ export async function* acceptedBy(client: Pick<Client, 'readEvents'>): AsyncGene
       const next = await events.next().finally(() => clearTimeout(late))
       left -= performance.now() - since
       if (next.done === true) return
-      if (next.value.type === 'accepted') yield next.value.data.txHash
+      const { type, data } = next.value
+      if (type === 'accepted' && 'txHash' in data) yield String(data.txHash)
     }
   } finally {
     stop.abort()

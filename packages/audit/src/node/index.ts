@@ -1,12 +1,13 @@
 import { CborReader, fromHex } from '@ratatosk/cbor'
-import { type Client, NotFoundError, NotServedError } from '@ratatosk/client'
 import { addressOfOutput } from '../grammar/output.js'
 import { readOutref } from '../transaction.js'
 import type { HeldOutput, NodeSource } from '../types.js'
 import { addressBytes, addressText, isOfKey } from './addresses.js'
 import { unspentMatches } from './kupo-matches.js'
+import { isNotFound, type NodeClient } from './node-client.js'
 
 export { acceptedBy } from './accepted.js'
+export type { NodeClient } from './node-client.js'
 
 const concurrency = 8
 
@@ -19,7 +20,7 @@ const concurrency = 8
  * const client = createClient(url, { maxAnswerBytes: 256 * 1024 * 1024 })
  * await audit({ layer1, archivist, genesis, node: nodeSource(client, url), accepted: acceptedBy(client) })
  */
-export function nodeSource(client: Client, url: string): NodeSource {
+export function nodeSource(client: NodeClient, url: string): NodeSource {
   return {
     queue: async (signal) => (await client.getStateQueue({ signal })).headers,
     transactionsOf: async (header_hash, signal) =>
@@ -41,13 +42,13 @@ async function unlessNotFound<T>(answer: () => Promise<T>): Promise<T | undefine
   try {
     return await answer()
   } catch (error) {
-    if (error instanceof NotFoundError && !(error instanceof NotServedError)) return undefined
+    if (isNotFound(error)) return undefined
     throw error
   }
 }
 
 interface Place {
-  readonly client: Client
+  readonly client: NodeClient
   readonly url: string
   readonly signal: AbortSignal
 }

@@ -14,7 +14,11 @@ const header = (name: string, code: string, wrong: (tip: Header) => Partial<Head
 ]
 
 /** The body of the newest block, changed on its way from the archive. */
-const body = (name: string, code: string, lie: (body: Uint8Array, scene: Scene) => Uint8Array | undefined): Planted => [
+const body = (
+  name: string,
+  code: string,
+  lie: (body: Uint8Array, scene: Scene) => Uint8Array | undefined,
+): Planted => [
   name,
   code,
   async (scene) => {
@@ -65,7 +69,9 @@ export const inChain: readonly Planted[] = [
   body('deposits in a body', 'body', (bytes) =>
     concatBytes(bytes.subarray(0, -2), Uint8Array.of(0x81, 0x82, 0x40, 0x40, 0x80)),
   ),
-  body('withdrawals in a body', 'body', (bytes) => concatBytes(bytes.subarray(0, -1), Uint8Array.of(0x81, 0x40))),
+  body('withdrawals in a body', 'body', (bytes) =>
+    concatBytes(bytes.subarray(0, -1), Uint8Array.of(0x81, 0x40)),
+  ),
   body('the body of another block', 'transactions-root', (_, { chain }) =>
     encodeBlockBody(bodyOf(chain.blocks[0]!.cbors)),
   ),
@@ -146,7 +152,10 @@ export const inChain: readonly Planted[] = [
     async (scene) => {
       scene.layer1 = (queue) => ({
         ...queue,
-        blocks: queue.blocks.map(({ headerHash, header }) => ({ headerHash, header: header.with(-1 + header.length, 0) })),
+        blocks: queue.blocks.map(({ headerHash, header }) => ({
+          headerHash,
+          header: header.with(-1 + header.length, 0),
+        })),
       })
     },
   ],

@@ -19,7 +19,7 @@ import {
   outputReferenceKey,
 } from '@ratatosk/ledger'
 import { freeOfCharge, SourceChain, slots } from '@ratatosk/test-kit'
-import { judgeWith } from '../deployment/judge.js'
+import { judgeWith } from '../../deployment/judge.js'
 
 /** What every coin of the chain holds, and what a transaction pays. */
 export const lovelace = 5_000_000n

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { inChain } from './in-chain.js'
-import { inNode } from './in-node.js'
-import { inTransactions } from './in-transactions.js'
-import type { Planted } from './planted.js'
-import { audited, openScene, payment } from './scene.js'
+import { inChain } from './test/planted/in-chain.js'
+import { inNode } from './test/planted/in-node.js'
+import { inTransactions } from './test/planted/in-transactions.js'
+import type { Planted } from './test/planted/planted.js'
+import { audited, openScene, payment } from './test/planted/scene.js'
 
 test('an honest rollup is clean', async () => {
   const scene = await openScene()

@@ -6,7 +6,11 @@ import type { Planted } from './planted.js'
 import { fee, lovelace, madeBy, outputs, payment, type Scene } from './scene.js'
 
 /** A node whose answers are changed. */
-const node = (name: string, code: string, lie: (honest: NodeSource, scene: Scene) => Partial<NodeSource>): Planted => [
+const node = (
+  name: string,
+  code: string,
+  lie: (honest: NodeSource, scene: Scene) => Partial<NodeSource>,
+): Planted => [
   name,
   code,
   async (scene) => {
@@ -29,11 +33,11 @@ const holding = (name: string, code: string, change: Outputs): Planted =>
 const keyOf = ({ coin }: Scene, place: number): string => outputReferenceKey(coin(place).reference)
 
 /** A transaction in the mempool, with outputs that the node holds. */
-const waiting = (name: string, code: string, draft: (scene: Scene) => ReturnType<typeof payment>): Planted => [
-  name,
-  code,
-  async (scene) => void scene.mempool.push(draft(scene)),
-]
+const waiting = (
+  name: string,
+  code: string,
+  draft: (scene: Scene) => ReturnType<typeof payment>,
+): Planted => [name, code, async (scene) => void scene.mempool.push(draft(scene))]
 
 /** Defects of what a node shows and holds. */
 export const inNode: readonly Planted[] = [
@@ -54,11 +58,7 @@ export const inNode: readonly Planted[] = [
     transaction: async (id, signal) =>
       id === toHex(mempool[0]!.id) ? payment(coin(9)).cbor : transaction(id, signal),
   })),
-  [
-    'an accepted transaction that is in no place',
-    'lost',
-    async () => ({ accepted: ['cd'.repeat(32)] }),
-  ],
+  ['an accepted transaction that is in no place', 'lost', async () => ({ accepted: ['cd'.repeat(32)] })],
   [
     'a transaction of a block that is also a dead letter',
     'two-places',
@@ -91,7 +91,9 @@ export const inNode: readonly Planted[] = [
     { key: `${toHex(mempool[0]!.id)}#1`, output: held[0]!.output! },
   ]),
   holding('an output of a block with another amount', 'node-outputs', (held, scene) =>
-    held.map((each) => (each.key === keyOf(scene, 9) ? { ...each, output: outputs(scene.coin(9), {}).slice(1) } : each)),
+    held.map((each) =>
+      each.key === keyOf(scene, 9) ? { ...each, output: outputs(scene.coin(9), {}).slice(1) } : each,
+    ),
   ),
   holding('an output of the mempool with another amount', 'node-outputs', (held, { mempool, coin }) =>
     held.map((each) =>

@@ -22,7 +22,8 @@ const policyOf = (script: Uint8Array): Uint8Array => blake2b(28, concatBytes(Uin
 const gold = '476f6c64'
 
 /** The assets of an output or of a mint. */
-const assets = (quantity: bigint, policy = policyOf(anyone), name = gold) => [[policy, name, quantity]] as const
+const assets = (quantity: bigint, policy = policyOf(anyone), name = gold) =>
+  [[policy, name, quantity]] as const
 
 const minting = (quantity: bigint, script = anyone) => ({
   body: { 9: encodeAssets(assets(quantity, policyOf(script))) },
@@ -46,7 +47,9 @@ export const inTransactions: readonly Planted[] = [
   one('more lovelace than was spent', 'value', (coin) =>
     payment(coin, { 1: outputs(coin, { lovelace: lovelace + 1n }) }),
   ),
-  one('lovelace that vanishes', 'value', (coin) => payment(coin, { 1: outputs(coin, { lovelace: 1_000_000n }) })),
+  one('lovelace that vanishes', 'value', (coin) =>
+    payment(coin, { 1: outputs(coin, { lovelace: 1_000_000n }) }),
+  ),
   one('a fee that is not what is missing', 'value', (coin) => payment(coin, { 2: encodeUint(fee + 1n) })),
   one('a fee below the minimum', 'rule', (coin) =>
     payment(coin, { 1: outputs(coin, { lovelace: lovelace - 10n }), 2: encodeUint(10n) }),
@@ -116,7 +119,10 @@ export const inTransactions: readonly Planted[] = [
   ),
   one('metadata that are none', 'transaction', (coin) => {
     const auxiliaryData = fromHex('a101f5')
-    return payment(coin, { 7: encodeBytes(blake2b(32, auxiliaryData)) }, {}, (draft) => ({ ...draft, auxiliaryData }))
+    return payment(coin, { 7: encodeBytes(blake2b(32, auxiliaryData)) }, {}, (draft) => ({
+      ...draft,
+      auxiliaryData,
+    }))
   }),
   one('an output below the least ada', 'rule', (coin) =>
     payment(coin, {
@@ -134,7 +140,9 @@ export const inTransactions: readonly Planted[] = [
     payment(coin, { 1: outputs(coin, { address: coin.key.address.slice(0, 20) }) }),
   ),
   one('the network of another', 'rule', (coin) => payment(coin, { 15: encodeUint(1n) })),
-  one('one input twice', 'transaction', (coin) => payment(coin, { 0: inputs(coin.reference, coin.reference) })),
+  one('one input twice', 'transaction', (coin) =>
+    payment(coin, { 0: inputs(coin.reference, coin.reference) }),
+  ),
   one('a signer that is required and does not sign', 'rule', (coin) =>
     payment(coin, { 14: encodeList([encodeBytes(blake2b(28, keyOf(77).publicKey))]) }),
   ),
@@ -144,7 +152,9 @@ export const inTransactions: readonly Planted[] = [
   one('a reference input that the transaction spends', 'rule', (coin) =>
     payment(coin, { 18: inputs(coin.reference) }),
   ),
-  one('a field that the ledger does not know', 'transaction', (coin) => payment(coin, { 23: encodeUint(0n) })),
+  one('a field that the ledger does not know', 'transaction', (coin) =>
+    payment(coin, { 23: encodeUint(0n) }),
+  ),
   one('a fee of another type', 'transaction', (coin) => payment(coin, { 2: encodeBytes(new Uint8Array(1)) })),
   one('more bytes than a transaction may have', 'rule', (coin) =>
     payment(coin, { 1: outputs(coin, { inlineDatum: longDatum }) }),
@@ -168,7 +178,9 @@ export const inTransactions: readonly Planted[] = [
     async ({ chain, commit, coin }) => {
       const first = payment(coin(5))
       await commit(first)
-      await commit(payment(madeBy(first, coin(5)), { 1: outputs(coin(5), { lovelace: lovelace - 2n * fee }) }))
+      await commit(
+        payment(madeBy(first, coin(5)), { 1: outputs(coin(5), { lovelace: lovelace - 2n * fee }) }),
+      )
       await chain.commitAny([first.cbor], [encodeOutputReference(coin(5).reference)])
     },
   ],
@@ -193,7 +205,9 @@ export const inTransactions: readonly Planted[] = [
     'unknown-input',
     async ({ commit, coin }) => {
       const parent = payment(coin(5))
-      const child = payment(madeBy(parent, coin(5)), { 1: outputs(coin(5), { lovelace: lovelace - 2n * fee }) })
+      const child = payment(madeBy(parent, coin(5)), {
+        1: outputs(coin(5), { lovelace: lovelace - 2n * fee }),
+      })
       await commit(child, parent)
     },
   ],
