@@ -1,4 +1,4 @@
-import { type ClientRequest, get } from 'node:http'
+import { type ClientRequest, get, type IncomingMessage } from 'node:http'
 
 /** An event of `/events`. */
 interface ReadEvent {
@@ -13,6 +13,8 @@ export interface EventReader {
   readonly events: readonly ReadEvent[]
   /** How often it has connected. */
   connections(): number
+  /** Cuts the connection, if there is one: the client connects again. */
+  drop(): void
   close(): void
 }
 
@@ -26,6 +28,7 @@ export function readEvents(urls: () => string): EventReader {
   let connections = 0
   let closed = false
   let request: ClientRequest | undefined
+  let answer: IncomingMessage | undefined
 
   function connect(): void {
     if (closed) return
@@ -38,6 +41,7 @@ export function readEvents(urls: () => string): EventReader {
       urls(),
       { agent: false, headers: lastEventId === undefined ? {} : { 'last-event-id': lastEventId } },
       (response) => {
+        answer = response
         response.setEncoding('utf8')
         response.on('data', (chunk: string) => {
           text += chunk
@@ -67,6 +71,7 @@ export function readEvents(urls: () => string): EventReader {
   return {
     events,
     connections: () => connections,
+    drop: () => void answer?.destroy(),
     close() {
       closed = true
       request?.destroy()
