@@ -15,6 +15,7 @@ import { advanceRemoval } from './remove.js'
 import { follow, removalsOf } from './send.js'
 import { createSummonsLine, summonChunk, verdictAbout } from './summon.js'
 import { sweepBonds } from './sweep.js'
+import { openTurn } from './turn.js'
 import type { DisputedBlock, Watcher, WatcherOptions } from './types.js'
 import { advanceUnavailable } from './unavailable.js'
 
@@ -38,8 +39,8 @@ const [resendPolls, leastSendings] = [20, 20]
 /**
  * Removes the invalid blocks that a follower finds: records each finding, searches a fraud proof, and sends
  * the transactions that remove the block and slash its operator. Asks operators on layer 1 for what they
- * hide: bodies, and maps of false roots. Each is stored before it is sent, and looked
- * up before it is sent again. Prunes the blocks behind a removed one.
+ * hide: bodies, and maps of false roots. Each is stored before it is sent, and looked up before it is sent
+ * again. Prunes the blocks behind a removed one.
  *
  * @example
  * const watcher = createWatcher({
@@ -58,8 +59,7 @@ export function createWatcher(options: WatcherOptions): Watcher {
   let job: Job | undefined
   /** By header hash. */
   const missing = new BytesMap<Missing>()
-  let unprovable: DisputedBlock | undefined
-  let unavailable: DisputedBlock | undefined
+  let [unprovable, unavailable]: (DisputedBlock | undefined)[] = []
   let lack: Lack | undefined
   let trouble: string | undefined
   let troubleAt = 0
@@ -68,6 +68,8 @@ export function createWatcher(options: WatcherOptions): Watcher {
   let isPruning = true
   let confirmedUntil = 0n
   const line = createSummonsLine()
+  const turn = openTurn(options)
+  let waits: string | undefined
   /** Whether the last read of layer 1 was for a summons: they take turns with the other work. */
   let hasSummoned = false
   const counts = { asked: 0, answered: 0, unanswered: 0 }
@@ -129,6 +131,11 @@ export function createWatcher(options: WatcherOptions): Watcher {
 
   /** @returns whether it has tried everything: after a failure, some of it waits */
   async function tick(): Promise<boolean> {
+    waits = await turn.obstacle()
+    if (waits !== undefined) {
+      line.refuse(waits)
+      return true
+    }
     // The tip first, so that everything else is at least as new.
     const { slot } = await layer1.tip({ signal })
     const queue = await readQueue(context)
@@ -241,8 +248,8 @@ export function createWatcher(options: WatcherOptions): Watcher {
         ended.addEventListener('abort', () => resolve(undefined), { once: true })
         if (ended.aborted) resolve(undefined)
       })
-      const given: Job = { block, book, signal: ended, isRecorded: false, failures: 0, giveUp }
       missing.delete(block.headerHash)
+      const given: Job = { block, book, signal: ended, isRecorded: false, failures: 0, giveUp }
       job = given
       wake.abort()
       const result = await Promise.race([givenUp, gone])
@@ -255,12 +262,8 @@ export function createWatcher(options: WatcherOptions): Watcher {
       const { header, headerHash } = block
       if (equalBytes(header.transactionsRoot, emptyRoot())) return []
       if (contracts.summons === undefined) return undefined
-      const known = missing.get(headerHash) ?? {
-        block,
-        book: createQuestionBook(),
-        wantedAt: 0,
-        isRecorded: false,
-      }
+      const book = createQuestionBook()
+      const known = missing.get(headerHash) ?? { block, book, wantedAt: 0, isRecorded: false }
       known.wantedAt = performance.now()
       missing.set(headerHash, known)
       return known.transactions
@@ -269,6 +272,7 @@ export function createWatcher(options: WatcherOptions): Watcher {
     status: () => ({
       ...(unprovable && { unprovable: fieldsOf(unprovable) }),
       ...(unavailable && { unavailable: fieldsOf(unavailable) }),
+      ...(waits !== undefined && { waits }),
       ...(lack && { lack: lack.reason }),
       ...(trouble !== undefined && { trouble, troubleMs: performance.now() - troubleAt }),
     }),
@@ -285,13 +289,11 @@ export function createWatcher(options: WatcherOptions): Watcher {
     close() {
       closing.abort(new Error('The watcher is closed'))
       wake.abort()
-      return running.finally(() => line.fail(signal.reason))
+      return running.finally(() => line.fail(signal.reason)).finally(turn.release)
     },
   }
 }
 
-const fieldsOf = ({ headerHash, height, reason }: DisputedBlock): DisputedBlock => ({
-  headerHash,
-  height,
-  reason,
-})
+function fieldsOf({ headerHash, height, reason }: DisputedBlock): DisputedBlock {
+  return { headerHash, height, reason }
+}

@@ -38,6 +38,9 @@ export function createSummonsLine() {
       }
       return undefined
     },
+    refuse(reason: string): void {
+      for (const { resolve } of line.splice(0)) resolve({ kind: 'refused', reason })
+    },
     /** Ends those that wait. */
     fail(error: unknown): void {
       for (const { reject } of line.splice(0)) reject(error)

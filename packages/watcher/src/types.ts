@@ -21,7 +21,7 @@ export interface WatcherOptions {
   /** The rules of layer 2, as the verdict policies have them. */
   readonly rules: ProvableRules
   readonly layer1: Layer1
-  /** Pays for proofs, and receives the bonds. One process opens it. */
+  /** Pays for proofs, and receives the bonds. One process opens it, or those that share a {@link lease}. */
   readonly wallet: Wallet
   /** `Store.verdicts` of `@ratatosk/store`. */
   readonly verdicts: Store['verdicts']
@@ -30,6 +30,11 @@ export interface WatcherOptions {
   /** Runs the scripts of layer 1. The caller closes it. */
   readonly evaluator: RemovalContext['evaluator']
   readonly log: Log
+  /**
+   * The lease `watcher` of a store that several processes use with one wallet: one of them works at a time.
+   * Undefined if no other process uses the wallet.
+   */
+  readonly lease?: { readonly leases: Pick<Store['leases'], 'hold' | 'current'>; readonly ttlMs: number }
   /** Lovelace that fees, datums and questions may take in an hour; undefined for no limit. */
   readonly maxLovelacePerHour?: bigint
   /**
@@ -59,6 +64,8 @@ export interface WatcherStatus {
   readonly unprovable?: DisputedBlock
   /** The block whose body the operator is asked for; absent if there is none. */
   readonly unavailable?: DisputedBlock
+  /** Why another process works instead; absent if this one does. */
+  readonly waits?: string
   /** Why the wallet does not pay, or may soon not; absent if it can. */
   readonly lack?: string
   /** Why the last read or removal failed; absent if it did not. */

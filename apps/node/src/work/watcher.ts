@@ -10,7 +10,7 @@ import type { Storage } from '../storage/open-storage.js'
  * 1.
  */
 export function openWatcher(
-  { settings, network, parameters, keys, log, onClose }: NodeContext,
+  { settings, duties, network, parameters, keys, log, onClose }: NodeContext,
   { store }: Storage,
   { layer1, contracts }: Settlement,
 ): Watcher {
@@ -27,6 +27,11 @@ export function openWatcher(
     evaluator,
     log,
     ...(settings.WATCHER_PATIENCE_MS !== undefined && { patienceMs: settings.WATCHER_PATIENCE_MS }),
+    // Processes of a sequencer open a watcher in turn; see `startFollowing`.
+    ...(duties.bodies === 'archive' &&
+      settings.DATABASE_URL !== undefined && {
+        lease: { leases: store.leases, ttlMs: settings.SEQUENCER_LEASE_MS },
+      }),
     ...(most > 0 && { maxLovelacePerHour: BigInt(most) }),
     // Requests to a devnet cost nothing, and it makes a block every second.
     pollMs: network.isDevnet ? 200 : 5000,
