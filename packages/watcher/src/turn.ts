@@ -22,7 +22,8 @@ export function openTurn({ lease, log }: Pick<WatcherOptions, 'lease' | 'log'>):
       held = await leases.hold('watcher', holder, ttlMs)
       const other = held === undefined ? await leases.current('watcher') : undefined
       const was = reason
-      reason = held === undefined ? `Another process of this store watches: ${other?.holder ?? ''}` : undefined
+      reason =
+        held === undefined ? `Another process of this store watches: ${other?.holder ?? ''}` : undefined
       if (reason !== undefined && was === undefined) log.info({ holder: other?.holder }, reason)
       if (reason === undefined && was !== undefined) log.info({ holder }, 'This process watches now')
       return reason

@@ -32,7 +32,9 @@ test.skipIf(process.platform !== 'linux')('is refused at once where none can be 
   for (const path of ['/proc/ratatosk', '/proc/ratatosk/data', '/dev/null/data'])
     await expect(takeDataDirectory(path)).rejects.toMatchObject({
       code: 'NODE_DATA_DIR',
-      message: expect.stringMatching(/^DATA_DIR is "\/(proc|dev)\/.*": it cannot be written to \((ENOENT|ENOTDIR|EACCES)\)/),
+      message: expect.stringMatching(
+        /^DATA_DIR is "\/(proc|dev)\/.*": it cannot be written to \((ENOENT|ENOTDIR|EACCES)\)/,
+      ),
     })
 })
 

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { AcceptedTransaction, ForeignBlock, Store } from '@ratatosk/store'
 import { ask, until } from '@ratatosk/test-kit/http'
 import type { Test } from 'tap'
-import { bothBackends } from './backends.js'
+import { onServices } from './backends.js'
 import { readEvents } from './event-reader.js'
 import { runNode } from './node.js'
 
@@ -47,7 +47,7 @@ interface Size {
  * are adopted: each has a transaction of its own, and ten that wait.
  */
 export async function expectEventsOnce(t: Test, { waiting, blocks, slotMs }: Size): Promise<void> {
-  const [, services] = await bothBackends()
+  const services = await onServices()
   if (services.skip) return void t.comment(services.skip)
   const placement = await services.place(t)
   const { store, url } = await runNode(t, { ...placement, NODE_ROLE: 'api' })

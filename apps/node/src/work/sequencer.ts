@@ -57,8 +57,7 @@ export async function startSequencer(
   const blockAnswers = contracts.summons && openAnswers({ store: storage.store, roots, genesis: outputs })
   if (blockAnswers !== undefined) onClose(() => blockAnswers.close())
 
-  const peers =
-    settings.ARCHIVIST_PEERS && createPeers(settings.ARCHIVIST_PEERS, { budget: bodyBudget }, log)
+  const peers = settings.ARCHIVIST_PEERS && createPeers(settings.ARCHIVIST_PEERS, { budget: bodyBudget }, log)
   if (peers !== undefined) onClose(async () => peers.close())
 
   const hourlyBudget = BigInt(settings.COMMIT_BUDGET_PER_HOUR)

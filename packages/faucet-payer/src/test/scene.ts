@@ -1,7 +1,7 @@
 import { faucet } from '@ratatosk/faucet'
 import { httpErrorOptions, httpErrors } from '@ratatosk/http'
-import type { WalletKeys } from '@ratatosk/transaction'
 import { testedServices } from '@ratatosk/test-kit/vitest'
+import type { WalletKeys } from '@ratatosk/transaction'
 import fastify, { type FastifyInstance } from 'fastify'
 import { expect, onTestFinished, type TestContext } from 'vitest'
 import { createFaucetPayer, type FaucetPayer, type FaucetPayerOptions, type FaucetWallet } from '../index.js'

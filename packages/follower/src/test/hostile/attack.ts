@@ -9,10 +9,10 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { blockVersion, derive, encodedHeader, genesisHeaderHash, transactionsRoot } from '@ratatosk/block'
 import { CborWriter, concatBytes, toHex } from '@ratatosk/cbor'
+import { movedParts } from '@ratatosk/fraud'
 import { encodeOutputReference } from '@ratatosk/ledger'
 import { SourceChain } from '@ratatosk/test-kit'
 import { emptyRoot } from '@ratatosk/trie'
-import { movedParts } from '@ratatosk/fraud'
 import type { AttackedTask, Said } from './follower-under-attack.js'
 import { honestBody, lyingBody, randomOf, shapeNames, transactionsOf } from './generated-bodies.js'
 
@@ -36,7 +36,9 @@ export interface AttackResult {
   readonly held: readonly [before: number, after: number]
 }
 
-const ownProgram = fileURLToPath(new URL('../../../dist/test/hostile/follower-under-attack.js', import.meta.url))
+const ownProgram = fileURLToPath(
+  new URL('../../../dist/test/hostile/follower-under-attack.js', import.meta.url),
+)
 
 const key = (name: string) => new CborWriter(16).text(name).toBytes()
 
@@ -111,9 +113,7 @@ export async function attack(options: AttackOptions): Promise<AttackResult> {
       const transactions = transactionsOf(shape, share(n), random)
       const isRight = Math.floor(n / shapeNames.length + (n % shapeNames.length)) % 2 === 0
       const hashBefore = (outref: Uint8Array) => chain.genesisHash(outref)
-      const derived = isRight
-        ? (await derive(transactions, movedParts)).derive(hashBefore)
-        : undefined
+      const derived = isRight ? (await derive(transactions, movedParts)).derive(hashBefore) : undefined
       const { bytes, hash } = encodedHeader({
         ...honest.fields,
         prevHeaderHash: genesisHeaderHash(),

@@ -56,7 +56,13 @@ function say(ended?: string): void {
 }
 
 /** Searches a fraud as a watcher does. */
-async function watch({ header, transactions, before, outputBefore, ...rest }: InvalidBlock): Promise<undefined> {
+async function watch({
+  header,
+  transactions,
+  before,
+  outputBefore,
+  ...rest
+}: InvalidBlock): Promise<undefined> {
   try {
     const { afterTransactions: after } = rest
     const isAfter = after !== undefined && Buffer.compare(after.root, header.utxosRoot) === 0

@@ -38,14 +38,25 @@ function transaction(
   const references = (count: number) => {
     writer.array(count)
     for (let i = 0; i < count; i++) {
-      writer.array(2).bytes(like ?? bytesOf(32, random)).uint(like ? i : random(24))
+      writer
+        .array(2)
+        .bytes(like ?? bytesOf(32, random))
+        .uint(like ? i : random(24))
     }
   }
-  references((writer.uint(0), inputs))
+  writer.uint(0)
+  references(inputs)
   writer.uint(1).array(outputs)
-  for (let i = 0; i < outputs; i++) writer.array(2).bytes(address).uint(i % 24)
+  for (let i = 0; i < outputs; i++)
+    writer
+      .array(2)
+      .bytes(address)
+      .uint(i % 24)
   writer.uint(2).uint(fee)
-  if (read > 0) references((writer.uint(18), read))
+  if (read > 0) {
+    writer.uint(18)
+    references(read)
+  }
   return writer.map(0).boolean(true).null().toBytes()
 }
 
@@ -62,7 +73,8 @@ const shapes: Record<string, (random: Random) => Uint8Array> = {
   'many outputs': (random) => transaction(random, { outputs: 480 }),
   'the largest': (random) => transaction(random, { outputs: 1980 }),
   'many inputs': (random) => transaction(random, { inputs: 300 }),
-  'many of one id': (random) => transaction(random, { inputs: 300, like: bytesOf(32, random).fill(7, 0, 31) }),
+  'many of one id': (random) =>
+    transaction(random, { inputs: 300, like: bytesOf(32, random).fill(7, 0, 31) }),
   'reads only': (random) => transaction(random, { inputs: 0, read: 400, fee: random(2 ** 32) }),
   'undecoded outputs': (random) => undecoded(random, 70),
   'the same again': () => transaction(randomOf(1), { inputs: 3, outputs: 40 }),
