@@ -25,6 +25,7 @@ async function openNode(context: TestContext) {
   context.onTestFinished(async () => void (await stop()))
   const client = createClient(url, { operatorToken: 'an operator' })
   await until(async () => (await run(['status', '--url', url])).out.includes('state queue     ok'), {
+    timeoutMs: 300_000,
     what: 'the node is ready',
   })
   const { users, close } = await openUsers(() => client)
