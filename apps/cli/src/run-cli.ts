@@ -12,7 +12,8 @@ import { cliVersion } from './version.js'
  * Runs a command line.
  *
  * @param argv what follows the name of the program
- * @returns the exit status: 0, 1 if the command failed, 2 if the command line is wrong, 3 if an audit is incomplete
+ * @returns the exit status: 0, 1 if the command failed, 2 if the command line is wrong, 3 if an audit is
+ *   incomplete
  *
  * @example
  * process.exitCode = await runCli(['status', '--json'], shell)

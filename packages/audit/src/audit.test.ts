@@ -3,7 +3,7 @@ import { toHex } from '@ratatosk/cbor'
 import type { SourceBlock } from '@ratatosk/test-kit'
 import { expect, test } from 'vitest'
 import type { Finding } from './index.js'
-import { chunkDefects } from './test/chunk-defects.js'
+import { chunkDefects, grammarDefects } from './test/chunk-defects.js'
 import { defects } from './test/defects.js'
 import { honest, honestNode, idsOf } from './test/honest.js'
 import { lovelace, openScene } from './test/scene.js'
@@ -62,7 +62,7 @@ test('a chain without a block is clean', async (context) => {
   expect(await audit()).toMatchObject({ verdict: 'clean', counts: { blocks: 0, unspentOutputs: 3 } })
 })
 
-test.for([...defects, ...chunkDefects])('finds %s', async ([, kinds, plant], context) => {
+test.for([...defects, ...chunkDefects, ...grammarDefects])('finds %s', async ([, kinds, plant], context) => {
   const scene = await honest(context)
   const more = await plant(scene)
   const report = await scene.audit(more ?? {})

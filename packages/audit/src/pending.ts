@@ -22,7 +22,7 @@ interface PendingContext {
   readonly pause: () => Promise<void>
 }
 
-/** The transactions that made outputs, those that made what they spend, and so on until the chain has them. */
+/** The transactions that made outputs, those that made what these spend, until the chain has them. */
 export async function readPending(
   keys: Iterable<string>,
   { node, known, isDerived, onMissing, pause }: PendingContext,

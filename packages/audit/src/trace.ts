@@ -7,7 +7,7 @@ import { createHashes } from './header-hashes.js'
 import type { Sources } from './sources.js'
 import { reasonOf } from './transaction.js'
 
-/** The blocks that layer 1 vouches for: its queue, and before that what each header names as the one before. */
+/** The blocks that layer 1 vouches for: its queue, and before that what each header names. */
 export interface Trace {
   /** Height of the newest block. */
   readonly height: number

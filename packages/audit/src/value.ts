@@ -36,7 +36,7 @@ export const ada = (lovelace: bigint): OutputValue => ({ lovelace, assets: noAss
 const policyBytes = 28
 const maxNameBytes = 32
 
-/** The ledger packs the assets of a value into as many bytes: 12 of numbers for each, its name, its policy. */
+/** The ledger packs the assets of a value into as many bytes: numbers (12 for each), names, policies. */
 const maxPackedBytes = 65_535
 
 /** Reads the value of an output: lovelace, or lovelace and assets, each quantity from 1 to 2^64 - 1. */

@@ -36,7 +36,7 @@ export interface Client extends Omit<Endpoints, 'claim' | 'proveUtxo' | 'proveTr
     options?: NodeRequestOptions,
   ): AsyncGenerator<NodeEvent, void>
   /**
-   * `GET /events`: the events after `after`, by default all, up to the newest one that there is when it is called.
+   * `GET /events`: the events after `after`, by default all, up to the newest one that there is at the call.
    */
   readEvents(
     parameters?: StreamEventsParameters,

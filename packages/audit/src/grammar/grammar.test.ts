@@ -92,7 +92,7 @@ function decoded(cbor: Uint8Array): Transaction | undefined {
   }
 }
 
-/** Whether a block may have a transaction that decodes: what the docs ask of its frame, and the profile of its fields. */
+/** Whether a block may have a transaction that decodes: by its frame, and by the profile of its fields. */
 function isSupported(cbor: Uint8Array, { body, isValid, auxiliaryData, witnesses }: Transaction): boolean {
   const rest = 1 + body.bytes.length + witnesses.bytes.length
   const hash = auxiliaryData && toHex(blake2b256(auxiliaryData.bytes))
@@ -142,7 +142,7 @@ test('it reads a transaction with every field of layer 2', () => {
   expect(differenceOf(everything)).toBeUndefined()
 })
 
-test('of every transaction of the test data, it finds what the decoder of the ledger refuses, and no more', () => {
+test('of the test data, it finds what the decoder of the ledger refuses, and no more', () => {
   const all = samples()
   const wrong = all.flatMap((cbor) => differenceOf(cbor) ?? []).slice(0, 5)
   expect(wrong).toEqual([])

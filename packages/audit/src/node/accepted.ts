@@ -1,6 +1,6 @@
 import type { NodeClient } from './node-client.js'
 
-/** Milliseconds in which the events of a node must come to the newest one, without the time to compare them. */
+/** Milliseconds in which the events of a node must come to their head; comparing them does not count. */
 const longestWaitMs = 300_000
 
 /** Ids of the transactions that a node says to have accepted until now, from its events. */

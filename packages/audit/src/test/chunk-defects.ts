@@ -3,6 +3,7 @@ import { concatBytes, equalBytes, fromHex, toHex } from '@ratatosk/cbor'
 import { blake2b256 } from '@ratatosk/ledger'
 import { rootOf } from '@ratatosk/trie'
 import type { Defect } from './defects.js'
+import { name } from './honest.js'
 import { type Scene, spending } from './scene.js'
 
 /** Where a chunk's record has the last byte of its first position, that of the count, and its hash. */
@@ -47,6 +48,21 @@ export const chunkDefects: readonly Defect[] = [
         coin = { key: coin.key, reference: { transactionId: id, index: 0 } }
       }
       await chain.commitAny(cbors)
+    },
+  ],
+]
+
+/** Defects that the ledger does not decode. */
+export const grammarDefects: readonly Defect[] = [
+  [
+    'a token made from nothing, and as many that are negative beside it',
+    ['transaction'],
+    async (scene) => {
+      const assets = [
+        [name, 1_000_000n],
+        [`${name}ff`, -1_000_000n],
+      ] as const
+      await scene.chain.commitAny([spending([scene.chain.coins[7]!], { assets }).cbor])
     },
   ],
 ]

@@ -84,17 +84,6 @@ export const defects: readonly Defect[] = [
     },
   ],
   [
-    'a token made from nothing, and as many that are negative beside it',
-    ['transaction'],
-    async (scene) => {
-      const assets = [
-        [name, 1_000_000n],
-        [`${name}ff`, -1_000_000n],
-      ] as const
-      await scene.chain.commitAny([spending([free(scene)], { assets }).cbor])
-    },
-  ],
-  [
     'a fee that the inputs do not pay',
     ['supply', 'value'],
     async (scene) => {

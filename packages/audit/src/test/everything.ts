@@ -19,7 +19,8 @@ const native = `83030184${`8200${hash('d1', 28)}`}${'82041903e8'}${'82051a000fff
 const outputs = [
   `82${keyAddress}1a001e8480`,
   `83${baseAddress}821a001e8480a1${policy}a240014461626364${'1b7fffffffffffffff'}${hash('e1', 32)}`,
-  `a400${pointerAddress}01821a001e8480a1${policy}a141620502${`8201${embedded(data)}`}03${embedded(`8200${native}`)}`,
+  `a400${pointerAddress}01821a001e8480a1${policy}a14162050282${`01${embedded(data)}`}` +
+    `03${embedded(`8200${native}`)}`,
   `a300${keyAddress}011a001e8480028200${hash('e2', 32)}`,
 ]
 const input = (byte: string, index: string): string => `82${hash(byte, 32)}${index}`
