@@ -3,11 +3,8 @@ import type { AuditedChain } from './chain.js'
 import { blockAt, difference } from './findings.js'
 import { blake2b224 } from './hash.js'
 import type { Sources } from './sources.js'
-import { headerOf } from './trace.js'
-import type { Finding, NamedHeader, QueueReading } from './types.js'
-
-/** A queue with a confirmed state. */
-export type RootedQueue = QueueReading & Required<Pick<QueueReading, 'confirmed'>>
+import { headerOf, type RootedQueue } from './trace.js'
+import type { Finding, NamedHeader } from './types.js'
 
 /**
  * Compares the chain of an archive with the state queue of layer 1.

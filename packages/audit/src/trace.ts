@@ -1,11 +1,14 @@
 import { equalBytes } from '@ratatosk/cbor'
 import type { AuditedChain } from './chain.js'
-import type { RootedQueue } from './compare-queue.js'
 import { blake2b224 } from './hash.js'
 import { type AuditedHeader, readHeader } from './header.js'
 import { createHashes } from './header-hashes.js'
 import type { Sources } from './sources.js'
 import { reasonOf } from './transaction.js'
+import type { QueueReading } from './types.js'
+
+/** A queue with a confirmed state. */
+export type RootedQueue = QueueReading & Required<Pick<QueueReading, 'confirmed'>>
 
 /** The blocks that layer 1 vouches for: its queue, and before that what each header names. */
 export interface Trace {
