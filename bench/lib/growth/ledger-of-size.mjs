@@ -54,7 +54,8 @@ export function createLedgerOfSize({ size, share, schema }) {
           least(h * ${blockSize}, ${inBlocks}) - (h - 1) * ${blockSize}, ${id('h')}, ${hash512('h', 'c')},
             now(), now(), now(), now()
         FROM generate_series(1, ${Math.ceil(inBlocks / blockSize)}) AS h`)
-      await client.query(`INSERT INTO ${at}.mempool_transactions (sequence, event_sequence, transaction_id, cbor)
+      await client.query(`INSERT INTO ${at}.mempool_transactions
+        (sequence, event_sequence, transaction_id, cbor)
         SELECT n, n, ${id('n')}, ${cbor('n')} FROM generate_series(${inBlocks + 1}, ${size}) AS n`)
       for (let from = 1; from <= size; from += rowsAtOnce) {
         const to = Math.min(from + rowsAtOnce - 1, size)

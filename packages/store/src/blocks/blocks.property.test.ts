@@ -6,7 +6,7 @@ import { describeBackends, type TestStore } from '../test/backends.js'
 import { alice, genesis, hex, key, Model } from '../test/block-model.js'
 import { buildBlock, headerHashOf, takeLease } from '../test/blocks.js'
 import { createExaminer, foreignBlock } from '../test/examine.js'
-import { EventReader } from '../test/read-events.js'
+import { followEvents } from '../test/read-events.js'
 import { countStrays } from '../test/strays.js'
 import { transaction } from '../test/transactions.js'
 
@@ -236,31 +236,13 @@ async function compare(test: TestStore, steps: readonly Step[]): Promise<void> {
     }
   }
 
-  // Clients of the event log: one reads after each step, others now and then, and each resumes.
-  const readers = [1, 3, 7].map((every) => ({ every, reader: new EventReader(1 + every) }))
-  const everAccepted = new Set<string>()
-  let [counted, after] = [0, 0n]
-  for (const [number, step] of [...steps, undefined].entries()) {
-    if (step !== undefined) await run(step)
+  const events = followEvents(store)
+  for (const [number, step] of steps.entries()) {
+    await run(step)
     await expectAgreement(test, model)
-    for (const { id } of model.accepted) everAccepted.add(hex(id))
-    for (const { every, reader } of readers)
-      if (step === undefined || number % every === 0) await reader.resume(store)
-    const { minutes, last } = await store.explorer.accepted(
-      after,
-      (await store.events.head()).accepted,
-      1_000,
-    )
-    counted += minutes.reduce((sum, { transactions }) => sum + transactions, 0)
-    after = last ?? after
+    await events.follow(number, model.accepted)
   }
-  const once = (ids: Iterable<string>) => new Map(Array.from(ids, (id) => [id, 1]))
-  expect(readers[0]!.reader.told).toEqual(once(everAccepted))
-  expect(counted).toBe(everAccepted.size)
-  for (const { reader } of readers) {
-    expect(reader.told).toEqual(once(reader.told.keys()))
-    for (const { id } of model.accepted) expect(reader.told.has(hex(id))).toBe(true)
-  }
+  await events.expectOnce(model.accepted)
 }
 
 async function expectAgreement(test: TestStore, model: Model): Promise<void> {

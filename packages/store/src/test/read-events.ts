@@ -1,4 +1,5 @@
 import type { EventFilter, EventPosition, LedgerEvent } from '@ratatosk/ports'
+import { expect } from 'vitest'
 import type { Store } from '../store.js'
 
 const start: EventPosition = { accepted: 0n, rejected: 0n, block: 0n, verdict: 0n }
@@ -32,7 +33,7 @@ export const acceptedIn = (events: readonly LedgerEvent[]): string[] =>
   )
 
 /** A client of the event log that resumes from the last event that it has. */
-export class EventReader {
+class EventReader {
   /** How often each transaction was reported as accepted, by hex id. */
   readonly told = new Map<string, number>()
   #position = start
@@ -46,6 +47,38 @@ export class EventReader {
     const events = await readEvents(store, { after: this.#position, limit: this.#limit })
     for (const id of acceptedIn(events)) this.told.set(id, (this.told.get(id) ?? 0) + 1)
     this.#position = events.at(-1)?.position ?? this.#position
+  }
+}
+
+type Accepted = readonly { readonly id: Uint8Array }[]
+
+/** Clients of which one reads after each step and others now and then, and a count as the explorer makes it. */
+export function followEvents(store: Store) {
+  const readers = [1, 3, 7].map((every) => ({ every, reader: new EventReader(1 + every) }))
+  const everAccepted = new Set<string>()
+  let [counted, after] = [0, 0n]
+
+  async function follow(number: number, accepted: Accepted): Promise<void> {
+    for (const { id } of accepted) everAccepted.add(Buffer.from(id).toString('hex'))
+    for (const { every, reader } of readers) if (number % every === 0) await reader.resume(store)
+    const { accepted: head } = await store.events.head()
+    const { minutes, last } = await store.explorer.accepted(after, head, 1_000)
+    counted += minutes.reduce((sum, { transactions }) => sum + transactions, 0)
+    after = last ?? after
+  }
+
+  return {
+    follow,
+    async expectOnce(accepted: Accepted): Promise<void> {
+      await follow(0, accepted)
+      const once = (ids: Iterable<string>) => new Map(Array.from(ids, (id) => [id, 1]))
+      expect(readers[0]?.reader.told).toEqual(once(everAccepted))
+      expect(counted).toBe(everAccepted.size)
+      for (const { reader } of readers) {
+        expect(reader.told).toEqual(once(reader.told.keys()))
+        for (const { id } of accepted) expect(reader.told.has(Buffer.from(id).toString('hex'))).toBe(true)
+      }
+    },
   }
 }
 
