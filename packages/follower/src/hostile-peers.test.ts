@@ -262,6 +262,8 @@ describe('a peer', () => {
       const isBody = path.endsWith('body')
       if (isBody) {
         mostAsked = Math.max(mostAsked, ++asked)
+        // Also when the follower leaves.
+        response.on('close', () => asked--)
         // Those of the first four were asked for before any of them lied.
         if (lies >= 4 && lies < 8) mostDoubted = Math.max(mostDoubted, asked)
       }
@@ -269,7 +271,6 @@ describe('a peer', () => {
       const upstream = await fetch(honest + path, { headers: { accept: 'application/cbor' } })
       const bytes = Buffer.from(await upstream.arrayBuffer())
       await setTimeout(50)
-      if (isBody) asked--
       response.writeHead(upstream.status, cbor).end(isLie ? flip(bytes, 60) : bytes)
     })
     const { follower, archive } = await follow(chain, [bad], { backoffMs: 1, concurrency: 4 })
