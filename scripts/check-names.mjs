@@ -5,7 +5,7 @@ import { filesBelow } from './files.mjs'
 import { root } from './prepare.mjs'
 
 /** Names that belong to other projects, or to the reader. */
-const foreign = new Set(['relaxedDurability', 'pay.js', 'compose.override.yaml'])
+const foreign = new Set(['relaxedDurability', 'pay.js', 'compose.override.yaml', 'bundle/node.js'])
 
 const names = new Set()
 const files = new Set()

@@ -1,5 +1,5 @@
-// Bundles the node and its threads: to find and read some two thousand modules takes longer than all else of a
-// start. What is installed with native code or files of its own stays outside.
+// Bundles the node and its threads: finding and reading some two thousand modules takes longer than all
+// else of a start. What is installed with native code or files of its own stays outside.
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join, relative } from 'node:path'
@@ -27,7 +27,8 @@ const urls = `const bundleNavigator = { userAgent: 'Node.js' };
 const bundleUrl = require('url').pathToFileURL(__filename).href;
 function urlIn(name, path) {
   const { dirname, join } = require('path');
-  const folder = name === '@ratatosk/node' ? dirname(__dirname) : dirname(require.resolve(name + '/package.json'));
+  const isNode = name === '@ratatosk/node';
+  const folder = isNode ? dirname(__dirname) : dirname(require.resolve(name + '/package.json'));
   return require('url').pathToFileURL(join(folder, path)).href;
 }`
 
@@ -74,8 +75,8 @@ const writtenHash = {
 }
 
 /**
- * The contracts of a devnet with default settings, applied: to compile the WebAssembly that applies them takes
- * longer than to start the threads.
+ * The contracts of a devnet with default settings, applied: compiling the WebAssembly that applies them takes
+ * longer than starting the threads.
  */
 const appliedScripts = {
   name: 'applied-scripts',
@@ -95,7 +96,8 @@ const appliedScripts = {
             const applied = known[keyOf(parameters, code)]
             if (applied !== undefined) return Buffer.from(applied, 'base64')
             const { createRequire } = require('module')
-            return createRequire(${urlOf(contracts)})('@lucid-evolution/uplc').apply_params_to_script(parameters, code)
+            const uplc = createRequire(${urlOf(contracts)})('@lucid-evolution/uplc')
+            return uplc.apply_params_to_script(parameters, code)
           }`,
       }
     })

@@ -41,7 +41,7 @@ test('verdicts are listed, and an unprovable one fails', { timeout: 300_000 }, a
     await verdicts.unprovable(headerHash, 'No claim\u001b[2J\nproves it.')
     const failed = await json('--state', 'unprovable')
     expect(failed).toMatchObject({ status: 1, value: { verdicts: [{ headerHash: name }], hasMore: false } })
-    expect((await list()).out).toContain('No claim [2J proves it.')
+    expect((await list()).out).toContain('No claim\\u001b[2J\\u000aproves it.')
     expect((await json('--state', 'valid')).value.verdicts).toEqual([])
     expect((await json('--before', name)).value.verdicts).toEqual([])
     expect(await list('--state', 'wrong')).toMatchObject({

@@ -5,8 +5,8 @@ import type { Logger } from 'pino'
 import type { RunningNode } from './start-node.js'
 
 /**
- * The signals of faults. With a handler, Node returns to the instruction that failed, again and again: a crash
- * would never end the process.
+ * The signals of faults. With a handler, Node returns to the instruction that failed, again and again: a
+ * crash would never end the process.
  */
 const faults = ['SIGILL', 'SIGTRAP', 'SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGSEGV'] as const
 

@@ -25,7 +25,8 @@ async function load(): Promise<LoadedNode> {
   const kept = `${bundle}.${cachedDataVersionTag()}.cache`
   const cachedData = existsSync(kept) ? readFileSync(kept) : undefined
   // ASCII, which V8 keeps in a byte a character.
-  const source = `(function (exports, require, module, __filename, __dirname) {${readFileSync(bundle, 'latin1')}\n})`
+  const text = readFileSync(bundle, 'latin1')
+  const source = `(function (exports, require, module, __filename, __dirname) {${text}\n})`
   const script = new Script(source, {
     filename: bundle,
     ...(cachedData && { cachedData }),

@@ -12,7 +12,7 @@ type Node = NonNullable<Sources['node']>
 /** Readings of what a node holds, while something differs. */
 const mostReadings = 5
 
-/** Outputs that a node lacks, beyond which no further one is looked at. */
+/** Outputs that a node lacks, beyond which no further one is read. */
 const mostAsked = 1000
 
 /** Compares the unspent outputs that a node holds with those that are derived. */

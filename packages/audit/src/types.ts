@@ -67,7 +67,7 @@ export interface NodeSource {
   unspentOutputs(derived: Iterable<Uint8Array>, signal: AbortSignal): AsyncIterable<HeldOutput>
   /** CBOR of a transaction; undefined if the node does not have it. */
   transaction(transactionId: string, signal: AbortSignal): Promise<Uint8Array | undefined>
-  /** Id of the transaction that spent an output, if the node tells. @param key transaction id, `#`, index */
+  /** Id of the transaction that spent an output, if it is known. @param key transaction id, `#`, index */
   spenderOf(key: string, signal: AbortSignal): Promise<string | undefined>
 }
 

@@ -1,6 +1,6 @@
 import { createPauses } from './pauses.js'
 
-/** Work that stops at each `yield`, so that other work may run; it takes less than a millisecond in between. */
+/** Work that stops at each `yield`, so that other work may run, each within a millisecond. */
 export type Steps<Result> = Generator<undefined, Result, undefined>
 
 /** Items of a list between two steps. */

@@ -19,7 +19,7 @@ export type NodeEvent =
   | { readonly type: 'block'; readonly id: string; readonly data: BlockEvent }
   | { readonly type: 'verdict'; readonly id: string; readonly data: VerdictEvent }
 
-/** The connection is open: later events are received. Without data, a node only tells where the stream is. */
+/** The connection is open: later events are received. Without data, it states only where the stream is. */
 interface StreamOpened {
   readonly type: 'opened'
   readonly id: string | undefined

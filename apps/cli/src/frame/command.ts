@@ -12,7 +12,7 @@ export interface Shell {
 }
 
 /** 1: it failed. 3: it is not known, because not everything could be read. */
-export type FailedStatus = 1 | 3
+type FailedStatus = 1 | 3
 
 /** What a command prints. */
 export interface CommandResult {

@@ -29,7 +29,7 @@ export async function onServices(): Promise<Backend> {
 }
 
 /** PostgreSQL, with the queue in it. */
-export async function onDatabase(): Promise<Backend> {
+async function onDatabase(): Promise<Backend> {
   return { name: 'PostgreSQL alone', skip: await servicesMissing(), place: database }
 }
 

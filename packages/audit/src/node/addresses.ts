@@ -7,7 +7,7 @@ const longest = 1000
 export const addressText = (address: Uint8Array): string =>
   bech32.encode(((address[0] ?? 0) & 1) === 1 ? 'addr' : 'addr_test', bech32.toWords(address), longest)
 
-/** The bytes of an address. @throws Error if it is none */
+/** The bytes of an address. @throws Error if the text is not an address */
 export const addressBytes = (text: string): Uint8Array =>
   Uint8Array.from(bech32.fromWords(bech32.decode(text, longest).words))
 

@@ -140,7 +140,7 @@ function queueOf(chain: SourceChain): QueueReading {
 }
 
 /** The unspent outputs after the newest block. */
-export function unspentOf({ genesis, blocks }: SourceChain): ReadonlyMap<string, Uint8Array> {
+function unspentOf({ genesis, blocks }: SourceChain): ReadonlyMap<string, Uint8Array> {
   const unspent = new Map(genesis.map(({ reference, output }) => [outputReferenceKey(reference), output]))
   for (const { spent, produced } of blocks.map(({ cbors }) => bodyOf(cbors))) {
     for (const outref of spent) unspent.delete(outputReferenceKey(decodeOutputReference(outref)))

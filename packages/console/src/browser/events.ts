@@ -25,7 +25,7 @@ interface Listener {
 /** Whether events do not come: pages then only know what they read again and again. */
 export const areEventsLost = signal(false)
 
-/** Milliseconds that a node or a proxy may ask to wait, at most: nobody may look at the page by then. */
+/** Milliseconds that a node or a proxy may ask to wait, at most: the page may be closed by then. */
 const longest = 300_000
 
 /** Milliseconds until the next stream: after one that has ended, and after a refusal such as 503. */

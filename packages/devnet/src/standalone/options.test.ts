@@ -19,10 +19,9 @@ describe('readCommand', () => {
 
   it('reads every option', () => {
     const hosts = '--host ::1 --port 0 --allow-host devnet --allow-host 10.0.0.2'
-    const args =
-      `${hosts} --data-dir chain --block-every 0 --slot-length 20 --ogmios 7 --ledger 11`.split(
-        ' ',
-      )
+    const args = `${hosts} --data-dir chain --block-every 0 --slot-length 20 --ogmios 7 --ledger 11`.split(
+      ' ',
+    )
     expect(readCommand(args)).toEqual({
       kind: 'start',
       options: {

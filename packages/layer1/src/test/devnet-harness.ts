@@ -21,7 +21,7 @@ export const keys = keysFromSeedPhrase(testWallets.mnemonic, { networkId: 0, acc
 export const emptyKeys = keysFromSeedPhrase(testWallets.mnemonic, { networkId: 0, account: 40 })
 
 /** One per test worker, with which it ends: its threads are slow to start. */
-export const evaluator = createEvaluator({ threads: 1 })
+const evaluator = createEvaluator({ threads: 1 })
 
 export type Devnet = Awaited<ReturnType<typeof createDevnet>>
 

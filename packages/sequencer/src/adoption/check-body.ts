@@ -25,7 +25,7 @@ import type { AdoptionMeans } from '../types.js'
 import type { ForeignHeader } from './fetch.js'
 import { type Examined, examineAll, readOutputsBefore, tryExamine } from './outputs-before.js'
 
-/** Bytes of transactions that are taken apart before the roots are known: a block of 10,000 transfers has fewer. */
+/** Bytes of transactions taken apart before the roots are known: a block of 10,000 transfers has fewer. */
 const takenApartAhead = 4 * 1024 * 1024
 
 /** What the body of a block is worth that belongs to its header. */

@@ -86,7 +86,7 @@ const endOfPart = statement(
   sql`SELECT LEAST($2::bigint, ${nth('mempool_transactions')}, ${nth('block_transactions')}) AS end`,
 )
 
-/** What a read of acceptances has found, and up to where it has read if there are no more. */
+/** What a read of acceptances has found, and up to where it has read if there are none after it. */
 export interface Found {
   readonly rows: readonly Row<typeof acceptedRow>[]
   readonly end: bigint

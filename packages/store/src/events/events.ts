@@ -203,7 +203,7 @@ function chosen({ transactions, address, headerHash }: EventFilter): {
   return { kind: 'all', values: [] }
 }
 
-/** Events of one kind, and up to where they were read if there are no more. */
+/** Events of one kind, and up to where they were read if there are none after it. */
 interface Part<R> {
   readonly rows: readonly R[]
   readonly end: bigint

@@ -52,7 +52,7 @@ class EventReader {
 
 type Accepted = readonly { readonly id: Uint8Array }[]
 
-/** Clients of which one reads after each step and others now and then, and a count as the explorer makes it. */
+/** Clients, of which one reads after each step and others now and then, and a count as in the explorer. */
 export function followEvents(store: Store) {
   const readers = [1, 3, 7].map((every) => ({ every, reader: new EventReader(1 + every) }))
   const everAccepted = new Set<string>()

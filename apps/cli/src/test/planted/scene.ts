@@ -118,7 +118,7 @@ export function audited({ chain, layer1, archive, node }: Scene, withNode: boole
   })
 }
 
-export function queueOf(chain: SourceChain): QueueReading {
+function queueOf(chain: SourceChain): QueueReading {
   const merged = chain.blocks.filter(({ state }) => state === 'merged').at(-1)
   const { headerHash = genesisHeaderHash(), fields } = merged ?? {}
   const first = chain.blocks[0]?.fields

@@ -135,8 +135,9 @@ export async function attack(options: AttackOptions): Promise<AttackResult> {
       const end = (said.ended ?? '').slice(0, 60)
       ended.set(end, (ended.get(end) ?? 0) + 1)
       log(
-        `${n} ${shape} ${isRight ? 'right' : 'lie'} ${(body.length / 1e6).toFixed(1)} MB: ${said.ended?.slice(0, 90)}; ` +
-          `turn ${Math.round(said.turn.wall)}/${Math.round(said.turn.processor)} ms, rss ${Math.round(peakRss / 1e6)} MB, ` +
+        `${n} ${shape} ${isRight ? 'right' : 'lie'} ${(body.length / 1e6).toFixed(1)} MB: ` +
+          `${said.ended?.slice(0, 90)}; turn ${Math.round(said.turn.wall)}/` +
+          `${Math.round(said.turn.processor)} ms, rss ${Math.round(peakRss / 1e6)} MB, ` +
           `heap ${Math.round(said.heap / 1e6)} MB, ${Math.round(performance.now() - since)} ms`,
       )
     }

@@ -20,7 +20,7 @@ export interface AttackedTask {
   readonly genesis: readonly { readonly outref: string; readonly output: string }[]
 }
 
-/** What the process reports: what became of a block, or its figures. */
+/** What the process reports: the status of a block, or its figures. */
 export interface Said {
   readonly ended?: string
   /** Milliseconds of the longest turn since the last report: of wall time, and of this thread's processor. */
