@@ -108,8 +108,7 @@ async function refuseEarlier(path: string): Promise<void> {
   if (await isEmpty(place)) return
   refuse(
     `"${place}" is a store of an earlier version, which this version does not open. Nothing was changed. ` +
-      'Start the version that wrote it, or choose another directory, which begins anew. ' +
-      '`ratatosk migrate` of that version exports its outputs and transactions for a new beginning.',
+      'Start the version that wrote it, or choose another DATA_DIR, which begins anew.',
   )
 }
 
