@@ -99,7 +99,6 @@ export { type BlockInterval, fitOf, type IntervalFit, intervalOf } from './inter
 export { type BlockRules, judgeBlock, type KnownAt, type KnownTransaction } from './judge.js'
 export {
   createOutputTrie,
-  mostPieces,
   type OutputTrie,
   type OutputTrieOptions,
   operationsOfDiff,

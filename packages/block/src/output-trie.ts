@@ -98,7 +98,7 @@ export interface OutputTrie {
 const [operationsOfPiece, operationsAtOnce] = [8192, 40_000]
 
 /** The most updates that a diff takes: no body names more outputs than 503,143. */
-export const mostPieces = 64
+const mostPieces = 64
 
 /** A derivation on its way into the trie. */
 interface Begun {

@@ -8,7 +8,6 @@ import {
   type Header,
   isBlockError,
   judgeBlock,
-  mostPieces,
   type OutputHashes,
   type WritableArchive,
 } from '@ratatosk/block'
@@ -97,7 +96,7 @@ export async function openLedgerState({
 }: LedgerStateOptions): Promise<LedgerState> {
   const genesisRoot = await rootOf(genesis)
   const store = dir === undefined ? createMemoryStore() : openLmdbStore({ path: dir })
-  const trie = createOutputTrie({ store, history: keptStates + mostPieces })
+  const trie = createOutputTrie({ store, history: keptStates })
   const outputs = await openOutputs(dir).catch(async (error: unknown) => {
     await trie.close()
     throw error
