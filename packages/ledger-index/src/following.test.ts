@@ -146,6 +146,24 @@ for (const backend of backends) {
       await expect.poll(() => late.lagMs(), { timeout: 60_000, interval: 1 }).toBeLessThan(50)
     })
 
+    it('polls less often while nothing is accepted, and at once for a caller', async () => {
+      const at: number[] = []
+      const accepted: IndexOptions['source']['accepted'] = (after, limit) => {
+        at.push(performance.now())
+        return world.store.changes.accepted(after, limit)
+      }
+      const source = { ...world.store.changes, accepted }
+      const resting = await world.index(`${schema()}_7`, { source, pollMs: 20 })
+      await resting.caughtUp()
+      await expect.poll(() => at.length, { timeout: 60_000 }).toBeGreaterThan(8)
+      // A timer is never early: the last pauses are ten times as long as the first.
+      const [before, last] = at.slice(-2)
+      expect(last! - before!).toBeGreaterThanOrEqual(195)
+      const polls = at.length
+      await resting.caughtUp()
+      expect(at.length).toBeGreaterThan(polls)
+    })
+
     it('yields to busy work until a caller waits or half of the waiting time has passed', async () => {
       const polls = { asked: 0, made: 0 }
       const busy = () => {

@@ -8,6 +8,8 @@ import type { IndexOptions, LedgerIndex, Progress } from './types.js'
 
 /** The longest pause after failures, in milliseconds. */
 const maxPauseMs = 10_000
+/** Poll intervals between two polls at most, while there is nothing new: who needs the newest asks for it. */
+const maxQuietPolls = 10
 /** Drops per step. */
 const dropsPerStep = 1_000
 
@@ -144,11 +146,14 @@ export async function openIndex(options: IndexOptions): Promise<LedgerIndex> {
   let pause = pollMs
   function followLater(): void {
     timer = setTimeout(() => {
-      const followed = yields() ? Promise.resolve() : follow()
+      const before = progress
+      const isYielding = yields()
+      const followed = isYielding ? Promise.resolve() : follow()
       followed
         .then(
           () => {
-            pause = pollMs
+            const isQuiet = !isYielding && sameProgress(progress, before)
+            pause = isQuiet ? Math.min(2 * pause, maxQuietPolls * pollMs) : pollMs
           },
           async (error: unknown) => {
             onError(error)

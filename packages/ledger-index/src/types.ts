@@ -202,7 +202,10 @@ export interface IndexOptions {
   readonly source: IndexSource
   /** What the ledger was started with, if the source says that it was. */
   readonly genesis: readonly GenesisEntry[]
-  /** Poll interval in milliseconds. Default 100. */
+  /**
+   * Poll interval in milliseconds; it grows to ten times as much while nothing is accepted. Default 100. Calls of
+   * `caughtUp` and `wake` poll at once.
+   */
   readonly pollMs?: number
   /** Transactions per step. Default 1,000. */
   readonly batchSize?: number
