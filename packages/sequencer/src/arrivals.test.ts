@@ -72,3 +72,39 @@ test.concurrent('reads little more than the tip of layer 1 until it has another 
   await chain.mine()
   await until(async () => (await store.blocks.newest())?.state === 'committed')
 })
+
+test.concurrent('reads an empty mempool again only after an arrival', async (context) => {
+  const { store } = await openers['PostgreSQL and Redis'](context)
+  const chain = await openChain(context)
+  const stop = chain.keepMining()
+  let [tips, reads, accepted] = [0, 0, 0]
+  const { layer1 } = chain
+  const counted: typeof layer1 = {
+    ...layer1,
+    tip(...asked) {
+      tips++
+      return layer1.tip(...asked)
+    },
+  }
+  const blocks: typeof store.blocks = {
+    ...store.blocks,
+    waiting(...asked) {
+      reads++
+      return store.blocks.waiting(...asked)
+    },
+  }
+  const options = { autoCommit: true, mergeEveryMs: 600_000, arrivals: () => accepted }
+  const { sequencer } = await openRollup(context, { ...store, blocks }, counted, options)
+  await sequencer.run('init')
+  await stop()
+  await chain.nextTurn()
+  tips = 0
+  await until(async () => tips >= 10)
+  ;[tips, reads] = [0, 0]
+  await until(async () => tips >= 10)
+  expect(reads).toBe(0)
+  await accept(store, transfers(1))
+  accepted++
+  await until(async () => (await store.blocks.newest())?.state === 'submitted')
+  expect(reads).toBeGreaterThan(0)
+})

@@ -18,6 +18,7 @@ export interface Resources
   readonly administrator: Administrator | AbsentAdministrator
   readonly answers: SequencerOptions['answers']
   readonly adoption: SequencerOptions['adoption']
+  readonly arrivals: SequencerOptions['arrivals']
   readonly log: Log
 }
 
@@ -41,6 +42,7 @@ export function settingsOf({
   roots,
   answers,
   adoption,
+  arrivals,
   genesis,
   log = silent,
   observer: _observer,
@@ -57,6 +59,7 @@ export function settingsOf({
       roots,
       answers,
       adoption,
+      arrivals,
       genesis,
       log,
     },

@@ -58,10 +58,20 @@ export function createScheduler(cycle: Cycle): Scheduler {
   let reported = ''
   let unqueued = ''
 
+  /** What `arrivals` said when the mempool was last found empty. */
+  let emptyAt: number | undefined
+  async function readWaiting(): Promise<number> {
+    const arrived = context.arrivals?.()
+    if (arrived !== undefined && arrived === emptyAt) return 0
+    const found = await countWaiting(context)
+    emptyAt = found === 0 ? arrived : undefined
+    return found
+  }
+
   /** How many transactions wait, as it was counted in this tick. */
   let counted: Promise<number> | undefined
   const count = (): Promise<number> => {
-    counted ??= countWaiting(context)
+    counted ??= readWaiting()
     return counted
   }
 
@@ -156,6 +166,8 @@ export function createScheduler(cycle: Cycle): Scheduler {
     const now = performance.now()
     counted = undefined
     if (await isQuiet(now)) return prepare()
+    // What follows may return transactions to the mempool.
+    emptyAt = undefined
     cycle.begin('reconcile')
     await cycle.reconcile().catch(fillAndThrow)
     reconciledAt = now

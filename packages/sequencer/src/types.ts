@@ -111,6 +111,11 @@ export interface SequencerOptions {
   readonly answers?: AnswerMeans
   /** Without it, a block of another operator stops this sequencer. */
   readonly adoption?: AdoptionMeans
+  /**
+   * How many transactions this process has accepted. Only where no other process accepts any: an empty mempool is
+   * then read again when that has changed, or after a reconciliation.
+   */
+  readonly arrivals?: () => number
   /** The genesis outputs of the ledger: init applies them to an empty ledger. */
   readonly genesis: readonly LedgerEntry[]
   /** Names this process in leases and logs; unique among running processes. */

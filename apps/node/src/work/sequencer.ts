@@ -17,6 +17,7 @@ import {
   serveOperations,
 } from '@ratatosk/sequencer'
 import type { WalletKeys } from '@ratatosk/transaction'
+import type { ValidationStats, ValidationWorker } from '@ratatosk/workers'
 import { type NodeContext, present } from '../context.js'
 import type { AdministratorKeys } from '../layer1/administrator-keys.js'
 import type { Settlement } from '../layer1/settlement.js'
@@ -28,12 +29,14 @@ import { type RootsCalls, timeRoots } from './timed-roots.js'
  * Starts to commit and merge blocks, or to stand by while another process does. Does not wait for layer 1.
  *
  * @param directory where the roots are kept; in memory without one
+ * @param validation that of this process
  */
 export async function startSequencer(
   context: NodeContext,
   storage: Storage,
   { layer1, contracts }: Settlement,
   directory: string | undefined,
+  validation: ValidationWorker | undefined,
 ): Promise<{
   readonly sequencer: Sequencer
   readonly roots: Roots
@@ -91,6 +94,9 @@ export async function startSequencer(
     ...(peers && {
       adoption: { peers, rules: { parameters, networkId: network.id, slots: network.slots, evaluator } },
     }),
+    // An embedded database is of one process.
+    ...(validation &&
+      settings.DATABASE_URL === undefined && { arrivals: () => acceptedBy(validation.stats()) }),
     genesis: outputs,
     holder: `${hostname()}/${process.pid}/${randomBytes(3).toString('hex')}`,
     log,
@@ -118,6 +124,9 @@ export async function startSequencer(
   await sequencer.start()
   return { sequencer, roots, rootsCalls }
 }
+
+/** Counts those too of which it was found out only later that they were accepted. */
+const acceptedBy = ({ accepted, known }: ValidationStats): number => accepted + known
 
 /** The administrator of the settings, as far as its keys are here; undefined if there is none. */
 function openAdministrator(

@@ -38,7 +38,9 @@ export async function startWork(
   const directory = keeps ? await cacheDirectory(context, storage) : undefined
   const validation = duties.validates ? await startValidation(context, storage) : undefined
   const { sequencer, roots, rootsCalls } =
-    settlement && duties.sequences ? await startSequencer(context, storage, settlement, directory) : {}
+    settlement && duties.sequences
+      ? await startSequencer(context, storage, settlement, directory, validation)
+      : {}
   const forwarder = settlement && sequencer && startForwarder(context, storage, settlement, sequencer)
   const following = settlement && (await startFollowing(context, storage, settlement, directory))
   const operations = createOperations({
