@@ -25,8 +25,8 @@ const leastLovelace = 350_000_000n
 const balanceEveryMs = 60_000
 /** Polls between two attempts that lack ada. */
 const retryPolls = 10
-/** Polls between two attempts of which one has failed. */
-const attemptPolls = 3
+/** Polls between two attempts of which one has failed, and between two reads at one tip without work. */
+const [attemptPolls, quietPolls] = [3, 5]
 /** The longest time between two reads of layer 1 by a follower that still lacks a body, in milliseconds. */
 const wantedForMs = 120_000
 /** The longest lag of a provider's answers behind its tip: milliseconds, and share of the maturity window. */
@@ -62,10 +62,9 @@ export function createWatcher(options: WatcherOptions): Watcher {
   let [unprovable, unavailable]: (DisputedBlock | undefined)[] = []
   let lack: Lack | undefined
   let trouble: string | undefined
-  let troubleAt = 0
-  let retryAt = 0
-  let balanceAt = 0
+  let [troubleAt, retryAt, balanceAt] = [0, 0, 0]
   let isPruning = true
+  let quiet = { tip: '', until: 0 }
   let confirmedUntil = 0n
   const line = createSummonsLine()
   const turn = openTurn(options)
@@ -137,7 +136,9 @@ export function createWatcher(options: WatcherOptions): Watcher {
       return true
     }
     // The tip first, so that everything else is at least as new.
-    const { slot } = await layer1.tip({ signal })
+    const { slot, hash } = await layer1.tip({ signal })
+    const mayRest = job === undefined && missing.size === 0 && line.isEmpty()
+    if (mayRest && quiet.tip === hash && performance.now() < Math.min(quiet.until, balanceAt)) return true
     const queue = await readQueue(context)
     confirmedUntil = soundRoot(queue).datum.state.endTime
     const shown = new BytesSet(queue.blocks.map(({ headerHash }) => headerHash))
@@ -169,8 +170,7 @@ export function createWatcher(options: WatcherOptions): Watcher {
       wake.abort()
       return false
     }
-    const current = job
-    const before = lack
+    const [current, before] = [job, lack]
     const isWhole = performance.now() >= retryAt || current?.isRecorded === false
     if (isWhole) {
       if (current === undefined) {
@@ -194,6 +194,8 @@ export function createWatcher(options: WatcherOptions): Watcher {
     await forEach(gone, (verdict) => conclude(context, verdict, queue))
     await checkBalance(slot)
     if (lack !== undefined && lack !== before) retryAt = performance.now() + delayMs
+    const isQuiet = mayRest && isWhole && open.length === 0 && lack === undefined && !isPruning
+    quiet = { tip: isQuiet ? hash : '', until: performance.now() + quietPolls * pollMs }
     return isWhole
   }
 
@@ -236,7 +238,6 @@ export function createWatcher(options: WatcherOptions): Watcher {
     }
   }
   const running = run()
-
   return {
     async watch(block, ended) {
       const book = missing.get(block.headerHash)?.book ?? createQuestionBook()
