@@ -1,3 +1,4 @@
+export { type TestWallets, testGenesis, testWallets } from '@ratatosk/devnet'
 export { backUp, type Manifest, restore } from './backup/index.js'
 export { type CheckOptions, checkEnvironment } from './check/check-environment.js'
 export type { NodeFinding } from './check/finding.js'

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname } from 'node:path'
@@ -6,8 +7,12 @@ import { cachedDataVersionTag } from 'node:v8'
 import { constants, Script } from 'node:vm'
 
 type NodeModules = typeof import('./index.js')
-/** The node; and what keeps the compiled code of all functions that have run, for the next process. */
-type LoadedNode = NodeModules & { keepCode(): void }
+interface LoadedNode extends NodeModules {
+  /** Names the bundle by what is in it; undefined for a node of modules. */
+  readonly build: string | undefined
+  /** Keeps the compiled code of all functions that have run, for the next process. */
+  keepCode(): void
+}
 
 const bundle = fileURLToPath(new URL('../bundle/node.js', import.meta.url))
 
@@ -20,7 +25,8 @@ export function loadNode(): Promise<LoadedNode> {
 }
 
 async function load(): Promise<LoadedNode> {
-  if (!existsSync(bundle)) return { ...(await import('./index.js')), keepCode: () => undefined }
+  if (!existsSync(bundle))
+    return { ...(await import('./index.js')), build: undefined, keepCode: () => undefined }
   // V8 rejects what another version of it has written, one with other flags, or for another processor.
   const kept = `${bundle}.${cachedDataVersionTag()}.cache`
   const cachedData = existsSync(kept) ? readFileSync(kept) : undefined
@@ -37,6 +43,7 @@ async function load(): Promise<LoadedNode> {
   run(module.exports, createRequire(bundle), module, bundle, dirname(bundle))
   return {
     ...module.exports,
+    build: createHash('sha256').update(source, 'latin1').digest('hex'),
     keepCode() {
       if (cachedData !== undefined && script.cachedDataRejected !== true) return
       try {

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { createClient } from '@ratatosk/client'
+import { loadNode } from '@ratatosk/node/bundled'
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import { startNode, type TestNode } from './index.js'
 import { templateOf } from './template.js'
@@ -21,12 +22,14 @@ const { Blockfrost, Lucid, SLOT_CONFIG_NETWORK } = createRequire(import.meta.url
 
 let cache: string
 let node: TestNode
-const templates = () => join(cache, 'ratatosk-testing')
+/** The default of a process in the folder. */
+const templates = () => join(cache, 'node_modules', '.cache', 'ratatosk', 'testing')
 
 beforeAll(async () => {
   cache = await mkdtemp(join(tmpdir(), 'ratatosk-cache-'))
   // What another version of the database may have left: it is made again.
-  const store = join(templateOf(templates(), {}), 'store')
+  const { build } = await loadNode()
+  const store = join(templateOf(templates(), {}, build), 'store')
   await mkdir(store, { recursive: true })
   await writeFile(join(store, 'damaged'), '')
   node = await startNode({ templates: templates() })
@@ -125,7 +128,9 @@ test('the program of README.md passes with node:test', async () => {
     ),
   )
   const { stdout } = await promisify(execFile)(process.execPath, ['--test', path], {
-    env: { PATH: process.env.PATH, XDG_CACHE_HOME: cache },
+    env: { PATH: process.env.PATH },
+    cwd: cache,
   })
   expect(stdout).toMatch(/^(#|ℹ) pass 1$/m)
+  expect(await readdir(templates())).toHaveLength(1)
 })

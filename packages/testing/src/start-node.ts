@@ -1,10 +1,8 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { testGenesis } from '@ratatosk/devnet'
 import type { RunningNode } from '@ratatosk/node'
 import { loadNode } from '@ratatosk/node/bundled'
-import { pino } from 'pino'
 import { Clock } from './clock.js'
 import { copyFolder, copyTemplate, defaultTemplates, saveTemplate, templateOf } from './template.js'
 import { type FundedWallet, fundedWallets } from './wallets.js'
@@ -19,7 +17,7 @@ export interface TestNodeOptions {
    * The environment of the process is not read.
    */
   readonly settings?: Readonly<Record<string, string>>
-  /** Folder of the templates. Default: `ratatosk-testing` in the user's cache. */
+  /** Folder of the templates. Default: `.cache/ratatosk/testing` in the nearest `node_modules`. */
   readonly templates?: string
 }
 
@@ -54,7 +52,12 @@ export interface TestNode {
 const refusedSettings = ['DATABASE_URL', 'DATA_DIR', 'LAYER1_PROVIDER', 'NETWORK', 'NODE_ROLE', 'REDIS_URL']
 
 /** A node that lives for a test needs no API reference, and merges soon. */
-const defaultSettings = { MERGE_INTERVAL_MS: '500', SERVE_DOCS: 'false' }
+const defaultSettings = {
+  LOG_FORMAT: 'json',
+  LOG_LEVEL: 'silent',
+  MERGE_INTERVAL_MS: '500',
+  SERVE_DOCS: 'false',
+}
 
 /** Length of a devnet's slots. */
 const slotMs = 1000
@@ -78,10 +81,12 @@ const initialMs = 120_000
  */
 export async function startNode(options: TestNodeOptions = {}): Promise<TestNode> {
   const { settings = {}, templates = defaultTemplates() } = options
-  const wallets = fundedWallets(options.wallets ?? 2)
   const refused = Object.keys(settings).find((name) => refusedSettings.includes(name))
   if (refused !== undefined) throw new TypeError(`settings must not contain ${refused}`)
-  const { readSettings, startNode: openNode, keepCode } = await loadNode()
+  // All from the bundle: to load one of these packages by itself takes as long as the rest of a start.
+  const { readSettings, startNode: openNode, testGenesis, testWallets, build, keepCode } = await loadNode()
+  const wallets = fundedWallets(testWallets, options.wallets ?? 2)
+  const template = templateOf(templates, settings, build)
   const folder = await createWorkFolder()
   const clock = new Clock()
   const data = join(folder, 'data')
@@ -89,11 +94,10 @@ export async function startNode(options: TestNodeOptions = {}): Promise<TestNode
   const open = (port: string) =>
     openNode(readSettings({ ...defaultSettings, ...settings, PORT: port, DATA_DIR: data }), {
       clock: clock.now,
-      log: pino({ level: 'silent' }),
     })
   let node: RunningNode
   try {
-    node = await openFromTemplate(templates, settings, data, () => open(settings.PORT ?? '0'))
+    node = await openFromTemplate(templates, template, data, () => open(settings.PORT ?? '0'))
   } catch (error) {
     await removeWorkFolder(folder)
     throw error
@@ -144,11 +148,10 @@ export async function startNode(options: TestNodeOptions = {}): Promise<TestNode
 /** Opens a node on a copy of its template, or makes the template first. */
 async function openFromTemplate(
   templates: string,
-  settings: Readonly<Record<string, string>>,
+  template: string,
   data: string,
   open: () => Promise<RunningNode>,
 ): Promise<RunningNode> {
-  const template = templateOf(templates, settings)
   if (await copyTemplate(template, data)) {
     try {
       return await open()

@@ -1,8 +1,28 @@
-import { mkdir, mkdtemp, readdir, rm, symlink, utimes, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
-import { saveTemplate, templateOf } from './template.js'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { defaultTemplates, saveTemplate, templateOf } from './template.js'
+
+test('keeps templates in the nearest node_modules, or else among temporary files', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'ratatosk-templates-'))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  const project = join(folder, 'project')
+  await mkdir(join(project, 'node_modules'), { recursive: true })
+  await mkdir(join(project, 'src'))
+  expect(defaultTemplates(join(project, 'src'))).toBe(join(project, 'node_modules/.cache/ratatosk/testing'))
+  vi.stubEnv('TMPDIR', folder)
+  onTestFinished(() => void vi.unstubAllEnvs())
+  const temporary = defaultTemplates(folder)
+  expect(temporary).toBe(join(folder, `ratatosk-testing-templates-${process.getuid?.()}`))
+  expect((await stat(temporary)).mode & 0o777).toBe(0o700)
+})
+
+test('names a template by the build and the settings, in any order', () => {
+  const named = (settings: Record<string, string>, build?: string) => templateOf('', settings, build)
+  expect(named({ a: '1', b: '2' }, 'x')).toBe(named({ b: '2', a: '1' }, 'x'))
+  expect(new Set([named({}), named({}, 'x'), named({}, 'y'), named({ a: '1' }, 'x')]).size).toBe(4)
+})
 
 test('removes unused templates, and nothing else in the folder', async () => {
   const templates = await mkdtemp(join(tmpdir(), 'ratatosk-templates-'))

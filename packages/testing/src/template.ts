@@ -1,9 +1,9 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { constants } from 'node:fs'
+import { accessSync, constants, mkdirSync, statSync } from 'node:fs'
 import { copyFile, mkdir, readdir, rename, rm, stat, utimes } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import { homedir } from 'node:os'
-import { join } from 'node:path'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 
 // Not read by `await`, so that CommonJS can require the package.
 const { version } = createRequire(import.meta.url)('../package.json') as { version: string }
@@ -14,15 +14,40 @@ const unusedMs = 14 * 86_400_000
 /** Names of templates, of any version, and of those that are being copied. */
 const ours = /^(new-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|\d+\.\d+\.\d+[^/]*-[0-9a-f]{16})$/
 
-/** Where templates are if the caller does not say: the user's cache. */
-export function defaultTemplates(): string {
-  return join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'ratatosk-testing')
+/**
+ * Where templates are if the caller does not say: in the nearest `node_modules` that can be written, where
+ * tools keep their caches, or in a folder of this user for temporary files.
+ *
+ * @throws {Error} if that folder is another user's, who could choose what a database loads
+ */
+export function defaultTemplates(folder = process.cwd()): string {
+  try {
+    const modules = join(folder, 'node_modules')
+    accessSync(modules, constants.W_OK)
+    return join(modules, '.cache', 'ratatosk', 'testing')
+  } catch {
+    const parent = dirname(folder)
+    return parent === folder ? temporaryTemplates() : defaultTemplates(parent)
+  }
 }
 
-/** The template of this version of the package for these settings of the node. */
-export function templateOf(templates: string, settings: Readonly<Record<string, string>>): string {
+function temporaryTemplates(): string {
+  const uid = process.getuid?.() ?? 0
+  const templates = join(tmpdir(), `ratatosk-testing-templates-${uid}`)
+  mkdirSync(templates, { recursive: true, mode: 0o700 })
+  if (statSync(templates).uid === uid) return templates
+  throw new Error(`"${templates}" is another user's: name a folder of templates`)
+}
+
+/** The template of this version of the package for a build of the node and its settings. */
+export function templateOf(
+  templates: string,
+  settings: Readonly<Record<string, string>>,
+  build?: string,
+): string {
   const sorted = Object.entries(settings).sort(([one], [other]) => (one < other ? -1 : 1))
-  const digest = createHash('sha256').update(JSON.stringify([version, process.platform, sorted]))
+  const { platform, arch } = process
+  const digest = createHash('sha256').update(JSON.stringify([version, build, platform, arch, sorted]))
   return join(templates, `${version}-${digest.digest('hex').slice(0, 16)}`)
 }
 

@@ -1,4 +1,4 @@
-import { testWallets } from '@ratatosk/devnet'
+import type { TestWallets } from '@ratatosk/node'
 
 /** A wallet of a test node, with funds on both layers. THE KEYS ARE PUBLIC: never use it elsewhere. */
 export interface FundedWallet {
@@ -14,14 +14,14 @@ export interface FundedWallet {
 
 /** The first accounts are the administrator, the operator and the faucet. */
 const reserved = 3
-const most = testWallets.wallets.length - reserved
 
 /**
  * So many wallets of the devnet that the node itself does not use.
  *
  * @throws {RangeError} if there are not so many
  */
-export function fundedWallets(count: number): readonly FundedWallet[] {
+export function fundedWallets(testWallets: TestWallets, count: number): readonly FundedWallet[] {
+  const most = testWallets.wallets.length - reserved
   if (!Number.isInteger(count) || count < 0 || count > most)
     throw new RangeError(`wallets must be a whole number from 0 to ${most}, not ${count}`)
   const { mnemonic: seedPhrase, wallets } = testWallets
