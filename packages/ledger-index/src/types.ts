@@ -203,8 +203,8 @@ export interface IndexOptions {
   /** What the ledger was started with, if the source says that it was. */
   readonly genesis: readonly GenesisEntry[]
   /**
-   * Poll interval in milliseconds; it grows to ten times as much while nothing is accepted. Default 100. Calls of
-   * `caughtUp` and `wake` poll at once.
+   * Poll interval in milliseconds; it grows to ten times as much while nothing is accepted. `caughtUp` and
+   * `wake` poll at once. Default 100.
    */
   readonly pollMs?: number
   /** Transactions per step. Default 1,000. */

@@ -112,8 +112,8 @@ export interface SequencerOptions {
   /** Without it, a block of another operator stops this sequencer. */
   readonly adoption?: AdoptionMeans
   /**
-   * How many transactions this process has accepted. Only where no other process accepts any: an empty mempool is
-   * then read again when that has changed, or after a reconciliation.
+   * How many transactions this process has accepted. Only where no other process accepts any: an empty
+   * mempool is then read again when that has changed, or at a reconciliation.
    */
   readonly arrivals?: () => number
   /** The genesis outputs of the ledger: init applies them to an empty ledger. */
