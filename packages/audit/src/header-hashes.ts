@@ -3,7 +3,6 @@ import { equalBytes } from '@ratatosk/cbor'
 const hashLength = 28
 
 /** Header hashes, one after another: 28 bytes each. */
-
 export function createHashes() {
   let bytes = new Uint8Array(1024 * hashLength)
   let count = 0

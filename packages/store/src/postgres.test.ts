@@ -174,7 +174,7 @@ describe.skipIf(postgresql.missing !== undefined)('a PostgreSQL connection', () 
 
   it('is abandoned when the server stops answering; the next batch succeeds', async () => {
     const line = await openLine()
-    const remote = await openStore({ url: line.url, schema: test.schema, statementTimeoutMs: 100 })
+    const remote = await openStore({ url: line.url, schema: test.schema, statementTimeoutMs: 1_000 })
     try {
       const cut = remote.withLedger(async (ledger) => {
         await ledger.apply({ transactions: [payment] })

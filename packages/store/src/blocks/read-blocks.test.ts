@@ -112,10 +112,9 @@ describeBackends('reading blocks', (backend) => {
     const table = `${test.schema}.mempool_transactions`
     await test.database.query(`ALTER TABLE ${table} SET (autovacuum_enabled = off)`)
     await test.database.query(
-      `INSERT INTO ${table} (sequence, transaction_id, cbor)
-      SELECT nextval('${test.schema}.accept_sequence'), sha256(('row ' || n)::bytea),
-        sha256(('row ' || n)::bytea)
-      FROM generate_series(1, ${many}) AS n`,
+      `INSERT INTO ${table} (sequence, event_sequence, transaction_id, cbor)
+      SELECT next, next, sha256(('row ' || n)::bytea), sha256(('row ' || n)::bytea)
+      FROM (SELECT n, nextval('${test.schema}.accept_sequence') AS next FROM generate_series(1, ${many}) AS n) rows`,
     )
     await buildBlock(store, lease, 'all', sizes.length + many)
     const last = transaction('last', [outputOf(`${sizes.length - 1}`)], [alice])
