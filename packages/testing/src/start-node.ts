@@ -83,7 +83,7 @@ export async function startNode(options: TestNodeOptions = {}): Promise<TestNode
   const { settings = {}, templates = defaultTemplates() } = options
   const refused = Object.keys(settings).find((name) => refusedSettings.includes(name))
   if (refused !== undefined) throw new TypeError(`settings must not contain ${refused}`)
-  // All from the bundle: to load one of these packages by itself takes as long as the rest of a start.
+  // All from the bundle: to load one of these packages automatically takes as long as the rest of a start.
   const { readSettings, startNode: openNode, testGenesis, testWallets, build, keepCode } = await loadNode()
   const wallets = fundedWallets(testWallets, options.wallets ?? 2)
   const template = templateOf(templates, settings, build)

@@ -114,7 +114,8 @@ describeBackends('reading blocks', (backend) => {
     await test.database.query(
       `INSERT INTO ${table} (sequence, event_sequence, transaction_id, cbor)
       SELECT next, next, sha256(('row ' || n)::bytea), sha256(('row ' || n)::bytea)
-      FROM (SELECT n, nextval('${test.schema}.accept_sequence') AS next FROM generate_series(1, ${many}) AS n) rows`,
+      FROM (SELECT n, nextval('${test.schema}.accept_sequence') AS next
+        FROM generate_series(1, ${many}) AS n) AS rows`,
     )
     await buildBlock(store, lease, 'all', sizes.length + many)
     const last = transaction('last', [outputOf(`${sizes.length - 1}`)], [alice])
