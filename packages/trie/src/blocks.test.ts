@@ -86,7 +86,7 @@ test('a draft leads where one update does, however its operations are split', as
 
 test('the root of entries is that of the trie which holds them', async () => {
   const random = randomNumbers(7)
-  for (const size of [0, 1, 2, 3, 17, 300, 5000]) {
+  for (const size of [0, 1, 2, 3, 17, 300, 20_000]) {
     const entries = Array.from(
       { length: size },
       (_, i) =>
@@ -113,7 +113,9 @@ test('the root of entries is that of the trie which holds them', async () => {
     expect(root).toBe(hex(rebuilt.root))
     expect(root).toBe(hex(updated.root))
     if (size <= 300) expect(root).toBe(naiveRoot(new Map(entries)))
-    expect(pauses > 1).toBe(size > 1)
+    expect(pauses > 0).toBe(size > 1)
+    // Of that many, a part is hashed at a time.
+    expect(pauses > 8).toBe(size > 8192)
   }
 })
 
