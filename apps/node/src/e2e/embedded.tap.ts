@@ -150,7 +150,7 @@ t.test('the folder of an earlier version is refused, and stays as it is', async 
   t.equal(code, 1)
   const sentence = `"${store}" is a store of an earlier version, which this version does not open. Nothing`
   t.ok(stderr.startsWith(`\nRatatosk did not start.\n${sentence}`))
-  t.match(stderr, '`ratatosk migrate` of that version exports')
+  t.match(stderr, 'choose another DATA_DIR, which begins anew')
   t.equal(stdout, '', 'there is one message')
   t.equal(await digestOf(directory), before, 'nothing was changed')
   t.same(await readdir(directory), ['store'])
