@@ -62,7 +62,6 @@ async function openDirectory(t: Test): Promise<string> {
 async function storeOf(t: Test, through: readonly string[], directory: string, place: number) {
   const node = await spawnThrough(t, through, { DATA_DIR: directory })
   const { transfer } = await transferFrom(1, place)
-  // A busy machine may answer late, and then that it is overloaded.
   t.equal((await submit(node.url, transfer.cborHex)).status, 200)
   const isAccepted = async () => (await ask(`${node.url}/tx?tx_hash=${transfer.hash}`)).status === 200
   await until(isAccepted, { what: 'the transaction is accepted', timeoutMs: 60_000 })
