@@ -22,7 +22,9 @@ describe.skipIf(midgardMissing !== undefined)("Midgard's signed transactions", (
 
       await submit(first)
       await drained()
-      expect(worker.stats()).toMatchObject({ accepted: 1000, rejected: 0 })
+      // A job that is delivered again finds its transactions known; the history below has each once.
+      const { accepted, known, rejected } = worker.stats()
+      expect({ handled: accepted + known, rejected }).toEqual({ handled: 1000, rejected: 0 })
       expect(
         (await historyOf(store, genesis.address)).map((cbor) => Buffer.from(cbor).toString('hex')),
       ).toEqual(first.map(({ cbor }) => Buffer.from(cbor).toString('hex')))
