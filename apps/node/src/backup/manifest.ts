@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto'
 import { createReadStream, type Dirent, type Stats } from 'node:fs'
-import { chmod, lstat, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { chmod, lstat, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
 import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { BackupError } from '../errors.js'
 import { description } from '../plugins/api-description.js'
+import { makeDirectory } from '../storage/make-directory.js'
 
 const Manifest = Type.Object({
   /** Of this file. */
@@ -41,7 +42,7 @@ export interface Queries {
 /** Creates the folder of a backup, for its owner only. @throws BackupError if it is not empty */
 export async function createFolder(folder: string): Promise<void> {
   try {
-    await mkdir(folder, { recursive: true, mode: 0o700 })
+    await makeDirectory(folder, 0o700)
     if ((await readdir(folder)).length === 0) return await chmod(folder, 0o700)
   } catch (cause) {
     throw new BackupError(`The folder "${folder}" cannot be written to: name another one.`, { cause })
