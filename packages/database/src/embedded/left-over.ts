@@ -17,7 +17,7 @@ const pollMs = 20
  * @throws DatabaseError `DATABASE_CONFIGURATION` if the process that started the server still runs
  */
 export async function endLeftOver(folder: string): Promise<void> {
-  const server = await recordedServer(folder)
+  const server = await recordedServer(lockOf(folder))
   if (server === undefined) return
   const place = await realpath(folder)
   const owner = await livingOwner(server)
@@ -32,19 +32,25 @@ export async function endLeftOver(folder: string): Promise<void> {
 }
 
 /**
- * Removes the lock file of a server that is gone if its process id is now that of another process, such as in
- * a container, where every start has the same ids: PostgreSQL would not start.
+ * Removes the lock files of a server that is gone if their process ids are now those of other processes, such
+ * as in a container, where every start has the same ids: PostgreSQL would not start. A server that was killed
+ * while it started has left the id of the one before it in the lock of the socket.
  */
-export async function removeReusedLock(folder: string): Promise<void> {
-  const server = await recordedServer(folder)
-  if (server !== undefined && signal(server, 0)) await rm(lockOf(folder), { force: true })
+export async function removeReusedLocks(folder: string): Promise<void> {
+  for (const lock of [lockOf(folder), join(folder, `${socketName}.lock`)]) {
+    const server = await recordedServer(lock)
+    if (server !== undefined && signal(server, 0)) await rm(lock, { force: true })
+  }
 }
+
+/** The socket in the folder of a cluster. */
+export const socketName = '.s.PGSQL.5432'
 
 const lockOf = (folder: string) => join(folder, 'postmaster.pid')
 
-/** The process id in the lock file; undefined if a server was shut down. */
-async function recordedServer(folder: string): Promise<number | undefined> {
-  const [line = ''] = (await readFile(lockOf(folder), 'utf8').catch(() => '')).split('\n')
+/** The process id in a lock file; undefined if a server was shut down. */
+async function recordedServer(lock: string): Promise<number | undefined> {
+  const [line = ''] = (await readFile(lock, 'utf8').catch(() => '')).split('\n')
   const server = Number(line)
   return Number.isSafeInteger(server) && server > 0 ? server : undefined
 }

@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { DatabaseError } from '../errors.js'
 import { userName } from './cluster.js'
-import { endLeftOver, removeReusedLock } from './left-over.js'
+import { endLeftOver, removeReusedLocks, socketName } from './left-over.js'
 import type { Programs } from './programs.js'
 import { serverSettings } from './settings.js'
 import type { Way } from './ways.js'
@@ -33,7 +33,6 @@ const restartMs = 1_000
 const keptLines = 5
 /** Bytes of the path of a Unix socket, without the byte that ends it. */
 const longestPath = 107
-const socketName = '.s.PGSQL.5432'
 
 /**
  * Starts a server, and starts it again whenever it ends unexpectedly: its clients see a server that restarts.
@@ -50,7 +49,7 @@ export async function startServer(
 ): Promise<Server> {
   const run = async (): Promise<ChildProcess> => {
     await endLeftOver(folder)
-    await removeReusedLock(folder)
+    await removeReusedLocks(folder)
     return launch(folder, programs, way, maxConnections, log)
   }
   const { host, release } = await hostOf(folder)
