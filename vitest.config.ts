@@ -16,7 +16,7 @@ export default defineConfig({
     hookTimeout: 120_000,
     // By default, V8 optimises PGlite for a second and more, which no test lives long enough to gain from.
     execArgv: ['--wasm-tiering-budget=60000000'],
-    // By default, vitest leaves one processor free, which is half of two; many tests only wait for databases.
-    maxWorkers: Math.max(2, availableParallelism()),
+    // One more than the processors: many tests only wait for databases and blocks.
+    maxWorkers: availableParallelism() + 1,
   },
 })

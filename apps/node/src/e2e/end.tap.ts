@@ -61,7 +61,10 @@ t.test('a fault of native code ends the node, and the next one goes on', async (
   t.equal(await first.stop('SIGTERM'), 'SIGBUS')
 
   const second = await spawnNode(t, place)
-  t.match(await ask(`${second.url}/health/ready`), { status: 200 })
+  await until(async () => (await ask(`${second.url}/health/ready`)).status === 200, {
+    what: 'the next node is ready',
+    timeoutMs: 60_000,
+  })
   t.match(second.output(), '"movedTo":', 'the roots are rebuilt')
   const statusOf = async (id: string) =>
     JSON.parse((await ask(`${second.url}/tx/status?tx_hash=${id}`)).body).status
