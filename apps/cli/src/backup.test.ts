@@ -50,25 +50,42 @@ test('an embedded store is saved while no node uses it, and restored to an empty
   // As a copy through object storage, which has no folders.
   expect(manifest.emptyFolders).toContain('pg_notify')
   for (const empty of manifest.emptyFolders) await rmdir(join(saved, 'postgresql', empty))
+  const link = join(folder, 'link')
+  await symlink(DATA_DIR, link)
+  for (const inside of [join(DATA_DIR, 'postgresql', 'saved'), join(link, 'postgresql')])
+    expect(await run(['backup', inside, '--json'], { DATA_DIR })).toMatchObject({
+      status: 1,
+      out: expect.stringMatching(/^\{.*NODE_BACKUP.*is inside/s),
+    })
   const again = await run(['backup', saved], { DATA_DIR })
   expect(again).toMatchObject({ status: 1, error: expect.stringContaining('is not empty') })
 
   const occupied = await run(['restore', saved], { DATA_DIR })
   expect(occupied).toMatchObject({ status: 1, error: expect.stringContaining('it is not empty') })
   const elsewhere = { DATA_DIR: join(folder, 'elsewhere') }
+  // As a killed restoration leaves it.
+  await mkdir(join(elsewhere.DATA_DIR, 'restoration', 'global'), { recursive: true })
+  await expect(withNode(elsewhere, async () => undefined)).rejects.toMatchObject({
+    code: 'NODE_DATA_DIR',
+    message: expect.stringContaining('Run `ratatosk restore` again'),
+  })
   expect(await run(['restore', saved], elsewhere)).toMatchObject({
     status: 0,
     out: expect.stringMatching(/^Restored: embedded store, \d+ rows in \d+ tables/),
   })
   expect(await withNode(elsewhere, (url) => ledgerOf(url, hashes))).toEqual(before)
 
-  const link = join(saved, 'postgresql', 'global', 'link')
-  await symlink(folder, link)
+  const foreign = join(saved, 'postgresql', 'global', 'link')
+  await symlink(folder, foreign)
   expect(await run(['restore', saved], { DATA_DIR: join(folder, 'third') })).toMatchObject({
     status: 1,
-    error: expect.stringContaining(`"${link}" is neither a file nor a folder`),
+    error: expect.stringContaining(`"${foreign}" is neither a file nor a folder`),
   })
-  await rm(link)
+  await rm(foreign)
+  expect(await run(['restore', saved], { DATA_DIR: join(saved, 'data') })).toMatchObject({
+    status: 1,
+    error: expect.stringContaining('inside the backup'),
+  })
   await appendFile(join(saved, 'postgresql', 'PG_VERSION'), ' ')
   const damaged = { DATA_DIR: join(folder, 'third') }
   expect(await run(['restore', saved], damaged)).toMatchObject({

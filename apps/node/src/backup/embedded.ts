@@ -1,4 +1,4 @@
-import { cp, mkdir, readdir, rename, rm } from 'node:fs/promises'
+import { mkdir, readdir, realpath, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isDatabaseError } from '@ratatosk/database'
 import { embeddedFolder, openEmbedded } from '@ratatosk/database/embedded'
@@ -7,8 +7,10 @@ import { BackupError } from '../errors.js'
 import type { Settings } from '../settings/schema.js'
 import { takeDataDirectory } from '../storage/data-directory.js'
 import { nodeSchemas } from '../storage/open-storage.js'
+import { restorationFolder } from '../storage/restoration.js'
 import { silent } from '../storage/stored-ledger.js'
-import { checkedManifest, countRows, createFolder, type Manifest, writeManifest } from './manifest.js'
+import { backupErrorOf, copyFolder, inNewFolder, isInside, sync } from './folders.js'
+import { checkedManifest, countRows, type Manifest, writeManifest } from './manifest.js'
 
 /**
  * Copies the embedded store. What else is in DATA_DIR is rebuilt from it.
@@ -19,14 +21,18 @@ export async function backUpEmbedded(settings: Settings, folder: string): Promis
   const { DATA_DIR } = settings
   const store = await embeddedFolder(DATA_DIR)
   if (store === undefined) throw new BackupError(`DATA_DIR is "${DATA_DIR}": it has no store.`)
-  await createFolder(folder)
+  for (const place of [DATA_DIR, await realpath(store)])
+    if (await isInside(folder, place))
+      throw new BackupError(`The folder "${folder}" is inside "${place}", which is saved: name another one.`)
   const { path, release } = await takeDataDirectory(DATA_DIR, { waitMs: 0, refuseForeign: true })
   try {
-    const schemas = nodeSchemas(settings)
-    const rows = await countAll(path, schemas)
-    const data = store.endsWith('pglite') ? 'pglite' : 'postgresql'
-    await cp(store, join(folder, data), { recursive: true, dereference: true })
-    return await writeManifest(folder, { store: 'embedded', data, schemas: [...schemas], rows })
+    return await inNewFolder(folder, async () => {
+      const schemas = nodeSchemas(settings)
+      const rows = await countAll(path, schemas)
+      const data = store.endsWith('pglite') ? 'pglite' : 'postgresql'
+      await copyFolder(store, join(folder, data))
+      return await writeManifest(folder, { store: 'embedded', data, schemas: [...schemas], rows })
+    })
   } finally {
     await release()
   }
@@ -48,26 +54,32 @@ async function countAll(directory: string, schemas: readonly string[]): Promise<
 }
 
 /**
- * Restores an embedded store to a DATA_DIR that is empty or does not exist.
+ * Restores an embedded store to a DATA_DIR that is empty, does not exist, or holds a restoration that did not
+ * end.
  *
  * @throws BackupError, or StartError `NODE_DATA_DIR` while a node uses it, or may use it in another container
  */
 export async function restoreEmbedded(settings: Settings, folder: string): Promise<Manifest> {
   const { DATA_DIR, DATABASE_SCHEMA } = settings
   const manifest = await checkedManifest(folder, 'embedded', DATABASE_SCHEMA)
-  const store = join(DATA_DIR, manifest.data)
+  if (await isInside(DATA_DIR, folder))
+    throw new BackupError(`DATA_DIR is "${DATA_DIR}", inside the backup: set another one.`)
   const { release } = await takeDataDirectory(DATA_DIR, { waitMs: 0, refuseForeign: true })
+  const temporary = restorationFolder(DATA_DIR)
   try {
-    const temporary = `${store}.restored`
     // Left by a restoration that did not end.
     await rm(temporary, { recursive: true, force: true })
     if ((await readdir(DATA_DIR)).some((entry) => !entry.startsWith('lock.')))
       throw new BackupError(`DATA_DIR is "${DATA_DIR}": it is not empty. Move it away, or set another one.`)
-    await cp(join(folder, manifest.data), temporary, { recursive: true })
     for (const path of manifest.emptyFolders ?? [])
       await mkdir(join(temporary, path), { recursive: true, mode: 0o700 })
-    await rename(temporary, store)
+    await copyFolder(join(folder, manifest.data), temporary)
+    await rename(temporary, join(DATA_DIR, manifest.data))
+    await sync(DATA_DIR)
     return manifest
+  } catch (error) {
+    await rm(temporary, { recursive: true, force: true })
+    throw backupErrorOf(error, DATA_DIR)
   } finally {
     await release()
   }

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import { createReadStream, type Dirent, type Stats } from 'node:fs'
-import { chmod, lstat, readdir, readFile, writeFile } from 'node:fs/promises'
+import { lstat, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
 import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { BackupError } from '../errors.js'
 import { description } from '../plugins/api-description.js'
-import { makeDirectory } from '../storage/make-directory.js'
+import { sync } from './folders.js'
 
 const Manifest = Type.Object({
   /** Of this file. */
@@ -39,17 +39,6 @@ export interface Queries {
   query(text: string): Promise<{ readonly rows: readonly object[] }>
 }
 
-/** Creates the folder of a backup, for its owner only. @throws BackupError if it is not empty */
-export async function createFolder(folder: string): Promise<void> {
-  try {
-    await makeDirectory(folder, 0o700)
-    if ((await readdir(folder)).length === 0) return await chmod(folder, 0o700)
-  } catch (cause) {
-    throw new BackupError(`The folder "${folder}" cannot be written to: name another one.`, { cause })
-  }
-  throw new BackupError(`The folder "${folder}" is not empty: name a new one.`)
-}
-
 /** Ends a backup: a folder without a manifest cannot be restored. */
 export async function writeManifest(
   folder: string,
@@ -61,7 +50,10 @@ export async function writeManifest(
   const createdAt = new Date().toISOString()
   const { version: nodeVersion } = description
   const manifest: Manifest = { format: 1, nodeVersion, createdAt, ...contents, digest, ...folders }
-  await writeFile(join(folder, 'manifest.json'), `${JSON.stringify(manifest, undefined, 2)}\n`)
+  await writeFile(join(folder, 'manifest.json'), `${JSON.stringify(manifest, undefined, 2)}\n`, {
+    flush: true,
+  })
+  await sync(folder)
   return manifest
 }
 

@@ -6,21 +6,13 @@ import { BackupError } from '../errors.js'
 import { maskedUrl } from '../settings/read.js'
 import type { Settings } from '../settings/schema.js'
 import { nodeSchemas } from '../storage/open-storage.js'
-import {
-  checkedManifest,
-  countRows,
-  createFolder,
-  type Manifest,
-  type Queries,
-  textOf,
-  writeManifest,
-} from './manifest.js'
+import { inNewFolder, sync } from './folders.js'
+import { checkedManifest, countRows, type Manifest, type Queries, textOf, writeManifest } from './manifest.js'
 
 const dumpName = 'database.dump'
 
 /** Dumps the node's schemas as they are at one moment; nodes may run. @throws BackupError */
 export async function backUpPostgresql(settings: Settings, url: string, folder: string): Promise<Manifest> {
-  await createFolder(folder)
   return connected(url, async (client) => {
     await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
     const { rows: exported } = await client.query('SELECT pg_export_snapshot() AS id')
@@ -28,13 +20,17 @@ export async function backUpPostgresql(settings: Settings, url: string, folder: 
     if (schemas.length === 0)
       throw new BackupError(`${maskedUrl(url)} has no schema ${settings.DATABASE_SCHEMA}.`)
     const rows = await countRows(client, schemas)
-    await runTool('pg_dump', toolEnvironment(url, client), [
-      '--format=custom',
-      `--snapshot=${textOf(exported[0] ?? {}, 'id')}`,
-      ...schemas.map((schema) => `--schema=${schema}`),
-      `--file=${join(folder, dumpName)}`,
-    ])
-    return writeManifest(folder, { store: 'postgresql', data: dumpName, schemas, rows })
+    return inNewFolder(folder, async () => {
+      const file = join(folder, dumpName)
+      await runTool('pg_dump', toolEnvironment(url, client), [
+        '--format=custom',
+        `--snapshot=${textOf(exported[0] ?? {}, 'id')}`,
+        ...schemas.map((schema) => `--schema=${schema}`),
+        `--file=${file}`,
+      ])
+      await sync(file)
+      return writeManifest(folder, { store: 'postgresql', data: dumpName, schemas, rows })
+    })
   })
 }
 

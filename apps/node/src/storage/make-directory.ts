@@ -5,19 +5,25 @@ import { dirname } from 'node:path'
  * Creates a directory and those above it. Node's `recursive` tries without end where the system says that a
  * directory above is missing although it is there, as below `/proc`.
  *
+ * @returns the first directory that was created; undefined if all existed
  * @throws (rejects) with the error of the system
  */
-export async function makeDirectory(path: string, mode: number): Promise<void> {
+export async function makeDirectory(path: string, mode: number): Promise<string | undefined> {
   try {
     await mkdir(path, { mode })
+    return path
   } catch (error) {
     if (!(error instanceof Error && 'code' in error)) throw error
-    if (error.code === 'EEXIST' && (await stat(path)).isDirectory()) return
+    if (error.code === 'EEXIST' && (await stat(path)).isDirectory()) return undefined
     if (error.code !== 'ENOENT' || dirname(path) === path) throw error
-    await makeDirectory(dirname(path), mode)
-    await mkdir(path, { mode }).catch(async (again) => {
+    const created = await makeDirectory(dirname(path), mode)
+    try {
+      await mkdir(path, { mode })
+      return created ?? path
+    } catch (again) {
       // Another process was faster.
       if (!(await stat(path).catch(() => undefined))?.isDirectory()) throw again
-    })
+      return created
+    }
   }
 }

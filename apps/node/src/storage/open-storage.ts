@@ -9,6 +9,7 @@ import { maskedUrl } from '../settings/read.js'
 import type { Settings } from '../settings/schema.js'
 import { takeDataDirectory } from './data-directory.js'
 import { logQueueErrors } from './queue-errors.js'
+import { refuseUnfinishedRestoration } from './restoration.js'
 import type { StoredHead } from './stored-ledger.js'
 
 /** What to do about a store that this version cannot continue. */
@@ -104,6 +105,7 @@ async function openEmbeddedDatabase({
 }: NodeContext): Promise<EmbeddedDatabase & { readonly directory: string }> {
   const { path: directory, release } = await takeDataDirectory(settings.DATA_DIR)
   onClose(release)
+  await refuseUnfinishedRestoration(directory)
   try {
     const maxConnections = settings.DATABASE_POOL_SIZE + queueSessions
     const database = await openEmbedded(directory, { maxConnections, log })
