@@ -25,6 +25,8 @@ export interface Server {
   close(): Promise<void>
 }
 
+/** How long closed connections have to reach the server before it ends their sessions; in milliseconds. */
+const sessionsMs = 500
 /** How long a shutdown waits for sessions, before it leaves the rest to the next start; in milliseconds. */
 const shutdownMs = 10_000
 /** Between two starts of a server that does not start, in milliseconds. */
@@ -145,15 +147,21 @@ function watch(server: ChildProcess): void {
     if (stream !== null && 'unref' in stream && typeof stream.unref === 'function') stream.unref()
 }
 
-/** A fast shutdown; if sessions do not end, an immediate one, from which the next start recovers. */
+/**
+ * A smart shutdown, for sessions whose end is on its way; then a fast one; if sessions do not end, an
+ * immediate one, from which the next start recovers.
+ */
 async function shutDown(server: ChildProcess): Promise<void> {
   if (hasEnded(server)) return
   const ended = once(server, 'exit')
   server.ref()
-  server.kill('SIGINT')
-  const timer = setTimeout(() => server.kill('SIGQUIT'), shutdownMs)
+  server.kill('SIGTERM')
+  const timers = [
+    setTimeout(() => server.kill('SIGINT'), sessionsMs),
+    setTimeout(() => server.kill('SIGQUIT'), shutdownMs),
+  ]
   await ended
-  clearTimeout(timer)
+  for (const timer of timers) clearTimeout(timer)
 }
 
 /** The folder of the socket, by a path that is short enough. */
