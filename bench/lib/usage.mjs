@@ -9,21 +9,42 @@ const everyMs = 1000
 /** Of `times` in /proc: USER_HZ. */
 const ticksPerSecond = 100
 
-/** Seconds of processor time of a process so far; undefined if it has ended. */
+/** Seconds of processor time of a process and its children so far; undefined if it has ended. */
 export function processorSeconds(pid) {
   try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-    return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond
+    return familyOf(pid).reduce((sum, { seconds }) => sum + seconds, 0) || undefined
   } catch {
     return undefined
   }
 }
 
-/** MiB of memory that belong to no file. */
+/** MiB of memory of a process and its children that belong to no file. */
 export function anonymousMiB(pid) {
-  const [, kB] = /RssAnon:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'latin1')) ?? []
-  return Number(kB ?? 0) / 1024
+  return familyOf(pid).reduce((sum, member) => {
+    const [, kB] = /RssAnon:\s+(\d+)/.exec(readFileSync(`/proc/${member.pid}/status`, 'latin1')) ?? []
+    return sum + Number(kB ?? 0) / 1024
+  }, 0)
+}
+
+/** A process and what descends from it, such as an embedded server and its sessions. */
+function familyOf(pid) {
+  const all = readdirSync('/proc').filter((name) => /^\d+$/.test(name))
+  const living = all.map((name) => statusOf(Number(name))).filter((status) => status !== undefined)
+  const members = living.filter((status) => status.pid === pid)
+  for (const { pid: parent } of members) members.push(...living.filter((status) => status.parent === parent))
+  return members
+}
+
+/** Its processor time includes that of children that have ended. */
+function statusOf(pid) {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
+    const [, parent, ...fields] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    const ticks = fields.slice(9, 13).reduce((sum, field) => sum + Number(field), 0)
+    return { pid, parent: Number(parent), seconds: ticks / ticksPerSecond }
+  } catch {
+    return undefined
+  }
 }
 
 /** Bytes on disk; a sparse file has fewer than its length. */
