@@ -86,6 +86,8 @@ describe('backs off from a peer, logs it, and uses another peer when a body arri
     'as JSON': (response) =>
       response.writeHead(200, { 'content-type': 'application/json' }).end('{"body":{}}'),
     'with status 500': (response) => response.writeHead(500).end(),
+    'in another protocol': ({ socket }) =>
+      void socket?.end('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: none\r\n\r\n'),
     'through a redirect': (response) => response.writeHead(302, { location: 'http://127.0.0.1:1/' }).end(),
   }
 

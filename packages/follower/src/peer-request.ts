@@ -79,11 +79,17 @@ export async function callPeer<Result>(
   const { stallMs, timeoutMs, signal } = call
   const stop = childOf(signal)
   let progress = 0
-  let isSuspended = false
+  /** How long this process itself has waited in this period, and since when it waits. */
+  let waited = 0
+  let waitsSince: number | undefined
   function judge(): void {
-    if (progress < minProgress && !isSuspended)
+    const now = performance.now()
+    const own = waited + (waitsSince === undefined ? 0 : now - waitsSince)
+    if (progress < minProgress * (1 - own / stallMs))
       stop.abort(badAnswer(`it sent ${progress} bytes in ${stallMs} ms`))
     progress = 0
+    waited = 0
+    if (waitsSince !== undefined) waitsSince = now
   }
   // `setImmediate` lets data that arrived while the event loop was blocked be counted first.
   const stall = setInterval(() => setImmediate(judge), stallMs)
@@ -92,12 +98,11 @@ export async function callPeer<Result>(
   let late = setTimeout(tooLate, timeoutMs)
   async function suspended(waiting: Promise<void>): Promise<void> {
     const since = performance.now()
-    isSuspended = true
+    waitsSince = since
     clearTimeout(late)
     await waiting
-    isSuspended = false
-    // The period in progress was not the peer's.
-    progress += minProgress
+    waited += performance.now() - waitsSince
+    waitsSince = undefined
     lateAt += performance.now() - since
     late = setTimeout(tooLate, lateAt - performance.now())
   }
@@ -138,6 +143,14 @@ function answerOf(call: PeerCall, signal: AbortSignal): Promise<IncomingMessage>
     request.once('response', (response) => {
       answered = true
       resolve(response)
+    })
+    // Without a listener, Node ends such a connection without a word.
+    request.once('upgrade', (_response, socket) => {
+      socket.destroy()
+      reject(badAnswer('it answered with status 101'))
+    })
+    request.once('close', () => {
+      if (!answered) reject(badAnswer('it closed the connection without an answer'))
     })
     request.on('error', (error) => {
       if (answered) return

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
@@ -132,6 +132,15 @@ test('makes the directory accessible to its owner only, at each start', async ()
   await chmod(path, 0o755)
   const { release } = await takeDataDirectory(path)
   expect((await stat(path)).mode & 0o777).toBe(0o700)
+  await release()
+})
+
+test('leaves the mode of a directory of others', async () => {
+  const path = await temporaryDirectory()
+  await mkdir(join(path, 'bin'))
+  await chmod(path, 0o755)
+  const { release } = await takeDataDirectory(path)
+  expect((await stat(path)).mode & 0o777).toBe(0o755)
   await release()
 })
 

@@ -33,7 +33,8 @@ const exitingFlag = 0x4
 const initialSpace = '4026531836'
 
 /**
- * Locks the data directory for this process, creates it if needed, and makes it accessible to its owner only.
+ * Locks the data directory for this process, creates it if needed, and makes it accessible to its owner only,
+ * unless it has only what others wrote.
  * Locks of processes that are gone or being torn down are removed; a running process is given `waitMs` to
  * leave.
  *
@@ -66,7 +67,7 @@ export async function takeDataDirectory(
   let obstacle: string | undefined
   try {
     await makeDirectory(path, ownerOnly)
-    await chmod(path, ownerOnly)
+    if (await isOwn(path)) await chmod(path, ownerOnly)
     const deadline = performance.now() + waitMs
     do {
       await writeFile(lock, '')
@@ -81,6 +82,14 @@ export async function takeDataDirectory(
     throw new StartError('NODE_DATA_DIR', message, { cause })
   }
   throw new StartError('NODE_DATA_DIR', `DATA_DIR is "${path}": ${obstacle}`)
+}
+
+/** Whether it is empty or has what a node writes: `DATA_DIR=/` must not shut others out of a machine. */
+async function isOwn(path: string): Promise<boolean> {
+  const names = await readdir(path)
+  return (
+    names.length === 0 || names.some((name) => /^(postgresql|pglite|roots|restoration)$|^lock\./.test(name))
+  )
 }
 
 /**

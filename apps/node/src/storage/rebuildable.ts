@@ -1,4 +1,4 @@
-import { rename, rm } from 'node:fs/promises'
+import { mkdir, rename, rm } from 'node:fs/promises'
 import type { Logger } from 'pino'
 
 /**
@@ -10,6 +10,8 @@ export async function openRebuildable<Opened>(
   open: (path: string) => Promise<Opened>,
   log: Logger,
 ): Promise<Opened> {
+  // Where PostgreSQL runs as another user, others can pass through the folder above.
+  await mkdir(path, { mode: 0o700 }).catch(() => undefined)
   try {
     return await open(path)
   } catch (err) {
