@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest'
 import { addsInBulk } from './bulk-add.js'
 
-const options = { maxItems: 500, quietIterations: 3, paceMs: 0, quietMs: 0, promptItems: 1 }
+const options = { maxItems: 500, quietIterations: 3, paceMs: 0, quietMs: 0, steadyQuietMs: 0, promptItems: 1 }
 
 test('items that arrive together, or during a call, share one call', async () => {
   const calls: number[][] = []
@@ -53,7 +53,7 @@ test('a steady stream is collected until its pace or silence ends; many are not 
         calls.push([...items])
         return items
       },
-      { maxItems: 500, quietIterations: 0, paceMs: 10, quietMs: 3, promptItems: 5 },
+      { maxItems: 500, quietIterations: 0, paceMs: 10, quietMs: 3, steadyQuietMs: 3, promptItems: 5 },
     )
     const added: Promise<number>[] = []
     const settle = async () => {

@@ -23,9 +23,14 @@ interface BulkOptions {
    * Milliseconds without a new item that end such a wait: the clients that were answered are back, or gone.
    */
   readonly quietMs: number
+  /** The same after a call of `steadySize` items or more, whose clients are many. */
+  readonly steadyQuietMs: number
   /** So many items are not held back. */
   readonly promptItems: number
 }
+
+/** A call of so many items is of a stream: one client that waits for each answer is none. */
+const steadySize = 4
 
 /**
  * Combines many calls into one: items that arrive during the same few event-loop iterations, or while a call
@@ -36,11 +41,12 @@ interface BulkOptions {
  */
 export function addsInBulk<Item, Result>(
   call: (items: readonly Item[]) => Promise<readonly Result[]>,
-  { maxItems, quietIterations, paceMs, quietMs, promptItems }: BulkOptions,
+  { maxItems, quietIterations, paceMs, quietMs, steadyQuietMs, promptItems }: BulkOptions,
 ): (item: Item) => Promise<Result> {
   let pending: Pending<Item, Result>[] = []
   let draining = false
   let called = Number.NEGATIVE_INFINITY
+  let calledWith = 0
   let onArrival = () => {}
 
   /** Waits until a call may start. */
@@ -55,7 +61,7 @@ export function addsInBulk<Item, Result>(
         resolve()
       }
       const longest = setTimeout(end, early)
-      const silence = setTimeout(end, quietMs)
+      const silence = setTimeout(end, calledWith < steadySize ? quietMs : steadyQuietMs)
       onArrival = () => {
         if (pending.length >= promptItems) end()
         else silence.refresh()
@@ -76,6 +82,7 @@ export function addsInBulk<Item, Result>(
       called = performance.now()
       const batch = pending.slice(0, maxItems)
       pending = pending.slice(maxItems)
+      calledWith = batch.length
       try {
         const results = await call(batch.map(({ item }) => item))
         results.forEach((result, index) => {

@@ -149,7 +149,8 @@ export function createSubmissionQueue(
     // one is read first.
     const first = await jobs.getJob(jobId)
     for (const job of [await jobs.getJob(id), first]) {
-      const transaction = job?.data.find((each) => each.id === id)
+      // A job that Redis has evicted may have lost its fields before its id.
+      const transaction = Array.isArray(job?.data) ? job.data.find((each) => each.id === id) : undefined
       if (job === undefined || transaction === undefined) continue
       const { attempts } = transaction
       return {
@@ -220,15 +221,18 @@ function inserter(
   const insert = async (batch: readonly Uint8Array[]) => {
     refuseIfClosed(jobs)
     const packed = pack(batch)
-    await inner.addJobs(packed.map(({ job }) => ({ job, jobId: job.id })))
+    const [first, ...others] = packed
+    // On SQL, BullMQ adds many jobs through temporary tables, whose creation costs more than adding one job.
+    if (first !== undefined && others.length === 0) await inner.addJob(first.job, first.job.id)
+    else await inner.addJobs(packed.map(({ job }) => ({ job, jobId: job.id })))
     return packed.flatMap(({ submissionIds }) => submissionIds)
   }
   // On SQL, many jobs share the cost of a transaction.
   const batches =
     backend.kind === 'redis'
-      ? { maxItems: size.transactions, quietIterations: 0 }
-      : { maxItems: 512, quietIterations: 3 }
-  return addsInBulk(insert, { ...batches, paceMs: 20, quietMs: 3, promptItems: 16 })
+      ? { maxItems: size.transactions, quietIterations: 0, paceMs: 20, promptItems: 16, steadyQuietMs: 3 }
+      : { maxItems: 512, quietIterations: 3, paceMs: 40, promptItems: 64, steadyQuietMs: 8 }
+  return addsInBulk(insert, { ...batches, quietMs: 3 })
 }
 
 async function countWaiting(jobs: JobQueue<QueuedTransactions>): Promise<QueueSize> {
