@@ -82,6 +82,28 @@ t.test('without an index, outputs are not served and not searched', async (t) =>
   t.same((await server.inject(`/explorer/search?q=${reference}`)).json(), { matches: [], couldBe: [] })
 })
 
+t.test('a search has one answer for all spellings of what it names', async (t) => {
+  const asked: string[] = []
+  const index = {
+    ...options.index,
+    asset: async (policy: Uint8Array, name: Uint8Array) => {
+      asked.push(Buffer.concat([policy, name]).toString('hex'))
+      return {}
+    },
+  }
+  const server = await build(t, { index })
+  const asset = `${'ab'.repeat(28)}cdef`
+  const spellings = [asset, asset.toUpperCase(), `${asset.slice(0, 30)}${asset.slice(30).toUpperCase()}`]
+  const answers = await Promise.all(spellings.map((q) => server.inject(`/explorer/search?q=${q}`)))
+  t.same(asked, [asset], 'the index is asked once')
+  for (const answer of answers)
+    t.same(answer.json().matches, [
+      { kind: 'asset', id: asset, path: `/l2/blockfrost/api/v0/assets/${asset}` },
+    ])
+  const { couldBe } = (await server.inject('/explorer/search?q=007')).json()
+  t.same(couldBe, ['block'])
+})
+
 t.test('a failure of a port is a bare 500', async (t) => {
   const ledger = { ...options.ledger, mempool: () => Promise.reject(new Error('secret')) }
   const { statusCode, body } = await (await build(t, { ledger })).inject('/explorer/overview')

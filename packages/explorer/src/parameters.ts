@@ -107,5 +107,11 @@ export function readSearch({ q }: Query): { readonly text: string } {
   // U+0000 cannot be part of a text in PostgreSQL.
   if (text === '' || text.length > maxSearch || text.includes('\0'))
     throw invalid('search', q, `Send q with 1 to ${maxSearch} characters`)
-  return { text }
+  return { text: canonical(text) }
+}
+
+/** The same for all spellings of a hash, an asset, an output or a height, so that they share an answer. */
+function canonical(text: string): string {
+  if (/^[0-9]{1,15}$/.test(text)) return String(Number(text))
+  return /^[0-9a-fA-F]+(#[0-9]+)?$/.test(text) ? text.toLowerCase() : text
 }

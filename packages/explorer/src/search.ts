@@ -17,7 +17,7 @@ interface Candidate {
 
 type Sources = Pick<ExplorerOptions, 'reads' | 'ledger' | 'index' | 'knowsSubmission'>
 
-/** Finds what a text names; asks only what has the form of it. */
+/** Finds what a text names, hexadecimal digits in lower case; asks only what has the form of it. */
 export async function search(sources: Sources, text: string): Promise<SearchAnswer> {
   const candidates = candidatesOf(sources, text)
   const here = await Promise.all(candidates.map(({ isHere }) => isHere()))
@@ -35,41 +35,34 @@ function candidatesOf({ reads, ledger, index, knowsSubmission }: Sources, text: 
   const found: Candidate[] = []
   const add = (kind: Kind, id: string, path: string, isHere: Candidate['isHere']) =>
     found.push({ kind, id, path, isHere })
-  const lower = text.toLowerCase()
-  const isHex = /^([0-9a-f]{2})+$/.test(lower)
+  const isHex = /^([0-9a-f]{2})+$/.test(text)
 
   if (/^[0-9]{1,15}$/.test(text)) {
-    const height = String(Number(text))
-    add(
-      'block',
-      height,
-      `/explorer/block/${height}`,
-      async () => (await reads.block(BigInt(height))) !== undefined,
-    )
+    add('block', text, `/explorer/block/${text}`, async () => (await reads.block(BigInt(text))) !== undefined)
   }
-  if (isHex && lower.length === 64) {
-    add('transaction', lower, `/explorer/tx/${lower}`, async () => {
-      return (await ledger.placeOf(fromHex(lower))) !== undefined
+  if (isHex && text.length === 64) {
+    add('transaction', text, `/explorer/tx/${text}`, async () => {
+      return (await ledger.placeOf(fromHex(text))) !== undefined
     })
   }
-  if (isHex && lower.length === 56) {
+  if (isHex && text.length === 56) {
     add(
       'block',
-      lower,
-      `/explorer/block/${lower}`,
-      async () => (await reads.block(fromHex(lower))) !== undefined,
+      text,
+      `/explorer/block/${text}`,
+      async () => (await reads.block(fromHex(text))) !== undefined,
     )
     if (index)
-      add('policy', lower, `${blockfrost}/assets/policy/${lower}`, async () => {
-        return (await index.assets(fromHex(lower), { offset: 0, limit: 1 })).length > 0
+      add('policy', text, `${blockfrost}/assets/policy/${text}`, async () => {
+        return (await index.assets(fromHex(text), { offset: 0, limit: 1 })).length > 0
       })
   }
-  if (index && isHex && lower.length >= 56 && lower.length <= 120) {
-    const [policy, name] = [fromHex(lower.slice(0, 56)), fromHex(lower.slice(56))]
+  if (index && isHex && text.length >= 56 && text.length <= 120) {
+    const [policy, name] = [fromHex(text.slice(0, 56)), fromHex(text.slice(56))]
     add(
       'asset',
-      lower,
-      `${blockfrost}/assets/${lower}`,
+      text,
+      `${blockfrost}/assets/${text}`,
       async () => (await index.asset(policy, name)) !== undefined,
     )
   }

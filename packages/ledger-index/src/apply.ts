@@ -38,16 +38,26 @@ const insertAssets = insert(
 
 const mint = { policy: 'bytea', name: 'bytea', sequence: 'bigint', quantity: 'numeric' } as const
 
+/** Mints after one that the index has: `before` is that one, NULL if there is none. */
+const counted = (before: string, quantity: string) => sql`
+  COALESCE(${before}.total, 0) + sum(${quantity}) OVER mints AS total,
+  COALESCE(${before}.nth, 0) + (row_number() OVER mints)::integer AS nth`
+
+/** The newest mint of the same asset that the index has, as far as a condition holds. */
+const newestBefore = (asset: string, condition = '') => sql`LEFT JOIN LATERAL (
+    SELECT total, nth FROM ${schema}.mints AS m
+    WHERE m.policy = ${asset}.policy AND m.name = ${asset}.name${condition}
+    ORDER BY m.sequence DESC LIMIT 1
+  ) AS before ON true`
+
 // The sequences of a step are above all that the index has.
-const insertMints = sql`INSERT INTO ${schema}.mints (policy, name, sequence, quantity, first)
-  SELECT policy, name, sequence, quantity,
-    sequence = min(sequence) OVER (PARTITION BY policy, name) AND NOT EXISTS (
-      SELECT FROM ${schema}.mints AS m WHERE m.policy = given.policy AND m.name = given.name
-    )
+const insertMints = sql`INSERT INTO ${schema}.mints (policy, name, sequence, quantity, total, nth)
+  SELECT given.policy, given.name, sequence, quantity, ${counted('before', 'quantity')}
   FROM (
     SELECT policy, COALESCE(name, '') AS name, sequence, quantity
     FROM ${parameterRows(mint)} AS given
-  ) AS given`
+  ) AS given ${newestBefore('given')}
+  WINDOW mints AS (PARTITION BY given.policy, given.name ORDER BY sequence)`
 
 const insertLabels = insert('labels', { label: 'numeric', sequence: 'bigint' })
 
@@ -164,21 +174,27 @@ function referencesOf(entries: readonly { readonly reference: OutputReference }[
 
 const among = '= ANY ($1::bigint[])'
 
+// Every part of a statement sees the tables as they were before it. Later mints of the asset are counted anew.
+const undoMints = sql`WITH gone AS (
+    DELETE FROM ${schema}.mints WHERE sequence ${among} RETURNING policy, name, sequence
+  ), asset AS (
+    SELECT policy, name, min(sequence) AS sequence FROM gone GROUP BY policy, name
+  ), later AS (
+    SELECT m.policy, m.name, m.sequence, ${counted('before', 'm.quantity')}
+    FROM asset JOIN ${schema}.mints AS m USING (policy, name)
+    ${newestBefore('asset', ' AND m.sequence < asset.sequence')}
+    WHERE m.sequence > asset.sequence AND m.sequence <> ALL ($1::bigint[])
+    WINDOW mints AS (PARTITION BY m.policy, m.name ORDER BY m.sequence)
+  )
+  UPDATE ${schema}.mints AS m SET total = later.total, nth = later.nth FROM later
+  WHERE m.policy = later.policy AND m.name = later.name AND m.sequence = later.sequence`
+
 const undoStatements = [
   ...['outputs', 'assets'].flatMap((table) => [
     sql`DELETE FROM ${schema}.${table} WHERE sequence ${among}`,
     sql`UPDATE ${schema}.${table} SET spent_by = NULL WHERE spent_by ${among}`,
   ]),
-  // Every part of a statement sees the tables as they were before it.
-  sql`WITH gone AS (
-      DELETE FROM ${schema}.mints WHERE sequence ${among} RETURNING policy, name, first
-    ), next AS (
-      SELECT policy, name, min(m.sequence) AS sequence
-      FROM gone JOIN ${schema}.mints AS m USING (policy, name)
-      WHERE gone.first AND m.sequence <> ALL ($1::bigint[]) GROUP BY policy, name
-    )
-    UPDATE ${schema}.mints AS m SET first = true FROM next
-    WHERE m.policy = next.policy AND m.name = next.name AND m.sequence = next.sequence`,
+  undoMints,
   sql`DELETE FROM ${schema}.labels WHERE sequence ${among}`,
   sql`WITH unused AS (
       DELETE FROM ${schema}.preimage_uses WHERE sequence ${among} RETURNING hash

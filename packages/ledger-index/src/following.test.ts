@@ -70,6 +70,9 @@ for (const backend of backends) {
       const policy = credential(220)
       expect(await index.assets(policy, all)).toMatchObject([{ quantity: 6n }])
       expect(await index.assets(policy, all, next)).toMatchObject([{ quantity: 2n }])
+      const asset = (at = {}) => index.asset(policy, Buffer.from('aa', 'hex'), at)
+      expect(await asset()).toMatchObject({ quantity: 6n, mints: 2, first: next.id })
+      expect(await asset(next)).toMatchObject({ quantity: 2n, mints: 1, first: next.id, last: next.id })
     })
 
     it('adds a large genesis in parts', async () => {
@@ -105,10 +108,12 @@ for (const backend of backends) {
         const { index: unspent, ledger } = await unspentOf(database, own, empty.schema)
         expect(unspent).toEqual(ledger)
         const { mints = [], preimages, preimage_uses: uses } = await dumpIndex(database, own)
-        expect(mints.map((row) => JSON.parse(row)).map(({ sequence, first }) => [sequence, first])).toEqual(
+        expect(
+          mints.map((row) => JSON.parse(row)).map(({ sequence, nth, total }) => [sequence, nth, total]),
+        ).toEqual(
           expect.arrayContaining([
-            [-4_001, true],
-            [-1, false],
+            [-4_001, 1, 1],
+            [-1, 2, 4_002],
           ]),
         )
         expect([mints, preimages, uses].map((rows) => rows?.length)).toEqual([2, 1, 2])

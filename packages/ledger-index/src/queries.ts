@@ -119,12 +119,12 @@ export function openQueries(database: Database): IndexQueries {
       const assets = statement(
         { policy: bytea, name: bytea, quantity: text },
         sql`SELECT policy, name, (
-          SELECT sum(quantity) FROM ${schema}.mints AS m
-          WHERE m.policy = page.policy AND m.name = page.name${before}
+          SELECT total FROM ${schema}.mints AS m
+          WHERE m.policy = page.policy AND m.name = page.name${before} ORDER BY sequence DESC LIMIT 1
         )::text AS quantity
         FROM (
           SELECT sequence, policy, name FROM ${schema}.mints
-          WHERE first${here}${before} ORDER BY ${order} ${range}
+          WHERE nth = 1${here}${before} ORDER BY ${order} ${range}
         ) AS page ORDER BY ${order}`,
       )
       const found = await queryInIndexOrder(database, assets, values.all)
@@ -133,16 +133,17 @@ export function openQueries(database: Database): IndexQueries {
 
     async asset(policy, name, { sequence } = {}) {
       const values = parametersOf()
-      const minted = `policy = ${values.add(policy)} AND name = ${values.add(name)}${until(sequence, values)}`
+      const here = `policy = ${values.add(policy)} AND name = ${values.add(name)}`
       const asset = statement(
         { quantity: text, mints: int4, first: bytea, last: bytea },
-        sql`SELECT quantity::text, mints, ${idOf('first')}, ${idOf('last')} FROM (
-          SELECT sum(quantity) AS quantity, count(*)::integer AS mints,
-            min(sequence) AS first, max(sequence) AS last
-          FROM ${schema}.mints WHERE ${minted}
-        ) AS found WHERE mints > 0`,
+        sql`SELECT total::text AS quantity, mints, ${idOf('first')}, ${idOf('last')} FROM (
+          SELECT total, nth AS mints, sequence AS last, (
+            SELECT sequence FROM ${schema}.mints WHERE ${here} ORDER BY sequence LIMIT 1
+          ) AS first
+          FROM ${schema}.mints WHERE ${here}${until(sequence, values)} ORDER BY sequence DESC LIMIT 1
+        ) AS found`,
       )
-      const [row] = await database.query(asset, values.all)
+      const [row] = await queryInIndexOrder(database, asset, values.all)
       return row && { ...row, quantity: BigInt(row.quantity) }
     },
 

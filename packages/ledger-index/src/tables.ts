@@ -13,14 +13,15 @@ import { IndexError } from './errors.js'
 import type { Progress } from './types.js'
 
 /** Raise it with every change of the tables or of what they hold: an index of another version is rebuilt. */
-const version = 3
+const version = 4
 
 const names = ['outputs', 'assets', 'mints', 'labels', 'transactions', 'preimages', 'preimage_uses'] as const
 
 /**
  * The tables. `owner` is the payment credential, or for a Byron address the address
  * itself. `sequence` is the accept sequence of the producing transaction and `spent_by` that of the spending
- * one. `first` marks the first mint of an asset: lists of assets read only those rows.
+ * one. A mint is the `nth` of its asset, and leaves `total` of it: what is left of an asset is one row, however
+ * often it was minted. Lists of assets read only the first mints.
  */
 const create = [
   sql`CREATE TABLE ${schema}.progress (
@@ -75,12 +76,13 @@ const create = [
     name bytea NOT NULL,
     sequence bigint NOT NULL,
     quantity numeric NOT NULL,
-    first boolean NOT NULL,
+    total numeric NOT NULL,
+    nth integer NOT NULL,
     PRIMARY KEY (policy, name, sequence)
   )`,
   sql`CREATE INDEX ON ${schema}.mints (sequence)`,
-  sql`CREATE INDEX ON ${schema}.mints (sequence, policy, name) WHERE first`,
-  sql`CREATE INDEX ON ${schema}.mints (policy, sequence, name) WHERE first`,
+  sql`CREATE INDEX ON ${schema}.mints (sequence, policy, name) WHERE nth = 1`,
+  sql`CREATE INDEX ON ${schema}.mints (policy, sequence, name) WHERE nth = 1`,
   // The labels of metadata, integers of 64 bits without sign.
   sql`CREATE TABLE ${schema}.labels (
     label numeric NOT NULL,
