@@ -1,10 +1,11 @@
 import { stripVTControlCharacters } from 'node:util'
-import { ClientError, WrongTokenError } from '@ratatosk/client'
+import { ClientError } from '@ratatosk/client'
 import { runCommand } from 'citty'
 import { root } from './commands/root.js'
 import type { CommandResult, Shell } from './frame/command.js'
 import { checkArguments, findCommand, helpOf } from './frame/command-line.js'
 import { CommandError, UsageError } from './frame/errors.js'
+import { remedyOf } from './frame/node-connection.js'
 import { visible, visibleJson } from './frame/plain-text.js'
 import { cliVersion } from './version.js'
 
@@ -68,9 +69,8 @@ function failureOf(error: unknown): Failure {
     return { code: 'CLI_USAGE', message: stripVTControlCharacters(error.message), status: 2 }
   }
   if (error instanceof ClientError) {
-    const mend = error instanceof WrongTokenError ? '. Set OPERATOR_TOKEN_FILE, or use --token-file' : ''
     // A node's text begins no line of its own.
-    return { code: error.code, message: `${visible(error.message)}${mend}`, status: 1 }
+    return { code: error.code, message: `${visible(error.message)}${remedyOf(error)}`, status: 1 }
   }
   throw error
 }

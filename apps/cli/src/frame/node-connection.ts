@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { type Client, createClient } from '@ratatosk/client'
+import { type Client, createClient, NotServedError, WrongTokenError } from '@ratatosk/client'
 import type { Shell } from './command.js'
 import { wholeNumber } from './command-line.js'
 import { CommandError, UsageError } from './errors.js'
@@ -53,6 +53,16 @@ export async function connect(options: ConnectionOptions, { environment }: Shell
     ...(operatorToken && { operatorToken }),
     ...(faucetToken && { faucetToken }),
   })
+}
+
+/** What to do about an error of the client, as the end of its message; empty if the message says it. */
+export function remedyOf(error: unknown): string {
+  if (error instanceof WrongTokenError) return '. Set OPERATOR_TOKEN_FILE, or use --token-file'
+  if (!(error instanceof NotServedError)) return ''
+  return (
+    '. This node does not serve it, by its NODE_ROLE or its SERVE_… settings: ' +
+    'give the --url of a node of role "all" of the same ledger'
+  )
 }
 
 /** Where a node with this environment listens. */

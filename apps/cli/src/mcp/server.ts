@@ -6,6 +6,7 @@ import {
 } from '@modelcontextprotocol/sdk/types.js'
 import { ClientError, RejectedError } from '@ratatosk/client'
 import { CommandError } from '../frame/errors.js'
+import { remedyOf } from '../frame/node-connection.js'
 import { visibleJson } from '../frame/plain-text.js'
 import { cliVersion } from '../version.js'
 import type { ToolContext } from './tool.js'
@@ -43,6 +44,7 @@ function failureOf(error: unknown): CallToolResult {
   if (error instanceof RejectedError) {
     return failed(error.code, error.message, { failures: error.failures })
   }
-  if (error instanceof ClientError || error instanceof CommandError) return failed(error.code, error.message)
+  if (error instanceof ClientError || error instanceof CommandError)
+    return failed(error.code, error.message + remedyOf(error))
   throw error
 }
