@@ -9,7 +9,7 @@ import {
 } from '@ratatosk/devnet'
 import { lazySchemas } from '@ratatosk/http'
 import type { Store } from '@ratatosk/store'
-import { fastify } from 'fastify'
+import { type FastifyInstance, fastify } from 'fastify'
 import type { Logger } from 'pino'
 import type { Settings } from '../settings/schema.js'
 import { devnetSchema } from '../storage/open-storage.js'
@@ -28,8 +28,11 @@ interface HostOptions {
   readonly ledgerVersion: number
   /** Database that holds the chain. */
   readonly database: Store['database']
-  /** Serve the HTTP APIs even without DEVNET_PORT, for other processes. */
-  readonly served: boolean
+  /**
+   * Serve the HTTP APIs even without DEVNET_PORT, for other processes, which may know the URL of the former
+   * host.
+   */
+  readonly served: { readonly formerUrl: string | undefined } | undefined
   /** Current time in POSIX milliseconds. */
   readonly clock: () => number
   readonly log: Logger
@@ -44,7 +47,6 @@ export async function hostDevnet({
   clock,
   log,
 }: HostOptions): Promise<HostedDevnet> {
-  const { DEVNET_PORT, HOST } = settings
   const version = ledgerVersionOf(ledgerVersion)
   const devnet = await createDevnet({
     store: createSqlStore({ database, schema: devnetSchema(settings) }),
@@ -60,7 +62,7 @@ export async function hostDevnet({
   })
   server.addHook('onClose', () => devnet.close())
   const close = () => server.close()
-  if (!served && DEVNET_PORT === undefined) return { devnet, url: undefined, close }
+  if (!served && settings.DEVNET_PORT === undefined) return { devnet, url: undefined, close }
   try {
     // Its pages are under development, and so of any origin.
     await server.register(cors, { origin: true })
@@ -69,9 +71,36 @@ export async function hostDevnet({
       paths: { wallet: '/dev-wallet.js' },
       ogmiosVersion: settings.OGMIOS_VERSION,
     })
-    return { devnet, url: await server.listen({ host: HOST, port: DEVNET_PORT ?? 0 }), close }
+    return { devnet, url: await listen(server, settings, served?.formerUrl, log), close }
   } catch (error) {
     await close()
     throw error
   }
+}
+
+/** Listens at DEVNET_PORT; without it at the port of the former host, or a free one. Returns the URL. */
+async function listen(
+  server: FastifyInstance,
+  { HOST: host, PORT, DEVNET_PORT }: Settings,
+  formerUrl: string | undefined,
+  log: Logger,
+): Promise<string> {
+  const former = portOf(formerUrl)
+  if (DEVNET_PORT !== undefined || former === 0 || former === PORT)
+    return server.listen({ host, port: DEVNET_PORT ?? 0 })
+  try {
+    return await server.listen({ host, port: former })
+  } catch (err) {
+    log.warn(
+      { err, port: former },
+      `The devnet was served at port ${former}, which is taken: it moves to a free port. Processes that know ` +
+        'its URL need the new one; set DEVNET_PORT to keep it',
+    )
+    return server.listen({ host, port: 0 })
+  }
+}
+
+/** 0 if there is none. */
+function portOf(url: string | undefined): number {
+  return url !== undefined && URL.canParse(url) ? Number(new URL(url).port) : 0
 }

@@ -58,7 +58,7 @@ async function openEmbeddedDevnet(
   { database }: Storage['store'],
 ): Promise<OpenedLayer1> {
   const { major: ledgerVersion } = parameters.ledgerVersion
-  const hosted = await hostDevnet({ settings, ledgerVersion, database, served: false, clock, log })
+  const hosted = await hostDevnet({ settings, ledgerVersion, database, served: undefined, clock, log })
   onClose(() => hosted.close())
   const where = hosted.url === undefined ? '' : ` at ${hosted.url}`
   return {
@@ -77,7 +77,8 @@ async function openSharedDevnet(
   const shared = new SharedDevnet({
     leases: store.leases,
     host: duties.sequences
-      ? () => hostDevnet({ settings, ledgerVersion, database: store.database, served: true, clock, log })
+      ? (formerUrl) =>
+          hostDevnet({ settings, ledgerVersion, database: store.database, served: { formerUrl }, clock, log })
       : undefined,
     network,
     log,

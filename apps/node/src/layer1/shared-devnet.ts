@@ -17,8 +17,11 @@ const hostPollMs = 100
 
 interface SharedDevnetOptions {
   readonly leases: Store['leases']
-  /** Hosts the devnet in this process; undefined for a role that only uses it. */
-  readonly host: (() => Promise<HostedDevnet>) | undefined
+  /**
+   * Hosts the devnet in this process, if possible at the URL of its former host; undefined for a role that
+   * only uses it.
+   */
+  readonly host: ((formerUrl: string | undefined) => Promise<HostedDevnet>) | undefined
   readonly network: Network
   readonly log: Logger
 }
@@ -26,7 +29,8 @@ interface SharedDevnetOptions {
 /**
  * One devnet for all processes on one database. One process hosts it, elected by a lease; the others use its
  * HTTP API, at the address that the host publishes as the holder of a second lease. The chain is in the
- * database, so when the host ends, another process continues it.
+ * database, so when the host ends, another process continues it, at the same port if it can: processes
+ * without this database, such as archivists, know only the URL.
  */
 export class SharedDevnet {
   readonly #options: SharedDevnetOptions
@@ -124,13 +128,14 @@ export class SharedDevnet {
     }
   }
 
-  async #takeOver(host: () => Promise<HostedDevnet>): Promise<void> {
+  async #takeOver(host: NonNullable<SharedDevnetOptions['host']>): Promise<void> {
     const { leases, log } = this.#options
     const lease = await leases.hold(hostLease, String(process.pid), leaseMs)
     if (lease === undefined) return
     this.#leases = [lease]
     try {
-      const devnet = await host()
+      const former = await leases.newest(addressLease)
+      const devnet = await host(former?.holder)
       this.#hosted = { devnet, layer1: createDevnetLayer1(devnet.devnet) }
       const address = await leases.hold(addressLease, devnet.url ?? '', leaseMs)
       if (address === undefined) throw new Error('The lease of the previous host has not expired')

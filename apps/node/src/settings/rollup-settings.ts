@@ -38,7 +38,7 @@ export const layer1Settings = {
   DEVNET_PORT: optionalNumber({
     minimum: 0,
     maximum: 65_535,
-    defaultNote: 'not served; a free port if other processes share the devnet',
+    defaultNote: 'not served; if processes share the devnet, the port of its former host, or a free one',
     description: "Port on HOST for the devnet's Blockfrost, Kupo and Ogmios APIs; `0` takes a free port",
   }),
   OPERATOR_SEED_PHRASE: seedPhrase(

@@ -69,6 +69,8 @@ describeBackends('leases', (backend) => {
     expect(await leases.current('sequencer')).toEqual(second)
     await leases.release(second!)
     expect(await leases.current('sequencer')).toBeUndefined()
+    expect(await leases.newest('sequencer')).toMatchObject({ holder: 'b', token: second!.token })
+    expect(await leases.newest('reset')).toBeUndefined()
   })
 
   it('are extended from the time of the renewal', async () => {

@@ -41,6 +41,8 @@ const renew = statement(
   RETURNING ${selectList(row)}`,
 )
 
+const newest = statement(row, sql`SELECT ${selectList(row)} FROM ${schema}.leases WHERE name = $1`)
+
 const current = statement(
   row,
   sql`SELECT ${selectList(row)} FROM ${schema}.leases WHERE name = $1 AND expires_at > clock_timestamp()`,
@@ -75,6 +77,11 @@ export function openLeases(connection: Connection): Leases {
 
     async current(name) {
       const [lease] = await connection.query(current, [name])
+      return lease
+    },
+
+    async newest(name) {
+      const [lease] = await connection.query(newest, [name])
       return lease
     },
 

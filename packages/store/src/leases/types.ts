@@ -44,6 +44,8 @@ export interface Leases {
   renew(lease: Lease, ttlMs: number): Promise<Lease | undefined>
   /** The lease that is held under this name now. `undefined`: it is free. */
   current(name: string): Promise<Lease | undefined>
+  /** The newest lease under this name, whether or not it is held. `undefined`: there never was one. */
+  newest(name: string): Promise<Lease | undefined>
   /** Frees the lease. False: it was no longer held. */
   release(lease: Lease): Promise<boolean>
 }
