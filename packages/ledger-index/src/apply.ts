@@ -174,7 +174,7 @@ function referencesOf(entries: readonly { readonly reference: OutputReference }[
 
 const among = '= ANY ($1::bigint[])'
 
-// Every part of a statement sees the tables as they were before it. Later mints of the asset are counted anew.
+// Every part of a statement sees the tables as they were before it. The asset's later mints are counted anew.
 const undoMints = sql`WITH gone AS (
     DELETE FROM ${schema}.mints WHERE sequence ${among} RETURNING policy, name, sequence
   ), asset AS (

@@ -20,8 +20,8 @@ const names = ['outputs', 'assets', 'mints', 'labels', 'transactions', 'preimage
 /**
  * The tables. `owner` is the payment credential, or for a Byron address the address
  * itself. `sequence` is the accept sequence of the producing transaction and `spent_by` that of the spending
- * one. A mint is the `nth` of its asset, and leaves `total` of it: what is left of an asset is one row, however
- * often it was minted. Lists of assets read only the first mints.
+ * one. A mint is the `nth` of its asset, and leaves `total` of it: what is left of an asset is one row,
+ * however often it was minted. Lists of assets read only the first mints.
  */
 const create = [
   sql`CREATE TABLE ${schema}.progress (

@@ -93,8 +93,8 @@ async function listen(
   } catch (err) {
     log.warn(
       { err, port: former },
-      `The devnet was served at port ${former}, which is taken: it moves to a free port. Processes that know ` +
-        'its URL need the new one; set DEVNET_PORT to keep it',
+      `The devnet was served at port ${former}, which is taken: it moves to a free port. Processes that ` +
+        'know its URL need the new one; set DEVNET_PORT to keep it',
     )
     return server.listen({ host, port: 0 })
   }
