@@ -29,10 +29,14 @@ test('commits that layer 1 does not include are explained', () => {
 
 test('questions without an answer are explained', () => {
   const questions = { open: 1, firstDeadline: 1_700_000_000_000n, sent: 0, unanswered: [] }
-  expect(() => checkQuestions(undefined)).not.toThrow()
-  expect(() => checkQuestions(questions)).not.toThrow()
+  expect(() => checkQuestions(undefined, 0)).not.toThrow()
+  expect(() => checkQuestions(questions, 0)).not.toThrow()
+  expect(() => checkQuestions({ ...questions, open: 2, firstDeadline: 1000n }, 999)).not.toThrow()
+  expect(() => checkQuestions({ ...questions, open: 2, firstDeadline: 1000n }, 1000)).toThrow(
+    'Questions without an answer: 2; the first was due at 1970-01-01T00:00:01.000Z',
+  )
   const missed = { output: 'ab#0', height: 7n, deadline: 1_700_000_000_000n, reason: 'No space is left' }
-  expect(() => checkQuestions({ ...questions, unanswered: [missed] })).toThrow(
+  expect(() => checkQuestions({ ...questions, unanswered: [missed] }, 0)).toThrow(
     expect.objectContaining({
       code: 'HEALTH_NOT_READY',
       message: expect.stringMatching(/about block 7 and due at 2023-11-14T22:13:20.000Z: No space is left$/),

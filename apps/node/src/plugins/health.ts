@@ -29,7 +29,7 @@ export function healthOptions(node: Node): HealthOptions {
           const [tip, slots] = await Promise.all([reads.tip({ signal }), layer1.slots({ signal })])
           checkClock(tip, slots, clock())
           checkCommits(sequencer?.overdueMs)
-          checkQuestions(sequencer?.questions)
+          checkQuestions(sequencer?.questions, clock())
           checkQueue(sequencer?.snapshot().fault)
         },
       }),
@@ -89,10 +89,11 @@ export function checkCommits(overdueMs: number | undefined): void {
 
 /**
  * @param questions about the blocks of this process
- * @throws {ReadinessError} while one of them cannot be answered
+ * @param now in POSIX milliseconds
+ * @throws {ReadinessError} while one of them cannot be answered, or is past its deadline
  */
-export function checkQuestions(questions: Questions | undefined): void {
-  const line = questions && unansweredLine(questions)
+export function checkQuestions(questions: Questions | undefined, now: number): void {
+  const line = questions && unansweredLine(questions, now)
   if (line !== undefined) throw new ReadinessError(line)
 }
 

@@ -208,7 +208,7 @@ test('ignores questions about other blocks, and says what it cannot answer', asy
     sent: 0,
     unanswered: [{ height: 1n, reason: 'The maps of blocks are closed' }],
   })
-  expect(unansweredLine(sequencer.questions)).toMatch(
+  expect(unansweredLine(sequencer.questions, 0)).toMatch(
     /^Questions without an answer: 1; the first is about block 1 and due at 20/,
   )
   expect(await asker.answersTo(asked)).toEqual([])

@@ -107,13 +107,27 @@ export function openQuestionBook(): OwnQuestionBook {
   }
 }
 
-/** What is wrong with the questions, in a line; undefined if nothing is. */
-export function unansweredLine({ unanswered }: Questions): string | undefined {
+/**
+ * What is wrong with the questions, in a line; undefined if nothing is.
+ *
+ * @param now in POSIX milliseconds
+ */
+export function unansweredLine(
+  { unanswered, open, firstDeadline }: Questions,
+  now: number,
+): string | undefined {
   const [first] = [...unanswered].sort((a, b) => Number(a.deadline - b.deadline))
-  if (first === undefined) return undefined
-  const { height, deadline, reason } = first
+  if (first !== undefined) {
+    const { height, deadline, reason } = first
+    return (
+      `Questions without an answer: ${unanswered.length}; the first is about block ` +
+      `${height} and due at ${new Date(Number(deadline)).toISOString()}: ${reason}`
+    )
+  }
+  if (firstDeadline === undefined || firstDeadline > now) return undefined
   return (
-    `Questions without an answer: ${unanswered.length}; the first is about block ` +
-    `${height} and due at ${new Date(Number(deadline)).toISOString()}: ${reason}`
+    `Questions without an answer: ${open}; the first was due at ` +
+    `${new Date(Number(firstDeadline)).toISOString()}, so whoever asked may take the bond: answers are too ` +
+    'slow. Give this process more of its machine'
   )
 }
