@@ -1,6 +1,7 @@
 import {
   createDerivation,
   createPackedEntries,
+  createPauses,
   type Header,
   type PackedEntries,
   type ReadBody,
@@ -82,7 +83,7 @@ export async function accuse({ entries, ...block }: Accusation): Promise<Accused
 /** Builds the map of entries, which are packed: the operator of a block chooses how many there are. */
 export async function mapOf(packed: PackedEntries) {
   const trie = createTrie({ store: createMemoryStore(), history: 0 })
-  await trie.rebuild(pausing(packed.all()))
+  await trie.rebuild(pausing(packed.all()), createPauses())
   return { trie, packed }
 }
 

@@ -4,8 +4,9 @@ import { createMemoryStore } from './store/memory.js'
 import { bytes, crowdedKeys, hex } from './test/keys.js'
 import { naiveRoot } from './test/naive-root.js'
 import { stores } from './test/stores.js'
-import { createTrie, rootOf } from './trie.js'
+import { createTrie } from './trie.js'
 import type { TrieOperation } from './update/operations.js'
+import { rootOf } from './update/root.js'
 
 /** What a key has after a block: a value, or nothing. */
 type Block = ReadonlyMap<string, string | undefined>

@@ -5,8 +5,9 @@ import { createMemoryStore } from './store/memory.js'
 import { hex, utf8 } from './test/keys.js'
 import { naiveRoot } from './test/naive-root.js'
 import { stores } from './test/stores.js'
-import { createTrie, rootOf, type Trie } from './trie.js'
+import { createTrie, type Trie } from './trie.js'
 import type { TrieOperation } from './update/operations.js'
+import { rootOf } from './update/root.js'
 
 const emptyRootHex = '00'.repeat(32)
 

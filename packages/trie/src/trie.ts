@@ -5,9 +5,10 @@ import { decodeNode } from './node/codec.js'
 import { createNodeHasher } from './node/hasher.js'
 import type { TrieNode } from './node/node.js'
 import type { NewVersion, TrieStore, Version, WriteNode } from './store/store.js'
-import { createRootBuilder, createTrieBuilder, type TrieEntry } from './update/build.js'
+import { createTrieBuilder } from './update/build.js'
 import { editTrie } from './update/edit.js'
 import { reduceOperations, type TrieOperation } from './update/operations.js'
+import type { TrieEntry } from './update/records.js'
 import { createNodeSealer } from './update/seal.js'
 import { createView, type TrieView } from './view.js'
 
@@ -74,10 +75,15 @@ export interface Trie extends TrieView {
    * Replaces the whole map and its history by these entries, in any order. Much faster than inserting them;
    * uses 64 bytes per entry while it runs. The map is unchanged until the last entry has been read.
    *
+   * @param pause awaited at intervals of some 10 ms behind the last entry, in a store that can be replaced in
+   *   several turns of the event loop, such as one in memory
    * @returns the new root, 32 bytes
    * @throws TrieError (rejects) `TRIE_KEY_DUPLICATE`
    */
-  rebuild(entries: Iterable<TrieEntry> | AsyncIterable<TrieEntry>): Promise<Uint8Array>
+  rebuild(
+    entries: Iterable<TrieEntry> | AsyncIterable<TrieEntry>,
+    pause?: () => Promise<void>,
+  ): Promise<Uint8Array>
   /** Closes the store. The trie must not be used afterwards. */
   close(): Promise<void>
 }
@@ -255,39 +261,22 @@ export function createTrie({ store, history = 64 }: TrieOptions): Trie {
 
     free: (limit) => store.free(limit),
 
-    async rebuild(entries) {
+    async rebuild(entries, pause) {
       const builder = createTrieBuilder(sealer)
       for await (const entry of entries) builder.add(entry)
-      store.replace((write) => sealRoot(builder.build(write), builder.size, write))
+      const staged = pause && store.stage?.()
+      if (pause === undefined || staged === undefined) {
+        store.replace((write) => sealRoot(builder.build(write), builder.size, write))
+      } else {
+        const root = await builder.buildInTurns(staged.write, pause)
+        staged.finish(sealRoot(root, builder.size, staged.write))
+      }
       return present.root
     },
 
     close: () => store.close(),
   }
 }
-
-/**
- * The root of the map of these entries, in any order: what `rebuild` would return, without keeping anything.
- * An entry is read before the next one is asked for, so they may share memory.
- *
- * @param pause awaited at intervals; without it the whole work is one turn of the event loop
- * @returns 32 bytes; `emptyRoot()` without entries
- * @throws TrieError (rejects) `TRIE_KEY_DUPLICATE`
- * @example
- * equalBytes(await rootOf([[key, value]]), trie.root) // true if the trie holds just that
- */
-export async function rootOf(entries: Iterable<TrieEntry>, pause?: () => Promise<void>): Promise<Uint8Array> {
-  const builder = createRootBuilder()
-  let added = 0
-  for (const entry of entries) {
-    if (pause !== undefined && ++added % entriesBetweenPauses === 0) await pause()
-    builder.add(entry)
-  }
-  return builder.root(pause)
-}
-
-/** About 10 ms of hashing. */
-const entriesBetweenPauses = 4096
 
 function checkHistory(history: number): void {
   if (!Number.isInteger(history) || history < 0)

@@ -1,6 +1,6 @@
 import { emptyRoot } from '../hash/memory.js'
 import { createSlab } from './slab.js'
-import type { TrieStore, Version } from './store.js'
+import type { Replacement, TrieStore, Version } from './store.js'
 
 /** A store in memory. */
 export interface MemoryStore extends TrieStore {
@@ -46,6 +46,19 @@ export function createMemoryStore(): MemoryStore {
     }
   }
 
+  function stage(): Replacement {
+    const replacement = createSlab()
+    return {
+      write: replacement.add,
+      finish(version) {
+        slab = replacement
+        sequence += 1
+        head = { ...version, sequence }
+        kept = [{ version: head, created: noIds, superseded: noIds }]
+      },
+    }
+  }
+
   return {
     get head() {
       return head
@@ -86,13 +99,11 @@ export function createMemoryStore(): MemoryStore {
     },
 
     replace(write) {
-      const replacement = createSlab()
-      const outcome = write(replacement.add)
-      slab = replacement
-      sequence += 1
-      head = { ...outcome, sequence }
-      kept = [{ version: head, created: noIds, superseded: noIds }]
+      const replacement = stage()
+      replacement.finish(write(replacement.write))
     },
+
+    stage,
 
     undo(sequence) {
       const left = kept.filter(({ version }) => version.sequence <= sequence)

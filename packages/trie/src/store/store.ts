@@ -16,6 +16,13 @@ export type NewVersion = Omit<Version, 'sequence'>
 /** Stores a copy of a node's bytes and returns its id, a positive integer below 2^48. */
 export type WriteNode = (bytes: Uint8Array) => number
 
+/** Nodes that will be all of a store. */
+export interface Replacement {
+  readonly write: WriteNode
+  /** Adds the version of these nodes, and forgets every earlier version and node. */
+  finish(version: NewVersion): void
+}
+
 /**
  * Keeps the nodes of a trie and its versions. Nodes never change: an update adds nodes and names those that
  * it no longer uses, which are kept as long as an older version is.
@@ -37,6 +44,11 @@ export interface TrieStore {
   commit(superseded: readonly number[], keep: number, write: (write: WriteNode) => NewVersion): void
   /** Adds a version and forgets every earlier version and node. */
   replace(write: (write: WriteNode) => NewVersion): void
+  /**
+   * {@link TrieStore.replace} in several turns of the event loop, for a store that can: nothing changes until
+   * it is finished.
+   */
+  stage?(): Replacement
   /** Removes the newest versions until the kept one with this sequence number is `head`. */
   undo(sequence: number): void
   /** Forgets the oldest versions until at most `keep` (1 or more) remain. */
