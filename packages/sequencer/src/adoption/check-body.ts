@@ -23,7 +23,8 @@ import { type RootsContext, realignRoots } from '../blocks/ledger-state.js'
 import { invalidBlock, type SequencerError, unjudgedBlock } from '../errors.js'
 import type { AdoptionMeans } from '../types.js'
 import type { ForeignHeader } from './fetch.js'
-import { type Examined, examineAll, readOutputsBefore, tryExamine } from './outputs-before.js'
+import { readOutputsBefore, tryExamine } from './outputs-before.js'
+import { type BlockApart, takeApart, takeApartAgain } from './taken-apart.js'
 
 /** Bytes of transactions taken apart before the roots are known: a block of 10,000 transfers has fewer. */
 const takenApartAhead = 4 * 1024 * 1024
@@ -73,12 +74,13 @@ export async function checkBody(
     applying.catch(() => undefined)
     const bytes = transactions.reduce((sum, { length }) => sum + length, 0)
     // A stranger could have sent a larger one: what it is taken apart into takes many times its bytes.
-    if (bytes > takenApartAhead && !belongs(await applying)) return undefined
-    const examined = await examineAll(transactions)
-    if (!isComplete(examined)) return undefined
-    const held = await store.blocks.inMempool(examined)
-    const known = (place: number) => (held.has(place) ? examined[place] : undefined)
-    const before = await readOutputsBefore(store, namedBy(examined, held))
+    const isLarge = bytes > takenApartAhead
+    if (isLarge && !belongs(await applying)) return undefined
+    const apart = await (isLarge ? takeApartAgain(transactions) : takeApart(transactions))
+    if (apart === undefined) return undefined
+    const held = await store.blocks.inMempool(apart.identified)
+    const known = (place: number) => (held.has(place) ? apart.at(place) : undefined)
+    const before = await readOutputsBefore(store, namedBy(apart, held))
     const roots = await applying
     // Only then: the body that a lying peer sends could take long to judge.
     if (!belongs(roots)) return undefined
@@ -86,7 +88,7 @@ export async function checkBody(
     if (fault !== undefined) return { fault }
     if (!equalBytes(roots.utxosRoot, header.utxosRoot))
       return invalid('its transactions do not lead to its utxos_root.')
-    return { transactions: examined, held }
+    return { transactions: await apart.all(), held }
   }
 
   const checked = await checkOnTrie()
@@ -109,10 +111,11 @@ export async function checkBody(
  * @param known positions of those of which only what they read is asked for
  */
 function* namedBy(
-  examined: readonly Examined[],
+  { identified, at }: BlockApart,
   known: ReadonlyMap<number, bigint>,
 ): Generator<OutputReference, void> {
-  for (const [place, { spent, named }] of examined.entries()) {
+  for (const place of identified.keys()) {
+    const { spent, named } = at(place)
     const left = new Set(known.has(place) ? spent.map(outputReferenceKey) : [])
     for (const reference of named)
       if (left.size === 0 || !left.has(outputReferenceKey(reference))) yield reference
@@ -127,9 +130,6 @@ function* namedIn(transactions: readonly Uint8Array[]): Generator<OutputReferenc
 function* mapped<From, To>(items: Iterable<From>, to: (item: From) => To): Generator<To, void> {
   for (const item of items) yield to(item)
 }
-
-const isComplete = (examined: readonly (Examined | undefined)[]): examined is readonly Examined[] =>
-  !examined.includes(undefined)
 
 /** The roots of a block that the trie has applied; undefined if it cannot. */
 async function applied(

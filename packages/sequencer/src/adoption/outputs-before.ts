@@ -79,19 +79,6 @@ export function examine(cbor: Uint8Array): Examined {
   }
 }
 
-/** The same for the transactions of a block. */
-export async function examineAll(
-  transactions: readonly Uint8Array[],
-): Promise<readonly (Examined | undefined)[]> {
-  const examined: (Examined | undefined)[] = []
-  const pauseIfDue = createPauses()
-  for (const cbor of transactions) {
-    await pauseIfDue()
-    examined.push(tryExamine(cbor))
-  }
-  return examined
-}
-
 /** Takes a transaction apart; undefined if it does not decode. */
 export function tryExamine(cbor: Uint8Array): Examined | undefined {
   try {
