@@ -1,6 +1,4 @@
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { performance } from 'node:perf_hooks'
 import { PGlite } from '@electric-sql/pglite'
 import { decodeHeader, genesisHeaderHash } from '@ratatosk/block'
 import { fromHex } from '@ratatosk/cbor'
@@ -11,22 +9,20 @@ import { freeOfCharge, slots } from '@ratatosk/test-kit'
 import { fraudsIn } from '../../../../fraud/dist/find-fraud.js'
 import { pausing } from '../../../../fraud/dist/pausing.js'
 import { createFollower, type InvalidBlock, openEvidence } from '../../index.js'
+import { type Figures, measure } from './figures.js'
 
 /** The task of the process; bytes in hex. */
 export interface AttackedTask {
   readonly dir: string
   readonly peer: string
-  readonly role: 'archivist' | 'watcher'
+  /** Whether it searches a fraud in each invalid block, as it does for a watcher. */
+  readonly searches: boolean
   readonly genesis: readonly { readonly outref: string; readonly output: string }[]
 }
 
-/** What the process reports: the status of a block, or its figures. */
-export interface Said {
+/** What the process reports: the status of a block, or its figures alone. */
+export interface Said extends Figures {
   readonly ended?: string
-  /** Milliseconds of the longest turn since the last report: of wall time, and of this thread's processor. */
-  readonly turn: { readonly wall: number; readonly processor: number }
-  readonly rss: number
-  readonly heap: number
 }
 
 // A follower, with its archive, evidence and state, whose one peer is hostile. The layer 1 that it reads is
@@ -34,25 +30,10 @@ export interface Said {
 const task: AttackedTask = JSON.parse(process.argv[2] ?? '')
 let headers: readonly string[] = []
 
-/** Milliseconds of processor time of this thread. */
-const processorTime = (): number =>
-  Number(readFileSync('/proc/thread-self/schedstat', 'latin1').split(' ')[0]) / 1e6
-
-let turn = { wall: 0, processor: 0 }
-let last = { wall: performance.now(), processor: processorTime() }
-setInterval(() => {
-  const now = { wall: performance.now(), processor: processorTime() }
-  const spent = { wall: now.wall - last.wall, processor: now.processor - last.processor }
-  last = now
-  if (Math.min(spent.wall, spent.processor) > Math.min(turn.wall, turn.processor)) turn = spent
-}, 10).unref()
+const figures = measure()
 
 function say(ended?: string): void {
-  globalThis.gc?.()
-  const { rss, heapUsed, external } = process.memoryUsage()
-  process.send?.({ ...(ended && { ended }), turn, rss, heap: heapUsed + external } satisfies Said)
-  turn = { wall: 0, processor: 0 }
-  last = { wall: performance.now(), processor: processorTime() }
+  process.send?.({ ...(ended && { ended }), ...figures() } satisfies Said)
 }
 
 /** Searches a fraud as a watcher does. */
@@ -89,7 +70,7 @@ const log = {
     message === 'Peer backed off' && say(`backed off: ${(fields as { reason?: string }).reason}`),
   error: (fields: { reason?: string } | string, message?: string) =>
     message === 'Invalid block'
-      ? task.role === 'archivist' && say(`invalid: ${(fields as { reason?: string }).reason}`)
+      ? !task.searches && say(`invalid: ${(fields as { reason?: string }).reason}`)
       : say(`error: ${message} ${JSON.stringify(fields)}`),
 }
 const follower = await createFollower({
@@ -111,7 +92,7 @@ const follower = await createFollower({
   pollMs: 20,
   backoffMs: 1,
   log,
-  ...(task.role === 'watcher' && { watch }),
+  ...(task.searches && { watch }),
 })
 process.on('message', (given: { readonly headers?: readonly string[] } | 'figures' | 'end') => {
   if (given === 'figures') say()

@@ -76,12 +76,21 @@ const shapes: Record<string, (random: Random) => Uint8Array> = {
   'many of one id': (random) =>
     transaction(random, { inputs: 300, like: bytesOf(32, random).fill(7, 0, 31) }),
   'reads only': (random) => transaction(random, { inputs: 0, read: 400, fee: random(2 ** 32) }),
+  // The trie of the outputs takes them.
+  'outputs of nothing': (random) => transaction(random, { inputs: 0, outputs: 480, fee: random(2 ** 32) }),
+  'nothing each': (random) => transaction(random, { inputs: 0, fee: random(2 ** 32) }),
   'undecoded outputs': (random) => undecoded(random, 70),
   'the same again': () => transaction(randomOf(1), { inputs: 3, outputs: 40 }),
   garbage: (random) => bytesOf(48 + random(60_000), random),
   'nested deeply': (random) => new Uint8Array(30_000 + random(30_000)).fill(0x81).fill(0x84, 0, 1),
   mixed: (random) => transaction(random, { inputs: random(30), outputs: random(50), read: random(10) }),
 }
+
+/** Bytes that an attacked process may hold more than before: caches of the store and of the engine. */
+export const mostHeldMore = 64_000_000
+
+/** The share of the largest body that the body with a number has: every seventh is as large as it may be. */
+export const shareOf = (n: number): number => (n % 7 === 0 ? 1 : 0.02 * (1 + (n % 5)))
 
 export const shapeNames = Object.keys(shapes)
 

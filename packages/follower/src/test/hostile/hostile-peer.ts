@@ -1,0 +1,54 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { CborWriter, concatBytes } from '@ratatosk/cbor'
+
+/** A block of which a peer sends any bodies. */
+export interface HostileBlock {
+  /** Hex. */
+  readonly headerHash: string
+  /** What each who asks gets, one after another; the last again and again. */
+  readonly bodies: readonly Uint8Array[]
+}
+
+/** An archivist that sends what it is told, and has nothing else. */
+export interface HostilePeer {
+  /** Where it is asked by one of those that it attacks. */
+  url(name: string): string
+  serve(block: HostileBlock | undefined): void
+  close(): void
+}
+
+const key = (name: string) => new CborWriter(16).text(name).toBytes()
+
+/** The end of an answer of `/block/{hash}/body`. */
+const endOf = (hash: string): Uint8Array =>
+  concatBytes(key('hash'), Uint8Array.of(0x58, 28), Buffer.from(hash, 'hex'), key('height'), Uint8Array.of(1))
+
+export async function openHostilePeer(): Promise<HostilePeer> {
+  let served: HostileBlock | undefined
+  const asked = new Map<string, number>()
+  const server = createServer((request, response) => {
+    const [, name = '', hash = ''] = /^\/(\w+)\/block\/([0-9a-f]{56})\/body$/.exec(request.url ?? '') ?? []
+    if (served === undefined || hash !== served.headerHash) return response.writeHead(404).end()
+    const turn = asked.get(name) ?? 0
+    asked.set(name, turn + 1)
+    const body = served.bodies[Math.min(turn, served.bodies.length - 1)] ?? new Uint8Array()
+    response.writeHead(200, { 'content-type': 'application/cbor' })
+    response.write(concatBytes(Uint8Array.of(0xa3), key('body')))
+    response.write(body)
+    return response.end(endOf(hash))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  return {
+    url: (name) => `http://127.0.0.1:${port}/${name}`,
+    serve(block) {
+      served = block
+      asked.clear()
+    },
+    close() {
+      server.closeAllConnections()
+      server.close()
+    },
+  }
+}
