@@ -5,7 +5,7 @@ import { takeApart, takeApartAgain } from './taken-apart.js'
 const [kept, again] = [takeApart, takeApartAgain]
 
 test('a large block is taken apart into the same, of which only ids and bytes are kept', async () => {
-  const transactions = ['nothing each', 'outputs of nothing', 'many inputs'].flatMap((shape) =>
+  const transactions = ['one read each', 'outputs of nothing', 'many inputs'].flatMap((shape) =>
     transactionsOf(shape, 0.003, randomOf(1)),
   )
   const [one, other] = [await kept(transactions), await again(transactions)]

@@ -78,7 +78,7 @@ const shapes: Record<string, (random: Random) => Uint8Array> = {
   'reads only': (random) => transaction(random, { inputs: 0, read: 400, fee: random(2 ** 32) }),
   // The trie of the outputs takes them.
   'outputs of nothing': (random) => transaction(random, { inputs: 0, outputs: 480, fee: random(2 ** 32) }),
-  'nothing each': (random) => transaction(random, { inputs: 0, fee: random(2 ** 32) }),
+  'one read each': (random) => transaction(random, { inputs: 0, read: 1, fee: random(2 ** 32) }),
   'undecoded outputs': (random) => undecoded(random, 70),
   'the same again': () => transaction(randomOf(1), { inputs: 3, outputs: 40 }),
   garbage: (random) => bytesOf(48 + random(60_000), random),
