@@ -8,6 +8,8 @@ export interface HostileBlock {
   readonly headerHash: string
   /** What each who asks gets, one after another; the last again and again. */
   readonly bodies: readonly Uint8Array[]
+  /** Names that get the first only, as long as they are here. */
+  readonly held?: ReadonlySet<string>
 }
 
 /** An archivist that sends what it is told, and has nothing else. */
@@ -31,6 +33,7 @@ export async function openHostilePeer(): Promise<HostilePeer> {
     const [, name = '', hash = ''] = /^\/(\w+)\/block\/([0-9a-f]{56})\/body$/.exec(request.url ?? '') ?? []
     if (served === undefined || hash !== served.headerHash) return response.writeHead(404).end()
     const turn = asked.get(name) ?? 0
+    if (turn > 0 && served.held?.has(name)) return response.writeHead(404).end()
     asked.set(name, turn + 1)
     const body = served.bodies[Math.min(turn, served.bodies.length - 1)] ?? new Uint8Array()
     response.writeHead(200, { 'content-type': 'application/cbor' })
