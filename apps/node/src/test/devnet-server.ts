@@ -1,4 +1,4 @@
-import { createDevnet, type Devnet, devnetApis, testWallets } from '@ratatosk/devnet'
+import { createDevnet, type Devnet, type DevnetOptions, devnetApis, testWallets } from '@ratatosk/devnet'
 import { createDevnetLayer1, type Layer1, openWallet, type Wallet } from '@ratatosk/layer1'
 import { createEvaluator } from '@ratatosk/ledger/plutus'
 import { keysFromSeedPhrase } from '@ratatosk/transaction'
@@ -12,9 +12,16 @@ export interface DevnetServer {
   readonly settings: Readonly<Record<string, string>>
 }
 
-/** Slots and blocks are short, so that tests wait little. */
-export async function devnetServer(t: Test): Promise<DevnetServer> {
-  const devnet = await createDevnet({ blockEveryMs: 50, slotLengthMs: 50 })
+/**
+ * Slots and blocks are short, so that tests wait little.
+ *
+ * @param options others than these
+ */
+export async function devnetServer(
+  t: Test,
+  options: Pick<DevnetOptions, 'securityParameter'> = {},
+): Promise<DevnetServer> {
+  const devnet = await createDevnet({ blockEveryMs: 50, slotLengthMs: 50, ...options })
   t.teardown(() => devnet.close())
   const server = fastify({ forceCloseConnections: true })
   t.teardown(() => server.close())

@@ -9,8 +9,10 @@ import { emptyRoot } from '@ratatosk/trie'
 import type { Committed } from '../../../../../packages/fraud/dist/test/lying-blocks.js'
 import { type besideNode, headerAfter } from '../forged-block.js'
 
-/** Milliseconds that a block of a cheat may wait for layer 1. */
-const lifeMs = 2500n
+/** Milliseconds that a block of a cheat may wait for layer 1; and one that has none behind it. */
+const [lifeMs, aloneMs] = [2500n, 8000n]
+/** Milliseconds for which layer 1 is asked whether it has a block. */
+const awaitMs = 30_000
 
 /** A block of a cheat on layer 1. */
 interface CommittedLie {
@@ -24,6 +26,8 @@ interface CommittedLie {
   readonly committedAt: number
 }
 
+type Roots = Pick<Header, 'prevUtxosRoot' | 'utxosRoot' | 'transactionsRoot'>
+
 /** Operators who lie. Each is registered again when it is slashed. */
 interface Cheats {
   /** Registers the wallets that are no operators. */
@@ -34,6 +38,8 @@ interface Cheats {
    * @param publish called before the block is sent
    */
   commit(block: Committed, publish: (header: Header) => void): Promise<CommittedLie>
+  /** Commits a block alone, and again where layer 1 does not take it in time. */
+  append(roots: Roots, publish: (header: Header) => void): Promise<void>
 }
 
 export function openCheats(
@@ -58,7 +64,7 @@ export function openCheats(
    */
   async function append(
     wallet: Wallet,
-    roots: Pick<Header, 'prevUtxosRoot' | 'utxosRoot' | 'transactionsRoot'>,
+    roots: Roots,
     lifeMs: bigint,
     leastMs: bigint,
     publish: (header: Header) => void = () => undefined,
@@ -76,7 +82,7 @@ export function openCheats(
     const referenceScripts = await readScripts()
     const draft = commitBlock(contracts, { queue, registry, header, slot, slots, referenceScripts })
     publish(header)
-    await port.await((await wallet.send(draft)).id)
+    await port.await((await wallet.send(draft)).id, { timeoutMs: awaitMs })
     return header
   }
 
@@ -92,6 +98,17 @@ export function openCheats(
         const draft = registerOperator(contracts, registry, hash, validity, await readScripts())
         const { id } = await wallet.send(draft, { cosigners: [walletOf(0).keys.payment] })
         await port.await(id)
+      }
+    },
+
+    async append(roots, publish) {
+      for (;;) {
+        for (const wallet of wallets) {
+          const { length } = (await readQueue()).blocks
+          const header = await append(wallet, roots, aloneMs, aloneMs, publish).catch(() => undefined)
+          if (header !== undefined || (await readQueue()).blocks.length > length) return
+        }
+        await delay(100)
       }
     },
 

@@ -1,0 +1,189 @@
+import { derive, encodedHeader, transactionsRoot } from '@ratatosk/block'
+import { toHex } from '@ratatosk/cbor'
+import { movedParts } from '@ratatosk/fraud'
+import { until } from '@ratatosk/test-kit/http'
+import type { Test } from 'tap'
+import type { Figures } from '../../../../../packages/follower/dist/test/hostile/figures.js'
+import {
+  honestBody,
+  lyingBody,
+  randomOf,
+  shapeNames,
+  shareOf,
+  transactionsOf,
+} from '../../../../../packages/follower/dist/test/hostile/generated-bodies.js'
+import { openHostilePeer } from '../../../../../packages/follower/dist/test/hostile/hostile-peer.js'
+import { openCheats } from '../adversary/cheats.js'
+import { anyPlacement } from '../backends.js'
+import { devnetServer } from '../devnet-server.js'
+import { besideNode } from '../forged-block.js'
+import { manyTransfers } from '../many-transfers.js'
+import { initialised, submit } from '../node.js'
+import { type AttackedNode, spawnAttacked } from './attacked.js'
+
+/** A role that is attacked. */
+interface Role {
+  readonly name: string
+  readonly settings: Readonly<Record<string, string>>
+  /** What it logs about a block that it has found invalid. */
+  readonly refuses: (headerHash: string) => RegExp
+}
+
+const followerRefuses = (hash: string) => new RegExp(`"headerHash":"${hash}".*"Invalid block"`)
+
+/** The first begins the queue, and commits. The others get honest blocks from it. */
+const roles: readonly Role[] = [
+  {
+    name: 'sequencer',
+    settings: {},
+    refuses: (hash) => new RegExp(`block ${hash} of another operator, which is not valid`),
+  },
+  { name: 'archivist', settings: { NODE_ROLE: 'archivist' }, refuses: followerRefuses },
+  {
+    name: 'watcher',
+    // Each datum of a proof locks ada for a while.
+    settings: { NODE_ROLE: 'watcher', WATCHER_MAX_LOVELACE_PER_HOUR: '0' },
+    refuses: followerRefuses,
+  },
+]
+
+/** What came of an attack on a role. */
+export interface Outcome {
+  readonly name: string
+  readonly bodies: number
+  /** Lies for which it has blamed the peer. */
+  readonly blamed: number
+  readonly before: Figures
+  readonly after: Figures
+  readonly worst: AttackedNode['worst']
+  /** What ran in turns that took long. */
+  readonly long: readonly string[]
+}
+
+interface AttackOptions {
+  /** The number of the first pair of bodies. */
+  readonly from: number
+  /** Each has a body that lies about a block, and then the body of the block. */
+  readonly pairs: number
+  readonly seed: number
+}
+
+const patientMs = 600_000
+/** How long the watcher may search a fraud before layer 1 loses the block. */
+const searchMs = 60_000
+
+/** Attacks nodes of all roles on one layer 1, each with a heap of 512 MiB, by one peer. */
+export async function attackNodes(t: Test, { from, pairs, seed }: AttackOptions): Promise<Outcome[]> {
+  const random = randomOf(seed)
+  const peer = await openHostilePeer()
+  t.teardown(() => peer.close())
+  const layer1 = await devnetServer(t, { securityParameter: 100_000 })
+  const { genesisFile, transfers } = await manyTransfers(t, 2)
+  const common = {
+    ...layer1.settings,
+    BLOCK_VALIDITY_MS: '8000',
+    GENESIS_FILE: genesisFile,
+    MATURITY_WINDOW_MS: '600000',
+    OPERATOR_BOND: '100000000',
+    OPERATOR_TURN_MS: '20000',
+    TAKEOVER_AFTER_MS: '8000',
+  }
+  const nodes: AttackedNode[] = []
+  for (const { name, settings } of roles) {
+    const honest = nodes[0] === undefined ? [] : [`${nodes[0].url}/archivist`]
+    const ARCHIVIST_PEERS = [peer.url(name), ...honest].join()
+    const node = await spawnAttacked(t, name, {
+      ...(await anyPlacement(t)),
+      ...common,
+      ...settings,
+      ARCHIVIST_PEERS,
+    })
+    if (nodes.length === 0) await initialised(node.url)
+    nodes.push(node)
+  }
+  const beside = await besideNode(t, layer1.devnet, { ...common, ARCHIVIST_PEERS: peer.url('none') })
+  const cheats = openCheats(beside, [5, 6, 7])
+  await cheats.register()
+  const archived = /"Archived blocks"/g
+  /** Submits a payment, and waits until its block is archived. */
+  async function pay(count: number): Promise<void> {
+    await submit(nodes[0]!.url, transfers[count - 1]!.cborHex)
+    for (const node of nodes.slice(1)) {
+      const isArchived = () => (node.output().match(archived) ?? []).length >= count
+      await until(isArchived, { what: `${node.name} archives ${count}`, timeoutMs: patientMs })
+    }
+  }
+  await pay(1)
+
+  /** Has all of them take a lie about a block, and its body, and layer 1 lose it again. */
+  async function attack(pair: number): Promise<string> {
+    const [lie, right] = [2 * pair, 2 * pair + 1].map((n) =>
+      transactionsOf(shapeNames[n % shapeNames.length]!, shareOf(n), random),
+    ) as [readonly Uint8Array[], readonly Uint8Array[]]
+    const derived = (await derive(right, movedParts)).derive(() => undefined)
+    const bodies = [pair % 3 === 0 ? lyingBody(lie, random) : honestBody(lie), honestBody(right)]
+    const { blocks, roots } = await beside.readQueue()
+    const prevUtxosRoot = blocks.at(-1)?.datum.header.utxosRoot ?? roots[0]!.datum.state.utxoRoot
+    const committed = {
+      prevUtxosRoot,
+      utxosRoot: new Uint8Array(32).fill(pair % 256),
+      transactionsRoot: await transactionsRoot(derived),
+    }
+    let height = 0
+    const phases = [performance.now()]
+    // Until the others have judged the block: the watcher removes it.
+    const held = new Set(['watcher'])
+    const refused = (n: number) => nodes[n]!.logs(roles[n]!.refuses(headerHash), patientMs)
+    let headerHash = ''
+    await cheats.append(committed, (header) => {
+      headerHash = toHex(encodedHeader(header).hash)
+      height = layer1.devnet.tip().height
+      peer.serve({ headerHash, bodies, held })
+    })
+    phases.push(performance.now())
+    await Promise.all([refused(0), refused(1)])
+    held.clear()
+    await refused(2)
+    phases.push(performance.now())
+    const found = new RegExp(`"headerHash":"${headerHash}".*"Found a fraud"`)
+    const end = await nodes
+      .at(-1)!
+      .logs(found, searchMs)
+      .then(
+        () => 'fraud found',
+        () => 'no fraud found',
+      )
+    phases.push(performance.now())
+    peer.serve(undefined)
+    await layer1.devnet.rollBack(layer1.devnet.tip().height - height)
+    const megabytes = bodies.map(({ length }) => (length / 1e6).toFixed(1))
+    return `${2 * pair}: ${shapeNames[(2 * pair) % shapeNames.length]}, ${megabytes.join(' and ')} MB, ${end}, ${phases.map((at) => Math.round(at - phases[0]!))}`
+  }
+
+  const before = await Promise.all(nodes.map((node) => node.figures()))
+  for (const node of nodes) Object.assign(node.worst, { turn: { wall: 0, processor: 0 }, wall: 0 })
+  const long = nodes.map((): string[] => [])
+  for (let pair = from; pair < from + pairs; pair++) {
+    const since = performance.now()
+    const end = await attack(pair)
+    const seconds = ((performance.now() - since) / 1000).toFixed(1)
+    const figures = await Promise.all(nodes.map((node) => node.figures()))
+    const told = figures.map(({ turn, held, rss, long: ran }, n) => {
+      long[n]!.push(...ran)
+      const [wall, processor, ...bytes] = [turn.wall, turn.processor, held / 1e6, rss / 1e6].map(Math.round)
+      return `${nodes[n]!.name} ${wall}/${processor} ms, ${bytes.join('/')} MB ${ran.join('; ')}`
+    })
+    t.comment(`${end}, ${seconds} s: ${told.join(', ')}`)
+  }
+  await pay(2)
+  const after = await Promise.all(nodes.map((node) => node.figures()))
+  return nodes.map(({ name, worst, output }, n) => ({
+    name,
+    bodies: 2 * pairs,
+    blamed: (output().match(/"Peer backed off"/g) ?? []).length,
+    before: before[n]!,
+    after: after[n]!,
+    worst,
+    long: long[n]!,
+  }))
+}
