@@ -1,4 +1,5 @@
-// Writes packages/client/src/api.ts, the types and operations of the client, from docs/openapi.json.
+// Writes packages/client/src/api.ts, the types and operations of the client, and its answers/schemas.ts, the
+// schemas of the answers, from docs/openapi.json.
 // `--check` only compares.
 import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -57,6 +58,28 @@ const schemas = Object.entries(document.components.schemas).map(([name, schema])
   return comment(schema.description) + head + typeOf(schema)
 })
 
+/** What a schema accepts, without what describes it or is not checked. */
+function checked(schema) {
+  if (Array.isArray(schema)) return schema.map(checked)
+  const { $ref, anyOf, enum: values, not, type, pattern, items, properties, required } = schema
+  return {
+    ...($ref && { $ref: $ref.replace('#/components/schemas/', '') }),
+    ...(anyOf && { anyOf: anyOf.map(checked) }),
+    ...(values && { enum: values }),
+    ...(not && { not: {} }),
+    ...(type && { type }),
+    ...(pattern && { pattern }),
+    ...(items && { items: checked(items) }),
+    ...(properties && {
+      properties: Object.fromEntries(
+        Object.entries(properties).map(([name, property]) => [name, checked(property)]),
+      ),
+    }),
+    ...(required && { required }),
+  }
+}
+
+const answers = {}
 const parameters = []
 const endpoints = []
 const table = []
@@ -78,6 +101,8 @@ function readOperation(path, method, operation) {
     const text = `\`${method.toUpperCase()} ${path}\`: ${summary}. ${description ?? ''}`.trim()
     endpoints.push(`${comment(text)}${id}(${argument}options?: NodeRequestOptions): Promise<${result}>`)
   }
+  if (result && answer)
+    answers[`${method.toUpperCase()} ${path}`] = checked(answer['application/json'].schema)
   const [scheme] = security?.flatMap(Object.keys) ?? []
   // Where a 504 is documented, the request starts an operation, also with GET: it must not be sent twice.
   const isRead = method === 'get' && responses[504] === undefined
@@ -141,16 +166,42 @@ ${table.map((line) => `  ${line},`).join('\n')}
 } as const satisfies Readonly<Record<string, Operation>>
 `
 
-const file = join(root, 'packages/client/src/api.ts')
-const biome = join(root, 'node_modules/@biomejs/biome/bin/biome')
-const formatted = spawnSync(process.execPath, [biome, 'format', `--stdin-file-path=${file}`], {
-  cwd: root,
-  input: source,
-  encoding: 'utf8',
-})
-if (formatted.status !== 0) throw new Error(formatted.stderr)
-if (!process.argv.includes('--check')) writeFileSync(file, formatted.stdout)
-else if (readFileSync(file, 'utf8') !== formatted.stdout) {
-  console.error('packages/client/src/api.ts is out of date: run node scripts/write-client-types.mjs')
-  process.exitCode = 1
+/** The schemas that the answers name. */
+const named = {}
+function collect(value) {
+  if (typeof value !== 'object' || value === null) return
+  if (typeof value.$ref === 'string' && !(value.$ref in named)) {
+    named[value.$ref] = checked(document.components.schemas[value.$ref])
+    collect(named[value.$ref])
+  }
+  for (const each of Object.values(value)) collect(each)
+}
+collect(answers)
+
+const schemaSource = `// Written by scripts/write-client-types.mjs from docs/openapi.json: do not edit.
+import type { Schema } from './schema.js'
+
+/** By method and path. */
+export const answers: Readonly<Record<string, Schema>> = ${JSON.stringify(answers)}
+
+export const named: Readonly<Record<string, Schema>> = ${JSON.stringify(named)}
+`
+
+write('packages/client/src/api.ts', source)
+write('packages/client/src/answers/schemas.ts', schemaSource)
+
+function write(name, input) {
+  const file = join(root, name)
+  const biome = join(root, 'node_modules/@biomejs/biome/bin/biome')
+  const formatted = spawnSync(process.execPath, [biome, 'format', `--stdin-file-path=${file}`], {
+    cwd: root,
+    input,
+    encoding: 'utf8',
+  })
+  if (formatted.status !== 0) throw new Error(formatted.stderr)
+  if (!process.argv.includes('--check')) writeFileSync(file, formatted.stdout)
+  else if (readFileSync(file, 'utf8') !== formatted.stdout) {
+    console.error(`${name} is out of date: run node scripts/write-client-types.mjs`)
+    process.exitCode = 1
+  }
 }

@@ -7,17 +7,27 @@ type Node = NonNullable<Sources['node']>
 
 /** Compares what a node shows with what is derived. What moves meanwhile is compared again later. */
 interface NodeAudit {
-  /** Compares the transactions of a block that was audited. */
-  compareBlock(height: number, transactionIds: readonly Uint8Array[]): Promise<void>
+  /** Heights of blocks that the node has not shown yet, or shows with other transactions. */
+  readonly openBlocks: readonly number[]
+  /** Keeps the transactions of a block that was audited, until the node shows the same. */
+  keepBlock(height: number, transactionIds: readonly Uint8Array[]): void
+  /** Asks for a block that is kept. @throws {Unavailable} */
+  compareBlock(height: number): Promise<void>
   /**
    * Where accepted transactions are.
    *
    * @returns how many are in no block
-   * @throws {Unavailable} if too many are in no place
+   * @throws {Unavailable} if too many are in no place, or the node does not answer
    */
   place(accepted: NonNullable<AuditOptions['accepted']>): Promise<number>
-  /** What is still wrong: compares the state queue, and what was wrong before. */
-  compare(queue: QueueReading): Promise<readonly Finding[]>
+  /** @throws {Unavailable} */
+  compareQueue(queue: QueueReading, report: (finding: Finding) => void): Promise<void>
+  /**
+   * Compares what is open or was wrong before, and reports what is still wrong.
+   *
+   * @throws {Unavailable} after what it could compare
+   */
+  compare(report: (finding: Finding) => void): Promise<void>
 }
 
 /** Statuses of a transaction that is in no block, or in one that layer 1 does not have yet. */
@@ -33,6 +43,10 @@ const waiting: ReadonlySet<string> = new Set([
 
 const concurrency = 8
 
+/** Questions in a row without an answer after which a node is not asked for further places. */
+const mostSilent = 2 * concurrency
+const idBytes = 32
+
 /** Transactions in no or in two places after which no further one is asked for. */
 const mostSuspects = 10_000
 
@@ -41,14 +55,23 @@ export const blockOf = (chain: AuditedChain, id: string): number =>
   /^[0-9a-f]{64}$/.test(id) ? chain.blockOf(fromHex(id)) : 0
 
 export function createNodeAudit(node: Node, chain: AuditedChain, pause: () => Promise<void>): NodeAudit {
-  /** Ids of blocks that the node shows with others, by height. */
-  const blocks = new Map<number, readonly string[]>()
+  /** Joined ids of the open blocks, by height. */
+  const blocks = new Map<number, Uint8Array>()
   const suspects = new Set<string>()
 
-  async function findingOfBlock(height: number, ids: readonly string[]): Promise<Finding | undefined> {
-    const hash = chain.hashAt(height)
-    if (hash === undefined) return undefined
-    const headerHash = toHex(hash)
+  /** Forgets the block if the node shows it as it is. */
+  async function findingOfBlock(height: number): Promise<Finding | undefined> {
+    const [hash, joined] = [chain.hashAt(height), blocks.get(height)]
+    const finding = hash && joined && (await compareIds(height, toHex(hash), idsIn(joined)))
+    if (finding === undefined) blocks.delete(height)
+    return finding
+  }
+
+  async function compareIds(
+    height: number,
+    headerHash: string,
+    ids: readonly string[],
+  ): Promise<Finding | undefined> {
     const shown = await node.transactionsOf(headerHash)
     const place = ids.findIndex((id, position) => shown[position] !== id)
     if (place < 0 && shown.length === ids.length) return undefined
@@ -80,23 +103,34 @@ export function createNodeAudit(node: Node, chain: AuditedChain, pause: () => Pr
   }
 
   let waitingCount = 0
+  let silent = 0
 
   /** An answer that is wrong or missing now may be right at the next reading. */
   async function ask(id: string): Promise<void> {
     try {
       const finding = judgePlace(id, await node.placeOf(id))
+      silent = 0
       if (finding !== undefined) suspects.add(id)
       else if (blockOf(chain, id) === 0) waitingCount++
     } catch (error) {
-      if (!(error instanceof Unavailable)) throw error
+      if (!(error instanceof Unavailable) || ++silent >= mostSilent) throw error
       suspects.add(id)
     }
   }
 
   return {
-    async compareBlock(height, transactionIds) {
-      const ids = transactionIds.map(toHex)
-      if ((await findingOfBlock(height, ids)) !== undefined) blocks.set(height, ids)
+    get openBlocks() {
+      return [...blocks.keys()]
+    },
+
+    keepBlock(height, transactionIds) {
+      const joined = new Uint8Array(transactionIds.length * idBytes)
+      for (const [index, id] of transactionIds.entries()) joined.set(id, index * idBytes)
+      blocks.set(height, joined)
+    },
+
+    async compareBlock(height) {
+      await findingOfBlock(height)
     },
 
     async place(accepted) {
@@ -114,30 +148,35 @@ export function createNodeAudit(node: Node, chain: AuditedChain, pause: () => Pr
       return waitingCount
     },
 
-    async compare(queue) {
-      const findings: Finding[] = []
+    async compareQueue(queue, report) {
       const [expected, found] = [
         queue.blocks.map(({ headerHash }) => toHex(headerHash)).join(' '),
         (await node.queue()).join(' '),
       ]
       if (expected !== found)
-        findings.push({
+        report({
           kind: 'node-queue',
           message: 'The node shows another state queue than layer 1',
           expected,
           found,
         })
-      for (const [height, ids] of blocks) {
-        const finding = await findingOfBlock(height, ids)
-        if (finding === undefined) blocks.delete(height)
-        else findings.push(finding)
+    },
+
+    async compare(report) {
+      for (const height of [...blocks.keys()]) {
+        const finding = await findingOfBlock(height)
+        if (finding !== undefined) report(finding)
       }
       for (const id of suspects) {
         const finding = judgePlace(id, await node.placeOf(id))
         if (finding === undefined) suspects.delete(id)
-        else findings.push(finding)
+        else report(finding)
       }
-      return findings
     },
   }
 }
+
+const idsIn = (joined: Uint8Array): readonly string[] =>
+  Array.from({ length: joined.length / idBytes }, (_, index) =>
+    toHex(joined.subarray(index * idBytes, (index + 1) * idBytes)),
+  )

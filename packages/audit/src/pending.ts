@@ -6,6 +6,9 @@ import { type AuditedTransaction, readTransaction } from './transaction.js'
 /** Transactions that a node has beyond the chain. A mempool has fewer. */
 export const mostPending = 100_000
 
+/** Bytes of them that are read at a time. */
+const mostPendingBytes = 256 << 20
+
 const concurrency = 8
 
 /** Transactions by id, 64 hex digits. */
@@ -30,6 +33,7 @@ export async function readPending(
   const found: PendingTransactions = new Map()
   const asked = new Set<string>()
   let waiting: string[] = []
+  let bytes = 0
   const want = (key: string): void => {
     const id = key.slice(0, key.indexOf('#'))
     if (asked.has(id) || isDerived(id)) return
@@ -46,6 +50,12 @@ export async function readPending(
 
   async function read(id: string): Promise<AuditedTransaction | undefined> {
     const cbor = await node.transaction(id)
+    bytes += cbor?.length ?? 0
+    if (bytes > mostPendingBytes)
+      throw new Unavailable(
+        'The unspent outputs of the node',
+        `newer transactions have more than ${mostPendingBytes} bytes`,
+      )
     const transaction = cbor && readTransaction(cbor)
     return transaction && toHex(transaction.id) === id ? transaction : undefined
   }

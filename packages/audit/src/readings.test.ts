@@ -52,7 +52,10 @@ test('a source that does not answer leaves the audit incomplete', async (context
     throw new Error('the disk is full')
   }
   const { verdict, unchecked } = await run()
-  expect([verdict, unchecked.map(({ what }) => what)]).toEqual(['incomplete', ['The body of a block']])
+  expect([verdict, unchecked.map(({ what }) => what)]).toEqual([
+    'incomplete',
+    ['The body of a block', 'Block 1'],
+  ])
 })
 
 test('no bytes of a body make it throw', async (context) => {

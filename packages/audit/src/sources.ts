@@ -59,8 +59,8 @@ export function sourcesOf({ layer1, archivist, judge, node }: AuditOptions, sign
     judge: (block) => ask('The rules of a block', async () => judge?.(block, signal)),
     node: node && {
       queue: () => ask('The state queue of the node', () => node.queue(signal)),
-      transactionsOf: (hash) => ask("The node's transactions", () => node.transactionsOf(hash, signal)),
-      placeOf: (id) => ask("The node's status of a transaction", () => node.placeOf(id, signal)),
+      transactionsOf: (hash) => ask('A block of the node', () => node.transactionsOf(hash, signal)),
+      placeOf: (id) => ask('The place of a transaction in the node', () => node.placeOf(id, signal)),
       async *unspentOutputs(derived) {
         const outputs = node.unspentOutputs(derived, signal)[Symbol.asyncIterator]()
         for (;;) {

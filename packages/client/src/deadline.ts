@@ -2,7 +2,7 @@
 export class Deadline {
   readonly #controller = new AbortController()
   readonly #given: AbortSignal | undefined
-  readonly #ms: number | undefined
+  #ms: number | undefined
   readonly #forward = () => this.#controller.abort(this.#given?.reason)
   #timer: ReturnType<typeof setTimeout> | undefined
   #isOver = false
@@ -16,6 +16,11 @@ export class Deadline {
     this.restart()
   }
 
+  /** Milliseconds of the limit. */
+  get ms(): number {
+    return this.#ms ?? 0
+  }
+
   get signal(): AbortSignal {
     return this.#controller.signal
   }
@@ -25,8 +30,9 @@ export class Deadline {
     return this.#isOver
   }
 
-  /** Counts the time from now. */
-  restart(): void {
+  /** Counts the time from now. @param ms instead of that which was given */
+  restart(ms = this.#ms): void {
+    this.#ms = ms
     clearTimeout(this.#timer)
     if (this.#ms === undefined) return
     this.#timer = setTimeout(() => {

@@ -49,7 +49,7 @@ export async function* follow(
       isRepeatable: true,
       ...(last !== undefined && { headers: { 'last-event-id': last } }),
     }
-    const open = () => transport.open(request, options, options.timeoutMs ?? silenceMs)
+    const open = () => transport.open(request, options)
     try {
       const { response, deadline, explain } = hasConnected
         ? await open()
@@ -57,6 +57,7 @@ export async function* follow(
       try {
         const isEvents = response.headers.get('content-type')?.startsWith('text/event-stream')
         if (!isEvents || response.body === null) throw notEvents()
+        deadline.restart(options.timeoutMs ?? silenceMs)
         for await (const message of readMessages(response.body)) {
           deadline.restart()
           failures = 0

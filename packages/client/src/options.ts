@@ -10,6 +10,13 @@ export interface ClientOptions {
   readonly operatorToken?: string
   /** The `FAUCET_TOKEN` of the node, for claims. Never in a web page. */
   readonly faucetToken?: string
+  /**
+   * Checks the JSON of every 2xx, such as `faultOf` of `@ratatosk/client/answers`: what it returns is why the
+   * answer is an {@link InvalidAnswerError}. Default: no check.
+   */
+  readonly checkAnswer?: (operation: string, answer: unknown) => string | undefined
+  /** Is told of each failure after which a request is sent again. */
+  readonly onRetry?: (error: Error) => void
   /** Used instead of the global `fetch`. */
   readonly fetch?: typeof fetch
 }
@@ -22,6 +29,8 @@ export interface NodeRequestOptions {
   readonly timeoutMs?: number | undefined
   /** How often it is sent again if that is safe. Default: the client's. */
   readonly retries?: number | undefined
+  /** Bytes of an answer. Default: the client's. */
+  readonly maxAnswerBytes?: number | undefined
 }
 
 /**

@@ -51,10 +51,13 @@ export class Transport {
   /** @returns the JSON of a 2xx; undefined for 204 */
   async json(request: NodeRequest, options: NodeRequestOptions = {}): Promise<unknown> {
     return this.retrying(request, options, async () => {
-      const answer = await this.open(request, options, options.timeoutMs ?? this.#options.timeoutMs ?? 30_000)
+      const answer = await this.open(request, options)
       try {
-        const text = await this.#textOf(answer.response, nameOf(request))
-        return text === '' ? undefined : parse(nameOf(request), text)
+        const text = await this.#textOf(answer.response, nameOf(request), options)
+        const value = text === '' ? undefined : parse(nameOf(request), text)
+        const fault = this.#options.checkAnswer?.(nameOf(request), value)
+        if (fault !== undefined) throw new InvalidAnswerError(nameOf(request), fault)
+        return value
       } catch (error) {
         throw answer.explain(error)
       } finally {
@@ -75,6 +78,7 @@ export class Transport {
       } catch (error) {
         const wait = isRepeatable && failures < retries ? waitAfter(error, failures) : undefined
         if (wait === undefined) throw error
+        this.#options.onRetry?.(error as Error)
         await sleep(wait, signal)
       }
     }
@@ -83,20 +87,21 @@ export class Transport {
   /**
    * Sends the request once, and resolves once the headers of a 2xx are there.
    *
-   * @param timeoutMs until the deadline is cleared or restarted
+   * Its time runs until the deadline is cleared or restarted.
    */
-  async open(request: NodeRequest, { signal }: NodeRequestOptions, timeoutMs: number): Promise<OpenAnswer> {
+  async open(request: NodeRequest, options: NodeRequestOptions): Promise<OpenAnswer> {
+    const { signal } = options
     const name = nameOf(request)
-    const deadline = new Deadline(signal, timeoutMs)
+    const deadline = new Deadline(signal, options.timeoutMs ?? this.#options.timeoutMs ?? 30_000)
     const explain = (error: unknown) => {
       if (error instanceof InvalidAnswerError) return error
       if (signal?.aborted) return signal.reason
-      return deadline.isOver ? new TimeoutError(name, timeoutMs) : new NetworkError(name, error)
+      return deadline.isOver ? new TimeoutError(name, deadline.ms) : new NetworkError(name, error)
     }
     try {
       const response = await this.#send(request, deadline.signal)
       if (response.ok) return { response, deadline, explain }
-      const text = await this.#textOf(response, name)
+      const text = await this.#textOf(response, name, options)
       deadline.clear()
       const after = Number(response.headers.get('retry-after') ?? Number.NaN)
       throw statusError({
@@ -112,9 +117,12 @@ export class Transport {
   }
 
   /** The text of an answer, which a node could send without end. */
-  async #textOf({ body }: Response, name: string): Promise<string> {
+  async #textOf(
+    { body }: Response,
+    name: string,
+    { maxAnswerBytes: most = this.#options.maxAnswerBytes ?? defaultMaxBytes }: NodeRequestOptions,
+  ): Promise<string> {
     if (body === null) return ''
-    const most = this.#options.maxAnswerBytes ?? defaultMaxBytes
     const decoder = new TextDecoder()
     const reader = body.getReader()
     let bytes = 0
@@ -182,9 +190,28 @@ function locate(template: string, parameters: RequestParameters): string {
   return text === '' ? path : `${path}?${text}`
 }
 
+/** Levels of JSON: an answer has fewer, and a parser needs much memory for each. */
+const maxDepth = 100
+
+/** @throws SyntaxError */
+function parseJson(text: string): unknown {
+  let depth = 0
+  let isText = false
+  for (let position = 0; position < text.length; position++) {
+    const character = text[position]
+    if (character === '"') isText = !isText
+    else if (isText) {
+      if (character === '\\') position++
+    } else if (character === '[' || character === '{') {
+      if (++depth > maxDepth) throw new SyntaxError(`more than ${maxDepth} levels`)
+    } else if (character === ']' || character === '}') depth--
+  }
+  return JSON.parse(text)
+}
+
 function parse(name: string, text: string): unknown {
   try {
-    return JSON.parse(text)
+    return parseJson(text)
   } catch (cause) {
     throw new InvalidAnswerError(name, 'the answer is not JSON', { cause })
   }
@@ -192,7 +219,7 @@ function parse(name: string, text: string): unknown {
 
 function maybeJson(text: string): unknown {
   try {
-    return JSON.parse(text)
+    return parseJson(text)
   } catch {
     return text
   }

@@ -4,11 +4,8 @@ import { judgeWith } from '../deployment/judge.js'
 import { deploymentArguments, readDeployment } from '../deployment/read-deployment.js'
 import { ada } from '../frame/ada.js'
 import { type CommandResult, command } from '../frame/command.js'
-import { connect, nodeArguments } from '../frame/node-connection.js'
+import { connect, nodeArguments, timeoutMsOf } from '../frame/node-connection.js'
 import { createProgress } from '../frame/progress.js'
-
-/** An address may have many outputs. */
-const mostAnswerBytes = 256 * 1024 * 1024
 
 /** `ratatosk audit` */
 export const auditCommand = command(
@@ -30,8 +27,7 @@ export const auditCommand = command(
   async (args, shell) => {
     const { readQueue, archivist, genesis, rules } = await readDeployment(args, shell)
     const { url, accepted: file } = args
-    const client =
-      url === undefined ? undefined : await connect({ ...args, maxAnswerBytes: mostAnswerBytes }, shell)
+    const client = url === undefined ? undefined : await connect(args, shell)
     const [{ audit }, { acceptedBy, nodeSource }, { createEvaluator }] = await Promise.all([
       import('@ratatosk/audit'),
       import('@ratatosk/audit/node'),
@@ -45,7 +41,7 @@ export const auditCommand = command(
         archivist,
         genesis,
         judge: judgeWith({ ...rules, evaluator }),
-        ...(client && url !== undefined && { node: nodeSource(client, url) }),
+        ...(client && url !== undefined && { node: nodeSource(client, url, { stallMs: timeoutMsOf(args) }) }),
         ...((client || file !== undefined) && {
           accepted: both(file === undefined ? [] : acceptedIn(file), client ? acceptedBy(client) : []),
         }),

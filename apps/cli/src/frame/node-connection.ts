@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { type Client, createClient, NotServedError, WrongTokenError } from '@ratatosk/client'
+import { faultOf } from '@ratatosk/client/answers'
 import type { Shell } from './command.js'
 import { wholeNumber } from './command-line.js'
 import { CommandError, UsageError } from './errors.js'
@@ -34,14 +35,16 @@ export interface ConnectionOptions {
   readonly url?: string | undefined
   readonly timeout: string
   readonly 'token-file'?: string | undefined
-  /** Bytes of an answer. Default: that of the client. */
-  readonly maxAnswerBytes?: number
 }
+
+/** Milliseconds that one request may take. @throws UsageError */
+export const timeoutMsOf = ({ timeout }: Pick<ConnectionOptions, 'timeout'>): number =>
+  wholeNumber('timeout', timeout, mostSeconds) * 1000
 
 /** A client of the node that the options name. @throws UsageError or CommandError */
 export async function connect(options: ConnectionOptions, { environment }: Shell): Promise<Client> {
   const { url = defaultUrl(environment) } = options
-  const timeoutMs = wholeNumber('timeout', options.timeout, mostSeconds) * 1000
+  const timeoutMs = timeoutMsOf(options)
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
     throw new UsageError('--url must be a URL such as http://127.0.0.1:3000.')
   const operatorToken = await secretOf('OPERATOR_TOKEN', environment, options['token-file'])
@@ -49,7 +52,7 @@ export async function connect(options: ConnectionOptions, { environment }: Shell
   return createClient(url, {
     timeoutMs,
     retries: 1,
-    ...(options.maxAnswerBytes !== undefined && { maxAnswerBytes: options.maxAnswerBytes }),
+    checkAnswer: faultOf,
     ...(operatorToken && { operatorToken }),
     ...(faucetToken && { faucetToken }),
   })

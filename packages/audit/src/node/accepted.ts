@@ -1,3 +1,4 @@
+import { hashIn } from './answers.js'
 import type { NodeClient } from './node-client.js'
 
 /** Milliseconds in which the events of a node must come to their head; comparing them does not count. */
@@ -16,7 +17,7 @@ export async function* acceptedBy(client: Pick<NodeClient, 'readEvents'>): Async
       left -= performance.now() - since
       if (next.done === true) return
       const { type, data } = next.value
-      if (type === 'accepted' && 'txHash' in data) yield String(data.txHash)
+      if (type === 'accepted') yield hashIn(data, 'txHash', 64)
     }
   } finally {
     stop.abort()

@@ -1,39 +1,69 @@
 import { CborReader, fromHex } from '@ratatosk/cbor'
 import { addressOfOutput } from '../grammar/output.js'
 import { readOutref } from '../transaction.js'
-import type { HeldOutput, NodeSource } from '../types.js'
+import type { HeldOutput, NodePlace, NodeSource } from '../types.js'
 import { addressBytes, addressText, isOfKey } from './addresses.js'
-import { unspentMatches } from './kupo-matches.js'
+import { hashesIn, hashIn, heightIn, listIn, optionalIn, textIn } from './answers.js'
+import { type ListOptions, unspentMatches } from './kupo-matches.js'
 import { isNotFound, type NodeClient } from './node-client.js'
 
 export { acceptedBy } from './accepted.js'
+export type { ListOptions } from './kupo-matches.js'
 export type { NodeClient } from './node-client.js'
 
 const concurrency = 8
 
+/** Bytes of an answer: of a status, of one that names blocks or has a transaction, of the ids of a block. */
+const mostBytes = { status: 1 << 20, few: 4 << 20, ids: 32 << 20 }
+
+/** Bytes of an answer with outputs, besides two for each byte of the expected ones. */
+const outputs = { least: mostBytes.ids, each: 300 }
+
+const idDigits = 64
+const headerHashDigits = 56
+
 /**
  * What a node shows of its ledger, over HTTP. Its outputs need a node of role `all` that serves `/l2`.
  *
- * @param client with room for the outputs of an address in one answer
  * @param url base of the node
+ * @param options time limits of the list of its outputs, which the client does not read
  * @example
- * const client = createClient(url, { maxAnswerBytes: 256 * 1024 * 1024 })
+ * const client = createClient(url)
  * await audit({ layer1, archivist, genesis, node: nodeSource(client, url), accepted: acceptedBy(client) })
  */
-export function nodeSource(client: NodeClient, url: string): NodeSource {
+export function nodeSource(client: NodeClient, url: string, options: ListOptions = {}): NodeSource {
+  const few = (signal: AbortSignal) => ({ signal, maxAnswerBytes: mostBytes.few })
   return {
-    queue: async (signal) => (await client.getStateQueue({ signal })).headers,
+    queue: async (signal) => hashesIn(await client.getStateQueue(few(signal)), 'headers', headerHashDigits),
     transactionsOf: async (header_hash, signal) =>
-      (await client.listBlockTransactions({ header_hash }, { signal })).hashes,
-    async placeOf(tx_hash, signal) {
-      const { status, block } = await client.getTransactionStatus({ tx_hash }, { signal })
-      return { status, ...(block && { block }) }
-    },
+      hashesIn(
+        await client.listBlockTransactions({ header_hash }, { signal, maxAnswerBytes: mostBytes.ids }),
+        'hashes',
+        idDigits,
+      ),
+    placeOf: async (tx_hash, signal) =>
+      placeIn(await client.getTransactionStatus({ tx_hash }, { signal, maxAnswerBytes: mostBytes.status })),
     transaction: (tx_hash, signal) =>
-      unlessNotFound(async () => fromHex((await client.getTransaction({ tx_hash }, { signal })).tx)),
+      unlessNotFound(async () =>
+        fromHex(textIn(await client.getTransaction({ tx_hash }, few(signal)), 'tx')),
+      ),
     spenderOf: (ref, signal) =>
-      unlessNotFound(async () => (await client.getOutput({ ref }, { signal })).output.spentBy?.txHash),
-    unspentOutputs: (derived, signal) => unspentOutputs({ client, url, signal }, derived),
+      unlessNotFound(async () => {
+        const output = optionalIn(await client.getOutput({ ref }, few(signal)), 'output')
+        const spender = optionalIn(output, 'spentBy')
+        return spender === undefined ? undefined : hashIn(spender, 'txHash', idDigits)
+      }),
+    unspentOutputs: (derived, signal) => unspentOutputs({ client, url, signal, options }, derived),
+  }
+}
+
+function placeIn(answer: unknown): NodePlace {
+  const block = optionalIn(answer, 'block')
+  const status = textIn(answer, 'status')
+  if (block === undefined) return { status }
+  return {
+    status,
+    block: { height: heightIn(block, 'height'), headerHash: hashIn(block, 'headerHash', headerHashDigits) },
   }
 }
 
@@ -51,6 +81,7 @@ interface Place {
   readonly client: NodeClient
   readonly url: string
   readonly signal: AbortSignal
+  readonly options: ListOptions
 }
 
 /**
@@ -58,25 +89,37 @@ interface Place {
  * scripts, which the ledger does not serve by address.
  */
 async function* unspentOutputs(
-  { client, url, signal }: Place,
+  { client, url, signal, options }: Place,
   derived: Iterable<Uint8Array>,
 ): AsyncGenerator<HeldOutput, void> {
   const addresses = new Set<string>()
+  let maxAnswerBytes = outputs.least
   for (const output of derived) {
+    maxAnswerBytes += 2 * output.length + outputs.each
     const address = addressOfOutput(output)
     if (isOfKey(address)) addresses.add(addressText(address))
   }
-  for await (const { key, address } of unspentMatches(url, signal)) {
+  for await (const { key, address } of unspentMatches(url, signal, options)) {
     if (isOfKey(addressBytes(address))) addresses.add(address)
     else yield { key }
   }
   const asked = [...addresses]
-  for (let first = 0; first < asked.length; first += concurrency) {
-    const answers = await Promise.all(
-      asked.slice(first, first + concurrency).map((address) => client.listUtxos({ address }, { signal })),
-    )
-    for (const { utxos } of answers)
-      for (const { outref, value } of utxos)
-        yield { key: readOutref(new CborReader(fromHex(outref))).key, output: fromHex(value) }
+  const stop = new AbortController()
+  const request = { signal: AbortSignal.any([signal, stop.signal]), maxAnswerBytes }
+  try {
+    for (let first = 0; first < asked.length; first += concurrency) {
+      const answers = await Promise.all(
+        asked.slice(first, first + concurrency).map((address) => client.listUtxos({ address }, request)),
+      )
+      for (const answer of answers)
+        for (const utxo of listIn(answer, 'utxos'))
+          yield {
+            key: readOutref(new CborReader(fromHex(textIn(utxo, 'outref')))).key,
+            output: fromHex(textIn(utxo, 'value')),
+          }
+    }
+  } finally {
+    // If one fails, the others end too.
+    stop.abort()
   }
 }

@@ -9,8 +9,13 @@ export interface KupoMatch {
 /** Bytes of one match: an output of 16 KiB has no more assets. */
 const mostBytes = 1 << 20
 
-/** Milliseconds in which a node must send more of its list. */
-const stallMs = 30_000
+/** Time limits of a list, which may be long. */
+export interface ListOptions {
+  /** Milliseconds in which a node must send more of the list. @defaultValue 30000 */
+  readonly stallMs?: number
+  /** Milliseconds of waiting for the whole list. @defaultValue 10 times `stallMs` */
+  readonly timeoutMs?: number
+}
 
 /**
  * The unspent outputs that a node lists by the API of Kupo, as they arrive.
@@ -18,24 +23,42 @@ const stallMs = 30_000
  * @param url base of the node
  * @throws Error if it does not answer with a list, or stops within it
  */
-export async function* unspentMatches(url: string, signal: AbortSignal): AsyncGenerator<KupoMatch, void> {
+export async function* unspentMatches(
+  url: string,
+  signal: AbortSignal,
+  { stallMs = 30_000, timeoutMs = 10 * stallMs }: ListOptions,
+): AsyncGenerator<KupoMatch, void> {
   const stop = new AbortController()
-  const stall = setTimeout(() => stop.abort(new Error(`it sent nothing in ${stallMs} ms`)), stallMs)
-  try {
-    const response = await fetch(`${url.replace(/\/+$/, '')}/l2/kupo/matches?unspent`, {
-      redirect: 'error',
-      signal: AbortSignal.any([signal, stop.signal]),
+  let leftMs = timeoutMs
+  /** Waits for a part of the answer. What the reader does with it does not count. */
+  async function within<T>(part: () => Promise<T>): Promise<T> {
+    const since = performance.now()
+    const why =
+      leftMs < stallMs ? `its list takes more than ${timeoutMs} ms` : `it sent nothing in ${stallMs} ms`
+    const late = setTimeout(() => stop.abort(new Error(why)), Math.min(leftMs, stallMs))
+    return part().finally(() => {
+      clearTimeout(late)
+      leftMs -= performance.now() - since
     })
+  }
+  try {
+    const response = await within(() =>
+      fetch(`${url.replace(/\/+$/, '')}/l2/kupo/matches?unspent`, {
+        redirect: 'error',
+        signal: AbortSignal.any([signal, stop.signal]),
+      }),
+    )
     if (response.status !== 200 || response.body === null)
       throw new Error(`GET /l2/kupo/matches: status ${response.status}`)
     const split = createSplitter()
-    for await (const piece of response.body) {
-      stall.refresh()
-      for (const text of split.push(piece)) yield matchOf(JSON.parse(text))
+    const pieces = response.body.getReader()
+    for (;;) {
+      const { done, value } = await within(() => pieces.read())
+      if (done) break
+      for (const text of split.push(value)) yield matchOf(JSON.parse(text))
     }
     if (!split.isComplete) throw new Error('GET /l2/kupo/matches: the list does not end')
   } finally {
-    clearTimeout(stall)
     stop.abort()
   }
 }

@@ -1,37 +1,23 @@
 interface RequestOptions {
   readonly signal: AbortSignal
+  readonly maxAnswerBytes?: number
 }
 
-/** Of the client of `@ratatosk/client`, all that is used here. */
+/** Of the client of `@ratatosk/client`, all that is used here. Answers may have any shape. */
 export interface NodeClient {
-  getStateQueue(options: RequestOptions): Promise<{ readonly headers: readonly string[] }>
+  getStateQueue(options: RequestOptions): Promise<unknown>
   listBlockTransactions(
     parameters: { readonly header_hash: string },
     options: RequestOptions,
-  ): Promise<{ readonly hashes: readonly string[] }>
-  getTransactionStatus(
-    parameters: { readonly tx_hash: string },
-    options: RequestOptions,
-  ): Promise<{
-    readonly status: string
-    readonly block?: { readonly height: number; readonly headerHash: string }
-  }>
-  getTransaction(
-    parameters: { readonly tx_hash: string },
-    options: RequestOptions,
-  ): Promise<{ readonly tx: string }>
-  getOutput(
-    parameters: { readonly ref: string },
-    options: RequestOptions,
-  ): Promise<{ readonly output: { readonly spentBy?: { readonly txHash: string } } }>
-  listUtxos(
-    parameters: { readonly address: string },
-    options: RequestOptions,
-  ): Promise<{ readonly utxos: readonly { readonly outref: string; readonly value: string }[] }>
+  ): Promise<unknown>
+  getTransactionStatus(parameters: { readonly tx_hash: string }, options: RequestOptions): Promise<unknown>
+  getTransaction(parameters: { readonly tx_hash: string }, options: RequestOptions): Promise<unknown>
+  getOutput(parameters: { readonly ref: string }, options: RequestOptions): Promise<unknown>
+  listUtxos(parameters: { readonly address: string }, options: RequestOptions): Promise<unknown>
   readEvents(
     parameters: { readonly type: 'accepted' },
     options: RequestOptions,
-  ): AsyncGenerator<{ readonly type: string; readonly data: object }, void>
+  ): AsyncGenerator<{ readonly type: string; readonly data: unknown }, void>
 }
 
 /** Whether a node answered 404 for what it does not have, rather than for what it does not serve. */
