@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { keysFromSeedPhrase } from '@ratatosk/transaction'
 import { expect, onTestFinished, test, vi } from 'vitest'
+import { runCli } from './run-cli.js'
 import { run } from './test/run.js'
 import { cliVersion } from './version.js'
 
@@ -171,4 +172,33 @@ test('audit and verify name what is missing or does not answer', async () => {
   const password = await run(['audit', '--archivist', 'http://user:secret@127.0.0.1:1'], away)
   expect(password.error).toContain('must not contain a user or password')
   expect([password.status, password.error.includes('secret')]).toEqual([2, false])
+})
+
+test('a fault of the program is one escaped line, and a stack only if the log level asks for it', async () => {
+  const fault = new TypeError('Cannot convert \u001b[31m\u009b\u202e\nforged to a BigInt')
+  const faulty = async (argv: readonly string[], environment: Record<string, string>) => {
+    let [out, error] = ['', '']
+    const status = await runCli(argv, {
+      environment: new Proxy(environment, {
+        get: (target, name) => {
+          if (name === 'HOST') throw fault
+          return Reflect.get(target, name)
+        },
+      }),
+      write: (text) => {
+        out += text
+      },
+      writeError: (text) => {
+        error += text
+      },
+    })
+    return { status, out, error }
+  }
+  const { status, out, error } = await faulty(['status'], {})
+  expect([status, out]).toEqual([1, ''])
+  expect(error).toMatch(/^Unexpected failure: TypeError: Cannot convert \\u001b\[31m[^\n]*\n$/)
+  expect(error).not.toMatch(/[^\P{Cc}\n]|\p{Cf}/u)
+  const json = await faulty(['status', '--json'], {})
+  expect([JSON.parse(json.out).error.code, json.error]).toEqual(['CLI_FAULT', ''])
+  expect((await faulty(['status'], { LOG_LEVEL: 'debug' })).error).toMatch(/^ {4}at /m)
 })

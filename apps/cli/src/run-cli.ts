@@ -28,7 +28,9 @@ export async function runCli(argv: readonly string[], shell: Shell): Promise<0 |
     shell.write(isJson ? jsonOf(value) : lines.map((line) => `${visible(line)}\n`).join(''))
     return ok ? 0 : status
   } catch (error) {
-    const { code, message, status } = failureOf(error)
+    const { code, message, status, stack } = failureOf(error)
+    if (stack !== undefined && ['debug', 'trace'].includes(shell.environment.LOG_LEVEL ?? ''))
+      for (const line of stack.split('\n')) shell.writeError(`${visible(line)}\n`)
     if (isJson) shell.write(jsonOf({ error: { code, message } }))
     else for (const line of message.split('\n')) shell.writeError(`${visible(line)}\n`)
     return status
@@ -59,9 +61,13 @@ interface Failure {
   readonly code: string
   readonly message: string
   readonly status: 1 | 2
+  /** Of a fault of this program. */
+  readonly stack?: string | undefined
 }
 
-/** Failures that a person can correct; others are faults of this program. */
+const longestMessage = 500
+
+/** Failures that a person can correct; others are faults of this program, in one line. */
 function failureOf(error: unknown): Failure {
   if (error instanceof UsageError) return { code: error.code, message: error.message, status: 2 }
   if (error instanceof CommandError) return { code: error.code, message: error.message, status: 1 }
@@ -72,5 +78,13 @@ function failureOf(error: unknown): Failure {
     // A node's text begins no line of its own.
     return { code: error.code, message: `${visible(error.message)}${remedyOf(error)}`, status: 1 }
   }
-  throw error
+  const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error)
+  return {
+    code: 'CLI_FAULT',
+    message:
+      `Unexpected failure: ${visible(text.slice(0, longestMessage))}. ` +
+      'Please report it. With LOG_LEVEL=debug, it is shown where it happened.',
+    status: 1,
+    stack: error instanceof Error ? error.stack : undefined,
+  }
 }

@@ -53,6 +53,9 @@ export interface StatusErrorInit {
   readonly retryAfter: number | undefined
 }
 
+/** Characters that are taken from an answer; its body has all. */
+const longest = { code: 100, message: 2000 }
+
 /** An answer other than 2xx. `code` is that of the body, or else `HTTP_<status>`. */
 export class StatusError extends ClientError {
   readonly status: number
@@ -64,8 +67,8 @@ export class StatusError extends ClientError {
   constructor({ request, status, body, retryAfter }: StatusErrorInit) {
     const { code, error } = (typeof body === 'object' && body !== null ? body : {}) as Record<string, unknown>
     super(
-      typeof code === 'string' ? code : `HTTP_${status}`,
-      `${request}: ${status}${typeof error === 'string' ? ` ${error}` : ''}`,
+      typeof code === 'string' && code.length <= longest.code ? code : `HTTP_${status}`,
+      `${request}: ${status}${typeof error === 'string' ? ` ${error.slice(0, longest.message)}` : ''}`,
     )
     this.status = status
     this.body = body

@@ -78,7 +78,7 @@ export class Transport {
       } catch (error) {
         const wait = isRepeatable && failures < retries ? waitAfter(error, failures) : undefined
         if (wait === undefined) throw error
-        this.#options.onRetry?.(error as Error)
+        this.#options.onRetry?.(error as Error, wait)
         await sleep(wait, signal)
       }
     }

@@ -27,8 +27,8 @@ export async function readStatus(client: Client) {
     served(client.getCommitmentWalletBalance()),
   ])
   return {
-    ready: failing.length === 0,
-    failing,
+    ready: failing === undefined,
+    failing: failing ?? [],
     ...(network && { network: network.network, version: network.versions.node }),
     ...(queue && { blocksInStateQueue: queue.headers.length }),
     ...(root && { stateQueue: root.status, stateQueueAddress: root.stateQueueAddress }),
@@ -36,14 +36,15 @@ export async function readStatus(client: Client) {
   }
 }
 
-/** The parts that do not respond. */
-async function failingParts(client: Client): Promise<readonly string[]> {
+/** The parts that do not respond; undefined if the node is ready. */
+async function failingParts(client: Client): Promise<readonly string[] | undefined> {
   try {
     await client.getReadiness({ retries: 0 })
-    return []
+    return undefined
   } catch (error) {
-    const { failing } = error instanceof StatusError ? (error.body as { failing?: readonly string[] }) : {}
-    if (failing === undefined) throw error
+    const body: unknown = error instanceof StatusError ? error.body : undefined
+    const failing = typeof body === 'object' && body !== null && 'failing' in body ? body.failing : undefined
+    if (!Array.isArray(failing) || !failing.every((part) => typeof part === 'string')) throw error
     return failing
   }
 }

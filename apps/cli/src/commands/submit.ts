@@ -4,6 +4,7 @@ import { command } from '../frame/command.js'
 import { wholeNumber } from '../frame/command-line.js'
 import { CommandError } from '../frame/errors.js'
 import { connect, nodeArguments } from '../frame/node-connection.js'
+import { visible } from '../frame/plain-text.js'
 import { createProgress } from '../frame/progress.js'
 import { type Refusal, type SubmitReport, submitAll } from '../layer2/submit-all.js'
 
@@ -27,9 +28,12 @@ export const submit = command(
     const progress = createProgress(shell)
     const onProgress = ({ submitted, accepted }: SubmitReport) =>
       progress.show(`${submitted} submitted, ${accepted} accepted`)
-    const report = await submitAll(client, linesOf(args.file), { fromLine, onProgress }).finally(
-      progress.clear,
-    )
+    const onRetry = (reason: string, leftMs: number) => {
+      progress.clear()
+      shell.writeError(`${visible(reason)}. Trying again for up to ${Math.ceil(leftMs / 1000)} s.\n`)
+    }
+    const lines = linesOf(args.file)
+    const report = await submitAll(client, lines, { fromLine, onProgress, onRetry }).finally(progress.clear)
     const ok = report.accepted === report.submitted && report.stopped === undefined
     return { value: report, lines: linesOfReport(report), ok }
   },

@@ -1,11 +1,15 @@
 import { readFile } from 'node:fs/promises'
-import { type Client, createClient, NotServedError, WrongTokenError } from '@ratatosk/client'
+import { type Client, createClient, NotServedError, TimeoutError, WrongTokenError } from '@ratatosk/client'
 import { faultOf } from '@ratatosk/client/answers'
 import type { Shell } from './command.js'
 import { wholeNumber } from './command-line.js'
 import { CommandError, UsageError } from './errors.js'
+import { visible } from './plain-text.js'
 
 const mostSeconds = 3600
+
+/** Milliseconds until a repetition that a user is told of. */
+const longWaitMs = 1000
 
 /** Options of a command that asks a running node. */
 export const nodeArguments = {
@@ -42,7 +46,10 @@ export const timeoutMsOf = ({ timeout }: Pick<ConnectionOptions, 'timeout'>): nu
   wholeNumber('timeout', timeout, mostSeconds) * 1000
 
 /** A client of the node that the options name. @throws UsageError or CommandError */
-export async function connect(options: ConnectionOptions, { environment }: Shell): Promise<Client> {
+export async function connect(
+  options: ConnectionOptions,
+  { environment, writeError }: Shell,
+): Promise<Client> {
   const { url = defaultUrl(environment) } = options
   const timeoutMs = timeoutMsOf(options)
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
@@ -53,6 +60,10 @@ export async function connect(options: ConnectionOptions, { environment }: Shell
     timeoutMs,
     retries: 1,
     checkAnswer: faultOf,
+    onRetry: (error, waitMs) => {
+      if (waitMs >= longWaitMs || error instanceof TimeoutError)
+        writeError(`${visible(error.message)}. Trying again.\n`)
+    },
     ...(operatorToken && { operatorToken }),
     ...(faucetToken && { faucetToken }),
   })

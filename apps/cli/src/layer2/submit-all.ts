@@ -29,6 +29,8 @@ interface SubmitOptions {
   /** How long no transaction may get a result, or the node may refuse a request, in milliseconds. */
   readonly patienceMs?: number
   onProgress?(report: SubmitReport): void
+  /** Is told now and then why a request is repeated. @param leftMs how long it will be, at most */
+  onRetry?(reason: string, leftMs: number): void
 }
 
 interface Submission {
@@ -55,7 +57,7 @@ const longestPauseMs = 5_000
 export async function submitAll(
   client: Client,
   lines: AsyncIterable<string>,
-  { fromLine = 1, patienceMs = 120_000, onProgress }: SubmitOptions = {},
+  { fromLine = 1, patienceMs = 120_000, onProgress, onRetry }: SubmitOptions = {},
 ): Promise<SubmitReport> {
   const refusals: Refusal[] = []
   const count = { submitted: 0, accepted: 0, refused: 0 }
@@ -70,6 +72,13 @@ export async function submitAll(
   }
 
   let answeredAt = performance.now()
+  let toldAt = Number.NEGATIVE_INFINITY
+  const tell = (reason: string, now: number) => {
+    if (now - toldAt < longestPauseMs) return
+    toldAt = now
+    onRetry?.(reason, patienceMs - (now - answeredAt))
+  }
+
   /** Repeats a request that the node refuses for the time being. */
   async function patiently<T>(request: () => Promise<T>): Promise<T> {
     for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
@@ -78,11 +87,10 @@ export async function submitAll(
         answeredAt = performance.now()
         return answer
       } catch (error) {
-        if (
-          !(error instanceof StatusError && isTemporary(error)) ||
-          performance.now() - answeredAt > patienceMs
-        )
+        const now = performance.now()
+        if (!(error instanceof StatusError && isTemporary(error)) || now - answeredAt > patienceMs)
           throw error
+        tell(error.message, now)
         await sleep(Math.min(Math.max(pauseMs, (error.retryAfter ?? 0) * 1000), patienceMs))
       }
     }

@@ -44,7 +44,13 @@ function faultOfType(schema: Schema, value: unknown, place: string): string | un
   }
 }
 
+/** Amounts and numbers of slots: none of 64 bits has more, and the work for one grows with its length. */
+const digits = '^[0-9]+$'
+const mostDigits = 20
+
 function faultOfText(pattern: string | undefined, value: unknown, place: string): string | undefined {
+  if (pattern === digits && typeof value === 'string' && value.length > mostDigits)
+    return `${place} has more than ${mostDigits} digits`
   if (pattern === undefined || typeof value !== 'string' || new RegExp(pattern, 'u').test(value))
     return undefined
   return `${place} does not match ${pattern}`
