@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { keysFromSeedPhrase } from '@ratatosk/transaction'
 import { expect, onTestFinished, test, vi } from 'vitest'
@@ -116,7 +116,7 @@ test.each([
   ],
   ['PORT: { a: 1 }', 'PORT must be a value, or a list of values.'],
   ['- PORT', 'it must have lines such as `PORT: 3000`.'],
-  ['a: [', 'cannot be read'],
+  ['a: [', 'cannot be used'],
 ])('a configuration file with %j starts nothing', async (text, message) => {
   const file = join(await temporaryDirectory(), 'node.yaml')
   await writeFile(file, text)
@@ -124,6 +124,31 @@ test.each([
   expect([status, out]).toEqual([1, ''])
   expect(error).toContain(message)
   expect(error).not.toContain('hidden')
+})
+
+test.each([
+  ['/dev/zero', /: it is not a regular file\. Name a file on a disk\n$/],
+  ['pipe', /: it is not a regular file\. Name a file on a disk\n$/],
+  ['nested', /: its values are nested\. It must have lines such as `PORT: 3000`\n$/],
+  ['long', /: it has more than 262144 bytes\. Name another file\n$/],
+  ['many', /: and 950 further faults\n$/],
+])('the configuration file %s is refused without a wait', async (name, message) => {
+  const folder = await temporaryDirectory()
+  await execute('mkfifo', [join(folder, 'pipe')])
+  await writeFile(join(folder, 'nested'), `PORT: ${'['.repeat(100_000)}`)
+  await writeFile(join(folder, 'long'), `PORT: ${'1'.repeat(300_000)}`)
+  await writeFile(join(folder, 'many'), Array.from({ length: 1000 }, (_, n) => `A${n}: 1\n`).join(''))
+  const { status, out, error } = await run(['start', '--config', resolve(folder, name)])
+  expect([status, out]).toEqual([1, ''])
+  expect(error).toMatch(message)
+})
+
+test('a token is not read from a device', async () => {
+  const { status, error } = await run(['commit', '--token-file', '/dev/zero'])
+  expect([status, error]).toEqual([
+    1,
+    '"/dev/zero" for OPERATOR_TOKEN: it is not a regular file. Name a file on a disk.\n',
+  ])
 })
 
 test('the environment takes precedence over the configuration file', async () => {

@@ -1,6 +1,6 @@
-import { readFile } from 'node:fs/promises'
 import { type Client, createClient, NotServedError, TimeoutError, WrongTokenError } from '@ratatosk/client'
 import { faultOf } from '@ratatosk/client/answers'
+import { fileLimits, readRegularFile } from '@ratatosk/node/regular-file'
 import type { Shell } from './command.js'
 import { wholeNumber } from './command-line.js'
 import { CommandError, UsageError } from './errors.js'
@@ -54,8 +54,8 @@ export async function connect(
   const timeoutMs = timeoutMsOf(options)
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
     throw new UsageError('--url must be a URL such as http://127.0.0.1:3000.')
-  const operatorToken = await secretOf('OPERATOR_TOKEN', environment, options['token-file'])
-  const faucetToken = await secretOf('FAUCET_TOKEN', environment)
+  const operatorToken = secretOf('OPERATOR_TOKEN', environment, options['token-file'])
+  const faucetToken = secretOf('FAUCET_TOKEN', environment)
   return createClient(url, {
     timeoutMs,
     retries: 1,
@@ -91,15 +91,16 @@ function defaultUrl({ HOST, PORT }: Shell['environment']): string {
 }
 
 /** A secret of the environment or of a file, never of the command line. @throws CommandError */
-async function secretOf(
+function secretOf(
   name: string,
   environment: Shell['environment'],
   file = environment[`${name}_FILE`],
-): Promise<string | undefined> {
+): string | undefined {
   if (!file) return environment[name]
   try {
-    return (await readFile(file, 'utf8')).trim()
-  } catch {
-    throw new CommandError('CLI_SECRET_FILE', `The file "${file}" for ${name} cannot be read.`)
+    return readRegularFile(file, fileLimits.secret).trim()
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new CommandError('CLI_SECRET_FILE', `"${file}" for ${name}: ${reason}.`)
   }
 }

@@ -1,5 +1,5 @@
-import { readFile } from 'node:fs/promises'
 import type { Environment } from '@ratatosk/node'
+import { fileLimits, readRegularFile } from '@ratatosk/node/regular-file'
 import { parse } from 'yaml'
 import { CommandError } from '../frame/errors.js'
 
@@ -11,6 +11,16 @@ export const configArgument = {
     description: 'YAML file with settings; the environment takes precedence',
   },
 } as const
+
+/** Problems of one file that are shown. */
+const mostProblems = 50
+
+function linesOf(path: string, problems: readonly string[]): readonly string[] {
+  const lines = problems.slice(0, mostProblems).map((problem) => `${path}: ${problem}`)
+  if (problems.length > mostProblems)
+    lines.push(`${path}: and ${problems.length - mostProblems} further faults`)
+  return lines
+}
 
 /** Every setting by its name. */
 type Kinds = ReadonlyMap<string, 'secret' | 'plain'>
@@ -26,7 +36,7 @@ export async function withConfigFile(
   environment: Environment,
 ): Promise<Environment> {
   if (path === undefined) return environment
-  const entries = Object.entries(await readMapping(path))
+  const entries = Object.entries(readMapping(path))
   const { settingsSchema } = await import('@ratatosk/node')
   const known: Kinds = new Map(
     Object.entries<object>(settingsSchema.properties).map(([name, notes]) => [
@@ -35,23 +45,29 @@ export async function withConfigFile(
     ]),
   )
   const problems = entries.flatMap(([name, value]) => problemOf(name, value, known))
-  if (problems.length > 0)
-    throw new CommandError('CLI_CONFIG', problems.map((problem) => `${path}: ${problem}`).join('\n'))
+  if (problems.length > 0) throw new CommandError('CLI_CONFIG', linesOf(path, problems).join('\n'))
   const missing = entries.filter(([name]) => !environment[name] && !environment[name.replace(/_FILE$/, '')])
   return { ...environment, ...Object.fromEntries(missing.map(([name, value]) => [name, textOf(value)])) }
 }
 
-async function readMapping(path: string): Promise<object> {
+function readMapping(path: string): object {
   let content: unknown
   try {
     // Every scalar is text, as in an environment: 56 digits are a hash and no number.
-    content = parse(await readFile(path, 'utf8'), { schema: 'failsafe' })
+    content = parse(readRegularFile(path, fileLimits.settings), { schema: 'failsafe' })
   } catch (error) {
-    const reason = error instanceof Error ? error.message.split('\n', 1)[0] : String(error)
-    throw new CommandError('CLI_CONFIG', `The file "${path}" cannot be read: ${reason}`)
+    throw new CommandError('CLI_CONFIG', `The file "${path}" cannot be used: ${reasonOf(error)}`)
   }
   if (typeof content === 'object' && content !== null && !Array.isArray(content)) return content
   throw new CommandError('CLI_CONFIG', `${path}: it must have lines such as \`PORT: 3000\`.`)
+}
+
+function reasonOf(error: unknown): string {
+  const [message = ''] = (error instanceof Error ? error.message : String(error)).split('\n', 1)
+  // Too many levels for the parser.
+  if (error instanceof RangeError || /^(?:Maximum call stack|Invalid string length)/.test(message))
+    return 'its values are nested. It must have lines such as `PORT: 3000`'
+  return message
 }
 
 function problemOf(name: string, value: unknown, known: Kinds): readonly string[] {

@@ -10,6 +10,7 @@ import type { LedgerEntry } from '@ratatosk/store'
 import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { SettingsError } from '../errors.js'
+import { fileLimits } from '../settings/regular-file.js'
 import type { Settings } from '../settings/schema.js'
 import { readJsonFile } from './json-file.js'
 import type { Network } from './network.js'
@@ -47,7 +48,7 @@ export async function loadGenesis(
     throw new SettingsError([`GENESIS_FILE is "${source}": ${reason}.`])
   }
 
-  const json = await readJsonFile('GENESIS_FILE', source)
+  const json = await readJsonFile('GENESIS_FILE', source, fileLimits.genesis)
   if (!Value.Check(Type.Object({ utxos: Type.Array(Type.Unknown()) }), json)) {
     return fail('it must hold { "utxos": [ … ] }')
   }

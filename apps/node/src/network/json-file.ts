@@ -1,23 +1,25 @@
-import { readFile } from 'node:fs/promises'
 import { SettingsError } from '../errors.js'
+import { readRegularFile } from '../settings/regular-file.js'
 
 /**
  * Reads the JSON file that a setting names.
  *
  * @param setting the setting's name, for the error message
- * @throws SettingsError if the file cannot be read or is not JSON
+ * @throws SettingsError if the file cannot be read, has more bytes, or is not JSON
  */
-export async function readJsonFile(setting: string, path: string | URL): Promise<unknown> {
+export async function readJsonFile(setting: string, path: string | URL, maxBytes: number): Promise<unknown> {
+  const failed = (reason: string) => new SettingsError([`${setting} is "${path}": ${reason}.`])
   let text: string
   try {
-    text = await readFile(path, 'utf8')
-  } catch {
-    throw new SettingsError([`${setting} is "${path}": the file cannot be read.`])
+    text = readRegularFile(path, maxBytes)
+  } catch (error) {
+    throw failed(reasonOf(error))
   }
   try {
     return JSON.parse(text)
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
-    throw new SettingsError([`${setting} is "${path}": the file is not JSON (${reason}).`])
+    throw failed(`the file is not JSON (${reasonOf(error)})`)
   }
 }
+
+const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

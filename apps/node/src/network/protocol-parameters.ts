@@ -1,5 +1,6 @@
 import { type ProtocolParameters, parseProtocolParameters } from '@ratatosk/ledger'
 import { SettingsError } from '../errors.js'
+import { fileLimits } from '../settings/regular-file.js'
 import type { NetworkName, Settings } from '../settings/schema.js'
 import { readJsonFile } from './json-file.js'
 
@@ -34,7 +35,8 @@ export async function loadProtocolParameters(
 ): Promise<ProtocolParameters> {
   const { LEDGER_VERSION: version } = settings
   const path = settings.PROTOCOL_PARAMETERS_FILE ?? includedFile(settings, began)
-  const parameters = parse(await readJsonFile('PROTOCOL_PARAMETERS_FILE', path), path)
+  const json = await readJsonFile('PROTOCOL_PARAMETERS_FILE', path, fileLimits.parameters)
+  const parameters = parse(json, path)
   const { major } = parameters.ledgerVersion
   if (version === undefined || Number(version) === major) return parameters
   throw new SettingsError([

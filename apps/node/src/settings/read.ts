@@ -1,9 +1,9 @@
-import { readFileSync } from 'node:fs'
 import { commitDefaults } from '@ratatosk/sequencer'
 import { Value } from '@sinclair/typebox/value'
 import { SettingsError } from '../errors.js'
 import { allowedValues } from './kinds.js'
 import { nearMisses } from './near-misses.js'
+import { fileLimits, readRegularFile } from './regular-file.js'
 import { brokenRules } from './rules.js'
 import { type NetworkDefaults, type Settings, settingNotes, settingsSchema } from './schema.js'
 
@@ -82,9 +82,9 @@ function readSecret(name: string, environment: Environment, problems: string[]):
     return undefined
   }
   try {
-    return readFileSync(path, 'utf8').trim()
-  } catch {
-    problems.push(`${name}_FILE is ${shown(path)}: the file cannot be read.`)
+    return readRegularFile(path, fileLimits.secret).trim()
+  } catch (error) {
+    problems.push(`${name}_FILE is ${shown(path)}: ${error instanceof Error ? error.message : error}.`)
     return undefined
   }
 }

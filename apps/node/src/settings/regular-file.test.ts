@@ -1,0 +1,47 @@
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, type TestContext, test } from 'vitest'
+import { loadGenesis } from '../network/genesis.js'
+import { readRegularFile } from './regular-file.js'
+import { problemsOf } from './test/problems-of.js'
+
+function folderOf(context: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), 'ratatosk-settings-'))
+  context.onTestFinished(() => rmSync(folder, { recursive: true }))
+  return folder
+}
+
+const notRegular = 'it is not a regular file. Name a file on a disk'
+
+test('a file is read up to its limit, also by a link, and where its size is not known', (context) => {
+  const folder = folderOf(context)
+  const file = join(folder, 'file')
+  writeFileSync(file, 'é'.repeat(50_000))
+  symlinkSync(file, join(folder, 'link'))
+  expect(readRegularFile(join(folder, 'link'), 100_000)).toBe('é'.repeat(50_000))
+  expect(() => readRegularFile(file, 99_999)).toThrow('it has more than 99999 bytes. Name another file')
+  expect(readRegularFile('/proc/self/status', 100_000)).toMatch(/^Name:/)
+})
+
+test('what may have no end, or send nothing, is refused', (context) => {
+  const folder = folderOf(context)
+  const pipe = join(folder, 'pipe')
+  execFileSync('mkfifo', [pipe])
+  for (const path of ['/dev/zero', pipe, folder]) expect(() => readRegularFile(path, 10)).toThrow(notRegular)
+  expect(() => readRegularFile(join(folder, 'none'), 10)).toThrow('the file cannot be read')
+})
+
+test('settings name what is wrong with the files that they name', async (context) => {
+  const pipe = join(folderOf(context), 'pipe')
+  execFileSync('mkfifo', [pipe])
+  expect(problemsOf({ OPERATOR_TOKEN_FILE: '/dev/zero', FAUCET_TOKEN_FILE: pipe })).toEqual([
+    `OPERATOR_TOKEN_FILE is "/dev/zero": ${notRegular}.`,
+    `FAUCET_TOKEN_FILE is "${pipe}": ${notRegular}.`,
+  ])
+  for (const GENESIS_FILE of [pipe, '/dev/zero'])
+    await expect(loadGenesis({ GENESIS_FILE }, { name: 'devnet' } as never)).rejects.toMatchObject({
+      problems: [`GENESIS_FILE is "${GENESIS_FILE}": ${notRegular}.`],
+    })
+})

@@ -1,0 +1,43 @@
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
+
+/** Most bytes of the files that settings name, and of the file with the settings. */
+export const fileLimits = { secret: 65_536, settings: 262_144, parameters: 1_048_576, genesis: 268_435_456 }
+
+const pieceBytes = 65_536
+
+/**
+ * The text of a file. A device, a pipe and a socket are refused: they may have no end, and send nothing.
+ *
+ * @throws Error whose message says what is wrong with the file, to be put behind a colon
+ */
+export function readRegularFile(path: string | URL, maxBytes: number): string {
+  const file = opened(path)
+  try {
+    if (!fstatSync(file).isFile()) throw new Error('it is not a regular file. Name a file on a disk')
+    return textOf(file, maxBytes)
+  } finally {
+    closeSync(file)
+  }
+}
+
+/** Opens without waiting for the other end of a pipe. */
+function opened(path: string | URL): number {
+  try {
+    return openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
+  } catch (cause) {
+    throw new Error('the file cannot be read', { cause })
+  }
+}
+
+/** What the system says of the size need not be true, as for files of `/proc`. */
+function textOf(file: number, maxBytes: number): string {
+  const pieces: Buffer[] = []
+  for (let bytes = 0; ; ) {
+    const piece = Buffer.allocUnsafe(Math.min(pieceBytes, maxBytes + 1 - bytes))
+    const count = readSync(file, piece)
+    if (count === 0) return Buffer.concat(pieces).toString('utf8')
+    bytes += count
+    if (bytes > maxBytes) throw new Error(`it has more than ${maxBytes} bytes. Name another file`)
+    pieces.push(piece.subarray(0, count))
+  }
+}
