@@ -1,4 +1,5 @@
 import { type AddressInfo, connect } from 'node:net'
+import { gzipSync } from 'node:zlib'
 import { exchange, recordedLog } from '@ratatosk/test-kit/http'
 import fastify, { type FastifyInstance } from 'fastify'
 import t, { type Test } from 'tap'
@@ -87,6 +88,28 @@ t.test('names what a parser refused', async (t) => {
   const url = await server.inject('/%zz')
   t.equal(url.statusCode, 400)
   t.same(url.json(), { error: "'/%zz' is not a valid url component" })
+})
+
+t.test('refuses a body that is encoded, rather than read it as it is', async (t) => {
+  const { server } = await build(t)
+  const post = (encoding: string, payload: string | Buffer = 'text', url = '/echo') =>
+    server.inject({
+      method: 'POST',
+      url,
+      headers: { 'content-type': 'text/plain', 'content-encoding': encoding },
+      payload,
+    })
+  for (const encoding of ['gzip', 'br', 'deflate', 'identity, gzip', 'GZIP', 'x']) {
+    const refused = await post(encoding, gzipSync('text'))
+    t.equal(refused.statusCode, 415, encoding)
+    t.equal(refused.headers['accept-encoding'], 'identity')
+    t.same(refused.json(), {
+      error: 'Unsupported Media Type: send the body as it is, without the header Content-Encoding',
+    })
+  }
+  for (const encoding of ['identity', 'Identity ', ''])
+    t.not((await post(encoding)).statusCode, 415, encoding)
+  t.equal((await post('gzip', 'text', '/nothing')).statusCode, 404)
 })
 
 t.test('answers in JSON what fails before a request exists', async (t) => {

@@ -1,4 +1,10 @@
-import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
+import {
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+  STATUS_CODES,
+} from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyHttpOptions, FastifyInstance } from 'fastify'
 import { fastifyPlugin as fp } from 'fastify-plugin'
@@ -86,13 +92,35 @@ export const httpErrors = fp(
     // RFC 9112, section 3.2: an HTTP/1.1 request without a Host header is answered 400.
     fastify.addHook('onRequest', (request, reply, done) => {
       responses.set(request.raw.socket, reply.raw)
-      if (request.headers.host === undefined && request.raw.httpVersion === '1.1') {
+      const { headers } = request
+      if (headers.host === undefined && request.raw.httpVersion === '1.1')
         done(new HttpError(400, 'HTTP_HOST_MISSING', 'Missing Host header'))
+      else if (!request.is404 && hasEncodedBody(headers)) {
+        // RFC 9110, section 15.5.16.
+        reply.header('accept-encoding', 'identity')
+        done(new EncodedBodyError())
       } else done()
     })
   },
   { name: '@ratatosk/http', fastify: '5.x' },
 )
+
+function hasEncodedBody(headers: IncomingHttpHeaders): boolean {
+  const { 'content-encoding': encoding = '', 'content-length': length = '0' } = headers
+  const hasBody = headers['transfer-encoding'] !== undefined || length !== '0'
+  return hasBody && !/^\s*(?:identity\s*)?$/i.test(encoding)
+}
+
+/** 415: a body is compressed, and no server decompresses it: a little could become much. */
+class EncodedBodyError extends HttpError {
+  constructor() {
+    super(
+      415,
+      'HTTP_ENCODED_BODY',
+      'Unsupported Media Type: send the body as it is, without the header Content-Encoding',
+    )
+  }
+}
 
 /** RFC 9110, section 10.1.1: `100-continue` is the only known expectation. Node's own 417 has no body. */
 function refuseExpectation(_request: IncomingMessage, response: ServerResponse): void {

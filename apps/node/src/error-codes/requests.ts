@@ -52,6 +52,11 @@ export const requestsErrors: readonly ErrorGroup[] = [
         remedy: 'Send one; HTTP/1.1 requires it',
       },
       {
+        codes: ['HTTP_ENCODED_BODY'],
+        meaning: 'The body is compressed or encoded in another way',
+        remedy: 'Send it as it is, without `Content-Encoding`',
+      },
+      {
         codes: ['HTTP_HOST_NOT_ALLOWED'],
         meaning: 'The request names a host that the node does not know as its own',
         remedy: 'Use a loopback address, or list the name in `PUBLIC_HOSTS`',
