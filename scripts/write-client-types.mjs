@@ -61,7 +61,19 @@ const schemas = Object.entries(document.components.schemas).map(([name, schema])
 /** What a schema accepts, without what describes it or is not checked. */
 function checked(schema) {
   if (Array.isArray(schema)) return schema.map(checked)
-  const { $ref, anyOf, enum: values, not, type, pattern, items, properties, required } = schema
+  const {
+    $ref,
+    anyOf,
+    enum: values,
+    not,
+    type,
+    pattern,
+    minimum,
+    maximum,
+    items,
+    properties,
+    required,
+  } = schema
   return {
     ...($ref && { $ref: $ref.replace('#/components/schemas/', '') }),
     ...(anyOf && { anyOf: anyOf.map(checked) }),
@@ -69,6 +81,8 @@ function checked(schema) {
     ...(not && { not: {} }),
     ...(type && { type }),
     ...(pattern && { pattern }),
+    ...(minimum !== undefined && { minimum }),
+    ...(maximum !== undefined && { maximum }),
     ...(items && { items: checked(items) }),
     ...(properties && {
       properties: Object.fromEntries(

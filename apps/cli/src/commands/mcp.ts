@@ -1,7 +1,7 @@
-import { once } from 'node:events'
 import { command } from '../frame/command.js'
 import { UsageError } from '../frame/errors.js'
 import { connect, nodeArguments } from '../frame/node-connection.js'
+import { visible } from '../frame/plain-text.js'
 
 /** `ratatosk mcp` */
 export const mcp = command(
@@ -20,14 +20,15 @@ export const mcp = command(
     if (devnetUrl !== undefined && !/^https?:\/\//.test(devnetUrl))
       throw new UsageError('--devnet-url must be a URL such as http://127.0.0.1:8090/devnet.')
     const client = await connect(args, shell)
-    const [{ mcpServer }, { StdioServerTransport }] = await Promise.all([
+    const [{ mcpServer }, { LineTransport }] = await Promise.all([
       import('../mcp/server.js'),
-      import('@modelcontextprotocol/sdk/server/stdio.js'),
+      import('../mcp/line-transport.js'),
     ])
     const server = mcpServer({ client, devnetUrl })
-    const ended = once(process.stdin, 'end')
-    await server.connect(new StdioServerTransport())
-    await ended
+    server.onerror = ({ message }) => shell.writeError(`${visible(message)}\n`)
+    const transport = new LineTransport(process.stdin, process.stdout)
+    await server.connect(transport)
+    await transport.ended
     await server.close()
     return undefined
   },

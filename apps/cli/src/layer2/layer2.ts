@@ -11,6 +11,8 @@ import {
   type Utxo,
 } from '@ratatosk/ledger'
 import { buildTransaction, keysFromSeedPhrase, type WalletKeys } from '@ratatosk/transaction'
+import { CommandError } from '../frame/errors.js'
+import { visible } from '../frame/plain-text.js'
 
 /** A signed transaction. */
 export interface SignedPayment {
@@ -39,10 +41,22 @@ interface PaymentBuilder {
 /** The unspent outputs of an address. */
 export async function outputsOf(client: Client, address: string): Promise<readonly Utxo[]> {
   const { utxos } = await client.listUtxos({ address })
-  return utxos.map(({ outref, value }) => ({
-    reference: decodeOutputReference(Buffer.from(outref, 'hex')),
-    output: decodeTransactionOutput(Buffer.from(value, 'hex')),
-  }))
+  return understood('GET /utxos', () =>
+    utxos.map(({ outref, value }) => ({
+      reference: decodeOutputReference(Buffer.from(outref, 'hex')),
+      output: decodeTransactionOutput(Buffer.from(value, 'hex')),
+    })),
+  )
+}
+
+/** @throws CommandError if the node's answer cannot be read */
+function understood<T>(request: string, read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    const reason = error instanceof Error ? error.message.split('\n', 1)[0] : String(error)
+    throw new CommandError('CLI_ANSWER', `${request}: the answer cannot be read: ${visible(reason ?? '')}`)
+  }
 }
 
 /** The sum of their lovelace. */
@@ -73,7 +87,9 @@ export async function devnetFunds(
 /** Builds and signs payments by what `GET /network` says of layer 2. */
 export async function openBuilder(client: Client): Promise<PaymentBuilder> {
   const { network, networkId, protocolParameters, slotClock } = await client.getNetwork()
-  const parameters: ProtocolParameters = parseProtocolParameters(protocolParameters)
+  const parameters: ProtocolParameters = understood('GET /network', () =>
+    parseProtocolParameters(protocolParameters),
+  )
   const slots: SlotConfig = {
     zeroTime: BigInt(slotClock.zeroTime),
     zeroSlot: BigInt(slotClock.zeroSlot),

@@ -24,6 +24,7 @@ export function mcpServer(context: ToolContext): Server {
     try {
       return resultOf(await called.run(params.arguments, context))
     } catch (error) {
+      if (!isExpected(error)) server.onerror?.(error instanceof Error ? error : new Error(String(error)))
       return failureOf(error)
     }
   })
@@ -39,12 +40,14 @@ function failed(code: string, message: string, more: object = {}): CallToolResul
   return { ...resultOf({ error: { code, message, ...more } }), isError: true }
 }
 
-/** What a model can correct; anything else is a fault of this program. */
+const isExpected = (error: unknown): error is ClientError | CommandError =>
+  error instanceof ClientError || error instanceof CommandError
+
+/** What a model can correct, or a fault of this program. */
 function failureOf(error: unknown): CallToolResult {
   if (error instanceof RejectedError) {
     return failed(error.code, error.message, { failures: error.failures })
   }
-  if (error instanceof ClientError || error instanceof CommandError)
-    return failed(error.code, error.message + remedyOf(error))
-  throw error
+  if (isExpected(error)) return failed(error.code, error.message + remedyOf(error))
+  return failed('CLI_FAULT', 'The tool failed unexpectedly. Please report it.')
 }

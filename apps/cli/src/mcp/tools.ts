@@ -14,6 +14,7 @@ const changes = { readOnlyHint: false, destructiveHint: false }
 /** Answers are read by a model: more is of no use to it. */
 const mostOutputs = 100
 const defaultFunds = 100_000_000
+const longestReason = 2000
 
 const address = Type.String({ description: 'Bech32 address', minLength: 1, maxLength: 200 })
 const transaction = Type.String({
@@ -169,9 +170,9 @@ const rollBack = tool(
     if (!response.ok)
       throw new CommandError(
         'CLI_ROLL_BACK',
-        `The devnet answered ${response.status}: ${await textOf(response)}`,
+        `The devnet answered ${response.status}: ${(await textOf(response)).slice(0, longestReason)}`,
       )
-    return { tip: JSON.parse(await textOf(response)) }
+    return { tip: parsed(await textOf(response)) }
   },
 )
 
@@ -180,6 +181,14 @@ export const tools: readonly Tool[] = [info, fund, utxos, decode, evaluate, subm
 
 function waitOptions(finality: NonNullable<AwaitTxOptions['finality']>, timeoutSeconds = 60): AwaitTxOptions {
   return { finality, timeoutMs: timeoutSeconds * 1000 }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new CommandError('CLI_ANSWER', 'The devnet did not answer with JSON: correct --devnet-url.')
+  }
 }
 
 function decoded(hex: string): Transaction {

@@ -24,7 +24,11 @@ function faultIn(schema: Schema, value: unknown, place: string): string | undefi
   }
   if (not !== undefined) return `${place} must be absent`
   if (values !== undefined && !values.includes(value)) return `${place} is not one of ${values.join(', ')}`
-  return faultOfType(schema, value, place) ?? faultOfText(pattern, value, place)
+  return (
+    faultOfType(schema, value, place) ??
+    faultOfNumber(schema, value, place) ??
+    faultOfText(pattern, value, place)
+  )
 }
 
 function faultOfType(schema: Schema, value: unknown, place: string): string | undefined {
@@ -42,6 +46,12 @@ function faultOfType(schema: Schema, value: unknown, place: string): string | un
     default:
       return undefined
   }
+}
+
+function faultOfNumber({ minimum, maximum }: Schema, value: unknown, place: string): string | undefined {
+  if (typeof value !== 'number') return undefined
+  if (minimum !== undefined && value < minimum) return `${place} is less than ${minimum}`
+  return maximum !== undefined && value > maximum ? `${place} is more than ${maximum}` : undefined
 }
 
 /** Amounts and numbers of slots: none of 64 bits has more, and the work for one grows with its length. */

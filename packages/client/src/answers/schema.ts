@@ -7,6 +7,8 @@ export interface Schema {
   readonly not?: object
   readonly type?: string
   readonly pattern?: string
+  readonly minimum?: number
+  readonly maximum?: number
   readonly items?: Schema
   readonly properties?: Readonly<Record<string, Schema>>
   readonly required?: readonly string[]
