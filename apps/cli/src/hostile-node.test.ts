@@ -174,7 +174,7 @@ test.each(Object.keys(others))('an answer of another shape, %s, is one escaped l
     }
 })
 
-test('submit says while it waits why it repeats a request, and stops at a shape that it does not know', async () => {
+test('submit says why it repeats a request, and stops at an answer of another shape', async () => {
   const url = await hostileNode()
   const folder = await mkdtemp(join(tmpdir(), 'ratatosk-cli-'))
   onTestFinished(() => rm(folder, { recursive: true, force: true }))

@@ -199,7 +199,7 @@ test('audit and verify name what is missing or does not answer', async () => {
   expect([password.status, password.error.includes('secret')]).toEqual([2, false])
 })
 
-test('a fault of the program is one escaped line, and a stack only if the log level asks for it', async () => {
+test('a fault of the program is one escaped line, with a stack only at the log level debug', async () => {
   const fault = new TypeError('Cannot convert \u001b[31m\u009b\u202e\nforged to a BigInt')
   const faulty = async (argv: readonly string[], environment: Record<string, string>) => {
     let [out, error] = ['', '']

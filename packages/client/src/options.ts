@@ -15,7 +15,7 @@ export interface ClientOptions {
    * answer is an {@link InvalidAnswerError}. Default: no check.
    */
   readonly checkAnswer?: (operation: string, answer: unknown) => string | undefined
-  /** Is told of each failure after which a request is sent again, in `waitMs` milliseconds. */
+  /** Receives each failure after which a request is sent again, in `waitMs` milliseconds. */
   readonly onRetry?: (error: Error, waitMs: number) => void
   /** Used instead of the global `fetch`. */
   readonly fetch?: typeof fetch

@@ -8,7 +8,7 @@ import { visible } from './plain-text.js'
 
 const mostSeconds = 3600
 
-/** Milliseconds until a repetition that a user is told of. */
+/** Milliseconds until a repetition that is reported. */
 const longWaitMs = 1000
 
 /** Options of a command that asks a running node. */

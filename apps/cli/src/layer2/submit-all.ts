@@ -29,7 +29,7 @@ interface SubmitOptions {
   /** How long no transaction may get a result, or the node may refuse a request, in milliseconds. */
   readonly patienceMs?: number
   onProgress?(report: SubmitReport): void
-  /** Is told now and then why a request is repeated. @param leftMs how long it will be, at most */
+  /** Receives now and then why a request is repeated. @param leftMs how long it will be, at most */
   onRetry?(reason: string, leftMs: number): void
 }
 
