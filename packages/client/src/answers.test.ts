@@ -84,3 +84,14 @@ test('brackets in texts are no levels, and failures before a repetition are told
   expect(await client.getNetwork()).toEqual(network)
   expect(told).toEqual([expect.stringMatching(/^GET \/network: no answer/)])
 })
+
+test('what is no stream of events is closed, although it does not end', async () => {
+  let closed: Promise<void> | undefined
+  const { client } = await served((_, response) => {
+    closed = new Promise((resolve) => response.once('close', resolve))
+    response.writeHead(200, { 'content-type': 'application/json' }).write(' ')
+  })
+  const error = await refused(client.readEvents().next())
+  expect(error.message).toContain('the answer is not a stream of events')
+  await closed
+})

@@ -41,6 +41,12 @@ export class Deadline {
     }, this.#ms)
   }
 
+  /** Ends the attempt, also an answer that no one reads. */
+  end(): void {
+    this.clear()
+    this.#controller.abort()
+  }
+
   clear(): void {
     clearTimeout(this.#timer)
     this.#given?.removeEventListener('abort', this.#forward)

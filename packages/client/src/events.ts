@@ -77,7 +77,7 @@ export async function* follow(
       } catch (error) {
         throw error instanceof RangeError ? notEvents(error) : explain(error)
       } finally {
-        deadline.clear()
+        deadline.end()
       }
     } catch (error) {
       if (options.signal?.aborted || !hasConnected || !isTransient(error)) throw error
