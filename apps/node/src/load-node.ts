@@ -27,8 +27,9 @@ export function loadNode(): Promise<LoadedNode> {
 async function load(): Promise<LoadedNode> {
   if (!existsSync(bundle))
     return { ...(await import('./index.js')), build: undefined, keepCode: () => undefined }
-  // V8 rejects what another version of it has written, one with other flags, or for another processor.
-  const kept = `${bundle}.${cachedDataVersionTag()}.cache`
+  // V8 rejects what was written with other flags or for another processor, but not what another release of
+  // Node with the same version of V8 has written, which faults.
+  const kept = `${bundle}.${process.version}.${cachedDataVersionTag()}.cache`
   const cachedData = existsSync(kept) ? readFileSync(kept) : undefined
   // ASCII, which V8 keeps in a byte a character.
   const text = readFileSync(bundle, 'latin1')

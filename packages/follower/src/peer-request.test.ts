@@ -48,7 +48,7 @@ test('a peer that keeps sending is left after the total limit', async () => {
   expect(feed.end()).toBeGreaterThan(0)
 })
 
-test('a peer that sends byte by byte is left after a stall period, although each byte asks for room', async () => {
+test('a peer that sends byte by byte is left, although each byte asks for room', async () => {
   const call = await serve(dripping(1, 20))
   const room = async () => undefined
   await expect(

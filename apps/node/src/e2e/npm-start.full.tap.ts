@@ -39,7 +39,7 @@ async function workspace(folder: string): Promise<string> {
   const home = join(folder, 'packages', 'dev-wallet')
   const compilerOptions = { composite: true, rootDir: 'src', outDir: 'dist', types: [] }
   await mkdir(join(home, 'src'), { recursive: true })
-  await mkdir(join(folder, 'node_modules'))
+  for (const name of ['apps', 'node_modules']) await mkdir(join(folder, name))
   await symlink(join(root, 'node_modules', 'typescript'), join(folder, 'node_modules', 'typescript'))
   const json = (path: string, value: unknown) => writeFile(join(folder, path), JSON.stringify(value))
   await json('tsconfig.base.json', {})

@@ -29,7 +29,7 @@ interface BulkOptions {
   readonly promptItems: number
 }
 
-/** A call of so many items is of a stream: one client that waits for each answer is none. */
+/** A call of so many items is of a stream: a client that waits for each answer sends one. */
 const steadySize = 4
 
 /**

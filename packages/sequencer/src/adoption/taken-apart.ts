@@ -16,8 +16,8 @@ export async function takeApart(transactions: readonly Uint8Array[]): Promise<Bl
 }
 
 /**
- * The same for a block that may be one of hundreds of thousands of transactions, which fill the memory: each is
- * taken apart when it is needed, and all of them only at last, when the block is known to keep the rules.
+ * The same for a block that may be one of hundreds of thousands of transactions, which fill the memory: each
+ * is taken apart when it is needed, and all of them only at last, when the block is known to keep the rules.
  */
 export async function takeApartAgain(transactions: readonly Uint8Array[]): Promise<BlockApart | undefined> {
   const identified = await each(transactions, ({ id, cbor }) => ({ id, cbor }))

@@ -157,7 +157,9 @@ export async function attackNodes(t: Test, { from, pairs, seed }: AttackOptions)
     peer.serve(undefined)
     await layer1.devnet.rollBack(layer1.devnet.tip().height - height)
     const megabytes = bodies.map(({ length }) => (length / 1e6).toFixed(1))
-    return `${2 * pair}: ${shapeNames[(2 * pair) % shapeNames.length]}, ${megabytes.join(' and ')} MB, ${end}, ${phases.map((at) => Math.round(at - phases[0]!))}`
+    const shape = shapeNames[(2 * pair) % shapeNames.length]
+    const times = phases.map((at) => Math.round(at - phases[0]!))
+    return `${2 * pair}: ${shape}, ${megabytes.join(' and ')} MB, ${end}, ${times}`
   }
 
   const before = await Promise.all(nodes.map((node) => node.figures()))

@@ -126,7 +126,8 @@ export async function attack(options: AttackOptions): Promise<AttackResult> {
         `${n} ${shape} ${isRight ? 'right' : 'lie'} ${(body.length / 1e6).toFixed(1)} MB: ` +
           `${said.ended?.slice(0, 90)}; turn ${Math.round(said.turn.wall)}/` +
           `${Math.round(said.turn.processor)} ms, rss ${Math.round(peakRss / 1e6)} MB, ` +
-          `heap ${Math.round(said.held / 1e6)} MB, ${Math.round(performance.now() - since)} ms ${said.long.join('; ')}`,
+          `heap ${Math.round(said.held / 1e6)} MB, ${Math.round(performance.now() - since)} ms ` +
+          said.long.join('; '),
       )
     }
     // It still does its work.

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { CborWriter, concatBytes } from '@ratatosk/cbor'
 
 /** A block of which a peer sends any bodies. */
-export interface HostileBlock {
+interface HostileBlock {
   /** Hex. */
   readonly headerHash: string
   /** What each who asks gets, one after another; the last again and again. */
@@ -12,7 +12,7 @@ export interface HostileBlock {
   readonly held?: ReadonlySet<string>
 }
 
-/** An archivist that sends what it is told, and has nothing else. */
+/** An archivist that sends what a test says, and has nothing else. */
 export interface HostilePeer {
   /** Where it is asked by one of those that it attacks. */
   url(name: string): string
