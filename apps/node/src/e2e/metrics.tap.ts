@@ -81,6 +81,7 @@ for (const backend of await backends()) {
         await scrape()
         return (
           now.get('ratatosk_block_height{state="merged"}') === 1 &&
+          (now.get('ratatosk_block_delay_seconds{state="merged"}') ?? 0) > 0 &&
           now.get('ratatosk_deliveries_total{outcome="rejected"}') === 1 &&
           (now.get('ratatosk_wallet_lovelace') ?? 0) > 1_000_000 &&
           (now.get('ratatosk_layer1_tip_timestamp_seconds') ?? 0) > 1_700_000_000

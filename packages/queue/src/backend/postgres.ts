@@ -13,6 +13,8 @@ interface PostgresConnectOptions {
   readonly requestTimeoutMs: number
 }
 
+/** How long a statement that creates tables may take on a busy disk, in milliseconds. */
+const migrationMs = 60_000
 /** Bytes; PostgreSQL accepts less than 8,000. */
 const maxNotificationBytes = 7999
 
@@ -31,13 +33,11 @@ export async function connectPostgres(options: PostgresConnectOptions): Promise<
   const pool = new pg.Pool({ ...config, max: poolSize })
   pool.setMaxListeners(0)
   pool.on('error', () => undefined)
+  const migrating = new pg.Client({ ...config, query_timeout: Math.max(requestTimeoutMs, migrationMs) })
+  migrating.on('error', () => undefined)
   try {
-    const client = await pool.connect()
-    try {
-      await runMigrations(client, schema)
-    } finally {
-      client.release()
-    }
+    await migrating.connect()
+    await runMigrations(migrating, schema)
   } catch (cause) {
     await pool.end()
     throw new QueueError(
@@ -45,6 +45,8 @@ export async function connectPostgres(options: PostgresConnectOptions): Promise<
       "PostgreSQL is not reachable or did not create the queue's tables",
       { cause },
     )
+  } finally {
+    await migrating.end()
   }
   const factory = schemaBackend(pool as PgPool, schema)
   const listener = postgresListener(config)
