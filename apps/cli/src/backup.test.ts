@@ -1,4 +1,4 @@
-import { appendFile, mkdir, mkdtemp, rm, rmdir, stat, symlink } from 'node:fs/promises'
+import { appendFile, mkdir, mkdtemp, readdir, rm, rmdir, stat, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createClient } from '@ratatosk/client'
@@ -62,6 +62,18 @@ test('an embedded store is saved while no node uses it, and restored to an empty
 
   const occupied = await run(['restore', saved], { DATA_DIR })
   expect(occupied).toMatchObject({ status: 1, error: expect.stringContaining('it is not empty') })
+  const others = join(folder, 'others')
+  await mkdir(join(others, 'restoration', 'of a painting'), { recursive: true })
+  await mkdir(join(others, 'notes'))
+  expect(await run(['restore', saved], { DATA_DIR: others })).toMatchObject({
+    status: 1,
+    error: expect.stringContaining('it is not empty'),
+  })
+  expect((await readdir(others, { recursive: true })).sort()).toEqual([
+    'notes',
+    'restoration',
+    'restoration/of a painting',
+  ])
   const elsewhere = { DATA_DIR: join(folder, 'elsewhere') }
   // As a killed restoration leaves it.
   await mkdir(join(elsewhere.DATA_DIR, 'restoration', 'global'), { recursive: true })

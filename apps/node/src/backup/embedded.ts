@@ -67,20 +67,29 @@ export async function restoreEmbedded(settings: Settings, folder: string): Promi
   const { release } = await takeDataDirectory(DATA_DIR, { waitMs: 0, refuseForeign: true })
   const temporary = restorationFolder(DATA_DIR)
   try {
-    // Left by a restoration that did not end.
-    await rm(temporary, { recursive: true, force: true })
-    if ((await readdir(DATA_DIR)).some((entry) => !entry.startsWith('lock.')))
+    // Checked before anything is removed: a folder of this name may be of others.
+    const isOther = (name: string) => !name.startsWith('lock.') && join(DATA_DIR, name) !== temporary
+    if ((await readdir(DATA_DIR)).some(isOther))
       throw new BackupError(`DATA_DIR is "${DATA_DIR}": it is not empty. Move it away, or set another one.`)
-    for (const path of manifest.emptyFolders ?? [])
-      await mkdir(join(temporary, path), { recursive: true, mode: 0o700 })
-    await copyFolder(join(folder, manifest.data), temporary)
+    await rm(temporary, { recursive: true, force: true })
+    await restoreTo(temporary, join(folder, manifest.data), manifest.emptyFolders)
     await rename(temporary, join(DATA_DIR, manifest.data))
     await sync(DATA_DIR)
     return manifest
   } catch (error) {
-    await rm(temporary, { recursive: true, force: true })
     throw backupErrorOf(error, DATA_DIR)
   } finally {
     await release()
+  }
+}
+
+/** Copies a store. If that fails, nothing of the copy is left. */
+async function restoreTo(copy: string, saved: string, emptyFolders: readonly string[] = []): Promise<void> {
+  try {
+    for (const path of emptyFolders) await mkdir(join(copy, path), { recursive: true, mode: 0o700 })
+    await copyFolder(saved, copy)
+  } catch (error) {
+    await rm(copy, { recursive: true, force: true })
+    throw error
   }
 }
