@@ -58,10 +58,19 @@ function faultOfNumber({ minimum, maximum }: Schema, value: unknown, place: stri
 const digits = '^[0-9]+$'
 const mostDigits = 20
 
+const expressions = new Map<string, RegExp>()
+
+/** A pattern of a schema, compiled once: a list may have it for each of many thousand values. */
+function expressionOf(pattern: string): RegExp {
+  const known = expressions.get(pattern) ?? new RegExp(pattern, 'u')
+  expressions.set(pattern, known)
+  return known
+}
+
 function faultOfText(pattern: string | undefined, value: unknown, place: string): string | undefined {
   if (pattern === digits && typeof value === 'string' && value.length > mostDigits)
     return `${place} has more than ${mostDigits} digits`
-  if (pattern === undefined || typeof value !== 'string' || new RegExp(pattern, 'u').test(value))
+  if (pattern === undefined || typeof value !== 'string' || expressionOf(pattern).test(value))
     return undefined
   return `${place} does not match ${pattern}`
 }
