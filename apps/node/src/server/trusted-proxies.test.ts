@@ -69,6 +69,18 @@ test('an entry that is no address is no key of a limit', async () => {
   expect(await statuses(four.map((n) => `nonsense${n}`))).toEqual([200, 429, 429, 429])
 })
 
+test('the port of an entry is no part of its address', async () => {
+  for (const setting of ['2', '127.0.0.1,198.51.100.0/24']) {
+    const { statuses, ipOf } = await serverBehind(setting)
+    expect(await ipOf('203.0.113.8:4711, 198.51.100.1:443'), setting).toBe('203.0.113.8')
+    expect(await statuses(four.map((n) => `203.0.113.7:${n + 4711}, 198.51.100.1`)), setting).toEqual(limited)
+  }
+  const { statuses, ipOf } = await serverBehind('1')
+  expect(await ipOf('[2001:db8::1]:4711')).toBe('2001:db8::1')
+  const others = ['[203.0.113.7]:1', '2001:db8::1]:1', '[2001:db8::1', '203.0.113.7:123456', '203.0.113.7:']
+  expect(await statuses(others)).toEqual([200, 200, 429, 429, 429])
+})
+
 test('a peer that is no proxy names neither addresses nor ids', async () => {
   for (const setting of ['false', '0', '192.0.2.0/24,2001:db8::1']) {
     const { get, statuses } = await serverBehind(setting)

@@ -54,24 +54,33 @@ function addNetwork(networks: BlockList, text: string): void {
 export const isFromProxy = (proxies: TrustedProxies | undefined, { socket }: IncomingMessage): boolean =>
   proxies?.trusts(socket.remoteAddress, 0) === true
 
+/** An entry without the port that some proxies add, such as those of Azure and IIS. */
+function withoutPort(entry: string): string {
+  const [, v6 = '', v4 = ''] = /^(?:\[(.*)\]|(.*)):\d{1,5}$/.exec(entry.trim()) ?? []
+  if (isIPv6(v6)) return v6
+  return isIPv4(v4) ? v4 : entry
+}
+
 /**
- * Ignores an `X-Forwarded-For` that names no address where the client's should be, so that what a client
- * writes there is no key of a limit. Warns once if the header has more addresses than there are proxies.
+ * Reads the entries of `X-Forwarded-For` without their ports. Ignores a header that names no address where
+ * the client's should be, so that what a client writes there is no key of a limit. Warns once if it has more
+ * addresses than there are proxies.
  */
 export function checkForwardedFor(server: FastifyInstance, { expected }: TrustedProxies): void {
   let hasWarned = false
   server.addHook('onRequest', (request, _reply, done) => {
     const given = request.raw.headers[forwardedFor]
     if (typeof given === 'string') {
-      const entries = given.split(',').length
-      if (expected !== undefined && entries > expected && !hasWarned) {
+      const entries = given.split(',')
+      if (expected !== undefined && entries.length > expected && !hasWarned) {
         hasWarned = true
         request.log.warn(
-          { entries, expected },
+          { entries: entries.length, expected },
           'X-Forwarded-For has more addresses than TRUST_PROXY says: the proxy appends to the header of a ' +
             'client, or more proxies are in front',
         )
       }
+      request.raw.headers[forwardedFor] = entries.map(withoutPort).join()
       if (isIP(request.ip) === 0) delete request.raw.headers[forwardedFor]
     }
     done()
