@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type HttpErrorOptions, isHttpError } from './errors.js'
+import { type ExposedError, type HttpErrorOptions, hasCode, isHttpError } from './errors.js'
+import { retryAfterMsOf } from './retry-after.js'
 import type { ErrorBody, NotFoundBody } from './schemas.js'
 
 const internalError: ErrorBody = { error: 'Something went wrong' }
@@ -22,9 +23,10 @@ interface Answer extends Pick<HttpErrorOptions, 'headers' | 'quiet'> {
  * | an error because the client aborted the request | 400 |
  * | anything else, whatever `statusCode` it carries | 500 `Something went wrong` |
  *
- * An exposed error may have `bodyFields` and `headers`. Responses from 500 on are logged at `error` with
- * their cause, the others and `quiet` errors at `debug`, under the id of the request. A path that is not
- * served stays a 404 even if its body does not parse.
+ * An exposed error may have `bodyFields` and `headers`. Responses from 500 on are logged under the id of the
+ * request: failures at `error` with their cause; refusals, which nothing has caused or whose cause asks to
+ * come back later, at `warn` without a stack. The others and `quiet` errors are logged at `debug`. A path
+ * that is not served stays a 404 even if its body does not parse.
  *
  * @example
  * ```ts
@@ -47,8 +49,9 @@ export function errorHandler(error: unknown, request: FastifyRequest, reply: Fas
  */
 export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const { statusCode, body, headers, quiet = false } = answerTo(error, request)
-  if (statusCode >= 500 && !quiet) request.log.error({ err: error }, body.error)
-  else request.log.debug({ err: error }, body.error)
+  if (statusCode < 500 || quiet) request.log.debug({ err: error }, body.error)
+  else if (isRefusal(error)) request.log.warn(fieldsOf(error), body.error)
+  else request.log.error({ err: error }, body.error)
   if (headers) reply.headers(headers)
   return reply.code(statusCode).send(body)
 }
@@ -79,6 +82,19 @@ function answerTo(error: unknown, request: FastifyRequest): Answer {
   if (error instanceof Error && (error === request.raw.errored || isAbort(error, request)))
     return { statusCode: 400, body: { error: 'Request aborted' } }
   return { statusCode: 500, body: internalError }
+}
+
+/** Whether this server, or what it asked, has reached a limit: nothing failed. */
+function isRefusal(error: unknown): error is ExposedError {
+  return isHttpError(error) && (error.cause === undefined || retryAfterMsOf(error.cause) !== undefined)
+}
+
+function fieldsOf(refusal: ExposedError): object {
+  const { cause } = refusal
+  return {
+    ...(hasCode(refusal, '') && { code: refusal.code }),
+    ...(cause instanceof Error && { reason: cause.message }),
+  }
 }
 
 /** What a call that received the client's signal rejects with after the client has disconnected. */

@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib'
 import { exchange, recordedLog } from '@ratatosk/test-kit/http'
 import fastify, { type FastifyInstance } from 'fastify'
 import t, { type Test } from 'tap'
-import { HttpError, httpErrorOptions, httpErrors } from './index.js'
+import { BusyError, HttpError, httpErrorOptions, httpErrors } from './index.js'
 
 const notFound = '{"error":"Not Found","code":"DISABLED"}'
 const somethingWentWrong = '{"error":"Something went wrong"}'
@@ -240,6 +240,29 @@ t.test('answers an HttpError with its status, message and headers', async (t) =>
     reqId: 'req-2',
     err: { message: /the secret reason/, code: 'TEST_AWAY' },
   })
+})
+
+t.test('logs an expected refusal once, without a stack', async (t) => {
+  const full = Object.assign(new Error('10 wait'), { retryAfterMs: 2000 })
+  const refusals: Record<string, Error> = {
+    busy: new BusyError('TEST_BUSY', 'Too many: retry later'),
+    full: new HttpError(500, 'TEST_FULL', 'Not taken', { cause: full }),
+    foreign: Object.assign(new Error('Another package'), { expose: true, statusCode: 503 }),
+  }
+  const { server, log } = await build(t, (server) => {
+    server.get<{ Params: { name: string } }>('/:name', async ({ params }) => {
+      throw refusals[params.name]
+    })
+  })
+  for (const name of Object.keys(refusals)) await server.inject(`/${name}`)
+  const logged = log.records().filter(({ level }) => level >= 40)
+  t.match(logged, [
+    { level: 40, msg: 'Too many: retry later', code: 'TEST_BUSY', reqId: 'req-1' },
+    { level: 40, msg: 'Not taken', code: 'TEST_FULL', reason: '10 wait' },
+    { level: 40, msg: 'Another package' },
+  ])
+  t.equal(logged.length, 3)
+  t.notOk(logged.some(({ err }) => err))
 })
 
 t.test(

@@ -18,7 +18,7 @@ async function open(t: Test, options?: Partial<OperatorsOptions>) {
 }
 
 t.test('answers with the question, and refuses with the reason', async (t) => {
-  const { ports, post } = await open(t)
+  const { ports, post, log } = await open(t)
   const question = `${'cd'.repeat(32)}#0`
   const transactionId = new Uint8Array(32).fill(0xcd)
   ports.outcome = { kind: 'asked', question, transactionId, deadline: 1_767_225_600_000n }
@@ -43,6 +43,7 @@ t.test('answers with the question, and refuses with the reason', async (t) => {
     t.same(JSON.parse(answer.body), { error })
     t.equal(answer.headers['retry-after'], status === 503 ? '1' : undefined)
   }
+  t.match(log().at(-1), { level: 40, code: 'OPERATORS_BUSY', err: undefined }, 'a refusal has no stack')
   ports.failure = Object.assign(new Error('secret'), { code: 'LAYER1_TIMEOUT' })
   t.match(await post(wanted), { status: 503, body: /"cause":"timeout"/ })
 })
