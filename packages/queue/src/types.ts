@@ -60,6 +60,8 @@ export type QueueBackendOptions =
       readonly url: string
       /** Prepended to every key, so that several nodes can share one Redis. @defaultValue `ratatosk` */
       readonly prefix?: string
+      /** Called when a ping finds a warning that the one before did not find. */
+      readonly onWarning?: (warning: QueueWarning) => void
     })
   | (CommonOptions & {
       readonly kind: 'postgres'
@@ -124,7 +126,7 @@ export interface QueueBackend {
    * @throws QueueError `QUEUE_UNAVAILABLE` when it does not; the signal's reason when the signal aborts first
    */
   ping(signal?: AbortSignal): Promise<void>
-  /** Problems found when the backend was opened; empty if the store is durable or does not say. */
+  /** Problems found by the last ping, or when the backend was opened; empty if the store does not say. */
   warnings(): readonly QueueWarning[]
   /**
    * Lets workers finish the jobs that they have started, then closes everything. After `timeoutMs`

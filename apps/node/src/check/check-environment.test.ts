@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
@@ -9,6 +8,7 @@ import {
   databaseUrl,
   freePort,
   ownPostgres,
+  ownRedis,
   randomName,
   redisUrl,
   schemaDigest,
@@ -170,16 +170,10 @@ test('judges what a server says of itself', () => {
 })
 
 test('names a Redis that evicts', async (context) => {
-  const port = await freePort()
-  const policy = ['--maxmemory-policy', 'allkeys-lru', '--save', '', '--appendonly', 'no']
-  const server = spawn('redis-server', ['--port', port, '--bind', '127.0.0.1', ...policy])
-  const ready = await new Promise<boolean>((resolve) => {
-    server.on('error', () => resolve(false))
-    server.stdout.on('data', (line) => String(line).includes('Ready to accept') && resolve(true))
-  })
-  if (!ready) return context.skip()
-  onTestFinished(() => void server.kill())
-  const findings = await check({ REDIS_URL: `redis://127.0.0.1:${port}` })
+  const server = await ownRedis('allkeys-lru')
+  if (server === undefined) return context.skip()
+  onTestFinished(server.close)
+  const findings = await check({ REDIS_URL: server.url })
   expect(findings.filter(({ subject }) => subject === 'Redis')).toEqual([
     { subject: 'Redis', status: 'warning', message: expect.stringContaining('set "appendonly yes"') },
     {

@@ -1,6 +1,11 @@
 import { isDatabaseError } from '@ratatosk/database'
 import { type EmbeddedDatabase, openEmbedded } from '@ratatosk/database/embedded'
-import { openQueueBackend, type QueueBackend } from '@ratatosk/queue'
+import {
+  openQueueBackend,
+  type QueueBackend,
+  type QueueBackendOptions,
+  type QueueWarning,
+} from '@ratatosk/queue'
 import { isStoreError, openStore, readStored, type Store } from '@ratatosk/store'
 import type { Logger } from 'pino'
 import type { NodeContext } from '../context.js'
@@ -25,6 +30,8 @@ export interface Storage {
   /** Where both are, for people; without credentials. */
   readonly places: { readonly store: string; readonly queue: string }
 }
+
+type RedisOptions = Extract<QueueBackendOptions, { kind: 'redis' }>
 
 /** Where the database is. */
 type Place = EmbeddedDatabase['place']
@@ -63,7 +70,7 @@ export async function openStorage(
   log.info('Start: opening the queue')
   const queue = await openQueueAt(settings, place, log)
   onClose(() => queue.close(settings.SHUTDOWN_TIMEOUT_MS))
-  for (const { code, message } of queue.warnings()) log.warn({ code }, message)
+  queue.warnings().forEach(warnOfQueue(log))
 
   const places = {
     store:
@@ -176,7 +183,8 @@ async function openQueueAt(settings: Settings, place: Place | undefined, log: Lo
   const server = REDIS_URL === undefined ? "The store's database" : `Redis at ${maskedUrl(REDIS_URL)}`
   const onError = logQueueErrors(log, server)
   try {
-    if (REDIS_URL !== undefined) return await openRedisQueue(settings, REDIS_URL, onError)
+    if (REDIS_URL !== undefined)
+      return await openRedisQueue(settings, REDIS_URL, { onError, onWarning: warnOfQueue(log) })
     if (place !== undefined && 'pglite' in place)
       return await openQueueBackend({ kind: 'pglite', ...place, schema, onError })
     return await openQueueBackend({ kind: 'postgres', url: place?.url ?? '', schema, onError })
@@ -194,10 +202,15 @@ async function openQueueAt(settings: Settings, place: Place | undefined, log: Lo
 export function openRedisQueue(
   { QUEUE_PREFIX: prefix }: Settings,
   url: string,
-  onError: (error: Error) => void = () => undefined,
+  on: Pick<RedisOptions, 'onError' | 'onWarning'> = {},
 ): Promise<QueueBackend> {
-  return openQueueBackend({ kind: 'redis', url, prefix, onError })
+  return openQueueBackend({ kind: 'redis', url, prefix, ...on })
 }
+
+const warnOfQueue =
+  (log: Logger) =>
+  ({ code, message }: QueueWarning): void =>
+    log.warn({ code }, message)
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)

@@ -33,6 +33,8 @@ export interface Connector {
   readonly consumer: ConnectedFactory
   readonly prefix?: string
   ping(): Promise<void>
+  /** As the backend's. */
+  warnings?(): readonly QueueWarning[]
   publish(channel: string, message: string): Promise<void>
   /** The subscription lasts until the connector closes. */
   subscribe(channel: string, listener: (message: string) => void): Promise<void>
@@ -58,7 +60,6 @@ interface Emitter {
 export class BullBackend implements QueueBackend {
   readonly kind: QueueBackendOptions['kind']
   readonly #connector: Connector
-  readonly #warnings: readonly QueueWarning[]
   readonly #requestTimeoutMs: number
   readonly #onError: (error: Error) => void
   readonly #workers = new Set<Closable>()
@@ -68,7 +69,6 @@ export class BullBackend implements QueueBackend {
   constructor(
     kind: QueueBackendOptions['kind'],
     connector: Connector,
-    warnings: readonly QueueWarning[],
     {
       requestTimeoutMs,
       onError,
@@ -76,7 +76,6 @@ export class BullBackend implements QueueBackend {
   ) {
     this.kind = kind
     this.#connector = connector
-    this.#warnings = warnings
     this.#requestTimeoutMs = requestTimeoutMs
     this.#onError = onError ?? (() => undefined)
   }
@@ -159,7 +158,7 @@ export class BullBackend implements QueueBackend {
   }
 
   warnings(): readonly QueueWarning[] {
-    return this.#warnings
+    return this.#connector.warnings?.() ?? []
   }
 
   close(timeoutMs = 10_000): Promise<void> {

@@ -23,7 +23,7 @@ export async function openQueueBackend(options: QueueBackendOptions): Promise<Qu
   switch (kind) {
     case 'redis': {
       const connector = await connectRedis({ prefix: 'ratatosk', ...options, requestTimeoutMs })
-      return new BullBackend(kind, connector, connector.warnings, { requestTimeoutMs, onError })
+      return new BullBackend(kind, connector, { requestTimeoutMs, onError })
     }
     case 'postgres': {
       const connector = await connectPostgres({
@@ -32,10 +32,10 @@ export async function openQueueBackend(options: QueueBackendOptions): Promise<Qu
         ...options,
         requestTimeoutMs,
       })
-      return new BullBackend(kind, connector, [], { requestTimeoutMs, onError })
+      return new BullBackend(kind, connector, { requestTimeoutMs, onError })
     }
     case 'pglite':
-      return new BullBackend(kind, await connectPglite({ schema: 'ratatosk_queue', ...options }), [], {
+      return new BullBackend(kind, await connectPglite({ schema: 'ratatosk_queue', ...options }), {
         requestTimeoutMs,
         onError,
       })

@@ -4,11 +4,13 @@ import { inspect } from 'node:util'
 import {
   type BreakableProxy,
   breakableProxy,
+  ownRedis,
   randomName,
   redisUrl,
   removeKeys,
   withRedis,
 } from '@ratatosk/test-kit'
+import { Redis } from 'ioredis'
 import { expect, onTestFinished, type TestContext, test } from 'vitest'
 import {
   createSubmissionQueue,
@@ -143,6 +145,33 @@ for (const [how, takeAway] of outages) {
     expect(performance.now() - started, 'milliseconds').toBeLessThan(3_000)
   })
 }
+
+test('a policy that changes is warned of once, at the next ping', async (context) => {
+  const server = await ownRedis('noeviction')
+  if (server === undefined) return context.skip()
+  onTestFinished(server.close)
+  const told: string[] = []
+  const backend = await openQueueBackend({
+    kind: 'redis',
+    url: server.url,
+    onWarning: ({ message }) => told.push(message),
+  })
+  onTestFinished(() => backend.close())
+  const redis = new Redis(server.url)
+  onTestFinished(() => redis.disconnect())
+  const pinged = async (policy: string) => {
+    await redis.config('SET', 'maxmemory-policy', policy)
+    await backend.ping()
+    await backend.ping()
+    return told.splice(0).map((message) => /\((.*)\)/.exec(message)?.[1])
+  }
+  expect(await pinged('noeviction')).toEqual([])
+  expect(await pinged('allkeys-lru')).toEqual(['allkeys-lru'])
+  expect(backend.warnings().map(({ code }) => code)).toContain('QUEUE_REDIS_MAY_EVICT')
+  expect(await pinged('volatile-ttl')).toEqual(['volatile-ttl'])
+  expect(await pinged('noeviction')).toEqual([])
+  expect(await pinged('volatile-ttl')).toEqual(['volatile-ttl'])
+})
 
 test('the error about an unreachable Redis does not contain its address', async () => {
   const url = 'redis://somebody:opensesame@127.0.0.1:1'

@@ -9,6 +9,7 @@ interface RedisConnectOptions {
   readonly url: string
   readonly prefix: string
   readonly requestTimeoutMs: number
+  readonly onWarning?: (warning: QueueWarning) => void
 }
 
 /** Milliseconds until the next connection attempt. */
@@ -35,10 +36,8 @@ class Connection extends Redis {
  * than `requestTimeoutMs`, commands of the second wait. BullMQ duplicates the second for each worker's
  * blocking wait.
  */
-export async function connectRedis(
-  options: RedisConnectOptions,
-): Promise<Connector & { readonly warnings: readonly QueueWarning[] }> {
-  const { url, prefix, requestTimeoutMs } = options
+export async function connectRedis(options: RedisConnectOptions): Promise<Connector> {
+  const { url, prefix, requestTimeoutMs, onWarning } = options
   checkRedisUrl(url)
   const common: RedisOptions = { lazyConnect: true, retryStrategy, keepAlive: 10_000 }
   const producer = new Connection(url, {
@@ -69,14 +68,24 @@ export async function connectRedis(
   }
   const subscriber = redisSubscriber(consumer)
   const channelKey = (channel: string) => `${prefix}:broadcast:${channel}`
+  let warnings: readonly QueueWarning[] = []
+  /** @returns warnings that are new */
+  async function look(): Promise<readonly QueueWarning[]> {
+    // A server that forbids INFO produces no warnings.
+    const info = await producer.info().catch(() => undefined)
+    const known = warnings
+    if (info !== undefined) warnings = durabilityWarnings(info)
+    return warnings.filter(({ message }) => known.every((each) => each.message !== message))
+  }
+  await look()
   return {
     producer: connected(producer),
     consumer: connected(consumer),
-    // A server that forbids INFO produces no warnings.
-    warnings: durabilityWarnings(await producer.info().catch(() => '')),
     prefix,
+    warnings: () => warnings,
     async ping() {
-      await producer.ping()
+      const [found] = await Promise.all([look(), producer.ping()])
+      for (const warning of found) onWarning?.(warning)
     },
     async publish(channel, message) {
       await producer.publish(channelKey(channel), message)
