@@ -8,6 +8,7 @@ import {
   statusError,
   TimeoutError,
 } from './errors.js'
+import { parseJson } from './json.js'
 import type { ClientOptions, NodeRequestOptions } from './options.js'
 
 /** A longer `Retry-After` is for the caller to wait for, in seconds. */
@@ -188,25 +189,6 @@ function locate(template: string, parameters: RequestParameters): string {
   }
   const text = query.toString()
   return text === '' ? path : `${path}?${text}`
-}
-
-/** Levels of JSON: an answer has fewer, and a parser needs much memory for each. */
-const maxDepth = 100
-
-/** @throws SyntaxError */
-function parseJson(text: string): unknown {
-  let depth = 0
-  let isText = false
-  for (let position = 0; position < text.length; position++) {
-    const character = text[position]
-    if (character === '"') isText = !isText
-    else if (isText) {
-      if (character === '\\') position++
-    } else if (character === '[' || character === '{') {
-      if (++depth > maxDepth) throw new SyntaxError(`more than ${maxDepth} levels`)
-    } else if (character === ']' || character === '}') depth--
-  }
-  return JSON.parse(text)
 }
 
 function parse(name: string, text: string): unknown {

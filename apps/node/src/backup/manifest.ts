@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto'
 import { createReadStream, type Dirent, type Stats } from 'node:fs'
-import { lstat, readdir, readFile, writeFile } from 'node:fs/promises'
+import { lstat, readdir, writeFile } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
+import { parseJson } from '@ratatosk/client/json'
 import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { BackupError } from '../errors.js'
 import { description } from '../plugins/api-description.js'
+import { fileLimits, readRegularFile } from '../settings/regular-file.js'
 import { sync } from './folders.js'
 
 const Manifest = Type.Object({
@@ -69,9 +71,10 @@ export async function checkedManifest(
 ): Promise<Manifest> {
   let manifest: unknown
   try {
-    manifest = JSON.parse(await readFile(join(folder, 'manifest.json'), 'utf8'))
+    manifest = parseJson(readRegularFile(join(folder, 'manifest.json'), fileLimits.manifest))
   } catch (cause) {
-    throw new BackupError(`"${folder}" is no complete backup: it has no manifest.json.`, { cause })
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    throw new BackupError(`"${folder}" is no complete backup: manifest.json: ${reason}.`, { cause })
   }
   if (!Value.Check(Manifest, manifest))
     throw new BackupError(`The manifest of "${folder}" is damaged, or of another version of the node.`)

@@ -1,3 +1,4 @@
+import { parseJson } from '@ratatosk/client/json'
 import { SettingsError } from '../errors.js'
 import { readRegularFile } from '../settings/regular-file.js'
 
@@ -5,7 +6,7 @@ import { readRegularFile } from '../settings/regular-file.js'
  * Reads the JSON file that a setting names.
  *
  * @param setting the setting's name, for the error message
- * @throws SettingsError if the file cannot be read, has more bytes, or is not JSON
+ * @throws SettingsError if the file cannot be read, has more bytes, or is not JSON of at most 100 levels
  */
 export async function readJsonFile(setting: string, path: string | URL, maxBytes: number): Promise<unknown> {
   const failed = (reason: string) => new SettingsError([`${setting} is "${path}": ${reason}.`])
@@ -16,7 +17,7 @@ export async function readJsonFile(setting: string, path: string | URL, maxBytes
     throw failed(reasonOf(error))
   }
   try {
-    return JSON.parse(text)
+    return parseJson(text)
   } catch (error) {
     throw failed(`the file is not JSON (${reasonOf(error)})`)
   }

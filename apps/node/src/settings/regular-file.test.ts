@@ -13,6 +13,7 @@ function folderOf(context: TestContext): string {
   return folder
 }
 
+const devnet = { name: 'devnet' } as never
 const notRegular = 'it is not a regular file. Name a file on a disk'
 
 test('a file is read up to its limit, also by a link, and where its size is not known', (context) => {
@@ -41,7 +42,15 @@ test('settings name what is wrong with the files that they name', async (context
     `FAUCET_TOKEN_FILE is "${pipe}": ${notRegular}.`,
   ])
   for (const GENESIS_FILE of [pipe, '/dev/zero'])
-    await expect(loadGenesis({ GENESIS_FILE }, { name: 'devnet' } as never)).rejects.toMatchObject({
+    await expect(loadGenesis({ GENESIS_FILE }, devnet)).rejects.toMatchObject({
       problems: [`GENESIS_FILE is "${GENESIS_FILE}": ${notRegular}.`],
     })
+})
+
+test('JSON of many levels is not parsed', async (context) => {
+  const GENESIS_FILE = join(folderOf(context), 'genesis.json')
+  writeFileSync(GENESIS_FILE, '['.repeat(1_000_000))
+  await expect(loadGenesis({ GENESIS_FILE }, devnet)).rejects.toMatchObject({
+    problems: [`GENESIS_FILE is "${GENESIS_FILE}": the file is not JSON (more than 100 levels).`],
+  })
 })

@@ -1,7 +1,13 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
 
-/** Most bytes of the files that settings name, and of the file with the settings. */
-export const fileLimits = { secret: 65_536, settings: 262_144, parameters: 1_048_576, genesis: 268_435_456 }
+/** Most bytes of the files that settings name, of the file with the settings, and of a backup's manifest. */
+export const fileLimits = {
+  secret: 65_536,
+  settings: 262_144,
+  parameters: 1_048_576,
+  manifest: 1_048_576,
+  genesis: 268_435_456,
+}
 
 const pieceBytes = 65_536
 
