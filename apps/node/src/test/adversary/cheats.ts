@@ -38,8 +38,12 @@ interface Cheats {
    * @param publish called before the block is sent
    */
   commit(block: Committed, publish: (header: Header) => void): Promise<CommittedLie>
-  /** Commits a block alone, and again where layer 1 does not take it in time. */
-  append(roots: Roots, publish: (header: Header) => void): Promise<void>
+  /**
+   * Commits a block alone, and again where layer 1 does not take it in time.
+   *
+   * @param tell called with the reason of each attempt that failed for another reason than the one before
+   */
+  append(roots: Roots, publish: (header: Header) => void, tell: (reason: string) => void): Promise<void>
 }
 
 export function openCheats(
@@ -101,11 +105,17 @@ export function openCheats(
       }
     },
 
-    async append(roots, publish) {
+    async append(roots, publish, tell) {
+      let told = ''
+      const failed = (error: unknown): undefined => {
+        const reason = String(error)
+        if (reason !== told) tell(reason)
+        told = reason
+      }
       for (;;) {
         for (const wallet of wallets) {
           const { length } = (await readQueue()).blocks
-          const header = await append(wallet, roots, aloneMs, aloneMs, publish).catch(() => undefined)
+          const header = await append(wallet, roots, aloneMs, aloneMs, publish).catch(failed)
           if (header !== undefined || (await readQueue()).blocks.length > length) return
         }
         await delay(100)

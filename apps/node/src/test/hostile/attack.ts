@@ -1,4 +1,4 @@
-import { derive, encodedHeader, transactionsRoot } from '@ratatosk/block'
+import { derive, encodedHeader, type Header, transactionsRoot } from '@ratatosk/block'
 import { toHex } from '@ratatosk/cbor'
 import { movedParts } from '@ratatosk/fraud'
 import { until } from '@ratatosk/test-kit/http'
@@ -135,11 +135,12 @@ export async function attackNodes(t: Test, { from, pairs, seed }: AttackOptions)
     const held = new Set(['watcher'])
     const refused = (n: number) => nodes[n]!.logs(roles[n]!.refuses(headerHash), patientMs)
     let headerHash = ''
-    await cheats.append(committed, (header) => {
+    const publish = (header: Header) => {
       headerHash = toHex(encodedHeader(header).hash)
       height = layer1.devnet.tip().height
       peer.serve({ headerHash, bodies, held })
-    })
+    }
+    await cheats.append(committed, publish, (reason) => t.comment(`${2 * pair} is not appended: ${reason}`))
     phases.push(performance.now())
     await Promise.all([refused(0), refused(1)])
     held.clear()
