@@ -89,8 +89,15 @@ function checked(schema) {
         Object.entries(properties).map(([name, property]) => [name, checked(property)]),
       ),
     }),
-    ...(required && { required }),
+    ...(required && { required: requiredOf(properties, required) }),
   }
+}
+
+/** In the order of the properties, so that equal schemas have equal JSON. */
+function requiredOf(properties, required) {
+  const names = Object.keys(properties ?? {}).filter((name) => required.includes(name))
+  if (names.length !== required.length) throw new Error(`Not all are properties: ${required}`)
+  return names
 }
 
 const answers = {}
@@ -192,13 +199,61 @@ function collect(value) {
 }
 collect(answers)
 
+/** How often each schema occurs, by its JSON. What one that occurs again contains is counted once. */
+const counts = new Map()
+function count(schema) {
+  const key = JSON.stringify(schema)
+  const before = counts.get(key) ?? 0
+  counts.set(key, before + 1)
+  const { anyOf = [], items, properties = {} } = schema
+  if (before === 0)
+    for (const each of [...anyOf, ...(items ? [items] : []), ...Object.values(properties)]) count(each)
+}
+for (const schema of Object.values({ ...answers, ...named })) count(schema)
+
+/** Names of schemas that occur more than once, by their JSON, and their declarations. */
+const names = new Map()
+const declarations = []
+
+/** The source of a schema: a name, if it occurs more than once and is longer than a name. */
+function sourceOf(schema) {
+  const key = JSON.stringify(schema)
+  if (counts.get(key) < 2 || schema.$ref || key === '{}') return bodyOf(schema)
+  if (!names.has(key)) {
+    const body = bodyOf(schema)
+    const { type = 'other' } = schema
+    const name = `${type}${[...names.values()].filter((each) => each.startsWith(type)).length + 1}`
+    names.set(key, name)
+    declarations.push(`const ${name}: Schema = ${body}`)
+  }
+  return names.get(key)
+}
+
+function bodyOf({ anyOf, items, properties, required = [], ...rest }) {
+  if (rest.type === 'object') {
+    const optional = Object.keys(properties ?? {}).filter((name) => !required.includes(name))
+    const more = optional.length > 0 ? `, ${JSON.stringify(optional)}` : ''
+    return `object(${recordOf(properties ?? {})}${more})`
+  }
+  if (rest.type === 'array') return `list(${sourceOf(items ?? {})})`
+  return anyOf ? `{ anyOf: [${anyOf.map(sourceOf)}] }` : JSON.stringify(rest)
+}
+
+function recordOf(entries) {
+  const fields = Object.entries(entries).map(([name, each]) => `${JSON.stringify(name)}: ${sourceOf(each)}`)
+  return `{ ${fields} }`
+}
+
+const [answersSource, namedSource] = [recordOf(answers), recordOf(named)]
 const schemaSource = `// Written by scripts/write-client-types.mjs from docs/openapi.json: do not edit.
-import type { Schema } from './schema.js'
+import { list, object, type Schema } from './schema.js'
+
+${declarations.join('\n')}
 
 /** By method and path. */
-export const answers: Readonly<Record<string, Schema>> = ${JSON.stringify(answers)}
+export const answers: Readonly<Record<string, Schema>> = ${answersSource}
 
-export const named: Readonly<Record<string, Schema>> = ${JSON.stringify(named)}
+export const named: Readonly<Record<string, Schema>> = ${namedSource}
 `
 
 write('packages/client/src/api.ts', source)

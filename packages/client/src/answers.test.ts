@@ -1,6 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import { faultOf } from './answers/index.js'
+import type { Schema } from './answers/schema.js'
+import { answers, named } from './answers/schemas.js'
 import { InvalidAnswerError } from './index.js'
 import { json, refused, served } from './test/served.js'
 
@@ -48,6 +50,22 @@ test('every operation with a JSON answer has a schema', async () => {
       .filter((operation) => faultOf(operation, null) === undefined),
   )
   expect(unchecked).toEqual([])
+})
+
+test('equal schemas are one', () => {
+  const known = new Map<string, Schema>()
+  const repeated: string[] = []
+  const visit = (schema: Schema) => {
+    const key = JSON.stringify(schema)
+    if (schema.$ref !== undefined || key === '{}') return
+    const first = known.get(key)
+    if (first !== undefined && first !== schema) repeated.push(key)
+    known.set(key, schema)
+    const { anyOf = [], items, properties = {} } = schema
+    for (const each of [...anyOf, ...(items ? [items] : []), ...Object.values(properties)]) visit(each)
+  }
+  for (const schema of [...Object.values(answers), ...Object.values(named)]) visit(schema)
+  expect(repeated).toEqual([])
 })
 
 test('a checked answer of another shape is an error that shows nothing of it', async () => {

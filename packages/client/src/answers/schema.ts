@@ -1,3 +1,5 @@
+type Fields = Readonly<Record<string, Schema>>
+
 /** What is checked of a JSON schema. */
 export interface Schema {
   readonly $ref?: string
@@ -10,6 +12,16 @@ export interface Schema {
   readonly minimum?: number
   readonly maximum?: number
   readonly items?: Schema
-  readonly properties?: Readonly<Record<string, Schema>>
+  readonly properties?: Fields
   readonly required?: readonly string[]
 }
+
+/** An object with these fields; the optional ones may be absent. */
+export const object = (properties: Fields, optional: readonly string[] = []): Schema => ({
+  type: 'object',
+  properties,
+  required: Object.keys(properties).filter((name) => !optional.includes(name)),
+})
+
+/** A list of these. */
+export const list = (items: Schema): Schema => ({ type: 'array', items })
