@@ -1,7 +1,7 @@
 import { command } from '../frame/command.js'
 import { wholeNumber } from '../frame/command-line.js'
 import { connect, nodeArguments } from '../frame/node-connection.js'
-import { type LoadReport, runLoad } from '../load/run-load.js'
+import { type LateReason, type LoadReport, runLoad } from '../load/run-load.js'
 
 const mostPerSecond = 1000
 const mostSeconds = 3600
@@ -25,13 +25,33 @@ export const load = command(
   },
 )
 
-function linesOf({ submitted, accepted, pending, late, rejected, failed, answerMs, acceptedMs }: LoadReport) {
+/** Why payments are left out. */
+const reasons: Readonly<Record<LateReason, string>> = {
+  waiting: 'every chain waited for an answer: the node is too slow for the rate',
+  ended: 'every chain had spent its funds',
+  behind: 'this machine was too slow to send them in time',
+}
+
+function linesOf({
+  submitted,
+  accepted,
+  pending,
+  rejected,
+  failed,
+  answerMs,
+  acceptedMs,
+  ...rest
+}: LoadReport) {
+  const { late, lateBecause, chains } = rest
   const times = ({ p50, p95, p99, max }: LoadReport['answerMs']) =>
     `p50 ${p50} ms, p95 ${p95} ms, p99 ${p99} ms, max ${max} ms`
   const codes = (counts: Readonly<Record<string, number>>) =>
     Object.entries(counts).map(([code, count]) => `, ${count} ${code}`)
   return [
-    `submitted  ${submitted}; ${late} left out, because no chain of payments was free`,
+    `submitted  ${submitted} by ${chains} chains of payments; ${late} left out`,
+    ...(['waiting', 'ended', 'behind'] as const)
+      .filter((reason) => lateBecause[reason] > 0)
+      .map((reason) => `left out   ${lateBecause[reason]}, because ${reasons[reason]}`),
     `accepted   ${accepted}; ${pending} without a result`,
     `rejected   ${sumOf(rejected)}${codes(rejected).join('')}`,
     `failed     ${sumOf(failed)}${codes(failed).join('')}`,

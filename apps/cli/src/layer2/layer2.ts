@@ -29,10 +29,12 @@ interface PaymentDraft {
   /** Bech32. */
   readonly to: string
   readonly lovelace: bigint
+  /** Outputs of this much. Default: 1. */
+  readonly count?: number
 }
 
 /** Builds payments on layer 2. */
-interface PaymentBuilder {
+export interface PaymentBuilder {
   readonly network: string
   /** Spends one output; the change goes back to its owner. */
   pay(draft: PaymentDraft): Promise<SignedPayment>
@@ -64,24 +66,42 @@ export function lovelaceIn(utxos: readonly Utxo[]): bigint {
   return utxos.reduce((sum, { output }) => sum + output.value.lovelace, 0n)
 }
 
+/** An output of a test wallet of the devnet. */
+interface DevnetFunds {
+  readonly from: WalletKeys
+  readonly utxo: Utxo
+}
+
 /** An output of a test wallet of the devnet with at least this much; undefined if there is no such output. */
-export async function devnetFunds(
+export async function devnetFunds(client: Client, lovelace: bigint): Promise<DevnetFunds | undefined> {
+  const [funds] = await manyDevnetFunds(client, lovelace, 1)
+  return funds
+}
+
+/** Outputs of test wallets of the devnet with at least this much each. */
+export async function manyDevnetFunds(
   client: Client,
   lovelace: bigint,
-): Promise<{ readonly from: WalletKeys; readonly utxo: Utxo } | undefined> {
+  most: number,
+): Promise<DevnetFunds[]> {
+  const found: DevnetFunds[] = []
   // Any wallet and any output, so that programs that run side by side rarely choose the same one. The first
   // wallets come last: they are the administrator, the operator and the faucet.
   const [first, others] = [testWallets.wallets.slice(0, 3), testWallets.wallets.slice(3)]
-  const start = Math.floor(Math.random() * others.length)
-  for (const { account } of [...others.slice(start), ...others.slice(0, start), ...first]) {
+  for (const { account } of [...fromAnywhere(others), ...first]) {
     const from = keysFromSeedPhrase(testWallets.mnemonic, { networkId: 0, account })
     const enough = (await outputsOf(client, from.addressText)).filter(
       ({ output }) => output.value.lovelace >= lovelace && output.value.assets.size === 0,
     )
-    const utxo = enough[Math.floor(Math.random() * enough.length)]
-    if (utxo !== undefined) return { from, utxo }
+    for (const utxo of fromAnywhere(enough)) if (found.push({ from, utxo }) === most) return found
   }
-  return undefined
+  return found
+}
+
+/** The same list, which begins anywhere. */
+function fromAnywhere<T>(list: readonly T[]): readonly T[] {
+  const start = Math.floor(Math.random() * list.length)
+  return [...list.slice(start), ...list.slice(0, start)]
 }
 
 /** Builds and signs payments by what `GET /network` says of layer 2. */
@@ -97,9 +117,9 @@ export async function openBuilder(client: Client): Promise<PaymentBuilder> {
   }
   return {
     network,
-    async pay({ from, utxo, to, lovelace }) {
+    async pay({ from, utxo, to, lovelace, count = 1 }) {
       const { bytes, id, fee } = await buildTransaction(
-        { inputs: [{ utxo }], outputs: [{ address: to, lovelace }] },
+        { inputs: [{ utxo }], outputs: Array.from({ length: count }, () => ({ address: to, lovelace })) },
         {
           funds: [],
           changeAddress: from.address.bytes,

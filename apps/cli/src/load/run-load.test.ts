@@ -15,7 +15,7 @@ const dear: typeof fetch = async (input, init) => {
   return new Response(text.replace('"min_fee_b":155381', '"min_fee_b":3000000000'), response)
 }
 
-test('a chain of payments whose funds are spent ends, and the report says so', async () => {
+async function openNode(): Promise<string> {
   const { settings, secrets, remove } = await anyPlace()
   onTestFinished(remove)
   const manual = { AUTO_COMMIT: 'false', AUTO_INIT: 'false', SERVE_DOCS: 'false' }
@@ -23,18 +23,69 @@ test('a chain of payments whose funds are spent ends, and the report says so', a
     readSettings({ ...manual, ...settings, ...secrets, PORT: '0', LOG_LEVEL: 'silent' }),
   )
   onTestFinished(() => node.close())
+  return node.url
+}
+
+/** The names of warnings from now on. */
+function warningsOfProcess(): readonly string[] {
   const warnings: string[] = []
   const note = ({ name }: Error) => warnings.push(name)
   process.on('warning', note)
   onTestFinished(() => void process.off('warning', note))
+  return warnings
+}
+
+test('a chain of payments whose funds are spent ends, and the report says so', async () => {
+  const url = await openNode()
+  const warnings = warningsOfProcess()
   // Outputs of 10,000 ada pay three times each, and one of at most two has paid before it is counted.
-  const report = await runLoad(createClient(node.url, { fetch: dear }), { rate: 2, seconds: 6 })
+  const report = await runLoad(createClient(url, { fetch: dear }), { rate: 2, seconds: 6 })
   const { WALLET_INSUFFICIENT_FUNDS: ended = 0, ...others } = report.failed
   expect(others).toEqual({})
   expect(ended).toBeGreaterThan(0)
   expect(report.submitted).toBeGreaterThan(0)
   expect(report.accepted).toBe(report.submitted)
   expect(report.late).toBeGreaterThan(0)
+  expect(report.lateBecause).toEqual({ waiting: 0, ended: report.late, behind: 0 })
   expect(report.submitted + ended + report.late).toBe(12)
   expect(warnings).not.toContain('TimeoutNegativeWarning')
+})
+
+test('there are chains for answers that take almost a second', async () => {
+  const url = await openNode()
+  const warnings = warningsOfProcess()
+  const slow: typeof fetch = async (input, init) => {
+    if (String(input).endsWith('/submit')) await new Promise((resolve) => setTimeout(resolve, 800))
+    return fetch(input, init)
+  }
+  const report = await runLoad(createClient(url, { fetch: slow }), { rate: 40, seconds: 3 })
+  expect(report.chains).toBeGreaterThanOrEqual(40)
+  // Of 16 chains, each pays four times.
+  expect(report.submitted).toBeGreaterThan(90)
+  expect(report.accepted).toBe(report.submitted)
+  expect(warnings).toEqual([])
+})
+
+test('nothing is offered after the time, and the end waits for no answer for long', async () => {
+  const url = await openNode()
+  const offered: number[] = []
+  let mayAnswer = 60
+  const hanging: typeof fetch = async (input, init) => {
+    if (!String(input).endsWith('/submit')) return fetch(input, init)
+    offered.push(performance.now())
+    // As a machine that is too slow for the rate.
+    while (performance.now() < offered.at(-1)! + 30);
+    if (mayAnswer-- > 0) return fetch(input, init)
+    return new Promise((_, reject) =>
+      init?.signal?.addEventListener('abort', () => reject(init.signal?.reason)),
+    )
+  }
+  const report = await runLoad(createClient(url, { fetch: hanging }), { rate: 100, seconds: 3 })
+  const [first = 0, last = 0] = [offered.at(-report.submitted), offered.at(-1)]
+  expect(last - first).toBeLessThan(3500)
+  expect(performance.now() - first).toBeLessThan(20_000)
+  expect(report.lateBecause.behind).toBeGreaterThan(100)
+  expect(report.submitted + report.late).toBe(300)
+  expect(report.pending).toBeGreaterThan(0)
+  expect(report.failed).toEqual({})
 })

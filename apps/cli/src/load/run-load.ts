@@ -1,9 +1,10 @@
+import { setMaxListeners } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from '@ratatosk/client'
 import { decodeTransaction, effects, type Utxo } from '@ratatosk/ledger'
 import type { WalletKeys } from '@ratatosk/transaction'
 import { CommandError } from '../frame/errors.js'
-import { devnetFunds, openBuilder, type SignedPayment } from '../layer2/layer2.js'
+import { manyDevnetFunds, openBuilder, type PaymentBuilder, type SignedPayment } from '../layer2/layer2.js'
 import { type Quantiles, quantilesOf } from './quantiles.js'
 import { Results } from './results.js'
 
@@ -13,6 +14,12 @@ interface LoadOptions {
   readonly rate: number
   readonly seconds: number
 }
+
+/**
+ * `waiting`: every chain of payments waited for an answer. `ended`: every chain had spent its funds.
+ * `behind`: this program had not sent the payment when the time was over.
+ */
+export type LateReason = 'waiting' | 'ended' | 'behind'
 
 /** What came of the payments. Times are milliseconds. */
 export interface LoadReport {
@@ -24,8 +31,12 @@ export interface LoadReport {
   readonly failed: Readonly<Record<string, number>>
   /** Without a result when the wait for results ended. */
   readonly pending: number
-  /** Payments that were left out, because every chain of payments waited for an answer or had ended. */
+  /** Payments that were left out. */
   readonly late: number
+  /** Why they were left out: how many for each reason. */
+  readonly lateBecause: Readonly<Record<LateReason, number>>
+  /** Chains of payments, each of which pays again once its payment before is answered. */
+  readonly chains: number
   /** From the request to its 200. */
   readonly answerMs: Quantiles
   /** From the request to the event of the acceptance, for which the node looks every 200 ms. */
@@ -39,14 +50,22 @@ interface Chain {
 }
 
 const paid = 1_000_000n
-/** Lovelace with which a chain begins at least: about 4000 payments. One that cannot pay any more ends. */
-const chainFunds = 5_000_000_000n
-/** Submissions at a time. */
-const mostChains = 16
-/** How long results are awaited at the end. */
-const resultsMs = 30_000
+/** Lovelace that a payment takes from its chain, with its fee. One that cannot pay any more ends. */
+const paymentCost = 1_200_000n
+/** Lovelace of an output that is split into chains, at least: about 4000 payments. */
+const sourceFunds = 5_000_000_000n
+/** The least number of outputs that are split, if there are as many chains. */
+const leastSources = 16
+/** Outputs of a transaction that splits: the rules of layer 2 allow a few more. */
+const mostPieces = 40
+/** How long a node may take for each answer without a payment that is left out: there are enough chains. */
+const answerSeconds = 1
+/** How long answers and results are awaited at the end. */
+const endMs = 10_000
 /** How long, and how often, the first event is awaited. */
 const openMs = 3000
+/** How long the outputs of the chains are awaited. */
+const splitMs = 30_000
 const openAttempts = 5
 
 /**
@@ -58,9 +77,13 @@ export async function runLoad(client: Client, { rate, seconds }: LoadOptions): P
   const builder = await openBuilder(client)
   if (builder.network !== 'devnet')
     throw new CommandError('CLI_NOT_A_DEVNET', 'load pays with the public test wallets: use a devnet.')
-  const idle = await openChains(client, Math.min(mostChains, rate))
+  const wanted = rate * answerSeconds
+  let idle = await openSources(client, wanted, BigInt(rate * seconds) * paymentCost)
   const results = new Results(client)
-  const count = { submitted: 0, late: 0 }
+  const ending = new AbortController()
+  setMaxListeners(0, ending.signal)
+  const lateBecause = { waiting: 0, ended: 0, behind: 0 }
+  let submitted = 0
   let failed: Record<string, number> = {}
   let answerMs: number[] = []
 
@@ -82,10 +105,12 @@ export async function runLoad(client: Client, { rate, seconds }: LoadOptions): P
     const { transaction, txHash } = payment
     const begun = performance.now()
     results.expect(txHash, begun)
-    count.submitted++
+    submitted++
     try {
-      await client.submit(transaction, { retries: 0 })
+      await client.submit(transaction, { retries: 0, signal: ending.signal })
     } catch (error) {
+      // Its result may still have come.
+      if (ending.signal.aborted) return false
       results.forget(txHash)
       countFailure(error)
       return true
@@ -97,18 +122,26 @@ export async function runLoad(client: Client, { rate, seconds }: LoadOptions): P
   }
 
   const running = new Set<Promise<void>>()
+  let chains = 0
   try {
     const [first] = idle
     if (first !== undefined) await openEvents(results, () => payFrom(first))
-    count.submitted = 0
+    idle = await split(idle, Math.ceil(wanted / idle.length), { builder, client, results })
+    chains = idle.length
+    submitted = 0
     failed = {}
     answerMs = []
     const begun = performance.now()
+    const end = begun + seconds * 1000
     for (let n = 0; n < rate * seconds; n++) {
       await sleep(Math.max(0, begun + (n * 1000) / rate - performance.now()))
+      if (performance.now() >= end) {
+        lateBecause.behind = rate * seconds - n
+        break
+      }
       const chain = idle.shift()
       if (chain === undefined) {
-        count.late++
+        lateBecause[running.size > 0 ? 'waiting' : 'ended']++
         continue
       }
       const run = payFrom(chain).then((canPay) => {
@@ -117,15 +150,19 @@ export async function runLoad(client: Client, { rate, seconds }: LoadOptions): P
       })
       running.add(run)
     }
-    await Promise.all(running)
-    await results.settle(resultsMs)
+    const latest = performance.now() + endMs
+    await Promise.race([Promise.all(running), sleep(endMs, undefined, { ref: false })])
+    await results.settle(latest - performance.now())
   } finally {
+    ending.abort()
     await Promise.allSettled(running)
     await results.close()
   }
   const { acceptedMs, rejected, pending } = results
   const times = { answerMs: quantilesOf(answerMs), acceptedMs: quantilesOf(acceptedMs) }
-  return { ...count, accepted: acceptedMs.length, rejected, failed, pending, ...times }
+  const late = Object.values(lateBecause).reduce((sum, each) => sum + each, 0)
+  const count = { submitted, accepted: acceptedMs.length, rejected, failed, pending }
+  return { ...count, late, lateBecause, chains, ...times }
 }
 
 /** Pays until a result arrives: then the stream of events is open. */
@@ -136,29 +173,62 @@ async function openEvents(results: Results, pay: () => Promise<boolean>): Promis
     await results.settle(openMs)
     if (results.pending < expected) return results.reset()
   }
-  throw new CommandError('CLI_NO_EVENTS', 'No payment was accepted: check the node with `ratatosk status`.')
+  throw notAccepted()
 }
 
-async function openChains(client: Client, wanted: number): Promise<Chain[]> {
-  const chains = new Map<string, Chain>()
-  // Funds are drawn at random, and may be drawn twice.
-  for (let draw = 0; draw < 4 * wanted && chains.size < wanted; draw++) {
-    const funds = await devnetFunds(client, chainFunds)
-    if (funds === undefined) break
-    const { transactionId, index } = funds.utxo.reference
-    chains.set(`${Buffer.from(transactionId).toString('hex')}#${index}`, {
-      from: funds.from,
-      next: funds.utxo,
-    })
-  }
-  if (chains.size > 0) return [...chains.values()]
+const notAccepted = (): CommandError =>
+  new CommandError('CLI_NO_EVENTS', 'No payment was accepted: check the node with `ratatosk status`.')
+
+/**
+ * The outputs that are split into chains.
+ *
+ * @param lovelace that all payments together take
+ */
+async function openSources(client: Client, chains: number, lovelace: bigint): Promise<Chain[]> {
+  const least = Math.max(leastSources, Math.ceil(chains / mostPieces), Number(lovelace / sourceFunds) + 1)
+  const funds = await manyDevnetFunds(client, sourceFunds, Math.min(chains, least))
+  if (funds.length > 0) return funds.map(({ from, utxo }) => ({ from, next: utxo }))
   throw new CommandError(
     'CLI_NO_FUNDS',
-    `No test wallet has an output of ${chainFunds / 1_000_000n} ada: an empty DATA_DIR begins anew.`,
+    `No test wallet has an output of ${sourceFunds / 1_000_000n} ada: an empty DATA_DIR begins anew.`,
   )
 }
 
-/** The output that a payment returns to its payer; undefined if all that was left is the fee. */
-function changeOf(transaction: string): Utxo | undefined {
-  return effects(decodeTransaction(Buffer.from(transaction, 'hex'))).produced[1]
+interface SplitContext {
+  readonly builder: PaymentBuilder
+  readonly client: Client
+  readonly results: Results
 }
+
+/**
+ * Splits each output into equal parts, and waits until they are accepted.
+ *
+ * @param parts of each
+ */
+async function split(
+  sources: readonly Chain[],
+  parts: number,
+  { builder, client, results }: SplitContext,
+): Promise<Chain[]> {
+  const pieces = Math.min(parts, mostPieces)
+  if (pieces <= 1) return [...sources]
+  const chains: Chain[] = []
+  for (const { from, next: utxo } of sources) {
+    const lovelace = utxo.output.value.lovelace / BigInt(pieces)
+    const to = from.addressText
+    const { transaction, txHash } = await builder.pay({ from, utxo, to, lovelace, count: pieces - 1 })
+    results.expect(txHash, performance.now())
+    await client.submit(transaction)
+    for (const next of producedBy(transaction)) chains.push({ from, next })
+  }
+  await results.settle(splitMs)
+  if (results.acceptedMs.length < sources.length) throw notAccepted()
+  results.reset()
+  return chains
+}
+
+/** The output that a payment returns to its payer; undefined if all that was left is the fee. */
+const changeOf = (transaction: string): Utxo | undefined => producedBy(transaction)[1]
+
+const producedBy = (transaction: string): readonly Utxo[] =>
+  effects(decodeTransaction(Buffer.from(transaction, 'hex'))).produced
