@@ -996,6 +996,18 @@ export interface RedeemerReport {
   readonly logs?: readonly string[]
 }
 
+/** The registry has the operator of the node, with the operator's bond */
+export interface Registered {
+  /** What is the case now */
+  readonly message: string
+  /** The layer-1 transaction that changed the registry; absent if it was the case before: 64 hex digits */
+  readonly txHash?: string
+  /** Lovelace of the bond, in decimal digits */
+  readonly bond: string
+  /** Start of the first turn in which the operator counts */
+  readonly activeFrom: string
+}
+
 /** An operator in the registry on layer 1 */
 export interface RegisteredOperator {
   /** Hash of the verification key */
@@ -1024,6 +1036,16 @@ export interface RejectedEvent {
   readonly at: string
 }
 
+/** The bond is in the operator's wallet */
+export interface Released {
+  /** What is the case now */
+  readonly message: string
+  /** The layer-1 transaction that changed the registry; absent if it was the case before: 64 hex digits */
+  readonly txHash?: string
+  /** Lovelace of the bond, in decimal digits */
+  readonly bond: string
+}
+
 /** The block is removed from the state queue */
 export interface Removed {
   /** Block removal successful: <headerHash> */
@@ -1050,6 +1072,18 @@ export interface Replayed {
 /** The state queue and the state of the node are deleted */
 export interface Reset {
   readonly message: 'Collected all UTxOs successfully!'
+}
+
+/** The operator of the node gets no further turns */
+export interface Retired {
+  /** What is the case now */
+  readonly message: string
+  /** The layer-1 transaction that changed the registry; absent if it was the case before: 64 hex digits */
+  readonly txHash?: string
+  /** Start of the first turn without the operator */
+  readonly activeUntil: string
+  /** From when on the bond may be withdrawn, unless a verdict slashes it before */
+  readonly releaseAt: string
 }
 
 /** The root units on layer 1 */
@@ -1623,6 +1657,15 @@ export interface Endpoints {
   /** `GET /remove`: Remove an unmerged block, and those behind it, from the state queue. Changes state although it is a GET. HEAD is not served. */
   remove(parameters: RemoveParameters, options?: NodeRequestOptions): Promise<Removed>
 
+  /** `POST /operator/register`: Deposit the bond and register the operator of the node. The administrator of a permissioned registry signs as well: the node needs its keys. */
+  registerOperator(options?: NodeRequestOptions): Promise<Registered>
+
+  /** `POST /operator/retire`: End the turns of the operator of the node. The turn in progress and the next stay as they are. */
+  retireOperator(options?: NodeRequestOptions): Promise<Retired>
+
+  /** `POST /operator/release`: Withdraw the bond of the retired operator to its wallet. `releaseAt` of `GET /operators` says from when on. */
+  releaseBond(options?: NodeRequestOptions): Promise<Released>
+
   /** `GET /logBlocksTxsDB`: Log the number of transactions of each block. The answer does not contain the table. */
   logBlocksTxsDB(options?: NodeRequestOptions): Promise<BlocksLogged>
 
@@ -1732,6 +1775,9 @@ export const operations = {
   merge: { method: 'GET', path: '/merge', token: 'operatorToken' },
   reset: { method: 'GET', path: '/reset', token: 'operatorToken' },
   remove: { method: 'GET', path: '/remove', takesInput: true, token: 'operatorToken' },
+  registerOperator: { method: 'POST', path: '/operator/register', token: 'operatorToken' },
+  retireOperator: { method: 'POST', path: '/operator/retire', token: 'operatorToken' },
+  releaseBond: { method: 'POST', path: '/operator/release', token: 'operatorToken' },
   logBlocksTxsDB: { method: 'GET', path: '/logBlocksTxsDB', isRead: true, token: 'operatorToken' },
   logGlobals: { method: 'GET', path: '/logGlobals', isRead: true, token: 'operatorToken' },
   claim: {

@@ -85,7 +85,8 @@ export function operationResponses<Done extends TSchema, Conflict extends TSchem
 /**
  * Only `commit` and `merge` name each other; every operation that changes the root is reported as a reset.
  */
-function holder(asked: Operation, running: Operation): 'Commit' | 'Merge' | 'Reset' {
+function holder(asked: Operation, running: Operation): string {
+  if (running === 'register' || running === 'retire' || running === 'release') return 'Change of the bond'
   if (asked !== 'commit' && asked !== 'merge') return 'Reset'
   if (running === 'commit') return 'Commit'
   return running === 'merge' ? 'Merge' : 'Reset'

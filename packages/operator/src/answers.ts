@@ -1,7 +1,16 @@
 import { operationError } from '@ratatosk/http'
 import type { OperationResult } from '@ratatosk/ports'
 import { RootExistsError } from './errors.js'
-import type { Committed, Initiated, Merged, Removed, Reset } from './schemas.js'
+import type {
+  Committed,
+  Initiated,
+  Merged,
+  Registered,
+  Released,
+  Removed,
+  Reset,
+  Retired,
+} from './schemas.js'
 
 /** Body of `/init`. Like the functions below, throws the error with which any other result is answered. */
 export function initAnswer(result: OperationResult): Initiated {
@@ -49,3 +58,30 @@ export function removeAnswer(result: OperationResult): Removed {
     removed: [...removed],
   }
 }
+
+/** Body of `/operator/register`. */
+export function registerAnswer(result: OperationResult): Registered {
+  if (result.kind !== 'registered') throw operationError('register', result)
+  const { transactionId, bond, activeFrom } = result
+  return { ...done('The operator is registered', transactionId), bond, activeFrom: timeOf(activeFrom) }
+}
+
+/** Body of `/operator/retire`. */
+export function retireAnswer(result: OperationResult): Retired {
+  if (result.kind !== 'retired') throw operationError('retire', result)
+  const { transactionId, activeUntil, releaseAt } = result
+  const message = done('The operator has retired', transactionId)
+  return { ...message, activeUntil: timeOf(activeUntil), releaseAt: timeOf(releaseAt) }
+}
+
+/** Body of `/operator/release`. */
+export function releaseAnswer(result: OperationResult): Released {
+  if (result.kind !== 'released') throw operationError('release', result)
+  return { ...done('The bond is withdrawn', result.transactionId), bond: result.bond }
+}
+
+function done(message: string, txHash: string | undefined): { message: string; txHash?: string } {
+  return txHash === undefined ? { message: `${message} already` } : { message, txHash }
+}
+
+const timeOf = (milliseconds: number): string => new Date(milliseconds).toISOString()

@@ -15,7 +15,16 @@ import {
 import { Type } from '@sinclair/typebox'
 import type { RegisterOptions } from 'fastify'
 import { fastifyPlugin as fp } from 'fastify-plugin'
-import { commitAnswer, initAnswer, mergeAnswer, removeAnswer, resetAnswer } from './answers.js'
+import {
+  commitAnswer,
+  initAnswer,
+  mergeAnswer,
+  registerAnswer,
+  releaseAnswer,
+  removeAnswer,
+  resetAnswer,
+  retireAnswer,
+} from './answers.js'
 import { drawBlockCounts } from './draw-block-counts.js'
 import { loggable } from './loggable.js'
 import {
@@ -31,8 +40,11 @@ import {
   logBlocksSchema,
   logGlobalsSchema,
   mergeSchema,
+  registerSchema,
+  releaseSchema,
   removeSchema,
   resetSchema,
+  retireSchema,
 } from './schemas.js'
 
 export type { BlockCount } from '@ratatosk/ports'
@@ -50,10 +62,16 @@ export {
   logGlobalsSchema,
   Merged,
   mergeSchema,
+  Registered,
+  Released,
   Removed,
   Reset,
+  Retired,
+  registerSchema,
+  releaseSchema,
   removeSchema,
   resetSchema,
+  retireSchema,
 } from './schemas.js'
 
 /** The most blocks in the table of `GET /logBlocksTxsDB`. */
@@ -63,7 +81,7 @@ const loggedBlocks = 100
 export interface OperatorOptions extends RegisterOptions, OperatorAccess {
   /** Runs the operations. */
   operations: OperationsRunner
-  /** The operations that are served, each under its name. Default: all five. */
+  /** The operations that are served. Default: all. */
   serve?: readonly OperatorOperation[]
   /** Source of `GET /logBlocksTxsDB`, which is not served without it. */
   blocks?: BlockCounts
@@ -118,6 +136,22 @@ const plugin: FastifyPluginAsyncTypebox<OperatorOptions> = async (fastify, optio
     )
   }
 
+  if (serve.includes('register')) {
+    fastify.post('/operator/register', { ...debug, schema: registerSchema }, async () =>
+      registerAnswer(await runner.run('register')),
+    )
+  }
+  if (serve.includes('retire')) {
+    fastify.post('/operator/retire', { ...debug, schema: retireSchema }, async () =>
+      retireAnswer(await runner.run('retire')),
+    )
+  }
+  if (serve.includes('release')) {
+    fastify.post('/operator/release', { ...debug, schema: releaseSchema }, async () =>
+      releaseAnswer(await runner.run('release')),
+    )
+  }
+
   if (blocks) {
     fastify.get('/logBlocksTxsDB', { ...debug, schema: logBlocksSchema }, async ({ log }) => {
       log.info(drawBlockCounts(await blocks.counts(loggedBlocks)))
@@ -146,7 +180,7 @@ function readRemoval({ header_hash: value }: Query): Removal {
 
 /**
  * Fastify plugin with the operator's routes: `GET /init`, `/commit`, `/merge`, `/reset`, `/remove`,
- * `/logBlocksTxsDB` and `/logGlobals`.
+ * `/logBlocksTxsDB` and `/logGlobals`; `POST /operator/register`, `/operator/retire` and `/operator/release`.
  *
  * Encapsulated: it sets an error handler in its own scope, and one server can hold several instances, each
  * under its `prefix`. Throws a `TypeError` at startup for options that cannot work.

@@ -9,9 +9,12 @@ export const operations = [
   'merge',
   'reset',
   'remove',
+  'register',
+  'retire',
+  'release',
 ] as const satisfies readonly Operation[]
 
-/** One of `init`, `commit`, `merge`, `reset` and `remove`. */
+/** One of {@link operations}. */
 export type OperatorOperation = (typeof operations)[number]
 
 /** Runs operations, one at a time. */

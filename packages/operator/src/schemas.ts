@@ -101,6 +101,40 @@ export const Removed = Type.Object(
 )
 export type Removed = Static<typeof Removed>
 
+const time = (description: string) => Type.String({ format: 'date-time', description })
+const ofChange = {
+  message: Type.String({ description: 'What is the case now' }),
+  txHash: Type.Optional(
+    transactionHash('The layer-1 transaction that changed the registry; absent if it was the case before'),
+  ),
+}
+const bond = Type.String({ description: 'Lovelace of the bond, in decimal digits' })
+
+/** Body of `POST /operator/register`. */
+export const Registered = Type.Object(
+  { ...ofChange, bond, activeFrom: time('Start of the first turn in which the operator counts') },
+  { title: 'Registered', description: "The registry has the operator of the node, with the operator's bond" },
+)
+export type Registered = Static<typeof Registered>
+
+/** Body of `POST /operator/retire`. */
+export const Retired = Type.Object(
+  {
+    ...ofChange,
+    activeUntil: time('Start of the first turn without the operator'),
+    releaseAt: time('From when on the bond may be withdrawn, unless a verdict slashes it before'),
+  },
+  { title: 'Retired', description: 'The operator of the node gets no further turns' },
+)
+export type Retired = Static<typeof Retired>
+
+/** Body of `POST /operator/release`. */
+export const Released = Type.Object(
+  { ...ofChange, bond },
+  { title: 'Released', description: "The bond is in the operator's wallet" },
+)
+export type Released = Static<typeof Released>
+
 /** Body of `GET /logBlocksTxsDB`. */
 export const BlocksLogged = Type.Object(
   { message: Type.Literal('BlocksTxsDB drawn in server logs!') },
@@ -185,6 +219,42 @@ export const removeSchema = {
     ),
     400: errorBody('The header hash is malformed'),
   },
+}
+
+/** Route schema of `POST /operator/register`, for OpenAPI documents. */
+export const registerSchema = {
+  operationId: 'registerOperator',
+  summary: 'Deposit the bond and register the operator of the node',
+  description: 'The administrator of a permissioned registry signs as well: the node needs its keys.',
+  tags: ['operator'],
+  response: operationResponses(
+    Registered,
+    errorBody('Another operation is running, or the operator cannot be registered now'),
+  ),
+}
+
+/** Route schema of `POST /operator/retire`, for OpenAPI documents. */
+export const retireSchema = {
+  operationId: 'retireOperator',
+  summary: 'End the turns of the operator of the node',
+  description: 'The turn in progress and the next stay as they are.',
+  tags: ['operator'],
+  response: operationResponses(
+    Retired,
+    errorBody('Another operation is running, or the operator is not registered'),
+  ),
+}
+
+/** Route schema of `POST /operator/release`, for OpenAPI documents. */
+export const releaseSchema = {
+  operationId: 'releaseBond',
+  summary: 'Withdraw the bond of the retired operator to its wallet',
+  description: '`releaseAt` of `GET /operators` says from when on.',
+  tags: ['operator'],
+  response: operationResponses(
+    Released,
+    errorBody('Another operation is running, the bond is not free yet, or there is none'),
+  ),
 }
 
 /** Route schema of `GET /logBlocksTxsDB`, for OpenAPI documents. */

@@ -1,5 +1,15 @@
 /** The operations that an operator runs; one runs at a time. */
-export type Operation = 'init' | 'commit' | 'merge' | 'reset' | 'repair' | 'remove'
+export type Operation =
+  | 'init'
+  | 'commit'
+  | 'merge'
+  | 'reset'
+  | 'repair'
+  | 'remove'
+  /** These change the operator's entry in the registry. */
+  | 'register'
+  | 'retire'
+  | 'release'
 
 /** What an operation is applied to. */
 export interface OperationDetails {
@@ -21,6 +31,8 @@ export type RefusalCode =
   | 'SEQUENCER_INVALID_BLOCK'
   /** The operator is not in the registry: init registers it. */
   | 'SEQUENCER_NOT_REGISTERED'
+  /** The operator has not retired, or its bond is not free yet. */
+  | 'SEQUENCER_BOND_LOCKED'
   /**
    * The output that creates the deployment's registry is spent, or not this operator's: the settings have to
    * name another.
@@ -95,4 +107,27 @@ export type OperationResult =
       readonly removed: readonly string[]
     }
   | { readonly kind: 'repaired' }
+  /** The operator is in the registry. Here and below, without `transactionId` it had been done before. */
+  | {
+      readonly kind: 'registered'
+      readonly transactionId?: string
+      /** Lovelace, decimal. */
+      readonly bond: string
+      /** Start of the first turn in which the operator counts, POSIX milliseconds. */
+      readonly activeFrom: number
+    }
+  | {
+      readonly kind: 'retired'
+      readonly transactionId?: string
+      /** Start of the first turn without the operator, POSIX milliseconds. */
+      readonly activeUntil: number
+      /** From when on the bond may be withdrawn, POSIX milliseconds. */
+      readonly releaseAt: number
+    }
+  | {
+      readonly kind: 'released'
+      readonly transactionId?: string
+      /** Lovelace that went to the operator's wallet, decimal. */
+      readonly bond: string
+    }
   | OperationFailure

@@ -2,7 +2,17 @@ import type { Operation } from '@ratatosk/ports'
 import type { HeldLease, Store } from '@ratatosk/store'
 
 const operationLock = 'operation'
-const operations: readonly Operation[] = ['init', 'commit', 'merge', 'reset', 'repair', 'remove']
+const operations: readonly Operation[] = [
+  'init',
+  'commit',
+  'merge',
+  'reset',
+  'repair',
+  'remove',
+  'register',
+  'retire',
+  'release',
+]
 
 /**
  * The operation that is running, in whichever process. It holds the operation lock, which is a lease: the

@@ -4,6 +4,7 @@ import type { Block } from '@ratatosk/store'
 import pTimeout from 'p-timeout'
 import type { Cycle } from './cycle.js'
 import { lockOperation } from './operation-lock.js'
+import { registerOwn, releaseOwn, retireOwn } from './operations/bond.js'
 import { repair, reset } from './operations/burn-queue.js'
 import { findInitialised, initialise } from './operations/init.js'
 import { remove } from './operations/remove.js'
@@ -81,6 +82,12 @@ export function createOperationRunner(
         return cycle.runOperation('reset', () => reset(context))
       case 'remove':
         return cycle.runOperation('remove', () => remove(context, headerHash))
+      case 'register':
+        return cycle.runOperation('register', () => registerOwn(context))
+      case 'retire':
+        return cycle.runOperation('retire', () => retireOwn(context))
+      case 'release':
+        return cycle.runOperation('release', () => releaseOwn(context))
       case 'commit':
         return commit(deadline)
       case 'merge':

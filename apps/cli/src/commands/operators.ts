@@ -23,7 +23,7 @@ function linesOf({ inTurn, next, turnEndsAt, takeOverAt, operators: listed }: Op
   ]
 }
 
-function lineOf({ operatorKey, bond, activeFrom, activeUntil }: Operators['operators'][number]): string {
-  const retired = activeUntil === undefined ? '' : ` until ${activeUntil}`
+function lineOf({ operatorKey, bond, activeFrom, activeUntil, releaseAt }: Operators['operators'][number]) {
+  const retired = activeUntil === undefined ? '' : ` until ${activeUntil}, bond free from ${releaseAt}`
   return `${operatorKey}  ${ada(bond)}  from ${activeFrom}${retired}`
 }

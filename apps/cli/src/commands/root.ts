@@ -9,6 +9,7 @@ import { keygen } from './keygen.js'
 import { load } from './load.js'
 import { mcp } from './mcp.js'
 import { operations } from './operations.js'
+import { operator } from './operator.js'
 import { operators } from './operators.js'
 import { start } from './start.js'
 import { status } from './status.js'
@@ -24,6 +25,7 @@ export const root = group('ratatosk', 'Starts, checks and operates a Ratatosk no
   status,
   wallet,
   operators,
+  operator,
   verdicts,
   deadLetters,
   ...operations,

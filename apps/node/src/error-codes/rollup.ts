@@ -82,7 +82,12 @@ export const rollupErrors: readonly ErrorGroup[] = [
       {
         codes: ['SEQUENCER_NOT_REGISTERED'],
         meaning: 'The operator is not in the registry',
-        remedy: 'The administrator admits it; a deployment without registry is initialised again',
+        remedy: 'Run `ratatosk operator register`; a deployment without registry is initialised again',
+      },
+      {
+        codes: ['SEQUENCER_BOND_LOCKED'],
+        meaning: 'The operator has not retired, or its bond is not free yet',
+        remedy: 'Run `ratatosk operator retire`, and wait until `releaseAt` of `/operators`',
       },
       {
         codes: ['SEQUENCER_NOT_YET_VALID', 'PROTOCOL_NOT_MATURE'],

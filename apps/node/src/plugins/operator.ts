@@ -36,6 +36,9 @@ const changesLayer1: ReadonlySet<ResultKind> = new Set<ResultKind>([
   'repaired',
   'reset',
   'removed',
+  'registered',
+  'retired',
+  'released',
 ])
 
 /** Runs operations, and forgets shared reads of layer 1 that an operation has made obsolete. */

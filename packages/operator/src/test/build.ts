@@ -11,12 +11,15 @@ const rootUnit = `${'cd'.repeat(28)}00`
 
 /** A node with canned answers; records what it is asked. */
 export class Node extends CannedPorts {
-  results: Record<OperatorOperation, OperationResult> = {
+  readonly results: Record<OperatorOperation, OperationResult> = {
     init: { kind: 'initiated', transactionId, rootUnit },
     commit: { kind: 'committed', headerHash, transactionId, transactions: 3 },
     merge: { kind: 'merged', headerHash, transactionId },
     reset: { kind: 'reset' },
     remove: { kind: 'removed', headerHash, transactionId, removed: [headerHash] },
+    register: { kind: 'registered', transactionId, bond: '5', activeFrom: 0 },
+    retire: { kind: 'retired', transactionId, activeUntil: 1000, releaseAt: 2000 },
+    release: { kind: 'released', transactionId, bond: '5' },
   }
   blocks: readonly BlockCount[] = []
   globals: unknown = {}
@@ -32,7 +35,7 @@ export class Node extends CannedPorts {
 
   /** Makes every operation end with this result. */
   end(result: OperationResult): void {
-    this.results = { init: result, commit: result, merge: result, reset: result, remove: result }
+    for (const operation of Object.keys(this.results) as OperatorOperation[]) this.results[operation] = result
   }
 }
 
@@ -49,5 +52,7 @@ export async function build(t: Test, options?: Partial<OperatorOptions>) {
 
 /** A request for each operation. */
 export const requests = ['/init', '/commit', '/merge', '/reset', `/remove?header_hash=${headerHash}`] as const
+/** Those that change the operator's entry in the registry; each is a POST. */
+export const changes = ['/operator/register', '/operator/retire', '/operator/release'] as const
 export const logs = ['/logBlocksTxsDB', '/logGlobals'] as const
 export const paths = [...requests, ...logs] as const

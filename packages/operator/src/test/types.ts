@@ -19,7 +19,16 @@ server.register(operator, () => ({ operations }))
 class Sequencer {
   readonly active = true
   async run(
-    operation: 'init' | 'commit' | 'merge' | 'reset' | 'repair' | 'remove',
+    operation:
+      | 'init'
+      | 'commit'
+      | 'merge'
+      | 'reset'
+      | 'repair'
+      | 'remove'
+      | 'register'
+      | 'retire'
+      | 'release',
   ): Promise<OperationResult> {
     return this.active ? { kind: 'busy', operation } : { kind: 'timed-out', message: 'No sequencer' }
   }

@@ -8,6 +8,7 @@ import {
   type RegistryElement,
   registerOperator,
   scriptsToPublish,
+  type Validity,
 } from '@ratatosk/protocol'
 import { min } from '../blocks/plan-block.js'
 import { findRegistry, readReferenceScripts } from '../blocks/queue-elements.js'
@@ -16,10 +17,10 @@ import { SequencerError } from '../errors.js'
 import { operationValidUntil, sendChain, submitAndConfirm } from './send-transactions.js'
 
 /**
- * How long layer 1 may take to include a registration while the queue runs, in milliseconds. The operator's
- * turns begin after it only, so it is shorter than that of other operations.
+ * How long layer 1 may take to include a change of the operators while the queue runs, in milliseconds. The
+ * change takes effect after it only, so it is shorter than that of other operations.
  */
-const registrationValidityMs = 60_000
+const changeValidityMs = 60_000
 
 /**
  * Registers the operator, who pays the bond, unless it is registered.
@@ -30,33 +31,21 @@ const registrationValidityMs = 60_000
  *   decides who registers, and its keys are not at hand
  */
 export async function register(context: SequencerContext): Promise<string | undefined> {
-  const { contracts, operator, layer1, slots, signal, log } = context
+  const { contracts, operator, log } = context
   const entry = await ownEntry(context)
   if (entry?.activeUntil !== undefined)
     throw new SequencerError(
       'SEQUENCER_NOT_REGISTERED',
-      'The operator is retired: withdraw the bond once it is released, then initialise again',
+      'The operator is retired: withdraw the bond once it is free, then register again',
     )
   if (entry !== undefined) return undefined
   const payer = contracts.parameters.permissioned
     ? administratorOf(context).authority.over(operator)
     : operator
   const isRegistered = async () => (await ownEntry(context)) !== undefined
-  const [tip, current] = [await layer1.tip({ signal }), await layer1.currentSlot({ signal })]
   const referenceScripts = await readReferenceScripts(context)
   const registry = await existingRegistry(context)
-  const { turnLength } = contracts.parameters
-  const validity = {
-    // The tip's slot, in case this clock is ahead of the network's.
-    validFrom: min(tip.slot, current),
-    validUntil: operationValidUntil(
-      context,
-      current,
-      // Only devnets have shorter turns, and their layer 1 is fast.
-      registry.datum.running ? Math.min(registrationValidityMs, Number(turnLength)) : undefined,
-    ),
-    slots,
-  }
+  const validity = await changeValidity(context, registry)
   const key = operator.keys.payment.hash
   const draft = registerOperator(contracts, registry, key, validity, referenceScripts)
   const id = await submitAndConfirm(context, payer, draft, isRegistered)
@@ -66,6 +55,26 @@ export async function register(context: SequencerContext): Promise<string | unde
   const begin = from === undefined ? '' : `, whose turns begin at ${new Date(Number(from)).toISOString()}`
   log.info({ transactionId: id }, registered + begin)
   return id
+}
+
+/** When layer 1 may include a change of the operators. */
+export async function changeValidity(
+  context: SequencerContext,
+  { datum }: RegistryElement,
+): Promise<Validity> {
+  const { contracts, layer1, slots, signal } = context
+  const [tip, current] = [await layer1.tip({ signal }), await layer1.currentSlot({ signal })]
+  return {
+    // The tip's slot, in case this clock is ahead of the network's.
+    validFrom: min(tip.slot, current),
+    validUntil: operationValidUntil(
+      context,
+      current,
+      // Only devnets have shorter turns, and their layer 1 is fast.
+      datum.running ? Math.min(changeValidityMs, Number(contracts.parameters.turnLength)) : undefined,
+    ),
+    slots,
+  }
 }
 
 /** The operator's entry in the registry of layer 1; undefined if it is not registered. */

@@ -67,19 +67,23 @@ export async function initialise(context: SequencerContext): Promise<OperationRe
 }
 
 async function begin(context: SequencerContext): Promise<string> {
-  if (await hasRoot(context)) return join(context)
+  if (await hasRoot(context)) return (await joinQueue(context)) ?? ''
   return hasAdministrator(context)
     ? initialiseWithAdministrator(context)
     : initialiseWithoutAdministrator(context)
 }
 
-/** @returns the id of the transaction that registered the operator */
-async function join(context: SequencerContext): Promise<string> {
+/**
+ * Registers the operator with the queue that there is.
+ *
+ * @returns the id of the transaction; undefined if the operator was registered
+ */
+export async function joinQueue(context: SequencerContext): Promise<string | undefined> {
   if (await applyGenesis(context)) await alignRoots(context, undefined)
   // An operator leaves no bond with a queue that this store cannot continue.
   const { obstacle } = await reconcile(context)
   if (obstacle !== undefined) throw obstacle
-  return (await register(context)) ?? ''
+  return register(context)
 }
 
 /** @returns the id of the transaction that minted the root */
@@ -137,7 +141,7 @@ async function prepareLedger(context: SequencerContext): Promise<void> {
   await alignRoots(context, confirmed)
 }
 
-async function hasRoot({ layer1, contracts, signal }: SequencerContext): Promise<boolean> {
+export async function hasRoot({ layer1, contracts, signal }: SequencerContext): Promise<boolean> {
   return (await layer1.utxosByUnit(contracts.scripts.queue.unit, { signal })).length > 0
 }
 
