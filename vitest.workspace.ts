@@ -6,7 +6,7 @@ const roots = ['packages', 'apps'].flatMap((parent) =>
 )
 
 /** Their test files replace modules or globals. */
-const isolated = new Set(['cbor', 'console', 'workers'])
+const isolated = new Set(['cbor', 'explorer', 'workers'])
 
 /** `npm run test:full` sets it. */
 const full = process.env.RATATOSK_TESTS === 'full'

@@ -15,8 +15,8 @@ export function packageFolders(root) {
 
 /** What packages hold beside compiled sources, and the script that makes it. */
 const bundles = [
-  ['dev wallet', 'packages/dev-wallet/bundle.mjs'],
-  ['console', 'packages/console/bundle.mjs'],
+  ['dev wallet', 'packages/client/bundle.mjs'],
+  ['console', 'packages/explorer/bundle.mjs'],
   ['empty database', 'packages/database/bundle.mjs'],
   ['node', 'apps/node/bundle-node.mjs'],
 ]

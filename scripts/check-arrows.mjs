@@ -14,7 +14,7 @@ const allowed = {
   apis: ['ground'],
   clients: [],
   parts: ['ground', 'base', 'http', 'apis', 'clients'],
-  work: ['ground', 'parts', 'work', 'apis'],
+  work: ['ground', 'base', 'parts', 'work', 'apis'],
   plugins: ['ground', 'http', 'apis'],
   apps: ['apps', 'ground', 'base', 'http', 'apis', 'clients', 'parts', 'work', 'plugins'],
   tests: ['ground', 'tests'],

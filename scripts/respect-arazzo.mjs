@@ -8,7 +8,7 @@ import { root } from './prepare.mjs'
 
 const load = (path) => import(join(root, path))
 const { readSettings, startNode } = await load('apps/node/dist/index.js')
-const { buildTransaction, keysFromSeedPhrase } = await load('packages/transaction/dist/index.js')
+const { buildTransaction, keysFromSeedPhrase } = await load('packages/ledger/dist/builder/index.js')
 const { decodeOutputReference, decodeTransactionOutput, parseProtocolParameters } = await load(
   'packages/ledger/dist/index.js',
 )

@@ -22,7 +22,7 @@ const notExported = {
   '@ratatosk/operator': ['operations'],
   '@ratatosk/protocol': ['definitions'],
   '@ratatosk/tx-query': ['BlockQuery', 'HistoryQuery', 'TransactionQuery', 'AddressQuery'],
-  '@ratatosk/tx-status': ['SubmissionStatusQuery', 'TransactionStatusQuery'],
+  '@ratatosk/submit/status': ['SubmissionStatusQuery', 'TransactionStatusQuery'],
   // Parts of a node, which its plugins reach through `Node`.
   '@ratatosk/node': [
     ...['Manifest', 'Validated', 'NetworkDefaults', 'startErrorCodes', 'LoadedGenesis', 'NodeKeys'],

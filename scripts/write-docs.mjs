@@ -4,7 +4,7 @@ import { compatibilityTable } from './compatibility.mjs'
 import { decisionsTable } from './decisions.mjs'
 import { packagesTable } from './packages.mjs'
 import { prepare } from './prepare.mjs'
-import { pluginsTable, registeredRoutes, routesTable } from './routes.mjs'
+import { registeredRoutes, routesTable } from './routes.mjs'
 import { writeSection } from './sections.mjs'
 
 const checking = process.argv.includes('--check')
@@ -12,7 +12,7 @@ if (!checking) await prepare()
 
 const { settingsTables } = await import('../apps/node/dist/settings/table.js')
 const { errorTables } = await import('../apps/node/dist/error-codes/index.js')
-const { remediesTable } = await import('../packages/console/dist/browser/remedies.js')
+const { remediesTable } = await import('../packages/explorer/dist/console/browser/remedies.js')
 const { performanceSections } = await import('./performance.mjs')
 const routes = await registeredRoutes()
 if (routes === undefined) console.log('The routes by role are left as they are: PostgreSQL does not respond.')
@@ -26,7 +26,6 @@ const sections = [
   ['docs/layout.md', 'packages', packagesTable()],
   ...performanceSections({ plots: !checking }),
   ...(routes === undefined ? [] : [['docs/routes.md', 'routes', routesTable(routes)]]),
-  ...(routes === undefined ? [] : [['README.md', 'plugins', pluginsTable(routes)]]),
 ]
 const outdated = sections.filter(([path, name, markdown]) => !writeSection(path, name, markdown, checking))
 process.exit(outdated.length > 0 ? 1 : 0)

@@ -137,7 +137,7 @@ const swagger = {
     }))
     onLoad({ filter: /@fastify\/swagger-ui\/(index|lib\/routes)\.js$/ }, async ({ path: file }) => {
       const within = /swagger-ui\/(.*)$/.exec(file)[1]
-      const openapi = await placeOf(path('../../packages/openapi/package.json'))
+      const openapi = await placeOf(path('../../packages/http/package.json'))
       const folder = `require('path').join(require('module').createRequire(${urlOf(openapi)})
         .resolve('@fastify/swagger-ui'), '..', '${dirname(within)}')`
       return { contents: (await readFile(file, 'utf8')).replaceAll('__dirname', folder) }
@@ -165,8 +165,8 @@ await build({
   entryPoints: {
     node: path('dist/index.js'),
     'engine-thread': path('../../packages/ledger/dist/plutus/engine-thread.js'),
-    'roots-thread': path('../../packages/roots/dist/threads/roots-thread.js'),
-    'maps-thread': path('../../packages/roots/dist/threads/maps-thread.js'),
+    'roots-thread': path('../../packages/sequencer/dist/roots/threads/roots-thread.js'),
+    'maps-thread': path('../../packages/sequencer/dist/roots/threads/maps-thread.js'),
   },
   outdir: path('bundle'),
 })

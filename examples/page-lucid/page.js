@@ -1,7 +1,7 @@
 // Connects a wallet, and pays, locks and unlocks on layer 2. The dev wallet has test ada; any other wallet
 // signs what layer 2 holds.
 import { Blockfrost, Data, Lucid, SLOT_CONFIG_NETWORK, validatorToAddress } from '@lucid-evolution/lucid'
-import { layer2 } from '@ratatosk/dev-wallet'
+import { layer2 } from '@ratatosk/client/wallet'
 
 const node = new URL(location.href).searchParams.get('node') ?? 'http://127.0.0.1:3000'
 const api = `${node}/l2/blockfrost/api/v0`

@@ -8,7 +8,7 @@ import {
   mConStr0,
   serializePlutusScript,
 } from '@meshsdk/core'
-import { layer2 } from '@ratatosk/dev-wallet'
+import { layer2 } from '@ratatosk/client/wallet'
 
 const node = new URL(location.href).searchParams.get('node') ?? 'http://127.0.0.1:3000'
 const api = `${node}/l2/blockfrost/api/v0`

@@ -1,5 +1,5 @@
+import type { LedgerIndex } from '@ratatosk/layer2/ledger-index'
 import type { Evaluator } from '@ratatosk/ledger/plutus'
-import type { LedgerIndex } from '@ratatosk/ledger-index'
 import type { Turns } from '@ratatosk/ports'
 import type { QueueBackend, SubmissionQueue } from '@ratatosk/queue'
 import type { Store } from '@ratatosk/store'

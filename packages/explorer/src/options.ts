@@ -43,7 +43,7 @@ export interface ExplorerOutput {
   readonly spent?: { readonly id: Uint8Array; readonly valid: boolean }
 }
 
-/** Outputs, addresses and assets. `LedgerIndex` of `@ratatosk/ledger-index` satisfies it. */
+/** Outputs, addresses and assets. `LedgerIndex` of `@ratatosk/layer2/ledger-index` satisfies it. */
 export interface ExplorerIndex {
   outputs(
     query: {

@@ -33,7 +33,7 @@ export interface FaucetOptions extends RegisterOptions {
   token: string
   /** The network whose addresses are paid. `mainnet` is refused: there is no faucet on mainnet. */
   network: 'testnet' | 'mainnet'
-  /** Pays the claims; `createFaucetPayer` of `@ratatosk/faucet-payer` creates one. */
+  /** Pays the claims; `createFaucetPayer` of `@ratatosk/workers/faucet-payer` creates one. */
   payer: ClaimPayer
 }
 

@@ -2,6 +2,7 @@ import { headerHash } from '@ratatosk/block'
 import { equalBytes, toHex } from '@ratatosk/cbor'
 import type { PlutusScript, ProvableRules } from '@ratatosk/contracts'
 import { outputReferenceKey, type Utxo } from '@ratatosk/ledger'
+import { type TransactionDraft, toOutput } from '@ratatosk/ledger/builder'
 import {
   type Contracts,
   inOrder,
@@ -9,7 +10,6 @@ import {
   type RemovalByVerdict,
   removeInvalidBlock,
 } from '@ratatosk/protocol'
-import { type TransactionDraft, toOutput } from '@ratatosk/transaction'
 import type { AccusedBlock } from './accused-block.js'
 import type { ProvenFraud } from './find-fraud.js'
 import { type Outsourced, outsource, roomBesideRemoval } from './supplied-bytes.js'

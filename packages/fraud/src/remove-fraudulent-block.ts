@@ -1,6 +1,5 @@
 import { equalBytes } from '@ratatosk/cbor'
 import { fraudScript, type PlutusScript } from '@ratatosk/contracts'
-import type { Contracts } from '@ratatosk/protocol'
 import {
   type BuildContext,
   buildTransaction,
@@ -9,7 +8,8 @@ import {
   keysFromSigningKey,
   type TransactionDraft,
   toOutput,
-} from '@ratatosk/transaction'
+} from '@ratatosk/ledger/builder'
+import type { Contracts } from '@ratatosk/protocol'
 import { FraudError } from './errors.js'
 import { fraudsIn, type ProvenFraud } from './find-fraud.js'
 import { pausing } from './pausing.js'

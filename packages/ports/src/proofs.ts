@@ -31,7 +31,7 @@ export interface ProvedTransaction extends HeldProof {
 }
 
 /**
- * Proves what the root of a committed or merged block holds; see `openProver` of `@ratatosk/roots`.
+ * Proves what the root of a committed or merged block holds; see `openProver` of `@ratatosk/sequencer/roots`.
  *
  * @throws (rejects) an error with a positive number `retryAfterMs` if too many proofs are pending
  */

@@ -1,7 +1,7 @@
 import { equalBytes } from '@ratatosk/cbor'
 import { encodeQueueAction } from '@ratatosk/contracts'
 import { splitUnit, type Utxo } from '@ratatosk/ledger'
-import { invalidDraft, type TransactionDraft } from '@ratatosk/transaction'
+import { invalidDraft, type TransactionDraft } from '@ratatosk/ledger/builder'
 import { administratorSigners, type Contracts, inOrder, provideScripts } from './contracts.js'
 import { ProtocolError } from './errors.js'
 import { type RegistryElement, setQueue } from './registry-drafts.js'

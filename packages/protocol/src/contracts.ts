@@ -19,7 +19,7 @@ import {
   scriptAddress,
   type Utxo,
 } from '@ratatosk/ledger'
-import type { TransactionDraft } from '@ratatosk/transaction'
+import type { TransactionDraft } from '@ratatosk/ledger/builder'
 import { ProtocolError } from './errors.js'
 
 /** The parameters that distinguish one rollup's contracts from another's. */

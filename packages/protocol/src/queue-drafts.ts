@@ -21,7 +21,12 @@ import {
   timeToSlot,
   type Utxo,
 } from '@ratatosk/ledger'
-import { type DraftMint, type DraftOutput, invalidDraft, type TransactionDraft } from '@ratatosk/transaction'
+import {
+  type DraftMint,
+  type DraftOutput,
+  invalidDraft,
+  type TransactionDraft,
+} from '@ratatosk/ledger/builder'
 import { administratorSigners, type Contracts, provideScripts, takeOverAfterOf } from './contracts.js'
 import { ProtocolError } from './errors.js'
 import { type RegistryElement, setQueue, startRegistry } from './registry-drafts.js'

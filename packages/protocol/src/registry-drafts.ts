@@ -15,7 +15,7 @@ import {
   type DraftOutput,
   invalidDraft,
   type TransactionDraft,
-} from '@ratatosk/transaction'
+} from '@ratatosk/ledger/builder'
 import { administratorSigners, type Contracts, provideScripts, slashPenaltyOf } from './contracts.js'
 import { firstSlotFrom } from './slots.js'
 

@@ -7,7 +7,7 @@ import {
   type RemovalApproach,
 } from '@ratatosk/contracts'
 import { outputReferenceKey, type Utxo } from '@ratatosk/ledger'
-import { type DraftMint, invalidDraft, type TransactionDraft } from '@ratatosk/transaction'
+import { type DraftMint, invalidDraft, type TransactionDraft } from '@ratatosk/ledger/builder'
 import {
   administratorSigners,
   type Contracts,

@@ -1,6 +1,6 @@
 import { equalBytes, toHex } from '@ratatosk/cbor'
 import { encodeRegistryDatum, type RegisteredOperator } from '@ratatosk/contracts'
-import type { DraftOutput, TransactionDraft } from '@ratatosk/transaction'
+import type { DraftOutput, TransactionDraft } from '@ratatosk/ledger/builder'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { registerOperator, slashOperator } from './registry-drafts.js'
 import { pruneBlocks, type RemovalByVerdict, removeBlock, removeInvalidBlock } from './removal-drafts.js'

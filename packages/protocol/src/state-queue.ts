@@ -9,8 +9,8 @@ import {
   surveyQueue,
 } from '@ratatosk/contracts'
 import { splitUnit, type Utxo } from '@ratatosk/ledger'
+import type { DraftInput, DraftOutput } from '@ratatosk/ledger/builder'
 import type { PlutusDataError } from '@ratatosk/ledger/plutus-data'
-import type { DraftInput, DraftOutput } from '@ratatosk/transaction'
 import type { Contracts } from './contracts.js'
 import { ProtocolError } from './errors.js'
 

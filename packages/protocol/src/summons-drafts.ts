@@ -8,9 +8,9 @@ import {
   slotToTime,
   type Utxo,
 } from '@ratatosk/ledger'
+import type { DraftMint, TransactionDraft } from '@ratatosk/ledger/builder'
+import { invalidDraft } from '@ratatosk/ledger/builder'
 import { constr, encodePlutusData, PlutusDataError } from '@ratatosk/ledger/plutus-data'
-import type { DraftMint, TransactionDraft } from '@ratatosk/transaction'
-import { invalidDraft } from '@ratatosk/transaction'
 import { type Contracts, inOrder, provideScripts, type ScriptPlace } from './contracts.js'
 import { firstSlotFrom } from './slots.js'
 

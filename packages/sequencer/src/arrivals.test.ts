@@ -1,6 +1,6 @@
 import { EventEmitter, once } from 'node:events'
-import { openRoots, type Roots } from '@ratatosk/roots'
 import { expect, test } from 'vitest'
+import { openRoots, type Roots } from './roots/index.js'
 import { expectAgreement, until } from './test/agreement.js'
 import { accept, contracts, openChain, openRollup, transfers } from './test/rollup.js'
 import { openers } from './test/services.js'

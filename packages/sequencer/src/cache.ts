@@ -1,7 +1,7 @@
 import { BytesMap, BytesSet, equalBytes } from '@ratatosk/cbor'
 import type { Utxo } from '@ratatosk/ledger'
+import type { BuiltTransaction } from '@ratatosk/ledger/builder'
 import type { OrderedTransaction } from '@ratatosk/store'
-import type { BuiltTransaction } from '@ratatosk/transaction'
 import type { SequencerError } from './errors.js'
 
 /** Reads of layer 1 for each comparison of the whole queue, at least. */

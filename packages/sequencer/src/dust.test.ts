@@ -1,6 +1,6 @@
 import { fromHex } from '@ratatosk/cbor'
 import type { Layer1 } from '@ratatosk/layer1'
-import type { DraftOutput } from '@ratatosk/transaction'
+import type { DraftOutput } from '@ratatosk/ledger/builder'
 import { expect, test } from 'vitest'
 import {
   accept,

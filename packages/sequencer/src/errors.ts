@@ -1,8 +1,8 @@
 import { failureCause, isLayer1Error } from '@ratatosk/layer1'
+import { isWalletError } from '@ratatosk/ledger/builder'
 import type { OperationResult, RefusalCode } from '@ratatosk/ports'
 import { isProtocolError } from '@ratatosk/protocol'
 import { isStoreError } from '@ratatosk/store'
-import { isWalletError } from '@ratatosk/transaction'
 
 /**
  * A state in which the sequencer cannot go on. The message says what an operator can do and may be shown to

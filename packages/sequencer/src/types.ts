@@ -3,8 +3,8 @@ import type { Peers } from '@ratatosk/follower'
 import type { Authority, Layer1, Wallet } from '@ratatosk/layer1'
 import type { Log, Operation, OperationDetails, OperationResult, RefusalCode } from '@ratatosk/ports'
 import type { Contracts } from '@ratatosk/protocol'
-import type { BlockAnswers, Roots } from '@ratatosk/roots'
 import type { BlockState, LedgerEntry, Store } from '@ratatosk/store'
+import type { BlockAnswers, Roots } from './roots/index.js'
 import type { Questions } from './summons/questions.js'
 
 /** A durable step: it survives a crash of the process. */

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
+import { midgardChain, midgardGenesis as output, vectors, vectorsFolder } from '@ratatosk/fixtures/vectors'
 import { decodeTransaction, decodeTransactionOutput } from '@ratatosk/ledger'
-import { midgardChain, midgardGenesis as output, vectors, vectorsFolder } from '@ratatosk/test-vectors'
 import type { LedgerEntry, SignedTransaction } from './transfers.js'
 
 /** Why tests with Midgard's transactions must be skipped; undefined if they can run. */

@@ -17,7 +17,7 @@ export const keygen = command(
   },
   async ({ out, network }) => {
     const [{ keysFromSeedPhrase }, { generateMnemonic }, { wordlist }] = await Promise.all([
-      import('@ratatosk/transaction'),
+      import('@ratatosk/ledger/builder'),
       import('@scure/bip39'),
       import('@scure/bip39/wordlists/english.js'),
     ])

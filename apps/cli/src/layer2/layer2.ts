@@ -10,7 +10,7 @@ import {
   timeToSlot,
   type Utxo,
 } from '@ratatosk/ledger'
-import { buildTransaction, keysFromSeedPhrase, type WalletKeys } from '@ratatosk/transaction'
+import { buildTransaction, keysFromSeedPhrase, type WalletKeys } from '@ratatosk/ledger/builder'
 import { CommandError } from '../frame/errors.js'
 import { visible } from '../frame/plain-text.js'
 

@@ -1,7 +1,7 @@
 import { createClient } from '@ratatosk/client'
 import { testWallets } from '@ratatosk/devnet'
+import { keysFromSeedPhrase } from '@ratatosk/ledger/builder'
 import { type RunningNode, readSettings, startNode } from '@ratatosk/node'
-import { keysFromSeedPhrase } from '@ratatosk/transaction'
 import { devnetFunds, openBuilder } from '../layer2/layer2.js'
 
 type Place = Readonly<Record<string, string>>

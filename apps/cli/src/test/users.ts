@@ -2,13 +2,13 @@ import { toHex } from '@ratatosk/cbor'
 import { type Client, RejectedError } from '@ratatosk/client'
 import { testWallets } from '@ratatosk/devnet'
 import { blake2b224, parseProtocolParameters, timeToSlot, type Utxo } from '@ratatosk/ledger'
-import { createEvaluator } from '@ratatosk/ledger/plutus'
 import {
   buildTransaction,
   keysFromSeedPhrase,
   type ScriptContent,
   type TransactionDraft,
-} from '@ratatosk/transaction'
+} from '@ratatosk/ledger/builder'
+import { createEvaluator } from '@ratatosk/ledger/plutus'
 import { outputsOf } from '../layer2/layer2.js'
 
 /** Plutus V3: succeeds if the redeemer is 42. */

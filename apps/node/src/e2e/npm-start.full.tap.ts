@@ -36,22 +36,22 @@ const build = (place: string, ...options: readonly string[]) =>
 
 /** A workspace of one package, whose bundle is a copy; the other bundles are empty. */
 async function workspace(folder: string): Promise<string> {
-  const home = join(folder, 'packages', 'dev-wallet')
+  const home = join(folder, 'packages', 'client')
   const compilerOptions = { composite: true, rootDir: 'src', outDir: 'dist', types: [] }
   await mkdir(join(home, 'src'), { recursive: true })
   for (const name of ['apps', 'node_modules']) await mkdir(join(folder, name))
   await symlink(join(root, 'node_modules', 'typescript'), join(folder, 'node_modules', 'typescript'))
   const json = (path: string, value: unknown) => writeFile(join(folder, path), JSON.stringify(value))
   await json('tsconfig.base.json', {})
-  await json('tsconfig.json', { files: [], references: [{ path: 'packages/dev-wallet' }] })
-  await json('packages/dev-wallet/package.json', {})
-  await json('packages/dev-wallet/tsconfig.json', { compilerOptions, include: ['src'] })
+  await json('tsconfig.json', { files: [], references: [{ path: 'packages/client' }] })
+  await json('packages/client/package.json', {})
+  await json('packages/client/tsconfig.json', { compilerOptions, include: ['src'] })
   await writeFile(join(home, 'src', 'index.ts'), 'export const one: number = 1\n')
   await writeFile(
     join(home, 'bundle.mjs'),
     `import { cpSync } from 'node:fs'\ncpSync('${home}/dist/index.js', '${home}/bundle/index.js')\n`,
   )
-  for (const other of ['packages/console', 'packages/database']) {
+  for (const other of ['packages/explorer', 'packages/database']) {
     await mkdir(join(folder, other), { recursive: true })
     for (const name of ['bundle.mjs', 'bundle-node.mjs']) await writeFile(join(folder, other, name), '')
   }

@@ -1,6 +1,6 @@
+import { keysFromSeedPhrase } from '@ratatosk/ledger/builder'
 import { freePort } from '@ratatosk/test-kit'
 import { ask, until } from '@ratatosk/test-kit/http'
-import { keysFromSeedPhrase } from '@ratatosk/transaction'
 import t, { type Test } from 'tap'
 import { anyPlacement } from '../test/backends.js'
 import { devnetServer, devnetWallets } from '../test/devnet-server.js'

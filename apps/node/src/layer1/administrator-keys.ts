@@ -9,7 +9,7 @@ import {
   nativeScript,
   type SigningKey,
   type WalletKeys,
-} from '@ratatosk/transaction'
+} from '@ratatosk/ledger/builder'
 import { SettingsError } from '../errors.js'
 import type { Settings } from '../settings/schema.js'
 

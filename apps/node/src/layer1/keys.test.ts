@@ -1,6 +1,6 @@
 import { toHex } from '@ratatosk/cbor'
 import { testWallets } from '@ratatosk/devnet'
-import { keysFromSeedPhrase, nativeScript, type WalletKeys } from '@ratatosk/transaction'
+import { keysFromSeedPhrase, nativeScript, type WalletKeys } from '@ratatosk/ledger/builder'
 import { expect, test } from 'vitest'
 import { networkOf } from '../network/network.js'
 import { readSettings } from '../settings/read.js'

@@ -1,6 +1,6 @@
 import { testWallets } from '@ratatosk/devnet'
 import { decodeBech32Address } from '@ratatosk/ledger'
-import { isWalletError, keysFromSeedPhrase, type WalletKeys } from '@ratatosk/transaction'
+import { isWalletError, keysFromSeedPhrase, type WalletKeys } from '@ratatosk/ledger/builder'
 import { SettingsError } from '../errors.js'
 import type { Network } from '../network/network.js'
 import { duties, hasFaucet, watches } from '../roles.js'

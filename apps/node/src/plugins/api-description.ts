@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module'
-import type { DocsOptions } from '@ratatosk/openapi'
+import type { DocsOptions } from '@ratatosk/http/openapi'
 
 const { version } = createRequire(import.meta.url)('../../package.json') as { version: string }
 

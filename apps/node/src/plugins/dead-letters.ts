@@ -1,4 +1,4 @@
-import type { DeadLetter, DeadLetters } from '@ratatosk/dead-letters'
+import type { DeadLetter, DeadLetters } from '@ratatosk/operator/dead-letters'
 import type { SubmissionQueue } from '@ratatosk/queue'
 import type { RejectionSummary, Store } from '@ratatosk/store'
 import { replayDeadLetter } from '@ratatosk/workers'

@@ -1,5 +1,5 @@
+import type { Metric, Sample } from '@ratatosk/health/metrics'
 import { shareAnswers } from '@ratatosk/http'
-import type { Metric, Sample } from '@ratatosk/metrics'
 
 /** A gauge without labels. */
 export function gauge(name: string, help: string, read: () => number | Promise<number>): Metric {

@@ -1,5 +1,5 @@
+import { type Metric, type MetricsOptions, prometheus } from '@ratatosk/health/metrics'
 import { slotToTime } from '@ratatosk/ledger'
-import { type Metric, type MetricsOptions, prometheus } from '@ratatosk/metrics'
 import { nodeVersion } from '../command-line.js'
 import type { Settlement } from '../layer1/settlement.js'
 import type { Node } from '../node.js'

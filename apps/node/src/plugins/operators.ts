@@ -1,14 +1,6 @@
 import { headerFieldIndex } from '@ratatosk/block'
 import { endOfTurn, operatorInTurn } from '@ratatosk/contracts'
 import { outputReferenceKey } from '@ratatosk/ledger'
-import type {
-  ListedOperator,
-  ListedQuestion,
-  OpenQuestions,
-  OperatorRegistry,
-  OperatorsOptions,
-  Summoner,
-} from '@ratatosk/operators'
 import {
   type OpenQuestion,
   readQuestions,
@@ -16,6 +8,14 @@ import {
   readStateQueue,
   takeOverAfterOf,
 } from '@ratatosk/protocol'
+import type {
+  ListedOperator,
+  ListedQuestion,
+  OpenQuestions,
+  OperatorRegistry,
+  OperatorsOptions,
+  Summoner,
+} from '@ratatosk/state-queue/operators'
 import { present } from '../context.js'
 import type { Settlement } from '../layer1/settlement.js'
 import type { Node } from '../node.js'

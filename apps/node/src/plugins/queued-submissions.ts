@@ -1,5 +1,5 @@
 import { type SubmissionQueue, transactionOfSubmission } from '@ratatosk/queue'
-import type { QueuedSubmissions, StatusSources } from '@ratatosk/tx-status'
+import type { QueuedSubmissions, StatusSources } from '@ratatosk/submit/status'
 import type { Node } from '../node.js'
 import { maturityOf } from './state-queue.js'
 

@@ -1,4 +1,4 @@
-import type { Metric } from '@ratatosk/metrics'
+import type { Metric } from '@ratatosk/health/metrics'
 import type { Node } from '../node.js'
 import { watches } from '../roles.js'
 import { counter, gauge, gauges, shared } from './metric-kinds.js'

@@ -1,7 +1,7 @@
 import { createDevnet, type Devnet, type DevnetOptions, devnetApis, testWallets } from '@ratatosk/devnet'
 import { createDevnetLayer1, type Layer1, openWallet, type Wallet } from '@ratatosk/layer1'
+import { keysFromSeedPhrase } from '@ratatosk/ledger/builder'
 import { createEvaluator } from '@ratatosk/ledger/plutus'
-import { keysFromSeedPhrase } from '@ratatosk/transaction'
 import { fastify } from 'fastify'
 import type { Test } from 'tap'
 

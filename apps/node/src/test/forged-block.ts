@@ -6,6 +6,7 @@ import type { Devnet } from '@ratatosk/devnet'
 import { type AccusedBlock, accuse, type FraudRemoval, removeFraudulentBlock } from '@ratatosk/fraud'
 import { isLayer1Error, type Wallet } from '@ratatosk/layer1'
 import { encodeOutputReference, slotToTime, timeToSlot } from '@ratatosk/ledger'
+import type { TransactionDraft } from '@ratatosk/ledger/builder'
 import {
   administratorAddress,
   commitBlock,
@@ -15,7 +16,6 @@ import {
   type StateQueue,
 } from '@ratatosk/protocol'
 import { until } from '@ratatosk/test-kit/http'
-import type { TransactionDraft } from '@ratatosk/transaction'
 import { createMemoryStore, createTrie, type TrieEntry } from '@ratatosk/trie'
 import type { Test } from 'tap'
 import { loadContext } from '../context.js'

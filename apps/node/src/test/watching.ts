@@ -1,5 +1,5 @@
 import type { Wallet } from '@ratatosk/layer1'
-import { keysFromSeedPhrase } from '@ratatosk/transaction'
+import { keysFromSeedPhrase } from '@ratatosk/ledger/builder'
 
 /** A seed phrase that no other wallet of the tests has. */
 export const watcherPhrase = `${'abandon '.repeat(23)}art`

@@ -1,11 +1,11 @@
+import { createSubmissionQueue } from '@ratatosk/queue'
 import {
   createFaucetPayer,
   createLayer1FaucetWallet,
   createLayer2FaucetWallet,
   type FaucetPayer,
   type FaucetWallet,
-} from '@ratatosk/faucet-payer'
-import { createSubmissionQueue } from '@ratatosk/queue'
+} from '@ratatosk/workers/faucet-payer'
 import { present } from '../context.js'
 import type { Node } from '../node.js'
 

@@ -9,8 +9,8 @@ import {
   layer1Chain,
   openEvidence,
 } from '@ratatosk/follower'
+import type { Watcher } from '@ratatosk/follower/watcher'
 import { createEvaluator } from '@ratatosk/ledger/plutus'
-import type { Watcher } from '@ratatosk/watcher'
 import type { NodeContext } from '../context.js'
 import type { Settlement } from '../layer1/settlement.js'
 import type { Storage } from '../storage/open-storage.js'

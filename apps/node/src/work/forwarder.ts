@@ -1,6 +1,6 @@
 import { equalBytes } from '@ratatosk/cbor'
 import { operatorInTurn, type RegistryDatum } from '@ratatosk/contracts'
-import { createForwarder, type Forwarder } from '@ratatosk/forwarder'
+import { createForwarder, type Forwarder } from '@ratatosk/follower/forwarder'
 import { readRegistry } from '@ratatosk/protocol'
 import type { Sequencer } from '@ratatosk/sequencer'
 import { type NodeContext, present } from '../context.js'

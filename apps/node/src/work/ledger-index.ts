@@ -1,4 +1,4 @@
-import { type LedgerIndex, openIndex } from '@ratatosk/ledger-index'
+import { type LedgerIndex, openIndex } from '@ratatosk/layer2/ledger-index'
 import type { Node } from '../node.js'
 import { indexSchema } from '../storage/open-storage.js'
 

@@ -1,4 +1,4 @@
-import { type OpenProver, openProver as open } from '@ratatosk/roots'
+import { type OpenProver, openProver as open } from '@ratatosk/sequencer/roots'
 import { present } from '../context.js'
 import type { Node } from '../node.js'
 

@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { equalBytes } from '@ratatosk/cbor'
 import { createPeers } from '@ratatosk/follower'
 import { keyAuthority, openWallet, scriptAuthority, type Wallet } from '@ratatosk/layer1'
+import type { WalletKeys } from '@ratatosk/ledger/builder'
 import { createEvaluator } from '@ratatosk/ledger/plutus'
 import { createSubmissionQueue } from '@ratatosk/queue'
-import { openAnswers, openRoots, type Roots } from '@ratatosk/roots'
 import {
   type AbsentAdministrator,
   type Administrator,
@@ -16,7 +16,7 @@ import {
   type Sequencer,
   serveOperations,
 } from '@ratatosk/sequencer'
-import type { WalletKeys } from '@ratatosk/transaction'
+import { openAnswers, openRoots, type Roots } from '@ratatosk/sequencer/roots'
 import type { ValidationStats, ValidationWorker } from '@ratatosk/workers'
 import { type NodeContext, present } from '../context.js'
 import type { AdministratorKeys } from '../layer1/administrator-keys.js'

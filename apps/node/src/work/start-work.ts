@@ -1,6 +1,6 @@
-import type { Forwarder } from '@ratatosk/forwarder'
-import type { Roots } from '@ratatosk/roots'
+import type { Forwarder } from '@ratatosk/follower/forwarder'
 import { createOperations, type Operations, type Sequencer } from '@ratatosk/sequencer'
+import type { Roots } from '@ratatosk/sequencer/roots'
 import type { ValidationWorker } from '@ratatosk/workers'
 import type { NodeContext } from '../context.js'
 import type { Settlement } from '../layer1/settlement.js'

@@ -1,4 +1,4 @@
-import type { Roots } from '@ratatosk/roots'
+import type { Roots } from '@ratatosk/sequencer/roots'
 
 /** Calls of roots of one kind, since the start. */
 export interface RootsCalls {

@@ -1,6 +1,6 @@
+import { createWatcher, type Watcher } from '@ratatosk/follower/watcher'
 import { openWallet } from '@ratatosk/layer1'
 import { createEvaluator } from '@ratatosk/ledger/plutus'
-import { createWatcher, type Watcher } from '@ratatosk/watcher'
 import { type NodeContext, present } from '../context.js'
 import type { Settlement } from '../layer1/settlement.js'
 import type { Storage } from '../storage/open-storage.js'

@@ -1,7 +1,7 @@
 import { CborReader, concatBytes, fromHex, isDecodeError, toHex } from '@ratatosk/cbor'
+import { cborSamples, ledgerRuns, vectorsFolder } from '@ratatosk/fixtures/vectors'
 import { blake2b256, decodeTransaction, type Transaction } from '@ratatosk/ledger'
 import { generator, pick, type Random } from '@ratatosk/test-kit'
-import { cborSamples, ledgerRuns, vectorsFolder } from '@ratatosk/test-vectors'
 import { expect, test } from 'vitest'
 import { everything, withEverything } from '../test/everything.js'
 import { readTransaction } from '../transaction.js'

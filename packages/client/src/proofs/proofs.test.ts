@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { vectorsFolder } from '@ratatosk/test-vectors'
+import { vectorsFolder } from '@ratatosk/fixtures/vectors'
 import { createMemoryStore, createTrie, proofFromCbor, proofToCbor, proofToJson } from '@ratatosk/trie'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'

@@ -1,5 +1,5 @@
 import { apis, type OgmiosVersion } from '@ratatosk/chain-apis'
-import { devWalletScript } from '@ratatosk/dev-wallet/script'
+import { devWalletScript } from '@ratatosk/client/wallet/script'
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
 import { fastifyPlugin as fp } from 'fastify-plugin'
 import { DevnetError } from '../errors.js'
@@ -29,7 +29,7 @@ export interface DevnetApisOptions {
      */
     readonly control?: string | false
     /**
-     * A script with the keys of the test wallets, for web pages: see `@ratatosk/dev-wallet`. Default `false`.
+     * A script for web pages with the keys of the test wallets: `@ratatosk/client/wallet`. Default `false`.
      */
     readonly wallet?: string | false
   }

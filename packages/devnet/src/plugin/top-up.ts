@@ -162,7 +162,7 @@ async function payment(
   fee: bigint,
 ): Promise<Uint8Array> {
   // A bundle, which not every use of the devnet has to load.
-  const { publicSigningKey } = await import('@ratatosk/dev-wallet/keys')
+  const { publicSigningKey } = await import('@ratatosk/client/wallet/keys')
   const total = sources.reduce((sum, source) => sum + source.lovelace, 0n)
   const wallets = [...new Set(sources.map(({ wallet }) => wallet))]
   const change = decodeBech32Address(wallets[0]?.address ?? '').bytes

@@ -7,8 +7,8 @@ import {
   type SlotConfig,
   type Utxo,
 } from '@ratatosk/ledger'
+import { buildTransaction, type DraftOutput, toOutput } from '@ratatosk/ledger/builder'
 import { encodePlutusData } from '@ratatosk/ledger/plutus-data'
-import { buildTransaction, type DraftOutput, toOutput } from '@ratatosk/transaction'
 import { createMemoryStore, createTrie, type Trie } from '@ratatosk/trie'
 import { keys } from '../../../protocol/dist/test/protocol-scene.js'
 import type { Accusation } from '../accused-block.js'

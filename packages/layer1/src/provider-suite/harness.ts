@@ -1,5 +1,5 @@
+import type { WalletKeys } from '@ratatosk/ledger/builder'
 import type { Evaluator } from '@ratatosk/ledger/plutus'
-import type { WalletKeys } from '@ratatosk/transaction'
 import type { Layer1 } from '../types.js'
 
 /** What goes wrong with a request. */

@@ -8,7 +8,7 @@ import {
   scriptHash,
   type Utxo,
 } from '@ratatosk/ledger'
-import type { DraftOutput, ScriptContent, TransactionDraft } from '@ratatosk/transaction'
+import type { DraftOutput, ScriptContent, TransactionDraft } from '@ratatosk/ledger/builder'
 import { openWallet, type Wallet } from '../wallet/open-wallet.js'
 import { failsWith, sameUtxos } from './expect.js'
 import type { ProviderHarness, SuiteCase, WithHarness } from './harness.js'

@@ -1,7 +1,7 @@
 import * as cml from '@dcspark/cardano-multiplatform-lib-nodejs'
 import { CborWriter, fromHex, toHex } from '@ratatosk/cbor'
 import { scriptHash } from '@ratatosk/ledger'
-import { toOutput } from '@ratatosk/transaction'
+import { toOutput } from '@ratatosk/ledger/builder'
 import { describe, expect, it } from 'vitest'
 import { parseJson } from '../http/json.js'
 import { keys } from '../test/devnet-harness.js'

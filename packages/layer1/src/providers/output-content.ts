@@ -1,6 +1,6 @@
 import { CborWriter, fromHex, toHex } from '@ratatosk/cbor'
 import { decodeBech32Address, type Script, scriptHash, splitUnit, type Value } from '@ratatosk/ledger'
-import type { ScriptContent } from '@ratatosk/transaction'
+import type { ScriptContent } from '@ratatosk/ledger/builder'
 import { arrayOf, countOf, isObject, textOf } from '../http/json.js'
 
 const alphabet = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'

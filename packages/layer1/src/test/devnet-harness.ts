@@ -1,7 +1,7 @@
 import { CborWriter, toHex } from '@ratatosk/cbor'
 import { createDevnet, testWallets } from '@ratatosk/devnet'
+import { keysFromSeedPhrase } from '@ratatosk/ledger/builder'
 import { createEvaluator } from '@ratatosk/ledger/plutus'
-import { keysFromSeedPhrase } from '@ratatosk/transaction'
 import type { HarnessOptions, ProviderHarness } from '../provider-suite/harness.js'
 import type { Layer1, Layer1Limits } from '../types.js'
 

@@ -1,6 +1,6 @@
 import { toHex } from '@ratatosk/cbor'
 import { encodeBech32Address, outputReferenceKey, scriptAddress } from '@ratatosk/ledger'
-import { nativeScript } from '@ratatosk/transaction'
+import { nativeScript } from '@ratatosk/ledger/builder'
 import { expect, it } from 'vitest'
 import { createDevnetLayer1 } from '../providers/devnet/create-devnet-layer1.js'
 import { emptyKeys, keys, limits, openDevnet } from '../test/devnet-harness.js'

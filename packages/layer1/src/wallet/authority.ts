@@ -5,7 +5,7 @@ import type {
   NativeScriptContent,
   SigningKey,
   TransactionDraft,
-} from '@ratatosk/transaction'
+} from '@ratatosk/ledger/builder'
 import type { CallOptions, Layer1 } from '../types.js'
 import type { BuildOptions, Wallet } from './open-wallet.js'
 

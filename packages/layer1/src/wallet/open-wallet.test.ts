@@ -1,5 +1,5 @@
 import { outputReferenceKey } from '@ratatosk/ledger'
-import { type BuiltTransaction, keysFromSeedPhrase } from '@ratatosk/transaction'
+import { type BuiltTransaction, keysFromSeedPhrase } from '@ratatosk/ledger/builder'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createDevnetLayer1 } from '../providers/devnet/create-devnet-layer1.js'
 import { emptyKeys, keys, limits, openDevnet } from '../test/devnet-harness.js'

@@ -7,7 +7,6 @@ import {
   type Utxo,
   type Value,
 } from '@ratatosk/ledger'
-import type { Evaluator } from '@ratatosk/ledger/plutus'
 import {
   addValue,
   type BuiltTransaction,
@@ -18,7 +17,8 @@ import {
   type TransactionDraft,
   toValue,
   type WalletKeys,
-} from '@ratatosk/transaction'
+} from '@ratatosk/ledger/builder'
+import type { Evaluator } from '@ratatosk/ledger/plutus'
 import pLimit from 'p-limit'
 import { isLayer1Error } from '../errors.js'
 import type { CallOptions, Layer1 } from '../types.js'

@@ -1,5 +1,5 @@
 import { blake2b256, decodeTransaction, outputReferenceKey, type Utxo } from '@ratatosk/ledger'
-import { encodeBody, encodeTransaction, encodeWitnesses, toOutput } from '@ratatosk/transaction'
+import { encodeBody, encodeTransaction, encodeWitnesses, toOutput } from '@ratatosk/ledger/builder'
 import { describe, expect, it } from 'vitest'
 import { keys } from '../test/devnet-harness.js'
 import { createUtxoPool, type InFlightTransaction } from './utxo-pool.js'

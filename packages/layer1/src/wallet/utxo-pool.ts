@@ -1,6 +1,6 @@
 import { BytesMap, equalBytes } from '@ratatosk/cbor'
 import { outputReferenceKey, type Utxo } from '@ratatosk/ledger'
-import type { BuiltTransaction } from '@ratatosk/transaction'
+import type { BuiltTransaction } from '@ratatosk/ledger/builder'
 
 /** A transaction in flight, as the pool sees it. */
 export type InFlightTransaction = Pick<

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { vectorsFolder } from '@ratatosk/test-vectors'
+import { vectorsFolder } from '@ratatosk/fixtures/vectors'
 import { describe, expect, it, test } from 'vitest'
 import { ProtocolParametersError } from '../errors.js'
 import { parseProtocolParameters } from './parse.js'

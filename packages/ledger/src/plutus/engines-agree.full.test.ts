@@ -1,4 +1,4 @@
-import { vectorsFolder } from '@ratatosk/test-vectors'
+import { vectorsFolder } from '@ratatosk/fixtures/vectors'
 import { afterAll, describe, expect, test } from 'vitest'
 import { resolve } from '../rules/resolution.js'
 import { runLedgerEvents } from '../test/conformance/ledger-events.js'

@@ -1,5 +1,5 @@
 import { toHex } from '@ratatosk/cbor'
-import { vectorsFolder } from '@ratatosk/test-vectors'
+import { vectorsFolder } from '@ratatosk/fixtures/vectors'
 import { describe, expect, test } from 'vitest'
 import { blake2b256 } from '#crypto'
 import { knownDeviations, listedCases } from './test/known-deviations.js'

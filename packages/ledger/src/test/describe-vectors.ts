@@ -1,4 +1,4 @@
-import { vectorsFolder } from '@ratatosk/test-vectors'
+import { vectorsFolder } from '@ratatosk/fixtures/vectors'
 import { describe, test } from 'vitest'
 
 /**

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { concatBytes, fromHex, isDecodeError, isWellFormed } from '@ratatosk/cbor'
-import { vectorsFolder } from '@ratatosk/test-vectors'
+import { vectorsFolder } from '@ratatosk/fixtures/vectors'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { blake2b256 } from '#crypto'

@@ -11,7 +11,7 @@ import {
   readRecord,
   toHex,
 } from '@ratatosk/cbor'
-import { cborSamples, midgardChains, vectorsFolder } from '@ratatosk/test-vectors'
+import { cborSamples, midgardChains, vectorsFolder } from '@ratatosk/fixtures/vectors'
 import { describe, expect, it } from 'vitest'
 import { blake2b256 } from '#crypto'
 import { readAuxiliaryData } from '../transaction/auxiliary-data.js'

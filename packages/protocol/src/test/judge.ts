@@ -1,8 +1,8 @@
 import { toHex } from '@ratatosk/cbor'
 import { openWallet } from '@ratatosk/layer1'
 import { outputReferenceKey, type TransactionOutput } from '@ratatosk/ledger'
+import { isWalletError, type TransactionDraft, type WalletKeys } from '@ratatosk/ledger/builder'
 import type { EvaluationResult } from '@ratatosk/ledger/plutus'
-import { isWalletError, type TransactionDraft, type WalletKeys } from '@ratatosk/transaction'
 import { evaluator, type Scene } from './protocol-scene.js'
 import { verdictPolicy } from './verdict-policy.js'
 

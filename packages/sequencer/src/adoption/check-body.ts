@@ -17,10 +17,10 @@ import {
   type UtxoView,
 } from '@ratatosk/ledger'
 import { isEvaluatorError } from '@ratatosk/ledger/plutus'
-import type { BlockRoots } from '@ratatosk/roots'
 import type { ForeignBlock } from '@ratatosk/store'
 import { type RootsContext, realignRoots } from '../blocks/ledger-state.js'
 import { invalidBlock, type SequencerError, unjudgedBlock } from '../errors.js'
+import type { BlockRoots } from '../roots/index.js'
 import type { AdoptionMeans } from '../types.js'
 import type { ForeignHeader } from './fetch.js'
 import { readOutputsBefore, tryExamine } from './outputs-before.js'

@@ -1,7 +1,7 @@
 import { blockVersion, encodedHeader } from '@ratatosk/block'
+import type { BuiltTransaction } from '@ratatosk/ledger/builder'
 import { commitBlock } from '@ratatosk/protocol'
 import type { Block, NewBlock } from '@ratatosk/store'
-import type { BuiltTransaction } from '@ratatosk/transaction'
 import { emptyRoot } from '@ratatosk/trie'
 import type { SequencerContext } from '../context.js'
 import { type BlockContent, fillBlock, type NoContent } from './fill-block.js'

@@ -1,10 +1,10 @@
 import { type BlockInterval, countWithinChunks, type Header, intervalOf, maxChunks } from '@ratatosk/block'
 import { toHex } from '@ratatosk/cbor'
 import { decodeTransaction, profileLimits } from '@ratatosk/ledger'
-import type { BlockRoots } from '@ratatosk/roots'
 import type { DropReason, OrderedTransaction } from '@ratatosk/store'
 import type { SequencerContext } from '../context.js'
 import { SequencerError } from '../errors.js'
+import type { BlockRoots } from '../roots/index.js'
 
 /** Bytes of the transactions in one block at most: chunks that have one transaction are the longest. */
 export const maxBlockBytes = maxChunks * profileLimits.transactionBytes

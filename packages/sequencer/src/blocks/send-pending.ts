@@ -1,7 +1,7 @@
 import { BytesMap, equalBytes, toHex } from '@ratatosk/cbor'
 import { failureCause, isLayer1Error, missingInputs } from '@ratatosk/layer1'
+import type { BuiltTransaction } from '@ratatosk/ledger/builder'
 import type { RootElement } from '@ratatosk/protocol'
-import type { BuiltTransaction } from '@ratatosk/transaction'
 import type { SequencerContext } from '../context.js'
 import { returnBlocks } from './ledger-state.js'
 import { type PendingTransaction, readQueue } from './queue-elements.js'

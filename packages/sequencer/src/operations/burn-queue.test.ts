@@ -1,6 +1,6 @@
 import { BytesMap, BytesSet, fromHex, toHex } from '@ratatosk/cbor'
 import { outputReferenceKey, type Utxo } from '@ratatosk/ledger'
-import type { TransactionDraft } from '@ratatosk/transaction'
+import type { TransactionDraft } from '@ratatosk/ledger/builder'
 import { expect, test } from 'vitest'
 import { Cache } from '../cache.js'
 import type { SequencerContext } from '../context.js'

@@ -1,7 +1,7 @@
 import { toHex } from '@ratatosk/cbor'
 import { isLayer1Error, Layer1Error, type Wallet } from '@ratatosk/layer1'
 import type { Utxo } from '@ratatosk/ledger'
-import { type BuiltTransaction, isWalletError, type TransactionDraft } from '@ratatosk/transaction'
+import { type BuiltTransaction, isWalletError, type TransactionDraft } from '@ratatosk/ledger/builder'
 import type { SequencerContext } from '../context.js'
 
 /** A built transaction of an operation. */

@@ -1,7 +1,7 @@
 import { toHex } from '@ratatosk/cbor'
 import { isLayer1Error, type Wallet } from '@ratatosk/layer1'
 import { encodeBech32Address, keyAddress } from '@ratatosk/ledger'
-import type { BuiltTransaction, WalletKeys } from '@ratatosk/transaction'
+import type { BuiltTransaction, WalletKeys } from '@ratatosk/ledger/builder'
 import type { SequencerContext } from '../context.js'
 
 /** Below so much lovelace, the wallet for answers is filled before the next block is committed. */

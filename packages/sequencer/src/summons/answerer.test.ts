@@ -9,9 +9,9 @@ import {
   readStateQueue,
   removeInvalidBlock,
 } from '@ratatosk/protocol'
-import { openAnswers } from '@ratatosk/roots'
 import { signed } from '@ratatosk/test-kit'
 import { expect, test } from 'vitest'
+import { openAnswers } from '../roots/index.js'
 import { until } from '../test/agreement.js'
 import { openAnswering } from '../test/answering.js'
 import { chunkOf, nodeOf, outputsOf, referenceOf, summonsContracts, transactionsOf } from '../test/asking.js'

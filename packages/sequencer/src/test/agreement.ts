@@ -1,10 +1,10 @@
 import { toHex } from '@ratatosk/cbor'
 import type { Layer1 } from '@ratatosk/layer1'
 import type { Contracts } from '@ratatosk/protocol'
-import { openRoots, type Roots } from '@ratatosk/roots'
 import type { Store } from '@ratatosk/store'
 import type { SignedTransaction } from '@ratatosk/test-kit'
 import { expect } from 'vitest'
+import { openRoots, type Roots } from '../roots/index.js'
 import { contracts, queueOf } from './rollup.js'
 
 const genesisHash = '00'.repeat(28)

@@ -1,5 +1,5 @@
 import { testWallets } from '@ratatosk/devnet'
-import { keysFromSeedPhrase } from '@ratatosk/transaction'
+import { keysFromSeedPhrase } from '@ratatosk/ledger/builder'
 
 /** Of another operator. */
 export const attackerKeys = keysFromSeedPhrase(testWallets.mnemonic, { networkId: 0, account: 5 })

@@ -2,8 +2,8 @@ import { bodyOf, deriveBlock } from '@ratatosk/block'
 import { fromHex, toHex } from '@ratatosk/cbor'
 import { answerAboutNode } from '@ratatosk/fraud'
 import { encodeOutputReference } from '@ratatosk/ledger'
-import type { Roots } from '@ratatosk/roots'
 import { createMemoryStore, createTrie, proofToCbor, type Trie, type TrieEntry } from '@ratatosk/trie'
+import type { Roots } from '../roots/index.js'
 
 /** The output that a liar claims without a payment. CBOR of reference and output. */
 export const ghost = {

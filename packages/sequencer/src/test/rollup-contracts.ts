@@ -2,8 +2,8 @@ import { fromHex } from '@ratatosk/cbor'
 import { isRenounced, ledgerFraudScript } from '@ratatosk/contracts'
 import { testGenesis, testWallets } from '@ratatosk/devnet'
 import type { Credential, OutputReference } from '@ratatosk/ledger'
+import { keysFromSeedPhrase } from '@ratatosk/ledger/builder'
 import { type Contracts, openContracts, summonsTerms as termsOf } from '@ratatosk/protocol'
-import { keysFromSeedPhrase } from '@ratatosk/transaction'
 
 export const administratorKeys = keysFromSeedPhrase(testWallets.mnemonic, { networkId: 0, account: 0 })
 export const operatorKeys = keysFromSeedPhrase(testWallets.mnemonic, { networkId: 0, account: 1 })

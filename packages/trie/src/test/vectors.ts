@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { vectorsFolder } from '@ratatosk/test-vectors'
+import { vectorsFolder } from '@ratatosk/fixtures/vectors'
 import type { ProofStepJson } from '../proof/json.js'
 
 const folder = vectorsFolder('mpf')

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { type BlockVerdict, RejectedError } from '@ratatosk/client'
 import { outputReferenceKey, type Utxo } from '@ratatosk/ledger'
-import { keysFromSigningKey } from '@ratatosk/transaction'
+import { keysFromSigningKey } from '@ratatosk/ledger/builder'
 import { ada } from '../../frame/ada.js'
 import { CommandError } from '../../frame/errors.js'
 import { devnetFunds, lovelaceIn, openBuilder, outputsOf, type SignedPayment } from '../../layer2/layer2.js'

@@ -5,6 +5,7 @@ import { decodeOutputReference, outputReferenceKey } from '@ratatosk/ledger'
 import { freePort } from '@ratatosk/test-kit'
 import { ask, until } from '@ratatosk/test-kit/http'
 import type { Test } from 'tap'
+import { openAnswerer } from '../../../../../packages/follower/dist/watcher/test/answerer.js'
 import { outputsOfLies } from '../../../../../packages/fraud/dist/test/lies/index.js'
 import {
   blockOn,
@@ -12,7 +13,6 @@ import {
   type Story,
   tellStory,
 } from '../../../../../packages/fraud/dist/test/lying-blocks.js'
-import { openAnswerer } from '../../../../../packages/watcher/dist/test/answerer.js'
 import { anyPlacement } from '../backends.js'
 import { serveBody } from '../body-server.js'
 import { devnetServer } from '../devnet-server.js'

@@ -1,5 +1,5 @@
 import { CborReader, CborWriter, concatBytes, fromHex, toHex } from '@ratatosk/cbor'
-import { type Cip30Api, layer2 } from '@ratatosk/dev-wallet'
+import { type Cip30Api, layer2 } from '@ratatosk/client/wallet'
 import { blake2b256, decodeTransactionOutput } from '@ratatosk/ledger'
 
 export { layer2 }

@@ -1,7 +1,7 @@
 import { createClient } from '@ratatosk/client'
+import { keysFromSeedPhrase } from '@ratatosk/ledger/builder'
 import { openStore, type Store } from '@ratatosk/store'
 import { freePort } from '@ratatosk/test-kit'
-import { keysFromSeedPhrase } from '@ratatosk/transaction'
 import type { Test } from 'tap'
 import { onServices } from '../backends.js'
 import { type DevnetServer, devnetWallets } from '../devnet-server.js'

@@ -1,6 +1,6 @@
 import { concatBytes, fromHex, isDecodeError } from '@ratatosk/cbor'
+import { framedTransaction } from '@ratatosk/fixtures/vectors'
 import { blake2b224, decodeTransaction, type Transaction, verifySignature } from '@ratatosk/ledger'
-import { framedTransaction } from '@ratatosk/test-vectors'
 import { testKey } from '../keys.js'
 import { type Entries, hexOf } from './blocks.js'
 import { list, map, outputWith, string, type Tokens, uint } from './transaction/transactions.js'

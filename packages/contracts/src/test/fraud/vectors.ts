@@ -1,6 +1,19 @@
 import { join } from 'node:path'
 import { CborReader, fromHex, isDecodeError, toHex } from '@ratatosk/cbor'
 import {
+  cborSamples,
+  framedTransaction,
+  type LedgerRun,
+  ledgerRuns,
+  ledgerScenarios,
+  midgardChains,
+  midgardGenesis,
+  slotsOfRuns,
+  transactionsOfBlock,
+  vectors,
+  vectorsFolder,
+} from '@ratatosk/fixtures/vectors'
+import {
   decodeOutputReference,
   decodeTransaction,
   decodeTransactionOutput,
@@ -13,19 +26,6 @@ import {
   validatePhaseOne,
   validateProfile,
 } from '@ratatosk/ledger'
-import {
-  cborSamples,
-  framedTransaction,
-  type LedgerRun,
-  ledgerRuns,
-  ledgerScenarios,
-  midgardChains,
-  midgardGenesis,
-  slotsOfRuns,
-  transactionsOfBlock,
-  vectors,
-  vectorsFolder,
-} from '@ratatosk/test-vectors'
 import type { ProvableRules } from '../../fraud/rules.js'
 import { parameters as mainnet } from '../evaluate.js'
 import { blockOf, type Entries, hexOf, noteOutputs, type TestBlock } from './blocks.js'

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fromHex, toHex } from '@ratatosk/cbor'
+import { vectorsFolder } from '@ratatosk/fixtures/vectors'
 import { constrOf, decodePlutusData, encodePlutusData, PlutusDataError } from '@ratatosk/ledger/plutus-data'
-import { vectorsFolder } from '@ratatosk/test-vectors'
 import {
   createMemoryStore,
   createTrie,

@@ -1,6 +1,6 @@
 import { fromHex } from '@ratatosk/cbor'
 import type { OutputDatum, Script, Utxo } from '@ratatosk/ledger'
-import { type ScriptContent, toOutput } from '@ratatosk/transaction'
+import { type ScriptContent, toOutput } from '@ratatosk/ledger/builder'
 import {
   arrayOf,
   countOf,

@@ -1,6 +1,6 @@
 import { fromHex, toHex } from '@ratatosk/cbor'
 import type { OutputDatum, OutputReference, Script, Utxo } from '@ratatosk/ledger'
-import { type ScriptContent, toOutput } from '@ratatosk/transaction'
+import { type ScriptContent, toOutput } from '@ratatosk/ledger/builder'
 import pLimit from 'p-limit'
 import { Layer1Error } from '../../errors.js'
 import type { HttpClient } from '../../http/http-client.js'

@@ -1,4 +1,4 @@
-import { vectorsFolder } from '@ratatosk/test-vectors'
+import { vectorsFolder } from '@ratatosk/fixtures/vectors'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { TermKind } from '../cek/program/term.js'

@@ -1,4 +1,4 @@
-import { vectorsFolder } from '@ratatosk/test-vectors'
+import { vectorsFolder } from '@ratatosk/fixtures/vectors'
 import { afterAll, describe, expect, it } from 'vitest'
 import { createEvaluator } from '../../plutus/evaluator.js'
 import { threadProgram } from '../../plutus/test/thread-program.js'

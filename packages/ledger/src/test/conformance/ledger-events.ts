@@ -1,5 +1,5 @@
 import { isDecodeError } from '@ratatosk/cbor'
-import { type LedgerRun, type LedgerTransaction, ledgerRuns, slotsOfRuns } from '@ratatosk/test-vectors'
+import { type LedgerRun, type LedgerTransaction, ledgerRuns, slotsOfRuns } from '@ratatosk/fixtures/vectors'
 import type { ProtocolParameters } from '../../parameters/types.js'
 import type { Evaluator } from '../../plutus/types.js'
 import type { RuleContext } from '../../rules/context.js'

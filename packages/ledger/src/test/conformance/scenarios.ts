@@ -1,5 +1,5 @@
 import { isDecodeError } from '@ratatosk/cbor'
-import { type EraHistory, ledgerScenarios, type Scenario } from '@ratatosk/test-vectors'
+import { type EraHistory, ledgerScenarios, type Scenario } from '@ratatosk/fixtures/vectors'
 import type { SlotConfig } from '../../parameters/types.js'
 import type { Evaluator } from '../../plutus/types.js'
 import type { RuleContext } from '../../rules/context.js'

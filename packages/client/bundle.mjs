@@ -1,0 +1,29 @@
+// Bundles what tsc has compiled for browsers, with all of its dependencies: the package has none when it is
+// installed.
+import { fileURLToPath } from 'node:url'
+import { build } from 'esbuild'
+
+const path = (name) => fileURLToPath(new URL(name, import.meta.url))
+const options = { bundle: true, platform: 'browser', target: 'es2022', minify: true, logLevel: 'warning' }
+
+await Promise.all([
+  build({
+    ...options,
+    entryPoints: [path('dist/wallet/index.js')],
+    format: 'esm',
+    outfile: path('bundle/wallet.js'),
+  }),
+  build({
+    ...options,
+    entryPoints: [path('dist/wallet/browser/signing-key.js')],
+    format: 'esm',
+    outfile: path('bundle/keys.js'),
+  }),
+  build({
+    ...options,
+    entryPoints: [path('dist/wallet/browser/install.js')],
+    format: 'iife',
+    globalName: 'devWallet',
+    outfile: path('bundle/dev-wallet.js'),
+  }),
+])

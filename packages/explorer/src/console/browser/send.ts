@@ -1,0 +1,100 @@
+import { CborReader, CborWriter, concatBytes, fromHex, Major, toHex } from '@ratatosk/cbor'
+import type { Cip30Api, Cip30Wallet } from '@ratatosk/client/wallet'
+
+declare global {
+  interface Window {
+    readonly cardano?: { readonly ratatosk?: Cip30Wallet } & Readonly<Record<string, Cip30Wallet>>
+  }
+}
+
+/** Lovelace. It is more than any payment of one input and two outputs needs. */
+const fee = 200_000n
+/** What the rest must hold at least. */
+const leastChange = 2_000_000n
+
+/** Test wallets; a node itself pays from the first three. */
+export const firstFreeAccount = 3
+
+/**
+ * Sends 5 ada on layer 2 from a devnet's test wallet to another one, through the node's dev wallet.
+ *
+ * @returns the transaction hash, once validation has accepted it
+ * @throws (rejects) with an error whose message says what to do
+ */
+export async function sendFiveAda(): Promise<string> {
+  return pay(await openWallet(firstFreeAccount), firstFreeAccount + 1, 5_000_000n)
+}
+
+/**
+ * Sends ada on layer 2 to one of a devnet's test wallets.
+ *
+ * @param wallet a CIP-30 wallet on layer 2
+ * @param amount lovelace
+ * @returns the transaction hash, once validation has accepted it
+ * @throws (rejects) with an error whose message says what to do, or an error of CIP-30
+ */
+export async function pay(wallet: Cip30Api, to: number, amount: bigint): Promise<string> {
+  const receiver = await (await openWallet(to)).getChangeAddress()
+  const body = draft((await wallet.getUtxos()) ?? [], { receiver, amount }, await wallet.getChangeAddress())
+  const witnesses = await wallet.signTx(toHex(assemble(body, Uint8Array.of(0xa0))))
+  return wallet.submitTx(toHex(assemble(body, fromHex(witnesses))))
+}
+
+/** The dev wallet of an account, from a script that the node serves. */
+export async function openWallet(account: number): Promise<Cip30Api> {
+  const script = document.createElement('script')
+  script.src = `dev-wallet.js?account=${account}`
+  await new Promise<void>((resolve, reject) => {
+    script.onload = () => resolve()
+    script.onerror = () => reject(new Error('The node serves no dev wallet: set SERVE_LAYER2_APIS'))
+    document.head.append(script)
+  })
+  script.remove()
+  const wallet = window.cardano?.ratatosk
+  if (wallet === undefined) throw new Error('The dev wallet did not start')
+  return wallet.enable()
+}
+
+interface Payment {
+  /** Address in hex. */
+  readonly receiver: string
+  /** Lovelace. */
+  readonly amount: bigint
+}
+
+/** The body of a payment that spends the largest output of ada alone. */
+function draft(utxos: readonly string[], { receiver, amount }: Payment, change: string): Uint8Array {
+  const [largest] = utxos
+    .flatMap((utxo) => adaOnly(fromHex(utxo)) ?? [])
+    .sort((one, other) => (one.lovelace > other.lovelace ? -1 : 1))
+  if (largest === undefined || largest.lovelace < amount + fee + leastChange)
+    throw new Error('No output of this wallet holds enough ada and nothing else')
+  const writer = new CborWriter().map(3).uint(0).array(1).raw(largest.input)
+  writer.uint(1).array(2).array(2).bytes(fromHex(receiver)).uint(amount)
+  writer
+    .array(2)
+    .bytes(fromHex(change))
+    .uint(largest.lovelace - amount - fee)
+  return writer.uint(2).uint(fee).toBytes()
+}
+
+/** Input and lovelace of a `TransactionUnspentOutput`; undefined if it holds other assets. */
+function adaOnly(utxo: Uint8Array): { readonly input: Uint8Array; readonly lovelace: bigint } | undefined {
+  const reader = new CborReader(utxo)
+  reader.readArray()
+  const start = reader.position
+  reader.skip()
+  const input = reader.since(start)
+  // The value is the second part of an output: of an array, or under the key 1 of a map.
+  const isMap = reader.peekMajor() === Major.map
+  if (isMap) reader.readMap()
+  else reader.readArray()
+  if (isMap) reader.readUint()
+  reader.skip()
+  if (isMap && reader.readUint() !== 1) return undefined
+  return reader.peekMajor() === Major.unsigned ? { input, lovelace: reader.readUint64() } : undefined
+}
+
+function assemble(body: Uint8Array, witnesses: Uint8Array): Uint8Array {
+  return concatBytes(Uint8Array.of(0x84), body, witnesses, Uint8Array.of(0xf5, 0xf6))
+}

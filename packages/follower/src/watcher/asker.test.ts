@@ -1,0 +1,292 @@
+import { partsOf } from '@ratatosk/block'
+import { equalBytes, toHex } from '@ratatosk/cbor'
+import { movedParts } from '@ratatosk/fraud'
+import { outputReferenceKey } from '@ratatosk/ledger'
+import { readQuestions } from '@ratatosk/protocol'
+import { openStore } from '@ratatosk/store'
+import { openTestStore } from '@ratatosk/test-kit/vitest'
+import { expect, test } from 'vitest'
+import { blockOf } from '../../../fraud/dist/test/lying-blocks.js'
+import { signedTheft } from '../../../fraud/dist/test/theft.js'
+import { undecodedOf } from '../../../fraud/dist/test/undecoded.js'
+import { summonsContracts as contracts } from '../../../protocol/dist/test/protocol-scene.js'
+import type { InvalidBlock } from '../index.js'
+import type { Withheld } from './test/follow-queue.js'
+import { honest, ofLie } from './test/lies.js'
+import { openOperator } from './test/operator.js'
+import { followReally } from './test/real-follower.js'
+import { bond, keys, openWatched, openWatcher, until, type Watched } from './test/scene.js'
+
+const timeout = 120_000
+const patienceMs = 20_000
+const newest = async ({ store }: Pick<Watched, 'store'>) =>
+  (await store.verdicts.list({ limit: 1 })).verdicts[0]
+const isRemoved = async (watched: Pick<Watched, 'store'>) => (await newest(watched))?.state === 'removed'
+const stagesOf = async (watched: Pick<Watched, 'store'>) =>
+  (await newest(watched))!.transactions.map(({ stage }) => stage)
+const questions = async ({ scene }: Watched) =>
+  readQuestions(contracts, await scene.layer1.utxosByPolicy(contracts.summons!.policy))
+const { period } = contracts.parameters.summons!
+
+/** A follower's judgement of bodies that an operator shows. */
+function judging({ store }: Pick<Watched, 'store'>, isValid: boolean) {
+  const shown: (readonly Uint8Array[])[] = []
+  const withheld: Withheld = {
+    async judge({ headerHash, height }, transactions) {
+      shown.push(transactions)
+      const archived = {
+        headerHash,
+        height,
+        merged: false,
+        header: new Uint8Array(1),
+        body: new Uint8Array(1),
+      }
+      if (isValid) await store.archive.put([archived])
+      return isValid
+    },
+  }
+  return { shown, withheld }
+}
+
+const never = { judge: async () => Promise.reject(new Error('There is no body')) }
+
+test('a silent operator who withholds a body loses the block and the bond', { timeout }, async () => {
+  const watched = await openWatched({ contracts })
+  const { queued, commit, commitNext, pass } = watched
+  const block = await commit(honest(watched.story))
+  await commitNext()
+  const { watcher, wallet, errors } = openWatcher(watched, [block], { withheld: never, patienceMs })
+  const before = (await wallet.balance()).lovelace
+  await until('it is asked for', async () => (await questions(watched)).length === 1)
+  const [asked] = await questions(watched)
+  expect(asked!.question).toMatchObject({
+    kind: 'chunk',
+    headerHash: block.headerHash,
+    key: new Uint8Array(4),
+  })
+  expect(await newest(watched)).toMatchObject({
+    state: 'unavailable',
+    reason: 'No peer serves its body',
+    transactions: [{ stage: 'question' }],
+  })
+  await until('it is reported', () => watcher.status().unavailable?.height === 1n)
+  expect(watcher.status()).not.toHaveProperty('unprovable')
+  await pass(2n * period)
+  await until('the queue is empty', async () => (await queued()).length === 0)
+  await until('the verdict is settled', () => isRemoved(watched))
+
+  const verdict = (await newest(watched))!
+  expect(verdict).toMatchObject({ policy: 'summons', fraud: 'unanswered', reason: 'No peer serves its body' })
+  await until('it has pruned', async () => (await stagesOf(watched)).length === 4)
+  expect(await stagesOf(watched)).toEqual(['question', 'verdict', 'removal', 'prune'])
+  await until('the bond is back', async () => (await wallet.balance()).lovelace > before + bond)
+  expect((await watched.scene.registry()).datum.operators).toEqual([])
+  expect(watcher.status()).toEqual({})
+  expect(errors).toEqual([])
+})
+
+test('assembles the body from the answers of an operator, who keeps the block', { timeout }, async () => {
+  const watched = await openWatched({ contracts })
+  const { story, queued, commit } = watched
+  // Two chunks, the second of which is partly in a datum.
+  const committed = blockOf([...story.transactions, story.large])
+  const block = await commit(committed)
+  const { answered } = await openOperator(watched, committed)
+  const { shown, withheld } = judging(watched, true)
+  const { watcher, wallet, errors } = openWatcher(watched, [block], { withheld, patienceMs })
+  const before = (await wallet.balance()).lovelace
+  await until('it is valid', async () => (await newest(watched))?.state === 'valid')
+  expect(shown).toHaveLength(1)
+  expect(shown[0]!.map(toHex)).toEqual(committed.transactions.map(toHex))
+  expect(answered.map(({ key }) => toHex(key))).toEqual(['00000000', '00000001'])
+  expect(await stagesOf(watched)).toEqual(['question', 'question'])
+  expect(await queued()).toHaveLength(1)
+  expect(watcher.status()).toEqual({})
+  const spent = async () => before - (await wallet.balance()).lovelace
+  const { reward } = contracts.parameters.summons!
+  await until('the bonds are back', async () => (await spent()) < 2n * reward + 2_000_000n)
+  expect(await spent()).toBeGreaterThan(2n * reward)
+  expect(errors).toEqual([])
+})
+
+test('proves the fraud in a body that the operator has shown', { timeout }, async () => {
+  const watched = await openWatched({ contracts })
+  const committed = ofLie('inputSpentElsewhere', watched.story)
+  const block = await watched.commit(committed)
+  await openOperator(watched, committed)
+  const { shown, withheld } = judging(watched, false)
+  const { errors } = openWatcher(watched, [block], { withheld, patienceMs })
+  await until('it is removed', () => isRemoved(watched))
+  expect(shown).toHaveLength(1)
+  expect(await newest(watched)).toMatchObject({ reason: 'It breaks a rule', fraud: 'inputSpentElsewhere' })
+  expect(await stagesOf(watched)).toEqual(['question', 'removal'])
+  expect(errors).toEqual([])
+})
+
+test('finds by questions the output that a true body does not make', { timeout }, async () => {
+  const watched = await openWatched({ contracts })
+  const committed = ofLie('wrongOutputsAfter', watched.story)
+  const block = { ...(await watched.commit(committed)), afterTransactions: honest(watched.story).after }
+  const { answered } = await openOperator(watched, committed)
+  const { errors } = openWatcher(watched, [block])
+  await until('it is removed', () => isRemoved(watched))
+  expect(await newest(watched)).toMatchObject({ policy: 'ledger', fraud: 'wrongOutputsAfter' })
+  expect(answered.length).toBeGreaterThan(0)
+  expect(await stagesOf(watched)).toEqual([...answered.map(() => 'question'), 'removal'])
+  expect(errors).toEqual([])
+})
+
+test.each(['inventedOutput', 'wrongFees'])(
+  'finds by questions the %s in a map that does not follow from the chunks',
+  { timeout },
+  async (fraud) => {
+    const watched = await openWatched({ contracts })
+    const committed = ofLie(fraud, watched.story)
+    const { entries: _, ...block } = (await watched.commit(committed)) as InvalidBlock & { entries?: unknown }
+    const { answered } = await openOperator(watched, committed)
+    const { shown, withheld } = judging(watched, false)
+    const { errors } = openWatcher(watched, [block], { withheld, patienceMs })
+    await until('it is removed', () => isRemoved(watched))
+    expect(shown).toHaveLength(1)
+    expect(await newest(watched)).toMatchObject({ policy: 'ledger', fraud })
+    expect(await stagesOf(watched)).toEqual([...answered.map(() => 'question'), 'removal'])
+    expect(errors).toEqual([])
+  },
+)
+
+test('finds by questions the fraud in a map that reads one bad transaction, and not another', {
+  timeout,
+}, async () => {
+  const watched = await openWatched({ contracts })
+  const strange = undecodedOf(9_500_000n)['a stake pointer']!
+  const bad = [20, 22].map((first) => signedTheft({ ...strange, inputs: [first, first + 1] }))
+  const isFirst = (body: Uint8Array) => equalBytes(body, partsOf(bad[0]!).body)
+  const committed = blockOf([...watched.story.transactions, ...bad], {
+    read: (body) => (isFirst(body) ? movedParts(body) : undefined),
+    // The operator answers with this map.
+    entries: () => undefined,
+  })
+  const { header } = await watched.commit(committed)
+  const { answered } = await openOperator(watched, committed)
+  const { transactions } = committed
+  const { errors } = openWatcher(watched, [], {
+    patienceMs,
+    follow: (watcher) => followReally(watched, watcher, [{ header, transactions }]),
+  })
+  await until('it is removed', () => isRemoved(watched))
+  expect(await newest(watched)).toMatchObject({ policy: 'ledger', fraud: 'outputNotNoted' })
+  expect(answered.length).toBeGreaterThan(1)
+  expect(errors).toEqual([])
+})
+
+test('a root that no one can answer for is a verdict', { timeout }, async () => {
+  const watched = await openWatched({ contracts })
+  const committed = honest(watched.story)
+  const roots = { ...committed.roots, utxosRoot: new Uint8Array(32).fill(0xab) }
+  const committedBlock = await watched.commit({ ...committed, roots })
+  const block = { ...committedBlock, afterTransactions: committed.after }
+  const { watcher, errors } = openWatcher(watched, [block])
+  await until('it is asked about', async () => (await questions(watched)).length === 1)
+  expect((await questions(watched))[0]!.question).toMatchObject({ kind: 'subtree', hash: roots.utxosRoot })
+  expect(await newest(watched)).toMatchObject({ state: 'invalid' })
+  await watched.pass(2n * period)
+  await until('it is removed', () => isRemoved(watched))
+  expect(await newest(watched)).toMatchObject({ policy: 'summons', fraud: 'unanswered' })
+  expect(await stagesOf(watched)).toEqual(['question', 'verdict', 'removal'])
+  expect(watcher.status()).toEqual({})
+  expect(errors).toEqual([])
+})
+
+test('of two watchers, the second uses the question of the first', { timeout }, async () => {
+  const watched = await openWatched({ contracts })
+  const other = { ...watched, store: await openTestStore(openStore) }
+  const block = await watched.commit(honest(watched.story))
+  const first = openWatcher(watched, [block], { withheld: never, patienceMs })
+  await until('it is asked for', async () => (await questions(watched)).length === 1)
+  const [asked] = await questions(watched)
+  const second = openWatcher(other, [block], { withheld: never, patienceMs, walletKeys: keys })
+  await until('the second knows', async () => (await newest(other))?.state === 'unavailable')
+  await new Promise((resolve) => setTimeout(resolve, 500))
+  expect((await questions(watched)).map(({ utxo }) => outputReferenceKey(utxo.reference))).toEqual([
+    outputReferenceKey(asked!.utxo.reference),
+  ])
+  expect((await newest(other))!.transactions).toEqual([])
+  await first.close()
+  await watched.pass(2n * period)
+  await until('the second removes it', () => isRemoved(other))
+  expect(await stagesOf(other)).toEqual(['verdict', 'removal'])
+  for (const { errors } of [first, second]) expect(errors).toEqual([])
+})
+
+test('a restarted watcher reads the answer to the question of another', { timeout }, async () => {
+  const watched = await openWatched({ contracts })
+  const other = { ...watched, store: await openTestStore(openStore) }
+  const committed = honest(watched.story)
+  const block = await watched.commit(committed)
+  const first = openWatcher(watched, [block], { withheld: never, patienceMs })
+  await until('it is asked for', async () => (await questions(watched)).length === 1)
+  const options = { patienceMs, walletKeys: keys }
+  const second = openWatcher(other, [block], { ...options, withheld: never })
+  const kept = () => other.store.verdicts.keptQuestions(block.headerHash)
+  await until('the second relies on it', async () => (await kept()).length === 1)
+  for (const each of [first, second]) await each.close()
+  await openOperator(watched, committed)
+  await until('it is answered', async () => (await questions(watched)).length === 0)
+  const { shown, withheld } = judging(other, true)
+  const { errors } = openWatcher(other, [block], { ...options, withheld })
+  await until('it is valid', async () => (await newest(other))?.state === 'valid')
+  expect(shown).toHaveLength(1)
+  expect(await stagesOf(other)).toEqual([])
+  expect(errors).toEqual([])
+})
+
+test('reports what would be asked too late', { timeout }, async () => {
+  const watched = await openWatched({ contracts })
+  const block = await watched.commit(honest(watched.story))
+  await watched.pass(contracts.parameters.maturityWindow - 2n * period)
+  const { watcher, wallet, errors } = openWatcher(watched, [block], { withheld: never, patienceMs })
+  await until('it is reported', () => watcher.status().unprovable !== undefined)
+  await new Promise((resolve) => setTimeout(resolve, 300))
+  expect(errors).toEqual(['WATCHER_TOO_LATE: A block without a body stays in the state queue'])
+  expect(wallet.inFlight()).toEqual([])
+  const reason = 'No peer serves its body (not provable: a question would end too late for a removal)'
+  expect(await newest(watched)).toMatchObject({ state: 'unavailable', reason, transactions: [] })
+})
+
+test('asks within the budget of an hour', { timeout }, async () => {
+  const watched = await openWatched({ contracts })
+  const block = await watched.commit(honest(watched.story))
+  const options = { withheld: never, patienceMs }
+  const poor = openWatcher(watched, [block], { ...options, maxLovelacePerHour: 3_000_000n })
+  await until('the lack is known', () => poor.watcher.status().lack !== undefined)
+  await new Promise((resolve) => setTimeout(resolve, 300))
+  expect(poor.errors).toEqual([expect.stringMatching(/^WATCHER_BUDGET_SPENT: .* of 3000000 in this hour/)])
+  expect(await questions(watched)).toEqual([])
+  await poor.close()
+  openWatcher(watched, [block], { ...options, maxLovelacePerHour: 4_000_000n })
+  await until('it is asked for', async () => (await questions(watched)).length === 1)
+})
+
+test('asks again where layer 1 loses the question', { timeout }, async () => {
+  const watched = await openWatched({ contracts })
+  const { scene } = watched
+  const block = await watched.commit(honest(watched.story))
+  const { watcher } = openWatcher(watched, [block], { withheld: never, patienceMs })
+  await until('it is asked for', async () => (await questions(watched)).length === 1)
+  const resume = await watched.stopMining()
+  const [question] = (await newest(watched))!.transactions
+  const status = await scene.layer1.status(question!.id)
+  if (status.kind !== 'confirmed') throw new Error('it is not included')
+  await scene.devnet.rollBack(status.confirmations + 1)
+  expect(await questions(watched)).toEqual([])
+  // Until the question cannot be included any more.
+  scene.clock.time += Number(period)
+  resume()
+  await until('it is asked for again', async () => (await questions(watched)).length === 1)
+  const again = (await newest(watched))!.transactions
+  expect(again).toMatchObject([{ stage: 'question' }])
+  expect(toHex(again[0]!.id)).not.toBe(toHex(question!.id))
+  await watched.pass(2n * period)
+  await until('it is removed', () => isRemoved(watched))
+  expect(watcher.questions()).toEqual({ asked: 2, answered: 0, unanswered: 1 })
+})

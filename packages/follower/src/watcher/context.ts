@@ -1,0 +1,105 @@
+import type { BytesMap, BytesSet } from '@ratatosk/cbor'
+import type { AccusedBlock, DerivedMap, FraudRemoval } from '@ratatosk/fraud'
+import type { VerdictRecord, VerdictStage } from '@ratatosk/store'
+import type { InvalidBlock, UnavailableBlock } from '../index.js'
+import type { QuestionBook } from './question-book.js'
+import type { WatcherOptions, WatcherStep } from './types.js'
+
+/** Codes of log lines that need an operator; `docs/errors.md` explains them. */
+type WatcherCode =
+  | 'WATCHER_UNPROVABLE'
+  | 'WATCHER_TOO_LATE'
+  | 'WATCHER_MERGED'
+  | 'WATCHER_LACKS_FUNDS'
+  | 'WATCHER_BUDGET_SPENT'
+
+/** Why the wallet does not pay. */
+export interface Lack {
+  readonly code: WatcherCode
+  readonly reason: string
+}
+
+/** A transaction of the watcher. One that sweeps bonds is not recorded: the next process sweeps again. */
+export interface OwnTransaction {
+  readonly id: Uint8Array
+  readonly cbor: Uint8Array
+  readonly stage: VerdictStage | 'sweep'
+}
+
+/** What this process knows of a transaction that it has built or adopted. */
+export interface InFlight {
+  readonly transaction: OwnTransaction
+  /** When it may be sent again, on the clock of `performance.now()`. */
+  dueAt: number
+  /** Whether layer 1 has taken it once. */
+  isAccepted: boolean
+}
+
+/** What everything in a watcher shares. */
+export interface WatcherContext
+  extends Omit<WatcherOptions, 'pollMs' | 'patienceMs' | 'validityMs' | 'observer'> {
+  readonly validityMs: number
+  /** Milliseconds of layer 1's time. */
+  readonly patience: bigint
+  /** Milliseconds after which a transaction is sent again that layer 1 does not know. */
+  readonly resendMs: number
+  /** Aborts when the watcher closes. */
+  readonly signal: AbortSignal
+  /** Milliseconds after which a transaction is looked up again that layer 1 has refused. */
+  readonly refusedMs: number
+  /** By transaction id; all that the wallet has in flight are here. */
+  readonly sendings: BytesMap<InFlight>
+  /** Ids of recorded transactions that layer 1 has shown in a block. */
+  readonly included: BytesSet
+  /** Ids of transactions that layer 1 cannot include; it cannot include their descendants either. */
+  readonly dead: BytesSet
+  /** The longest lag of a provider's answers behind its tip, in milliseconds. */
+  readonly lagMs: number
+  /** Whether layer 1 may still remove or merge a block: it ends after the confirmed state. */
+  isUndecided(verdict: Pick<VerdictRecord, 'header'>): boolean
+  /** Reports why the wallet cannot pay, once; undefined: it can. */
+  lacks(lack: Lack | undefined): void
+  /** Lets an attempt at a removal wait for a few polls. */
+  retryLater(): void
+  step(name: WatcherStep): void
+}
+
+/** A block whose body no peer serves. */
+export interface Missing {
+  readonly block: UnavailableBlock
+  readonly book: QuestionBook
+  /** When the follower asked for it last, on the clock of `performance.now()`. */
+  wantedAt: number
+  /** When it was first asked for, in layer 1's POSIX milliseconds. */
+  since?: bigint
+  /** Whether the verdict was recorded since then. */
+  isRecorded: boolean
+  /** Why it cannot be asked for, once that is reported. */
+  reported?: string
+  /** CBOR, once all chunks are shown. */
+  transactions?: readonly Uint8Array[]
+}
+
+/** An invalid block that a follower has found. */
+export interface Job {
+  readonly block: InvalidBlock
+  readonly book: QuestionBook
+  /** Aborts when the block is gone, or the follower closes. */
+  readonly signal: AbortSignal
+  /** Whether the verdict was recorded for this finding. */
+  isRecorded: boolean
+  /** Returns the block to the follower: nothing removes it. */
+  giveUp(): void
+  /** Attempts that found no proof, or one that was refused. */
+  failures: number
+  accused?: AccusedBlock
+  /** Where the transactions do not have the header's root: the map that follows from them. */
+  derived?: DerivedMap
+  /** The result of the last search: undefined where no proof is accepted. */
+  searched?: {
+    readonly key: string
+    readonly removal: FraudRemoval | undefined
+    /** Why there is no removal. */
+    readonly why?: string
+  }
+}

@@ -1,0 +1,229 @@
+import { BytesSet, toHex } from '@ratatosk/cbor'
+import { isLayer1Error } from '@ratatosk/layer1'
+import { decodeTransaction, type Transaction } from '@ratatosk/ledger'
+import { type BuiltTransaction, isWalletError, type TransactionDraft } from '@ratatosk/ledger/builder'
+import type { RecordedTransaction, VerdictRecord, VerdictStage } from '@ratatosk/store'
+import type { InFlight, OwnTransaction, WatcherContext } from './context.js'
+import { isExpired, isOvertaken } from './dead.js'
+import { sparedOf } from './spared.js'
+
+const hourMs = 3_600_000
+
+/** What has become of a recorded transaction. `dead`: layer 1 cannot include it any more. */
+type SentState = 'included' | 'pending' | 'dead'
+
+/**
+ * Looks up transactions, in the order in which they were built. Sends again what layer 1 does not know, and
+ * forgets what it cannot include.
+ *
+ * @param slot of layer 1's tip
+ */
+export async function follow<Each extends OwnTransaction>(
+  context: WatcherContext,
+  journal: readonly Each[],
+  slot: bigint,
+): Promise<readonly { readonly state: SentState; readonly recorded: Each }[]> {
+  const followed: { readonly state: SentState; readonly recorded: Each }[] = []
+  for (const recorded of journal) {
+    const state = await followOne(context, recorded, slot)
+    followed.push({ state, recorded })
+    if (state !== 'dead') continue
+    const { id, stage } = recorded
+    context.dead.add(id)
+    context.log.warn(
+      { transaction: toHex(id), stage },
+      'Layer 1 cannot include a transaction: it is forgotten',
+    )
+    await forget(context, recorded)
+  }
+  return followed
+}
+
+/** What was recorded for the removal of a block, without questions and prunings of those behind it. */
+export const removalsOf = ({ journal }: VerdictRecord): readonly RecordedTransaction[] =>
+  journal.filter(({ stage }) => stage !== 'question' && stage !== 'prune')
+
+/** Forgets a transaction, so that others may spend its inputs. */
+export async function forget(
+  { wallet, verdicts, sendings }: WatcherContext,
+  { id, stage }: OwnTransaction,
+): Promise<void> {
+  wallet.release(id)
+  sendings.delete(id)
+  if (stage !== 'sweep') await verdicts.drop(id)
+}
+
+async function followOne(context: WatcherContext, own: OwnTransaction, slot: bigint): Promise<SentState> {
+  const { layer1, wallet, signal, included, dead } = context
+  const { id } = own
+  const { kind } = await layer1.status(id, { signal })
+  if (kind === 'confirmed') {
+    included.add(id)
+    return 'included'
+  }
+  included.delete(id)
+  const transaction = decodeTransaction(own.cbor)
+  const expired = kind === 'unknown' ? await isExpired(context, transaction, slot) : 'no'
+  if (expired === 'yes') return 'dead'
+  if (expired === 'perhaps') return 'pending'
+  const { dueAt } = sendingOf(context, own)
+  const isWaiting = kind === 'pending' || performance.now() < dueAt
+  const isHeld = (): boolean => wallet.isInFlight(id)
+  // They may be about blocks that are no longer worked on, and never be included.
+  if (!isHeld() || !isWaiting) await follow(context, await followedParentsOf(context, transaction), slot)
+  // Sent by an earlier process, or rolled back: other transactions must not spend its inputs.
+  if (!isHeld()) await wallet.adopt(own.cbor, { signal })
+  if (isWaiting) return 'pending'
+  for (const parent of parentIdsOf(transaction)) if (dead.has(parent)) return 'dead'
+  if (await isOvertaken(context, transaction)) return 'dead'
+  // An earlier sending may have an effect although this one is refused.
+  await send(context, own)
+  return 'pending'
+}
+
+function sendingOf({ sendings }: WatcherContext, transaction: OwnTransaction): InFlight {
+  const { id } = transaction
+  const known = sendings.get(id) ?? { transaction, dueAt: 0, isAccepted: false }
+  sendings.set(id, known)
+  return known
+}
+
+/** Those in flight that make what a transaction spends, or gives as collateral. */
+function parentsOf({ wallet, sendings }: WatcherContext, transaction: Transaction): readonly InFlight[] {
+  const ids = parentIdsOf(transaction)
+  return wallet.inFlight().flatMap((id) => (ids.has(id) && sendings.get(id)) || [])
+}
+
+/** And those that are recorded: an earlier process may have sent them, or layer 1 may have lost them. */
+async function followedParentsOf(
+  context: WatcherContext,
+  transaction: Transaction,
+): Promise<readonly OwnTransaction[]> {
+  const parents = parentsOf(context, transaction).map((parent) => parent.transaction)
+  const ids = parentIdsOf(transaction)
+  for (const { id } of parents) ids.delete(id)
+  if (ids.size === 0) return parents
+  return [...parents, ...(await context.verdicts.recorded([...ids]))]
+}
+
+const parentIdsOf = ({ body: { inputs, collateralInputs } }: Transaction): BytesSet =>
+  new BytesSet([...inputs, ...collateralInputs].map(({ transactionId }) => transactionId))
+
+/** Sends a transaction. @returns false if layer 1 refuses it for good */
+export async function send(context: WatcherContext, own: OwnTransaction): Promise<boolean> {
+  const { wallet, signal, step, log, resendMs, refusedMs } = context
+  const { id, cbor, stage } = own
+  const sending = sendingOf(context, own)
+  try {
+    await wallet.submit({ id, bytes: cbor }, { signal })
+    sending.isAccepted = true
+  } catch (error) {
+    if (!isLayer1Error(error) || error.code !== 'LAYER1_REJECTED') throw error
+    const fields = { transaction: toHex(id), stage, reason: error.reason }
+    log.warn(fields, `Layer 1 refused a transaction: ${error.message}`)
+    // If it may have an effect, the next lookup decides.
+    if (!error.mayHaveEffect) return false
+  }
+  const now = performance.now()
+  sending.dueAt = now + (sending.isAccepted ? resendMs : refusedMs)
+  if (!sending.isAccepted)
+    for (const parent of parentsOf(context, decodeTransaction(cbor)))
+      parent.dueAt = Math.min(parent.dueAt, sending.dueAt)
+  if (stage !== 'sweep') step(`${stage}-sent`)
+  return true
+}
+
+/** A transaction to be built. */
+interface Wanted {
+  /** Of the block that it is about; 28 bytes. */
+  readonly headerHash: Uint8Array
+  readonly stage: VerdictStage
+  readonly draft: TransactionDraft
+  /** What is proved. */
+  readonly proof?: { readonly policy: string; readonly fraud: string }
+}
+
+/** Stages whose outputs with datums come back to the wallet later, or to the asker. */
+const locking: readonly VerdictStage[] = ['question', 'datum']
+
+/**
+ * Builds a transaction, records it and sends it, unless the wallet or the budget lacks the ada.
+ *
+ * @param slot of layer 1's tip
+ * @returns undefined if it is not sent
+ */
+export async function buildAndSend(
+  context: WatcherContext,
+  wanted: Wanted,
+  slot: bigint,
+): Promise<RecordedTransaction | undefined> {
+  const { wallet, verdicts, step, log } = context
+  const { headerHash, stage, proof } = wanted
+  const built = await build(context, wanted, slot)
+  if (built === undefined) return undefined
+  const locked = locking.includes(stage) ? lovelaceInDatums(built) : 0n
+  const recorded = { id: built.id, stage, cbor: built.bytes, fee: built.fee, locked }
+  try {
+    if (!(await isWithinBudget(context, built.fee + locked))) {
+      wallet.release(built.id)
+      return undefined
+    }
+    await verdicts.record(headerHash, recorded, proof)
+  } catch (error) {
+    wallet.release(built.id)
+    throw error
+  }
+  context.lacks(undefined)
+  step(`${stage}-recorded`)
+  if (!(await send(context, recorded))) {
+    await forget(context, recorded)
+    return undefined
+  }
+  log.warn(
+    { headerHash: toHex(headerHash), transaction: toHex(built.id), stage, ...proof, fee: Number(built.fee) },
+    lines[stage] ?? 'Removing an invalid block',
+  )
+  return recorded
+}
+
+const lines: Partial<Record<VerdictStage, string>> = {
+  question: 'Asking for what the operator of a block hides',
+  prune: 'Pruning blocks behind a removed one',
+}
+
+async function build(
+  context: WatcherContext,
+  { draft }: Wanted,
+  slot: bigint,
+): Promise<BuiltTransaction | undefined> {
+  const { wallet, layer1, signal, validityMs, sendings } = context
+  const slots = await layer1.slots({ signal })
+  const validUntil = slot + BigInt(Math.ceil(validityMs / slots.slotLength))
+  try {
+    const built = await wallet.build(
+      { validUntil, ...draft },
+      { signal, spared: await sparedOf(context, draft) },
+    )
+    for (const id of sendings.keys()) if (!wallet.isInFlight(id)) sendings.delete(id)
+    return built
+  } catch (error) {
+    if (!isWalletError(error) || error.code !== 'WALLET_INSUFFICIENT_FUNDS') throw error
+    context.lacks({ code: 'WATCHER_LACKS_FUNDS', reason: `${error.message}: send ada to ${wallet.address}` })
+    return undefined
+  }
+}
+
+const lovelaceInDatums = ({ produced }: BuiltTransaction): bigint =>
+  produced
+    .filter(({ output }) => output.datum.kind === 'inline')
+    .reduce((sum, { output }) => sum + output.value.lovelace, 0n)
+
+async function isWithinBudget(context: WatcherContext, lovelace: bigint): Promise<boolean> {
+  const { maxLovelacePerHour: most, verdicts } = context
+  if (most === undefined) return true
+  const spent = await verdicts.spentSince(new Date(Date.now() - hourMs))
+  if (spent + lovelace <= most) return true
+  const reason = `The next transaction takes ${lovelace} lovelace, after ${spent} of ${most} in this hour`
+  context.lacks({ code: 'WATCHER_BUDGET_SPENT', reason })
+  return false
+}

@@ -1,0 +1,193 @@
+import { chunkKey, encodeHeader, headerFieldIndex, maxChunks } from '@ratatosk/block'
+import { toHex } from '@ratatosk/cbor'
+import { chunkCountOf, transactionsInChunk } from '@ratatosk/fraud'
+import type { Utxo } from '@ratatosk/ledger'
+import { isWalletError } from '@ratatosk/ledger/builder'
+import type { OpenQuestion, StateQueue } from '@ratatosk/protocol'
+import type { VerdictRecord } from '@ratatosk/store'
+import {
+  ask,
+  expire,
+  overdueOf,
+  type QuestionTerm,
+  reliesOnAsked,
+  termOf,
+  type WantedQuestion,
+} from './ask.js'
+import type { Missing, WatcherContext } from './context.js'
+import { chunkNumberOf, type QuestionBook, subjectOf } from './question-book.js'
+import { followQuestions } from './questions.js'
+import { elementsOf, readHeld, readVerdicts } from './read-layer1.js'
+import { removeByVerdict } from './remove-by-verdict.js'
+import { follow, removalsOf } from './send.js'
+
+/** Own questions about a block that wait for answers at once. */
+export const mostAtOnce = 20
+/** Share of the patience in which this process has missed the body too: a peer may just have started. */
+const ownShare = 10n
+const reason = 'No peer serves its body'
+
+/**
+ * Does what is next about a block whose body no peer serves: asks the operator for it, chunk by chunk, and
+ * removes the block where the operator does not answer in time.
+ *
+ * @param known the verdict, if it is recorded
+ * @param open the questions about the block that layer 1 shows
+ * @param slot of layer 1's tip
+ */
+export async function advanceUnavailable(
+  context: WatcherContext,
+  missing: Missing,
+  queue: StateQueue,
+  known: VerdictRecord | undefined,
+  open: readonly OpenQuestion[],
+  slot: bigint,
+): Promise<void> {
+  const { headerHash, header } = missing.block
+  if (missing.transactions !== undefined) return
+  const elements = elementsOf(queue, headerHash)
+  // The provider shows an older queue than to the follower, or the block is gone.
+  if (elements === undefined) return
+  const term = await termOf(context, header, slot)
+  missing.since ??= term.now
+  const { patience } = context
+  const isBegun = known?.journal.some(({ stage }) => stage === 'question') === true
+  const isPatient = term.now < header.endTime + patience || term.now < missing.since + patience / ownShare
+  if (isPatient && !isBegun) return
+  const verdict =
+    known !== undefined && missing.isRecorded
+      ? known
+      : await recordUnavailable(context, missing, elements.before)
+  const sent = await follow(context, removalsOf(verdict), slot)
+  if (sent.some(({ state, recorded }) => state === 'pending' || recorded.stage === 'removal')) return
+  const included = sent.flatMap(({ state, recorded }) => (state === 'included' ? recorded : []))
+  if (included.length > 0 || missing.book.hasExpired) {
+    const own = await readHeld(context, headerHash, included)
+    const held = missing.book.hasExpired ? [...own, ...(await readVerdicts(context, headerHash))] : own
+    try {
+      if (await removeByVerdict(context, headerHash, queue, held, slot)) return
+    } catch (error) {
+      // Another's output may be too large to refer to.
+      if (!missing.book.hasExpired || !isWalletError(error)) throw error
+    }
+  }
+  await question(context, missing, verdict, open, term, slot)
+}
+
+/** Records that no peer serves the body of a block. */
+export async function recordUnavailable(
+  { verdicts, step }: WatcherContext,
+  missing: Missing,
+  before: Utxo,
+): Promise<VerdictRecord> {
+  const { headerHash, height, header } = missing.block
+  const verdict = await verdicts.found({
+    headerHash,
+    height,
+    header: encodeHeader(header),
+    reason,
+    commitId: before.reference.transactionId,
+    state: 'unavailable',
+  })
+  missing.isRecorded = true
+  step('unavailable')
+  return verdict
+}
+
+async function question(
+  context: WatcherContext,
+  missing: Missing,
+  verdict: VerdictRecord,
+  open: readonly OpenQuestion[],
+  term: QuestionTerm,
+  slot: bigint,
+): Promise<void> {
+  const { block, book } = missing
+  const { hasExpired } = book
+  const waiting = await followQuestions(context, book, verdict, open, slot)
+  // The next poll looks for the verdict first.
+  if (book.hasExpired !== hasExpired) return
+  const overdue = overdueOf(waiting, term, (asked) => isKnown(book, asked))
+  if (overdue !== undefined) return expire(context, overdue, slot)
+  const body = assemble(book)
+  if (body.kind === 'unreadable') return giveUp(context, missing, 'WATCHER_UNPROVABLE', body.reason)
+  if (body.kind === 'whole') {
+    missing.transactions = body.transactions
+    return
+  }
+  let count = waiting.own
+  for (const number of body.numbers) {
+    const wanted = chunkQuestion(block.header.transactionsRoot, number)
+    if (await reliesOnAsked(context, book, waiting, wanted, term)) continue
+    if (count >= mostAtOnce) return
+    if (!term.isInTime)
+      return giveUp(context, missing, 'WATCHER_TOO_LATE', 'a question would end too late for a removal')
+    if (!(await ask(context, block, wanted, term, slot))) return
+    count++
+  }
+}
+
+/** The question for a chunk. */
+export const chunkQuestion = (transactionsRoot: Uint8Array, number: number): WantedQuestion => ({
+  kind: 'chunk',
+  root: headerFieldIndex.transactionsRoot,
+  key: chunkKey(number),
+  hash: transactionsRoot,
+  steps: [],
+})
+
+const isKnown = ({ chunks, nodes }: QuestionBook, question: OpenQuestion['question']): boolean =>
+  question.kind === 'chunk' ? chunks.has(chunkNumberOf(question.key)) : nodes.has(subjectOf(question))
+
+/** What follows from the chunks that are known. */
+type Assembled =
+  | { readonly kind: 'wanted'; readonly numbers: readonly number[] }
+  /** If the map is false, without the chunks that it does not have. */
+  | { readonly kind: 'whole'; readonly transactions: readonly Uint8Array[] }
+  | { readonly kind: 'unreadable'; readonly reason: string }
+
+/** What is known of the body of a block. */
+export function assemble({ chunks }: QuestionBook): Assembled {
+  const first = chunks.get(0)
+  if (first === undefined) return { kind: 'wanted', numbers: [0] }
+  const shown: Uint8Array[] = []
+  for (const [number, chunk] of [...chunks].sort(([a], [b]) => a - b)) {
+    // A claim convicts the block of such a chunk: only its record counts.
+    if (number >= maxChunks) break
+    if (chunk.kind === 'unreadable')
+      return { kind: 'unreadable', reason: `the provider of layer 1 does not show its chunk ${number}` }
+    if (chunk.kind === 'shown') shown.push(chunk.bytes)
+  }
+  const count = first.kind === 'shown' ? (chunkCountOf(first.record) ?? 1n) : 1n
+  // A true map has no more: others may have asked for such chunks.
+  const isAbsent = [...chunks].some(([number, { kind }]) => kind === 'absent' && number < count)
+  const isFalse = isAbsent || count > maxChunks
+  const numbers: number[] = []
+  for (let number = 1; !isFalse && number < count && numbers.length < mostAtOnce; number++)
+    if (!chunks.has(number)) numbers.push(number)
+  if (numbers.length > 0) return { kind: 'wanted', numbers }
+  return { kind: 'whole', transactions: shown.flatMap((bytes) => transactionsInChunk(bytes) ?? []) }
+}
+
+async function giveUp(
+  { verdicts, log }: WatcherContext,
+  missing: Missing,
+  code: 'WATCHER_UNPROVABLE' | 'WATCHER_TOO_LATE',
+  why: string,
+): Promise<void> {
+  if (missing.reported === why) return
+  const { headerHash, height, header } = missing.block
+  const full = `${reason} (not provable: ${why})`
+  await verdicts.found({
+    headerHash,
+    height,
+    header: encodeHeader(header),
+    reason: full,
+    state: 'unavailable',
+  })
+  missing.reported = why
+  log.error(
+    { code, headerHash: toHex(headerHash), height: Number(height), reason: full },
+    'A block without a body stays in the state queue',
+  )
+}

@@ -1,0 +1,260 @@
+import { toHex } from '@ratatosk/cbor'
+import { Layer1Error } from '@ratatosk/layer1'
+import { keysFromSigningKey } from '@ratatosk/ledger/builder'
+import { removeBlock } from '@ratatosk/protocol'
+import { openStore } from '@ratatosk/store'
+import { openTestStore } from '@ratatosk/test-kit/vitest'
+import { expect, test } from 'vitest'
+import { honest, largeLie, ofLie } from './test/lies.js'
+import { bond, keys, openWatched, openWatcher, otherKeys, until, type Watched } from './test/scene.js'
+
+const timeout = 120_000
+const newest = async ({ store }: Pick<Watched, 'store'>) =>
+  (await store.verdicts.list({ limit: 1 })).verdicts[0]
+const isRemoved = async (watched: Pick<Watched, 'store'>) => (await newest(watched))?.state === 'removed'
+
+test('removes a block, slashes its operator and prunes what is behind it', { timeout }, async () => {
+  const watched = await openWatched()
+  const { scene, story, queued, commit, commitNext } = watched
+  const block = await commit(ofLie('inputSpentElsewhere', story))
+  for (let n = 0; n < 2; n++) await commitNext()
+  const { watcher, wallet, errors } = openWatcher(watched, [block])
+  const before = (await wallet.balance()).lovelace
+  await until('the queue is empty', async () => (await queued()).length === 0)
+  await until('the verdict is settled', () => isRemoved(watched))
+
+  const verdict = (await newest(watched))!
+  expect(verdict).toMatchObject({
+    headerHash: block.headerHash,
+    height: 1n,
+    operatorKey: keys.payment.hash,
+    reason: 'It breaks a rule',
+    position: 0,
+    policy: 'ledger',
+    fraud: 'inputSpentElsewhere',
+    transactions: [{ stage: 'removal' }, { stage: 'prune' }],
+    removedAt: expect.any(Date),
+  })
+  for (const { id, fee } of verdict.transactions) {
+    expect((await scene.layer1.status(id)).kind).toBe('confirmed')
+    expect(fee).toBeGreaterThan(150_000n)
+  }
+  expect((await scene.registry()).datum.operators).toEqual([])
+  expect((await wallet.balance()).lovelace - before).toBeGreaterThan(bond)
+  expect(watcher.status()).toEqual({})
+  expect(errors).toEqual([])
+})
+
+test('sends a part of a proof first where it is too large, and gets its ada back', { timeout }, async () => {
+  const watched = await openWatched()
+  const block = await watched.commit(largeLie(watched.story))
+  const { errors } = openWatcher(watched, [block])
+  await until('the block is removed', () => isRemoved(watched))
+  expect((await newest(watched))!.transactions).toMatchObject([{ stage: 'datum' }, { stage: 'removal' }])
+  expect(errors).toEqual([])
+})
+
+test('two watchers race for a block: one gets the bond, and neither fails', { timeout }, async () => {
+  const watched = await openWatched()
+  const other = { ...watched, store: await openTestStore(openStore) }
+  const block = await watched.commit(ofLie('inputSpentElsewhere', watched.story))
+  await watched.commitNext()
+  // Both have sent their removal before layer 1 includes one.
+  const resume = await watched.stopMining()
+  const one = openWatcher(watched, [block])
+  const two = openWatcher(other, [block], { walletKeys: keys })
+  const hasSent = async (each: Pick<Watched, 'store'>) => ((await newest(each))?.transactions.length ?? 0) > 0
+  await until('one has sent', async () => (await hasSent(watched)) || (await hasSent(other)))
+  await new Promise((resolve) => setTimeout(resolve, 500))
+  resume()
+  await until('both know', async () => (await isRemoved(watched)) && (await isRemoved(other)))
+  await until('the queue is empty', async () => (await watched.queued()).length === 0)
+  const stages = async () =>
+    [await newest(watched), await newest(other)]
+      .flatMap((verdict) => verdict!.transactions.map(({ stage }) => stage))
+      .sort()
+  // Who was slower to remove or to prune forgets what it sent.
+  await until('one of each is left', async () => (await stages()).join() === 'prune,removal')
+  for (const { errors } of [one, two]) expect(errors).toEqual([])
+})
+
+test.each([
+  ['sends the same bytes again where layer 1 loses the removal', false],
+  ['needs nothing where layer 1 includes it again', true],
+])('%s', { timeout }, async (_what, resubmit) => {
+  const watched = await openWatched()
+  const { scene, commit, stopMining, queued } = watched
+  const block = await commit(ofLie('inputSpentElsewhere', watched.story))
+  const { wallet, errors } = openWatcher(watched, [block])
+  await until('the block is removed', () => isRemoved(watched))
+  const [removal] = (await newest(watched))!.transactions
+  const gained = (await wallet.balance()).lovelace
+
+  const resume = await stopMining()
+  const status = await scene.layer1.status(removal!.id)
+  if (status.kind !== 'confirmed') throw new Error('it is not included')
+  await scene.devnet.rollBack(status.confirmations + 1, { resubmit })
+  expect(await queued()).toHaveLength(1)
+  if (!resubmit) await until('it is found again', async () => !(await isRemoved(watched)))
+  resume()
+  await until('the block is removed again', async () => (await queued()).length === 0)
+  await until('the verdict is settled again', () => isRemoved(watched))
+  expect((await newest(watched))!.transactions.map(({ id }) => toHex(id))).toEqual([toHex(removal!.id)])
+  expect((await wallet.balance()).lovelace).toBe(gained)
+  expect(errors).toEqual([])
+})
+
+test('builds another removal where a roll-back took the inputs of the first', { timeout }, async () => {
+  const watched = await openWatched()
+  const { scene, commit, stopMining, queued } = watched
+  const block = await commit(ofLie('inputSpentElsewhere', watched.story))
+  const first = openWatcher(watched, [block])
+  await until('the block is removed', () => isRemoved(watched))
+  const [removal] = (await newest(watched))!.transactions
+  await first.close()
+  const resume = await stopMining()
+  const status = await scene.layer1.status(removal!.id)
+  if (status.kind !== 'confirmed') throw new Error('it is not included')
+  await scene.devnet.rollBack(status.confirmations + 1)
+  // The wallet's owner spends everything elsewhere.
+  const { bytes: address } = otherKeys.address
+  await scene.otherWallet.send({ outputs: [{ address, lovelace: 9_000_000_000n }] })
+  resume()
+  await until('it is included', () => scene.devnet.mempool().length === 0)
+  const { errors } = openWatcher(watched, [block])
+  await until('the block is removed again', async () => (await queued()).length === 0)
+  await until('the verdict is settled again', () => isRemoved(watched))
+  const again = (await newest(watched))!.transactions
+  expect(again).toMatchObject([{ stage: 'removal' }])
+  expect(toHex(again[0]!.id)).not.toBe(toHex(removal!.id))
+  expect(errors).toEqual([])
+})
+
+test('keeps a finding while the wallet is empty, and goes on when ada comes', { timeout }, async () => {
+  const watched = await openWatched()
+  const { scene, commit, stopMining, queued } = watched
+  // Without outputs.
+  const walletKeys = keysFromSigningKey('07'.repeat(32), { networkId: 0 })
+  const block = await commit(ofLie('inputSpentElsewhere', watched.story))
+  const { watcher, errors } = openWatcher(watched, [block], { walletKeys })
+  await until('the lack is known', () => watcher.status().lack !== undefined)
+  await until('the block is found', async () => (await newest(watched))?.state === 'invalid')
+  await new Promise((resolve) => setTimeout(resolve, 1000))
+  const line = /^WATCHER_LACKS_FUNDS: The watcher cannot pay: .*addr_test1/
+  expect(errors).toEqual([expect.stringMatching(line)])
+  expect(await queued()).toHaveLength(1)
+
+  const resume = await stopMining()
+  await scene.otherWallet.send({
+    outputs: [1, 2].map(() => ({ address: walletKeys.address.bytes, lovelace: 200_000_000n })),
+  })
+  resume()
+  await until('the block is removed', () => isRemoved(watched))
+  await until('nothing is lacking', () => watcher.status().lack === undefined)
+  expect(errors).toHaveLength(1)
+})
+
+test('spends no more than the budget of an hour', { timeout }, async () => {
+  const watched = await openWatched()
+  const block = await watched.commit(ofLie('inputSpentElsewhere', watched.story))
+  const poor = openWatcher(watched, [block], { maxLovelacePerHour: 100_000n })
+  await until('the lack is known', () => poor.watcher.status().lack !== undefined)
+  await new Promise((resolve) => setTimeout(resolve, 500))
+  expect(poor.errors).toEqual([expect.stringMatching(/^WATCHER_BUDGET_SPENT: .* of 100000 in this hour/)])
+  expect(poor.wallet.inFlight()).toEqual([])
+  expect(await newest(watched)).toMatchObject({ state: 'invalid', transactions: [] })
+  await poor.close()
+  openWatcher(watched, [block], { maxLovelacePerHour: 5_000_000n })
+  await until('the block is removed', () => isRemoved(watched))
+})
+
+test('reports what no proof removes, and settles it when others remove it', { timeout }, async () => {
+  const watched = await openWatched()
+  const { scene, commit, stopMining } = watched
+  const block = await commit(honest(watched.story))
+  const { watcher, errors } = openWatcher(watched, [block])
+  await until('it is unprovable', () => watcher.status().unprovable !== undefined)
+  const reason = 'It breaks a rule (not provable: no fraud proof shows it)'
+  expect(watcher.status().unprovable).toEqual({ headerHash: block.headerHash, height: 1n, reason })
+  expect(await newest(watched)).toMatchObject({ state: 'unprovable', reason, transactions: [] })
+  // The datum of a stranger begins no other search.
+  const dust = {
+    address: otherKeys.address.bytes,
+    datum: { kind: 'inline', data: Uint8Array.of(0) },
+  } as const
+  await scene.layer1.await((await scene.wallet.send({ outputs: [dust] })).id)
+  await new Promise((resolve) => setTimeout(resolve, 300))
+  expect(errors).toEqual([expect.stringMatching(/^WATCHER_UNPROVABLE: /)])
+
+  const resume = await stopMining()
+  const queue = await scene.queue()
+  await scene.wallet.send(removeBlock(scene.contracts, queue, block.headerHash, watched.referenceScripts))
+  resume()
+  await until('the verdict is settled', () => isRemoved(watched))
+  expect(watcher.status()).toEqual({})
+  expect(errors).toHaveLength(1)
+})
+
+test('removes a theft behind a block that no proof removes', { timeout }, async () => {
+  const watched = await openWatched()
+  const { scene, story, commit, queued } = watched
+  const rest = honest(story)
+  // It changes nothing: the theft begins with its root. No proof shows what is wrong with its map.
+  const { prevUtxosRoot } = rest.roots
+  const roots = { prevUtxosRoot, utxosRoot: prevUtxosRoot, transactionsRoot: prevUtxosRoot }
+  const unprovable = await commit({ ...rest, transactions: [], roots })
+  const theft = await commit(ofLie('inputSpentElsewhere', story))
+  const { watcher, errors } = openWatcher(watched, [unprovable, theft])
+  const left = [toHex(unprovable.headerHash)]
+  await until('the theft is removed', async () => (await queued()).join() === left.join())
+  await until('its verdict is settled', () => isRemoved(watched))
+  expect((await scene.registry()).datum.operators).toEqual([])
+  expect(watcher.status().unprovable?.headerHash).toEqual(unprovable.headerHash)
+  expect(errors).toEqual([expect.stringMatching(/^WATCHER_UNPROVABLE: /)])
+})
+
+test('a body that does not belong to the header is unprovable', { timeout }, async () => {
+  const watched = await openWatched()
+  const lie = ofLie('inputSpentElsewhere', watched.story)
+  const block = await watched.commit(lie)
+  const other = { ...block, transactions: lie.transactions.slice(1) }
+  const { watcher } = openWatcher(watched, [other])
+  await until('it is unprovable', () => watcher.status().unprovable !== undefined)
+  expect(watcher.status().unprovable?.reason).toMatch(/The transactions map has the root/)
+})
+
+test('an older queue, a lost commit and an absent provider settle nothing', { timeout }, async () => {
+  const watched = await openWatched()
+  const { scene, commit, stopMining, queued } = watched
+  const { layer1 } = scene
+  const older = await layer1.utxosByPolicy(scene.contracts.scripts.queue.policy)
+  const block = await commit(honest(watched.story))
+  let shown: 'present' | 'older' | 'none' = 'present'
+  const flawed = {
+    ...layer1,
+    async utxosByPolicy(...call: Parameters<typeof layer1.utxosByPolicy>) {
+      if (shown === 'none') throw new Layer1Error('LAYER1_UNREACHABLE', 'There is no connection')
+      return shown === 'older' ? older : layer1.utxosByPolicy(...call)
+    },
+  }
+  const { watcher, errors } = openWatcher(watched, [block], { layer1: flawed })
+  await until('it is unprovable', () => watcher.status().unprovable !== undefined)
+  shown = 'older'
+  await new Promise((resolve) => setTimeout(resolve, 300))
+  expect((await newest(watched))!.state).not.toBe('removed')
+  shown = 'none'
+  await until('it waits', () => watcher.status().trouble === 'There is no connection')
+  shown = 'present'
+  await until('it goes on', () => watcher.status().trouble === undefined)
+
+  const [verdict] = await watched.store.verdicts.open()
+  const resume = await stopMining()
+  const commitment = await layer1.status(verdict!.commitId!)
+  if (commitment.kind !== 'confirmed') throw new Error('it is not included')
+  await scene.devnet.rollBack(commitment.confirmations + 1)
+  expect(await queued()).toEqual([])
+  await new Promise((resolve) => setTimeout(resolve, 300))
+  expect((await newest(watched))!.state).not.toBe('removed')
+  resume()
+  expect(errors.every((line) => line.startsWith('WATCHER_UNPROVABLE'))).toBe(true)
+})

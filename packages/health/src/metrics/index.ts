@@ -1,0 +1,84 @@
+import {
+  bearerToken,
+  checkOptions,
+  errorHandler,
+  hasMethods,
+  noStore,
+  type OperatorAccess,
+  operatorRoute,
+} from '@ratatosk/http'
+import type { FastifyPluginAsync, RegisterOptions } from 'fastify'
+import { fastifyPlugin as fp } from 'fastify-plugin'
+import type { Registry } from './ports.js'
+
+export type { AnsweredRequest, Metric, Registry, Sample } from './ports.js'
+export { type PrometheusOptions, prometheus } from './prometheus.js'
+
+/** Options of {@link metrics}: its port, and who may read. */
+export interface MetricsOptions extends RegisterOptions, OperatorAccess {
+  registry: Registry
+}
+
+const name = '@ratatosk/health/metrics'
+/** Not in the OpenAPI document, because only Prometheus reads it. */
+const schema = {
+  summary: 'Metrics for Prometheus',
+  hide: true,
+  response: { 200: { description: "Prometheus's text format", type: 'string' } },
+}
+const rules = { registry: hasMethods('answered', 'read') }
+
+const plugin: FastifyPluginAsync<MetricsOptions> = async (fastify, options) => {
+  checkOptions(name, rules, options)
+  const { registry } = options
+  fastify.addHook('onResponse', (request, reply, done) => {
+    const { method, routeOptions } = request
+    const route = patternOf(routeOptions.url)
+    // Only methods of a route: a client can make up others.
+    registry.answered({
+      method: route === 'none' ? 'any' : method,
+      route,
+      status: reply.statusCode,
+      seconds: reply.elapsedTime / 1000,
+    })
+    done()
+  })
+  await fastify.register(scope, options)
+}
+
+/** The route has a scope of its own, for its error handler. */
+const scope = fp<MetricsOptions>(
+  async (fastify, options) => {
+    const { onRequest, config } = operatorRoute(options)
+    const { registry, operatorToken: token } = options
+    // Prometheus addresses each process by its IP address. A page of another host does not know the token.
+    const guards = token === undefined ? onRequest : [noStore, bearerToken(token)]
+    fastify.setErrorHandler(errorHandler)
+    const route = { onRequest: guards, config, schema, exposeHeadRoute: false }
+    fastify.get('/metrics', route, async (_request, reply) => {
+      const { contentType, text } = await registry.read()
+      return reply.type(contentType).send(text)
+    })
+  },
+  { name, fastify: '5.x', encapsulate: true },
+)
+
+/** The many routes under `/l2` count by their API. `none`: no route. */
+function patternOf(url: string | undefined): string {
+  if (url === undefined) return 'none'
+  return /^\/l2\/(?:committed\/|merged\/)?\w+/.exec(url)?.[0] ?? url
+}
+
+/**
+ * Fastify plugin: `GET /metrics` in the text format of Prometheus, and the time of every request to a route
+ * that is registered later.
+ *
+ * @example
+ * ```ts
+ * const server = fastify()
+ * await server.register(metrics, { registry: prometheus() })
+ * ```
+ */
+export const metrics = fp(plugin, { name, fastify: '5.x' })
+
+export default metrics

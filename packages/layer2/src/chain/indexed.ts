@@ -1,0 +1,280 @@
+import { setImmediate as nextIteration } from 'node:timers/promises'
+import { fromHex, toHex } from '@ratatosk/cbor'
+import {
+  type ChainOutput,
+  ChainUnavailableError,
+  type ChainView,
+  createPause,
+  type ListPart,
+  type Place,
+} from '@ratatosk/chain-apis'
+import { decodeTransactionOutput } from '@ratatosk/ledger'
+import type { ChainQueries } from '@ratatosk/store'
+import type { At, IndexedOutput, LedgerIndex, OutputPart, OutputQuery } from '../ledger-index/index.js'
+import type { ViewBlocks } from './blocks.js'
+import { codeOf } from './error-code.js'
+import type { Finality, Head } from './finality.js'
+import { assetOf, indexQuery } from './index-query.js'
+import { shareReads } from './share-reads.js'
+
+/** The reads of the index that a view needs. */
+export type ReadIndex = Pick<
+  LedgerIndex,
+  | 'caughtUp'
+  | 'progress'
+  | 'outputs'
+  | 'history'
+  | 'labelled'
+  | 'assets'
+  | 'asset'
+  | 'knowsAddress'
+  | 'datums'
+  | 'script'
+>
+
+/** What the view reads from the index. */
+type IndexedReads = Pick<
+  ChainView,
+  | 'outputs'
+  | 'outputPages'
+  | 'history'
+  | 'labelled'
+  | 'assets'
+  | 'asset'
+  | 'knowsAddress'
+  | 'datums'
+  | 'script'
+>
+
+/** The ledger of a view at one moment. */
+interface State {
+  readonly head: Head
+  readonly at: At
+}
+
+/** Outputs that are read at a time. Few, because an answer that waits for its client keeps them in memory. */
+const pageRows = 128
+/** Bytes of CBOR after which a page ends. */
+const pageBytes = 64 * 1024
+
+/** Reads the part of the index that a finality shows. */
+export function indexedReads(
+  finality: Finality,
+  index: ReadIndex,
+  chain: Pick<ChainQueries, 'newestSequence'>,
+  { head, placesOf }: Pick<ViewBlocks, 'head' | 'placesOf'>,
+): IndexedReads {
+  // Each read of the index asks before and after.
+  const readProgress = shareReads(() => index.progress())
+  const progress = () => readProgress('progress')
+
+  async function caughtUp(sequence?: bigint): Promise<void> {
+    try {
+      await index.caughtUp(sequence)
+    } catch (error) {
+      if (codeOf(error) !== 'INDEX_BEHIND') throw error
+      throw new ChainUnavailableError(
+        'The index has not followed the ledger yet. Try again in a few seconds.',
+      )
+    }
+  }
+
+  /** The state of the view in the index, which then holds everything that the view shows. */
+  async function stateOf(): Promise<State> {
+    const newest = await head()
+    if (finality === 'accepted') {
+      await caughtUp()
+      return { head: newest, at: {} }
+    }
+    const sequence = newest.lastSequence
+    // 0 is genesis, for which the index knows only whether it holds all of it.
+    await caughtUp(sequence === 0n ? undefined : sequence)
+    return { head: newest, at: { sequence } }
+  }
+
+  /** The state of the view now, which later answers can show too. */
+  async function snapshot(): Promise<State> {
+    // Before the head: transactions that leave the mempool meanwhile are in the head's block.
+    const pending = await chain.newestSequence()
+    const state = await stateOf()
+    if (finality !== 'accepted') return state
+    return { ...state, at: { sequence: pending ?? state.head.lastSequence } }
+  }
+
+  /** Outputs in the form that the index keeps, and what decodes them. */
+  async function findOutputs(query: OutputQuery, part: OutputPart, { head: newest, at }: State) {
+    const found = await index.outputs(query, part, at)
+    const placeOf = await placesOf(
+      found.flatMap(({ sequence, spent }) => (spent === undefined ? [sequence] : [sequence, spent.sequence])),
+      newest,
+    )
+    const pause = createPause()
+    const decode = async (each: IndexedOutput) => {
+      await pause()
+      return toChainOutput(each, placeOf)
+    }
+    return { found, decode }
+  }
+
+  /**
+   * What is read of a state, or why the read failed, and what reports whether the index still holds all of
+   * that state: an undo may make a read fail.
+   */
+  async function watched<T>(stateNow: () => Promise<State>, read: (state: State) => Promise<T>) {
+    // Before the state: what is undone while that is read may be missing.
+    const start = await progress()
+    const state = await stateNow()
+    const { sequence: shown = 0n } = state.at
+    const isWhole = async () => {
+      const { sequence, dropNumber, genesis } = await progress()
+      const isLost = sequence < shown || sequence < start.sequence || (start.genesis && !genesis)
+      return !isLost && dropNumber === start.dropNumber
+    }
+    const check = async () => {
+      if (await isWhole()) return
+      throw new ChainUnavailableError(
+        'The ledger has undone transactions while the answer was read. Ask again.',
+      )
+    }
+    const [outcome] = await Promise.allSettled([read(state)])
+    return { outcome, isWhole, check }
+  }
+
+  /**
+   * The same, in another try if the index has undone transactions meanwhile, or another process emptied it.
+   *
+   * @throws {ChainUnavailableError} if that happens again
+   */
+  async function steady<T>(stateNow: () => Promise<State>, read: (state: State) => Promise<T>) {
+    let last = await watched(stateNow, read)
+    if (!(await last.isWhole())) {
+      await caughtUp()
+      last = await watched(stateNow, read)
+      await last.check()
+    }
+    const { outcome, check } = last
+    if (outcome.status === 'rejected') throw outcome.reason
+    return { value: outcome.value, check }
+  }
+
+  /** What is read of the newest state, all of it. */
+  async function readNow<T>(read: (state: State) => Promise<T>): Promise<T> {
+    return (await steady(stateOf, read)).value
+  }
+
+  /**
+   * Pages of one state; other requests are served between two of them. What the caller looks up for a page
+   * belongs to the state too if it asks for the next one, also after the last.
+   *
+   * @throws {ChainUnavailableError} if the ledger undid transactions since the call: the state is gone
+   */
+  async function* readPages(query: OutputQuery, order: NonNullable<ListPart['order']>) {
+    const { value: state, check } = await steady(snapshot, async (now) => now)
+    let after: IndexedOutput | undefined
+    for (;;) {
+      const part = { offset: 0, limit: pageRows, order, ...(after && { after }) }
+      const { found, decode } = await findOutputs(query, part, state)
+      for await (const page of decoded(found, decode)) {
+        await check()
+        yield page
+      }
+      if (found.length < pageRows) return check()
+      after = found.at(-1)
+      await nextIteration()
+    }
+  }
+
+  /** Outputs in pages of which each has a budget of bytes: decoded, they take many times as much memory. */
+  async function* decoded(
+    found: readonly IndexedOutput[],
+    decode: (each: IndexedOutput) => Promise<ChainOutput>,
+  ) {
+    let page: ChainOutput[] = []
+    let bytes = 0
+    for (const each of found) {
+      page.push(await decode(each))
+      bytes += each.output.length
+      if (bytes < pageBytes) continue
+      yield page
+      page = []
+      bytes = 0
+    }
+    if (page.length > 0) yield page
+  }
+
+  return {
+    async outputs(query, part) {
+      const wanted = indexQuery(query)
+      if (wanted === undefined) return []
+      return readNow(async (state) => {
+        const { found, decode } = await findOutputs(wanted, part, state)
+        const outputs: ChainOutput[] = []
+        for (const each of found) outputs.push(await decode(each))
+        return outputs
+      })
+    },
+    async *outputPages(query, order) {
+      const wanted = indexQuery(query)
+      if (wanted !== undefined) yield* readPages(wanted, order)
+    },
+    history: (address, part) =>
+      readNow(async ({ head: newest, at }) => {
+        const found = await index.history(fromHex(address), part, at)
+        const placeOf = await placesOf(
+          found.map(({ sequence }) => sequence),
+          newest,
+        )
+        return found.map(({ id, sequence }) => ({ hash: toHex(id), place: placeOf(sequence) }))
+      }),
+    labelled: (label, part) =>
+      readNow(async ({ at }) => (await index.labelled(label, part, at)).map(({ id }) => toHex(id))),
+    assets: (policy, part) =>
+      readNow(async ({ at }) => {
+        const found = await index.assets(policy === undefined ? undefined : fromHex(policy), part, at)
+        return found.map(({ quantity, ...asset }) => ({
+          unit: toHex(asset.policy) + toHex(asset.name),
+          quantity,
+        }))
+      }),
+    asset: (unit) =>
+      readNow(async ({ at }) => {
+        const { policy, assetName } = assetOf(unit)
+        const found = await index.asset(policy, assetName, at)
+        return found && { ...found, first: toHex(found.first), last: toHex(found.last) }
+      }),
+    knowsAddress: (address) => readNow(({ at }) => index.knowsAddress(fromHex(address), at)),
+    async datums(hashes) {
+      const wanted = hashes.filter((hash) => /^[0-9a-f]{64}$/.test(hash)).map(fromHex)
+      if (wanted.length === 0) return new Map()
+      await caughtUp()
+      return new Map((await index.datums(wanted)).map(({ hash, bytes }) => [toHex(hash), bytes]))
+    },
+    async script(hash) {
+      if (!/^[0-9a-f]{56}$/.test(hash)) return undefined
+      await caughtUp()
+      return index.script(fromHex(hash))
+    },
+  }
+}
+
+function toChainOutput(
+  { transactionId, index, sequence, output, collateralReturn, spent }: IndexedOutput,
+  placeOf: (sequence: bigint) => Place,
+): ChainOutput {
+  const transactionHash = toHex(transactionId)
+  return {
+    key: `${transactionHash}#${index}`,
+    transactionHash,
+    index,
+    output: decodeTransactionOutput(output),
+    created: placeOf(sequence),
+    collateralReturn,
+    ...(spent !== undefined && {
+      spent: {
+        ...placeOf(spent.sequence),
+        transactionHash: toHex(spent.id),
+        by: spent.valid ? 'inputs' : 'collateral',
+      },
+    }),
+  }
+}

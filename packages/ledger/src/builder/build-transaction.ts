@@ -1,0 +1,178 @@
+import {
+  blake2b256,
+  decodeTransaction,
+  effects,
+  type Failures,
+  minimumFee,
+  minimumLovelace,
+  outputReferenceKey,
+  type TransactionOutput,
+  type Utxo,
+  validate,
+} from '../index.js'
+import { type Attempt, assemble, sign } from './assemble.js'
+import { selectCoins } from './coin-selection.js'
+import { chooseCollateral } from './collateral.js'
+import { toOutput } from './encode-output.js'
+import { WalletError } from './errors.js'
+import { type Plan, planTransaction } from './plan.js'
+import { addQuantity, lovelaceUnit, type Quantities, toValue } from './quantities.js'
+import { type Budgets, exceedsBudget, measureScripts } from './script-budgets.js'
+import type { BuildContext, BuiltTransaction, TransactionDraft } from './types.js'
+
+/** Each round only adds inputs, bytes and budget, so few are needed. */
+const maxRounds = 20
+
+/**
+ * Builds a signed transaction from a draft: selects coins, computes fee, change, collateral and script
+ * budgets (measured by the evaluator, plus a margin), signs, and checks the result against the ledger rules.
+ * A node that sees the same outputs accepts it.
+ *
+ * @throws {WalletError} (rejects) with any of its codes
+ * @throws ScriptsNotRunError (rejects) where scripts could not be run
+ * @example
+ * const built = await buildTransaction({ outputs: [{ address, lovelace: 5_000_000n }] }, context)
+ */
+export async function buildTransaction(
+  draft: TransactionDraft,
+  context: BuildContext,
+): Promise<BuiltTransaction> {
+  const plan = planTransaction(draft, context.parameters)
+  const funding = createFunding(plan, context)
+  let attempt = settleFee(plan, context, funding, new Map())
+  if (!plan.runsScripts) return accepted(await validated(plan, attempt, context))
+  for (let round = 0; round < maxRounds; round++) {
+    const budgets = await measureScripts(plan, attempt, context)
+    attempt = settleFee(plan, context, funding, budgets)
+    const outcome = await validated(plan, attempt, context)
+    if (!exceedsBudget(outcome.failures)) return accepted(outcome)
+  }
+  throw new WalletError('WALLET_INVALID_DRAFT', 'The scripts need a larger budget at each attempt')
+}
+
+/** Raises the fee from zero until it covers the transaction that pays it. */
+function settleFee(plan: Plan, context: BuildContext, funding: Funding, budgets: Budgets): Attempt {
+  let fee = 0n
+  for (let round = 0; round < maxRounds; round++) {
+    const { spent, change } = funding.cover(fee)
+    const collateral = plan.runsScripts
+      ? chooseCollateral(funding.chosen(), context.funds, fee, context.changeAddress, context.parameters)
+      : undefined
+    const attempt: Attempt = {
+      spent,
+      fee,
+      budgets,
+      ...(change && { change }),
+      ...(collateral && { collateral }),
+    }
+    const { transaction } = assemble(plan, attempt, context)
+    const required = minimumFee(transaction, context.parameters, referenceScriptsSize(plan, spent))
+    if (fee >= required) return attempt
+    fee = required
+  }
+  throw new WalletError('WALLET_INVALID_DRAFT', 'No fee covers the transaction that pays it')
+}
+
+interface Funding {
+  /** The outputs to spend and the change for a fee; never fewer outputs than for a lower fee. */
+  cover(fee: bigint): { readonly spent: readonly Utxo[]; readonly change?: TransactionOutput }
+  /** The outputs taken from the funds. */
+  chosen(): readonly Utxo[]
+}
+
+function createFunding(plan: Plan, context: BuildContext): Funding {
+  const { parameters, changeAddress, random = Math.random } = context
+  const fixed = (plan.draft.inputs ?? []).map(({ utxo }) => utxo)
+  const named = new Set([...fixed, ...(plan.draft.referenceInputs ?? [])].map(keyOf))
+  // A published reference script must not be spent by coin selection.
+  let available = context.funds.filter((utxo) => !named.has(keyOf(utxo)) && !utxo.output.referenceScript)
+  const chosen: Utxo[] = []
+
+  function take(needed: ReadonlyMap<string, bigint>): void {
+    const taken = selectCoins(available, needed, random)
+    chosen.push(...taken)
+    available = available.filter((utxo) => !taken.includes(utxo))
+  }
+
+  return {
+    chosen: () => chosen,
+    cover(fee) {
+      for (;;) {
+        const rest = restOf(plan, chosen, fee)
+        const lacking = new Map([...rest].flatMap(([unit, amount]) => (amount < 0n ? [[unit, -amount]] : [])))
+        if (lacking.size > 0) {
+          take(lacking)
+          continue
+        }
+        const spent = [...fixed, ...chosen]
+        if (spent.length === 0) {
+          take(new Map([[lovelaceUnit, 1n]]))
+          continue
+        }
+        if (rest.size === 0) return { spent }
+        const change = toOutput({ address: changeAddress, value: toValue(rest), datum: { kind: 'none' } })
+        const lack = minimumLovelace(change, parameters) - change.value.lovelace
+        if (lack <= 0n) return { spent, change }
+        take(new Map([[lovelaceUnit, lack]]))
+      }
+    },
+  }
+}
+
+/** Inputs and minting less outputs and fee, by unit; negative amounts are missing. */
+function restOf({ needed }: Plan, chosen: readonly Utxo[], fee: bigint): Quantities {
+  const rest: Quantities = new Map()
+  for (const [unit, amount] of needed) addQuantity(rest, unit, -amount)
+  addQuantity(rest, lovelaceUnit, -fee)
+  for (const { output } of chosen) {
+    addQuantity(rest, lovelaceUnit, output.value.lovelace)
+    for (const [policy, names] of output.value.assets) {
+      for (const [name, quantity] of names) addQuantity(rest, policy + name, quantity)
+    }
+  }
+  return rest
+}
+
+/** Bytes of all reference scripts on spent and referenced outputs. */
+function referenceScriptsSize({ draft }: Plan, spent: readonly Utxo[]): number {
+  const touched = [...spent, ...(draft.referenceInputs ?? [])]
+  return touched.reduce((size, { output }) => size + (output.referenceScript?.bytes.length ?? 0), 0)
+}
+
+interface Validated {
+  readonly built: BuiltTransaction
+  readonly failures: Failures
+}
+
+/** Signs an attempt and validates the result by the ledger rules. */
+async function validated(plan: Plan, attempt: Attempt, context: BuildContext): Promise<Validated> {
+  const { body } = assemble(plan, attempt, context)
+  const id = blake2b256(body)
+  const transaction = decodeTransaction(sign(plan, attempt, context, body, id))
+  const built = {
+    bytes: transaction.bytes,
+    id,
+    fee: attempt.fee,
+    transaction,
+    spent: attempt.spent,
+    collateral: attempt.collateral?.inputs ?? [],
+    produced: effects(transaction).produced,
+  }
+  const { parameters, networkId, slot, slots, evaluator } = context
+  const touched = [...built.spent, ...built.collateral, ...(plan.draft.referenceInputs ?? [])]
+  const utxos = new Map(touched.map((utxo) => [keyOf(utxo), utxo.output]))
+  const phaseTwo = evaluator && { evaluator, slots }
+  return { built, failures: await validate(transaction, utxos, { parameters, networkId, slot }, phaseTwo) }
+}
+
+function accepted({ built, failures }: Validated): BuiltTransaction {
+  if (failures.length === 0) return built
+  const reasons = failures.map(({ predicate, message }) => `${predicate}: ${message}`).join('; ')
+  throw new WalletError('WALLET_TRANSACTION_REFUSED', `The transaction breaks ledger rules: ${reasons}`, {
+    failures,
+  })
+}
+
+function keyOf({ reference }: Utxo): string {
+  return outputReferenceKey(reference)
+}

@@ -1,0 +1,145 @@
+import { CborWriter } from '@ratatosk/cbor'
+import type { Assets, KeyWitness, OutputReference } from '../index.js'
+import { type ScriptContent, writeAssets, writeScript } from './encode-output.js'
+
+/** Tag of a set in the Conway CDDL (CIP-21). */
+const setTag = 258
+
+export interface RedeemerContent {
+  /** 0: spend, 1: mint. */
+  readonly tag: 0 | 1
+  readonly index: number
+  readonly data: Uint8Array
+  readonly memory: bigint
+  readonly steps: bigint
+}
+
+/** The fields of a body; lists are written in the given order. */
+export interface BodyContent {
+  readonly inputs: readonly OutputReference[]
+  /** Encoded. */
+  readonly outputs: readonly Uint8Array[]
+  readonly fee: bigint
+  readonly validUntil?: bigint
+  readonly validFrom?: bigint
+  readonly mint?: Assets
+  readonly scriptDataHash?: Uint8Array
+  readonly collateral: readonly OutputReference[]
+  readonly requiredSigners: readonly Uint8Array[]
+  /** Encoded. */
+  readonly collateralReturn?: Uint8Array
+  readonly totalCollateral?: bigint
+  readonly referenceInputs: readonly OutputReference[]
+}
+
+export interface WitnessContent {
+  readonly keyWitnesses: readonly KeyWitness[]
+  readonly scripts: readonly ScriptContent[]
+  readonly datums: readonly Uint8Array[]
+  readonly redeemers: readonly RedeemerContent[]
+}
+
+/** A transaction body of the Conway era, fields in ascending order. */
+export function encodeBody(body: BodyContent): Uint8Array {
+  const fields: [key: number, write: (writer: CborWriter) => void][] = [
+    [0, (writer) => writeReferences(writer, body.inputs)],
+    [1, (writer) => writeItems(writer.array(body.outputs.length), body.outputs)],
+    [2, (writer) => writer.uint(body.fee)],
+  ]
+  const {
+    validUntil,
+    validFrom,
+    mint,
+    scriptDataHash,
+    collateral,
+    requiredSigners,
+    collateralReturn,
+    totalCollateral,
+    referenceInputs,
+  } = body
+  if (validUntil !== undefined) fields.push([3, (writer) => writer.uint(validUntil)])
+  if (validFrom !== undefined) fields.push([8, (writer) => writer.uint(validFrom)])
+  if (mint !== undefined && mint.size > 0) fields.push([9, (writer) => writeAssets(writer, mint)])
+  if (scriptDataHash) fields.push([11, (writer) => writer.bytes(scriptDataHash)])
+  if (collateral.length > 0) fields.push([13, (writer) => writeReferences(writer, collateral)])
+  if (requiredSigners.length > 0) {
+    fields.push([
+      14,
+      (writer) => {
+        writer.tag(setTag).array(requiredSigners.length)
+        for (const hash of requiredSigners) writer.bytes(hash)
+      },
+    ])
+  }
+  if (collateralReturn) fields.push([16, (writer) => writer.raw(collateralReturn)])
+  if (totalCollateral !== undefined) fields.push([17, (writer) => writer.uint(totalCollateral)])
+  if (referenceInputs.length > 0) fields.push([18, (writer) => writeReferences(writer, referenceInputs)])
+  return writeFields(fields)
+}
+
+/** A witness set of the Conway era, redeemers in map form. */
+export function encodeWitnesses({ keyWitnesses, scripts, datums, redeemers }: WitnessContent): Uint8Array {
+  const fields: [key: number, write: (writer: CborWriter) => void][] = []
+  const pushScripts = (key: number, language: ScriptContent['language']): void => {
+    const spoken = scripts.filter((script) => script.language === language)
+    if (spoken.length === 0) return
+    fields.push([
+      key,
+      (writer) => {
+        writer.tag(setTag).array(spoken.length)
+        for (const script of spoken) writeScript(writer, script)
+      },
+    ])
+  }
+  if (keyWitnesses.length > 0) {
+    fields.push([
+      0,
+      (writer) => {
+        writer.tag(setTag).array(keyWitnesses.length)
+        for (const { publicKey, signature } of keyWitnesses) writer.array(2).bytes(publicKey).bytes(signature)
+      },
+    ])
+  }
+  pushScripts(1, 'native')
+  pushScripts(3, 'PlutusV1')
+  if (datums.length > 0)
+    fields.push([4, (writer) => writeItems(writer.tag(setTag).array(datums.length), datums)])
+  if (redeemers.length > 0) fields.push([5, (writer) => writeRedeemers(writer, redeemers)])
+  pushScripts(6, 'PlutusV2')
+  pushScripts(7, 'PlutusV3')
+  return writeFields(fields)
+}
+
+/** `[body, witnesses, true, null]`. */
+export function encodeTransaction(body: Uint8Array, witnesses: Uint8Array): Uint8Array {
+  return new CborWriter(body.length + witnesses.length + 4)
+    .array(4)
+    .raw(body)
+    .raw(witnesses)
+    .boolean(true)
+    .null()
+    .toBytes()
+}
+
+function writeRedeemers(writer: CborWriter, redeemers: readonly RedeemerContent[]): void {
+  writer.map(redeemers.length)
+  for (const { tag, index, data, memory, steps } of redeemers) {
+    writer.array(2).uint(tag).uint(index)
+    writer.array(2).raw(data).array(2).uint(memory).uint(steps)
+  }
+}
+
+function writeReferences(writer: CborWriter, references: readonly OutputReference[]): void {
+  writer.tag(setTag).array(references.length)
+  for (const { transactionId, index } of references) writer.array(2).bytes(transactionId).uint(index)
+}
+
+function writeItems(writer: CborWriter, items: readonly Uint8Array[]): void {
+  for (const item of items) writer.raw(item)
+}
+
+function writeFields(fields: readonly [key: number, write: (writer: CborWriter) => void][]): Uint8Array {
+  const writer = new CborWriter(1024).map(fields.length)
+  for (const [key, write] of fields) write(writer.uint(key))
+  return writer.toBytes()
+}

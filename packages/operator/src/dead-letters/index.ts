@@ -1,0 +1,150 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { toHex } from '@ratatosk/cbor'
+import {
+  checkOptions,
+  errorHandler,
+  hasMethods,
+  InvalidParameterError,
+  type OperatorAccess,
+  operatorRoute,
+  type Query,
+  readBy,
+} from '@ratatosk/http'
+import type { RegisterOptions } from 'fastify'
+import { fastifyPlugin as fp } from 'fastify-plugin'
+import { DeadLetterDroppedError, DeadLetterNotFoundError } from './errors.js'
+import type { DeadLetter, DeadLetters } from './ports.js'
+import { type DeadLetterSummary, dropSchema, listSchema, replaySchema, showSchema } from './schemas.js'
+
+export { DeadLetterDroppedError, DeadLetterNotFoundError, isDeadLettersError } from './errors.js'
+export type { DeadLetter, DeadLetters, ListedDeadLetter } from './ports.js'
+export {
+  DeadLetterAnswer,
+  DeadLetterPage,
+  DeadLetterSummary,
+  dropSchema,
+  listSchema,
+  Replayed,
+  replaySchema,
+  showSchema,
+} from './schemas.js'
+
+const defaultLimit = 100
+const maxLimit = 500
+
+/** Options of {@link deadLetters}: its port, and who may reach its routes. */
+export interface DeadLettersOptions extends RegisterOptions, OperatorAccess {
+  /** The dead letters that are served. */
+  deadLetters: DeadLetters
+}
+
+interface Page {
+  readonly limit: number
+  readonly before?: bigint
+}
+
+const name = '@ratatosk/operator/dead-letters'
+const rules = { deadLetters: hasMethods('list', 'find', 'replay', 'drop') }
+
+const plugin: FastifyPluginAsyncTypebox<DeadLettersOptions> = async (fastify, options) => {
+  checkOptions(name, rules, options)
+  const { deadLetters: letters } = options
+  const route = operatorRoute(options)
+
+  fastify.setErrorHandler(errorHandler)
+
+  fastify.get<{ Querystring: Page }>(
+    '/deadLetters',
+    { ...route, schema: listSchema, validatorCompiler: readBy(readPage) },
+    async ({ query }) => {
+      const page = await letters.list(query)
+      const last = page.at(-1)
+      const more = last !== undefined && page.length === query.limit
+      return { deadLetters: page.map(summaryOf), ...(more && { before: String(last.sequence) }) }
+    },
+  )
+
+  fastify.get('/deadLetters/:id', { ...route, schema: showSchema }, async ({ params }) => {
+    const id = readId(params)
+    const letter = await letters.find(id)
+    if (letter === undefined) throw new DeadLetterNotFoundError(id)
+    const { cbor, details } = letter
+    return { ...summaryOf(letter), ...(cbor && { cbor: toHex(cbor) }), details }
+  })
+
+  fastify.post('/deadLetters/:id/replay', { ...route, schema: replaySchema }, async ({ params }) => {
+    const id = readId(params)
+    const replayed = await letters.replay(id)
+    if (replayed === 'not-found') throw new DeadLetterNotFoundError(id)
+    if (replayed === 'dropped') throw new DeadLetterDroppedError(id)
+    return { id: replayed.id }
+  })
+
+  fastify.delete('/deadLetters/:id', { ...route, schema: dropSchema }, async ({ params }, reply) => {
+    const id = readId(params)
+    if (!(await letters.drop(id))) throw new DeadLetterNotFoundError(id)
+    return reply.code(204).send(null)
+  })
+}
+
+/** Ids are never made with NUL, which PostgreSQL cannot store in a text. */
+function readId({ id }: { readonly id: string }): string {
+  if (id.includes('\0')) throw new DeadLetterNotFoundError(id)
+  return id
+}
+
+function readPage({ limit, before }: Query): Page {
+  return { limit: readLimit(limit), ...(before !== undefined && { before: readPosition(before) }) }
+}
+
+function readLimit(value: Query[string]): number {
+  if (value === undefined) return defaultLimit
+  if (typeof value !== 'string' || !/^[0-9]{1,9}$/.test(value) || Number(value) < 1) {
+    throw new InvalidParameterError('DEAD_LETTERS', 'limit', value)
+  }
+  return Math.min(Number(value), maxLimit)
+}
+
+function readPosition(value: Query[string]): bigint {
+  // 18 digits fit into PostgreSQL's bigint.
+  if (typeof value !== 'string' || !/^[0-9]{1,18}$/.test(value))
+    throw new InvalidParameterError('DEAD_LETTERS', 'before', value)
+  return BigInt(value)
+}
+
+function summaryOf(letter: DeadLetter): DeadLetterSummary {
+  const { submissionId, digest, transactionId, code, message, attempts, count = 1 } = letter
+  return {
+    id: submissionId,
+    digest: toHex(digest),
+    ...(transactionId && { txHash: toHex(transactionId) }),
+    code,
+    reason: message,
+    attempts,
+    count,
+    submittedAt: letter.submittedAt.toISOString(),
+    rejectedAt: letter.rejectedAt.toISOString(),
+    ...(letter.replayedAs !== undefined && { replayedAs: letter.replayedAs }),
+  }
+}
+
+/**
+ * Fastify plugin that lets operators list, show, replay and drop dead letters: `GET /deadLetters`,
+ * `GET /deadLetters/{id}`, `POST /deadLetters/{id}/replay` and `DELETE /deadLetters/{id}`.
+ *
+ * Encapsulated: it sets an error handler in its own scope, and one server can hold several instances, each
+ * under its `prefix`. Throws a `TypeError` at startup for options that cannot work.
+ *
+ * @example
+ * ```ts
+ * const server = fastify()
+ * await server.register(deadLetters, { deadLetters: letters, operatorToken: 'secret' })
+ * ```
+ */
+export const deadLetters = fp(plugin, {
+  name,
+  fastify: '5.x',
+  encapsulate: true,
+})
+
+export default deadLetters

@@ -1,0 +1,161 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { toHex } from '@ratatosk/cbor'
+import {
+  checkOptions,
+  clientSignal,
+  hasMethods,
+  layer1ErrorHandler,
+  noStore,
+  type OperatorAccess,
+  operatorRoute,
+  readBy,
+  shareAnswers,
+} from '@ratatosk/http'
+import { Type } from '@sinclair/typebox'
+import type { RegisterOptions } from 'fastify'
+import { fastifyPlugin as fp } from 'fastify-plugin'
+import { operatorsAnswer, questionAnswer, summonedAnswer, verdictAnswer } from './answers.js'
+import { NotAskedError, tooManyQuestions, UnknownBlockError } from './errors.js'
+import { readQuestionsPart, readRequestedQuestion, readVerdictsPart } from './parameters.js'
+import type { ListedQuestion, OpenQuestions, OperatorRegistry, Summoner, VerdictList } from './ports.js'
+import { collectQuestions, partOf } from './questions.js'
+import { operatorsSchema, summonSchema, summonsSchema, verdictsSchema } from './schemas.js'
+
+export { isOperatorsError, type OperatorsErrorCode } from './errors.js'
+export type {
+  ListedOperator,
+  ListedQuestion,
+  ListedTransaction,
+  ListedVerdict,
+  OpenQuestions,
+  OperatorRegistry,
+  OperatorsView,
+  RequestedQuestion,
+  Summoner,
+  SummonOutcome,
+  VerdictList,
+  VerdictsPart,
+} from './ports.js'
+export {
+  OperatorsAnswer,
+  operatorsSchema,
+  Summoned,
+  SummonsAnswer,
+  summonSchema,
+  summonsSchema,
+  VerdictsAnswer,
+  verdictsSchema,
+} from './schemas.js'
+
+/**
+ * Options of {@link operators}: its ports, and who may reach `POST /summon`. A route is served if its port is
+ * given; at least one port is required.
+ */
+export interface OperatorsOptions extends RegisterOptions, OperatorAccess {
+  /** Source of `GET /operators`. */
+  registry?: OperatorRegistry
+  /** Source of `GET /summons`. */
+  questions?: OpenQuestions
+  /** Source of `GET /verdicts`. */
+  verdicts?: VerdictList
+  /** Asks the questions of `POST /summon`. */
+  summoner?: Summoner
+}
+
+const name = '@ratatosk/state-queue/operators'
+const rules = {
+  registry: Type.Optional(hasMethods('read')),
+  questions: Type.Optional(hasMethods('read')),
+  verdicts: Type.Optional(hasMethods('list')),
+  summoner: Type.Optional(hasMethods('summon')),
+}
+
+/** How long readers share the list of questions, in milliseconds. */
+const freshMs = 500
+/** Bytes of questions that are kept for readers: about 10,000 questions. */
+const maxQuestionBytes = 4 * 1024 * 1024
+/** Room for the three fields of `POST /summon`, and for others that a client sends. */
+const bodyLimit = 4_096
+
+const plugin: FastifyPluginAsyncTypebox<OperatorsOptions> = async (fastify, options) => {
+  const { registry, questions, verdicts, summoner } = options
+  if (!registry && !questions && !verdicts && !summoner) {
+    throw new TypeError(`${name}: one of registry, questions, verdicts, summoner is required`)
+  }
+  checkOptions(name, rules, options)
+
+  fastify.setErrorHandler(layer1ErrorHandler)
+  fastify.addHook('onRequest', noStore)
+
+  if (registry) {
+    fastify.get('/operators', { schema: operatorsSchema }, async ({ signal }) =>
+      operatorsAnswer(await registry.read(signal)),
+    )
+  }
+
+  if (questions) {
+    const share = shareAnswers<readonly ListedQuestion[]>(freshMs)
+    fastify.get(
+      '/summons',
+      { schema: summonsSchema, validatorCompiler: readBy(readQuestionsPart) },
+      async ({ query }) => {
+        const open = await share('', () => collectQuestions(questions, maxQuestionBytes))
+        const part = partOf(open, query)
+        return { questions: part.questions.map(questionAnswer), hasMore: part.hasMore }
+      },
+    )
+  }
+
+  if (verdicts) {
+    fastify.get(
+      '/verdicts',
+      { schema: verdictsSchema, validatorCompiler: readBy(readVerdictsPart) },
+      async ({ query, signal }) => {
+        const page = await verdicts.list(query, signal)
+        return { verdicts: page.verdicts.map(verdictAnswer), hasMore: page.hasMore }
+      },
+    )
+  }
+
+  if (summoner) {
+    fastify.removeAllContentTypeParsers()
+    fastify.addContentTypeParser(
+      'application/json',
+      { parseAs: 'string' },
+      fastify.getDefaultJsonParser('remove', 'remove'),
+    )
+    fastify.post(
+      '/summon',
+      {
+        ...operatorRoute(options),
+        schema: summonSchema,
+        validatorCompiler: readBy(readRequestedQuestion),
+        bodyLimit,
+      },
+      async ({ body }, reply) => {
+        const outcome = await summoner.summon(body, clientSignal(reply))
+        if (outcome.kind === 'absent') throw new UnknownBlockError(toHex(body.headerHash))
+        if (outcome.kind === 'busy') throw tooManyQuestions()
+        if (outcome.kind === 'refused') throw new NotAskedError(outcome.reason)
+        return summonedAnswer(outcome)
+      },
+    )
+  }
+}
+
+/**
+ * Fastify plugin that reports who may commit blocks, and what disputes them: `GET /operators`, `/summons` and
+ * `/verdicts`; `POST /summon` asks a question.
+ *
+ * Encapsulated: it sets an error handler in its own scope, and one server can hold several instances, each
+ * under its `prefix`. Throws a `TypeError` at startup for options that cannot work.
+ *
+ * @example
+ * ```ts
+ * const server = fastify()
+ * await server.register(operators, { registry: { read: async () => view } })
+ * ```
+ */
+export const operators = fp(plugin, { name, fastify: '5.x', encapsulate: true })
+
+export default operators

@@ -1,0 +1,117 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import {
+  checkOptions,
+  errorHandler,
+  hasMethods,
+  hexParameter,
+  InvalidParameterError,
+  noStore,
+  optionalInteger,
+  type Query,
+  type QueryValue,
+  readBy,
+} from '@ratatosk/http'
+import { Type } from '@sinclair/typebox'
+import type { RegisterOptions } from 'fastify'
+import { fastifyPlugin as fp } from 'fastify-plugin'
+import {
+  type SubmissionStatusQuery,
+  submissionStatusSchema,
+  type TransactionStatusQuery,
+  transactionStatusSchema,
+} from './schemas.js'
+import { type StatusSources, statusOfSubmission, statusOfTransaction } from './status.js'
+
+export type {
+  FoundSubmission,
+  PlacedBlock,
+  PlacedTransactions,
+  QueuedSubmissions,
+  RejectedSubmission,
+  RejectedSubmissions,
+  RemovedTransaction,
+  RemovedTransactions,
+  TransactionPlace,
+  WaitingSubmission,
+} from '@ratatosk/ports'
+export {
+  Status,
+  StatusBlock,
+  StatusFailure,
+  StatusRejection,
+  StatusRemoval,
+  SubmissionStatusAnswer,
+  statuses,
+  submissionStatusSchema,
+  TransactionStatusAnswer,
+  transactionStatusSchema,
+} from './schemas.js'
+export { type StatusSources, statusOfSubmission } from './status.js'
+
+/** Options of {@link txStatus}. */
+export interface TxStatusOptions extends RegisterOptions, StatusSources {}
+
+/** The longest submission id that is looked up, in characters. */
+const maxIdLength = 200
+
+const name = '@ratatosk/submit/status'
+const rules = {
+  ledger: hasMethods('placeOf'),
+  rejections: hasMethods('find', 'findTransaction'),
+  queue: hasMethods('find', 'findTransaction'),
+  removals: Type.Optional(hasMethods('ofTransaction')),
+  maturityWindowMs: optionalInteger(0),
+}
+
+const plugin: FastifyPluginAsyncTypebox<TxStatusOptions> = async (fastify, options) => {
+  checkOptions(name, rules, options)
+
+  fastify.setErrorHandler(errorHandler)
+  fastify.addHook('onRequest', noStore)
+
+  fastify.get(
+    '/tx/status',
+    { schema: transactionStatusSchema, validatorCompiler: readBy(readTransactionQuery) },
+    ({ query }) => statusOfTransaction(options, query.hash),
+  )
+
+  fastify.get(
+    '/submission',
+    { schema: submissionStatusSchema, validatorCompiler: readBy(readSubmissionQuery) },
+    ({ query }) => statusOfSubmission(options, query.id),
+  )
+}
+
+function invalid(what: string, value: QueryValue, rule: string): InvalidParameterError {
+  return new InvalidParameterError('TX_STATUS', what, value, rule)
+}
+
+function readTransactionQuery({ tx_hash }: Query): TransactionStatusQuery {
+  const hash = hexParameter(tx_hash, 32)
+  if (!hash) throw invalid('transaction hash', tx_hash, 'Send tx_hash with 64 hex digits')
+  return { hash }
+}
+
+function readSubmissionQuery({ id }: Query): SubmissionStatusQuery {
+  // U+0000 cannot be part of a text in PostgreSQL.
+  if (typeof id !== 'string' || id === '' || id.length > maxIdLength || id.includes('\0')) {
+    throw invalid('submission id', id, 'Send id as POST /submit answered it')
+  }
+  return { id }
+}
+
+/**
+ * Fastify plugin: `GET /tx/status` and `GET /submission` report the status of a transaction.
+ *
+ * Encapsulated: it sets an error handler in its own scope, and one server can hold several instances, each
+ * under its `prefix`. Throws a `TypeError` at startup for options that cannot work.
+ *
+ * @example
+ * ```ts
+ * const server = fastify()
+ * await server.register(txStatus, { ledger: store, rejections: store.rejections, queue: submissions })
+ * ```
+ */
+export const txStatus = fp(plugin, { name, fastify: '5.x', encapsulate: true })
+
+export default txStatus

@@ -1,0 +1,148 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import {
+  type AddressNetwork,
+  addressNetwork,
+  checkOptions,
+  errorHandler,
+  hasMethods,
+  optionalInteger,
+  readBy,
+} from '@ratatosk/http'
+import type { EventLog } from '@ratatosk/ports'
+import type { FastifySchemaCompiler, RegisterOptions } from 'fastify'
+import { fastifyPlugin as fp } from 'fastify-plugin'
+import { TooManyClientsError } from './errors.js'
+import { EventStream } from './event-stream.js'
+import { EventFeed } from './feed.js'
+import { type EventsQuery, queryReader, readLastEventId } from './query.js'
+import { eventsSchema } from './schemas.js'
+
+export type {
+  AcceptedEvent,
+  BlockEvent,
+  EventFilter,
+  EventLog,
+  EventPage,
+  EventPosition,
+  EventRange,
+  LedgerEvent,
+  RejectedEvent,
+  VerdictEvent,
+} from '@ratatosk/ports'
+export {
+  type EventsErrorCode,
+  isEventsError,
+  TooManyClientsError,
+  TooManyFiltersError,
+  UnknownParameterError,
+} from './errors.js'
+export { AcceptedData, BlockData, eventsSchema, eventTypes, RejectedData, VerdictData } from './schemas.js'
+
+/** Options of {@link events}. */
+export interface EventsOptions extends RegisterOptions {
+  /** What has happened, in order. */
+  log: EventLog
+  /** The network whose addresses are accepted: `addr1…` on mainnet, `addr_test1…` on testnet. */
+  network: AddressNetwork
+  /** From a block's end until it may be merged, in milliseconds; without it, events have no `maturesAt`. */
+  maturityWindowMs?: number
+  /** The most streams at a time; further ones are answered 503. Default: 1,000. */
+  maxClients?: number
+  /** Poll interval while there are streams, in ms. Default: 200. */
+  pollMs?: number
+  /** Silence after which a heartbeat is sent, in ms. Default: 15,000. */
+  heartbeatMs?: number
+  /**
+   * Time that a client has to take what was sent to it, before its stream is ended, in ms. Default: 10,000.
+   */
+  drainTimeoutMs?: number
+}
+
+const name = '@ratatosk/tx-query/events'
+const rules = {
+  log: hasMethods('head', 'read'),
+  network: addressNetwork(),
+  maturityWindowMs: optionalInteger(0),
+  maxClients: optionalInteger(1),
+  pollMs: optionalInteger(1),
+  heartbeatMs: optionalInteger(1),
+  drainTimeoutMs: optionalInteger(1),
+}
+
+const plugin: FastifyPluginAsyncTypebox<EventsOptions> = async (fastify, options) => {
+  checkOptions(name, rules, options)
+  const { log, network, maturityWindowMs } = options
+  const { maxClients = 1000, pollMs = 200, heartbeatMs = 15_000, drainTimeoutMs = 10_000 } = options
+
+  const feed = new EventFeed({ log, pollMs, maturityWindowMs, logger: fastify.log })
+  const streams = new Set<EventStream>()
+  let starting = 0
+  let isClosing = false
+
+  fastify.setErrorHandler(errorHandler)
+  // The server closes when its connections have ended.
+  fastify.addHook('preClose', async () => {
+    isClosing = true
+    for (const stream of streams) stream.end()
+  })
+
+  fastify.get<{ Querystring: EventsQuery }>(
+    '/events',
+    { schema: eventsSchema, validatorCompiler: queryOnly(queryReader(network)) },
+    async ({ query, headers, method, log: requestLog }, reply) => {
+      reply
+        .type('text/event-stream; charset=utf-8')
+        .header('cache-control', 'no-store, no-transform')
+        // nginx would keep events back.
+        .header('x-accel-buffering', 'no')
+      const asked = readLastEventId(headers['last-event-id']) ?? query.after
+      if (method === 'HEAD') return reply.send('')
+      if (streams.size + starting >= maxClients) throw new TooManyClientsError()
+      starting++
+      try {
+        const position = await feed.start(asked)
+        const onStall = () =>
+          requestLog.info(
+            { drainTimeoutMs },
+            'The client takes no events: its stream is ended, and it may resume',
+          )
+        const stream = new EventStream({ feed, query, position, heartbeatMs, drainTimeoutMs, onStall })
+        streams.add(stream)
+        stream.once('close', () => streams.delete(stream))
+        // If a hook of the server fails, nothing else ends the stream.
+        reply.raw.once('close', () => stream.destroy())
+        // Not refused: an `EventSource` connects again. The server waits for connections that are kept open.
+        if (isClosing) {
+          reply.header('connection', 'close')
+          stream.end()
+        }
+        return reply.send(stream)
+      } finally {
+        starting--
+      }
+    },
+  )
+}
+
+/** Like `readBy`, for a route whose schema documents headers too. */
+function queryOnly(read: Parameters<typeof readBy<never, EventsQuery>>[0]): FastifySchemaCompiler<unknown> {
+  const compile = readBy(read)
+  return (route) => (route.httpPart === 'querystring' ? compile(route) : () => true)
+}
+
+/**
+ * Fastify plugin: `GET /events`, server-sent events of transactions and blocks that resume where a client
+ * stopped.
+ *
+ * Encapsulated: it sets an error handler in its own scope, and one server can hold several instances, each
+ * under its `prefix`. Throws a `TypeError` at startup for options that cannot work.
+ *
+ * @example
+ * ```ts
+ * const server = fastify()
+ * await server.register(events, { log: store.events, network: 'testnet' })
+ * ```
+ */
+export const events = fp(plugin, { name, fastify: '5.x', encapsulate: true })
+
+export default events

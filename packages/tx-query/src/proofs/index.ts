@@ -1,0 +1,182 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { isDecodeError, toHex } from '@ratatosk/cbor'
+import {
+  BusyError,
+  checkOptions,
+  errorHandler,
+  hasMethods,
+  hexParameter,
+  InvalidParameterError,
+  noStore,
+  type Query,
+  type QueryValue,
+  readBy,
+  retryAfterSeconds,
+} from '@ratatosk/http'
+import { decodeOutputReference, type OutputReference } from '@ratatosk/ledger'
+import type { Against, HeldProof, Prover } from '@ratatosk/ports'
+import { proofFromCbor, proofToJson } from '@ratatosk/trie'
+import type { RegisterOptions } from 'fastify'
+import { fastifyPlugin as fp } from 'fastify-plugin'
+import { InvalidStateError, NoBlockError, NotKeptError } from './errors.js'
+import {
+  type TransactionProofQuery,
+  transactionProofSchema,
+  type UtxoProofQuery,
+  utxoProofSchema,
+} from './schemas.js'
+
+export type { Against, HeldProof, ProvedTransaction, Prover } from '@ratatosk/ports'
+export {
+  InvalidStateError,
+  isProofsError,
+  NoBlockError,
+  NotKeptError,
+  type ProofsErrorCode,
+} from './errors.js'
+export {
+  MerkleProof,
+  ProofOfAbsence,
+  TransactionProof,
+  type TransactionProofQuery,
+  transactionProofSchema,
+  UtxoProof,
+  type UtxoProofQuery,
+  utxoProofSchema,
+} from './schemas.js'
+
+/** Options of {@link proofs}. */
+export interface ProofsOptions extends RegisterOptions {
+  /** Makes the proofs. */
+  prover: Prover
+}
+
+const name = '@ratatosk/tx-query/proofs'
+
+const plugin: FastifyPluginAsyncTypebox<ProofsOptions> = async (fastify, options) => {
+  checkOptions(name, { prover: hasMethods('utxo', 'transaction') }, options)
+  const { prover } = options
+
+  fastify.setErrorHandler(errorHandler)
+
+  fastify.get(
+    '/proofs/utxo',
+    { schema: utxoProofSchema, onRequest: noStore, validatorCompiler: readBy(readUtxoQuery) },
+    async ({ query: { reference, against } }, reply) => {
+      const proved = await unlessBusy(() => prover.utxo(reference, against))
+      if (proved === 'no block') throw new NoBlockError('The block is not committed')
+      if (proved === 'not kept') throw new NotKeptError()
+      const { value } = proved
+      if (value !== undefined) return { ...answerOf(proved), value: toHex(value) }
+      return reply
+        .code(404)
+        .send({ error: 'The output is not unspent after this block', ...answerOf(proved) })
+    },
+  )
+
+  fastify.get(
+    '/proofs/transaction',
+    { schema: transactionProofSchema, onRequest: noStore, validatorCompiler: readBy(readTransactionQuery) },
+    async ({ query: { id, headerHash } }, reply) => {
+      const proved = await unlessBusy(() => prover.transaction(id, headerHash))
+      if (proved === 'no block')
+        throw new NoBlockError(
+          headerHash === undefined
+            ? 'No committed block holds the transaction'
+            : 'The block is not committed',
+        )
+      const { value, position } = proved
+      if (value !== undefined && position !== undefined)
+        return { ...answerOf(proved), value: toHex(value), position }
+      return reply.code(404).send({ error: 'The block does not hold the transaction', ...answerOf(proved) })
+    },
+  )
+}
+
+const busy = 'Too many proofs are being made: retry later'
+
+async function unlessBusy<T>(prove: () => Promise<T>): Promise<T> {
+  try {
+    return await prove()
+  } catch (error) {
+    const seconds = retryAfterSeconds(error)
+    throw seconds === undefined ? error : new BusyError('PROOFS_BUSY', busy, seconds)
+  }
+}
+
+function answerOf({ headerHash, header, height, root, key, proof }: HeldProof) {
+  return {
+    headerHash: toHex(headerHash),
+    ...(header && { header: toHex(header) }),
+    ...(height !== undefined && { height: Number(height) }),
+    root: toHex(root),
+    key: toHex(key),
+    proof: { json: proofToJson(proofFromCbor(proof)), cbor: toHex(proof) },
+  }
+}
+
+function invalid(what: string, value: QueryValue, rule: string): InvalidParameterError {
+  return new InvalidParameterError('PROOFS', what, value, rule)
+}
+
+function readUtxoQuery({ outref, at, header_hash: block }: Query): UtxoProofQuery {
+  return { reference: readOutref(outref), against: readState(at, block) }
+}
+
+function readTransactionQuery({ tx_hash: hash, header_hash: block }: Query): TransactionProofQuery {
+  const id = hexParameter(hash, 32)
+  if (id === undefined) throw invalid('transaction hash', hash, 'Send tx_hash with 64 hex digits')
+  return { id, headerHash: block === undefined ? undefined : readBlockHash(block) }
+}
+
+function readState(at: QueryValue, block: QueryValue): Against {
+  if (block !== undefined && at !== undefined) throw new InvalidStateError()
+  if (block !== undefined) return { kind: 'header', headerHash: readBlockHash(block) }
+  if (at === undefined || at === 'confirmed') return { kind: 'confirmed' }
+  if (at === 'committed') return { kind: 'committed' }
+  throw new InvalidStateError()
+}
+
+function readBlockHash(block: QueryValue): Uint8Array {
+  const headerHash = hexParameter(block, 28)
+  if (headerHash === undefined) throw invalid('block hash', block, 'Send header_hash with 56 hex digits')
+  return headerHash
+}
+
+const outrefRule = 'Send outref as <tx_hash>#<index>, with # as %23 in a URL, or as its CBOR in hex'
+
+/** The ledger's indexes have 16 bits. */
+const maxIndex = 0xffff
+
+function readOutref(value: QueryValue): OutputReference {
+  if (typeof value !== 'string') throw invalid('output reference', value, outrefRule)
+  const [, hash, digits] = /^([0-9a-fA-F]{64})#(0|[1-9][0-9]{0,4})$/.exec(value) ?? []
+  const transactionId = hexParameter(hash, 32)
+  if (transactionId !== undefined && Number(digits) <= maxIndex)
+    return { transactionId, index: Number(digits) }
+  if (!/^([0-9a-fA-F]{2}){1,60}$/.test(value)) throw invalid('output reference', value, outrefRule)
+  try {
+    return decodeOutputReference(Uint8Array.from(Buffer.from(value, 'hex')))
+  } catch (error) {
+    if (isDecodeError(error)) throw invalid('output reference', value, outrefRule)
+    throw error
+  }
+}
+
+/**
+ * Fastify plugin: `GET /proofs/utxo` proves that an output is, or is not, unspent after a committed block,
+ * and `GET /proofs/transaction` that a block did, or did not, apply a transaction. A client verifies both
+ * without trusting the server.
+ *
+ * Encapsulated: it sets an error handler in its own scope, and one server can hold several instances, each
+ * under its `prefix`. Throws a `TypeError` at startup for options that cannot work.
+ *
+ * @example
+ * ```ts
+ * const server = fastify()
+ * await server.register(proofs, { prover: openProver({ store, roots, genesis }) })
+ * ```
+ */
+export const proofs = fp(plugin, { name, fastify: '5.x', encapsulate: true })
+
+export default proofs
