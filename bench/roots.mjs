@@ -5,7 +5,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { openRoots } from '@ratatosk/roots'
+import { openRoots } from '@ratatosk/sequencer/roots'
 import { hashAll, messagesOf } from './lib/bare-hashes.mjs'
 import { median, millisecondsOf, round } from './lib/figures.mjs'
 import { numbered } from './lib/numbered.mjs'

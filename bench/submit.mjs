@@ -4,7 +4,7 @@
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { createRequire } from 'node:module'
-import { metrics, prometheus } from '@ratatosk/metrics'
+import { metrics, prometheus } from '@ratatosk/health/metrics'
 import { createSubmissionQueue, openQueueBackend } from '@ratatosk/queue'
 import { submit } from '@ratatosk/submit'
 import Fastify from 'fastify'

@@ -7,7 +7,6 @@ import { engines } from '../bench/lib/plots/engines.mjs'
 import { blocks, growth, roots } from '../bench/lib/plots/growth.mjs'
 import { ratios } from '../bench/lib/plots/ratios.mjs'
 import { scale } from '../bench/lib/plots/scale.mjs'
-import { serial } from '../bench/lib/plots/serial.mjs'
 import { root } from './prepare.mjs'
 
 const folder = join(root, 'docs/performance')
@@ -19,7 +18,7 @@ const fileOf = (name) => join(folder, `${name}.json`)
  * @param {{ plots: boolean }} options `plots`: also write the plots
  */
 export function performanceSections({ plots }) {
-  const all = { ratios, cost, growth, roots, blocks, scale, serial, disk, arithmetic, engines }
+  const all = { ratios, cost, growth, roots, blocks, scale, disk, arithmetic, engines }
   return Object.entries(all).flatMap(([name, section]) => {
     if (!section.needs.every((each) => existsSync(fileOf(each)))) return []
     const figures = Object.fromEntries(

@@ -6,6 +6,3 @@ export const transactionShaped = Buffer.concat([
   randomBytes(300),
   Buffer.from('a0f5f6', 'hex'),
 ])
-
-/** As long: one byte string, well formed and no transaction. */
-export const byteString = Buffer.concat([Buffer.from('590132', 'hex'), randomBytes(306)])

@@ -6,7 +6,7 @@ import { connect } from 'node:net'
 const endOfHead = '\r\n\r\n'
 
 /** One connection; a request at a time. */
-export async function openConnection({ hostname, port, host }) {
+async function openConnection({ hostname, port, host }) {
   const socket = connect({ host: hostname, port: Number(port), noDelay: true })
   await once(socket, 'connect')
   let received = ''

@@ -6,12 +6,12 @@ import { join } from 'node:path'
 import { fromHex } from '@ratatosk/cbor'
 import { createDevnet, testGenesis, testWallets } from '@ratatosk/devnet'
 import { createDevnetLayer1, keyAuthority, openWallet } from '@ratatosk/layer1'
+import { keysFromSeedPhrase } from '@ratatosk/ledger/builder'
 import { createEvaluator } from '@ratatosk/ledger/plutus'
 import { openContracts } from '@ratatosk/protocol'
-import { openRoots } from '@ratatosk/roots'
 import { createSequencer } from '@ratatosk/sequencer'
+import { openRoots } from '@ratatosk/sequencer/roots'
 import { openStore } from '@ratatosk/store'
-import { keysFromSeedPhrase } from '@ratatosk/transaction'
 import { defer } from './clean-up.mjs'
 import { acceptedTransaction, ledgerEntries } from './entries.mjs'
 import { processorMicros } from './figures.mjs'
@@ -25,7 +25,7 @@ const [administratorKeys, operatorKeys, otherKeys] = [0, 1, 2].map((account) =>
 const hour = 3_600_000n
 const longTurn = 1_000_000n * hour
 const [transactionId, index] = testGenesis().utxos[0].outref.split('#')
-export const contracts = openContracts(
+const contracts = openContracts(
   {
     protocol: 'RATATOSK',
     administrator: { kind: 'key', hash: administratorKeys.payment.hash },
@@ -41,7 +41,7 @@ export const contracts = openContracts(
 )
 
 /** Takes transactions into a mempool, as validation does. */
-export async function acceptAll(store, transactions) {
+async function acceptAll(store, transactions) {
   const batch = 1000
   for (let start = 0; start < transactions.length; start += batch) {
     const accepted = transactions.slice(start, start + batch).map(acceptedTransaction)

@@ -10,7 +10,7 @@ const everyMs = 1000
 const ticksPerSecond = 100
 
 /** Seconds of processor time of a process and its children so far; undefined if it has ended. */
-export function processorSeconds(pid) {
+function processorSeconds(pid) {
   try {
     return familyOf(pid).reduce((sum, { seconds }) => sum + seconds, 0) || undefined
   } catch {
@@ -19,7 +19,7 @@ export function processorSeconds(pid) {
 }
 
 /** MiB of memory of a process and its children that belong to no file. */
-export function anonymousMiB(pid) {
+function anonymousMiB(pid) {
   return familyOf(pid).reduce((sum, member) => {
     const [, kB] = /RssAnon:\s+(\d+)/.exec(readFileSync(`/proc/${member.pid}/status`, 'latin1')) ?? []
     return sum + Number(kB ?? 0) / 1024

@@ -1,7 +1,7 @@
 // What a transaction takes of the disk: blocks of payments are accepted, built and stored; then tables are
 // vacuumed and measured, and the outputs' trie in LMDB.
 import { randomBytes } from 'node:crypto'
-import { openIndex } from '@ratatosk/ledger-index'
+import { openIndex } from '@ratatosk/layer2/ledger-index'
 import { ledgerEntries } from '../entries.mjs'
 import { round } from '../figures.mjs'
 import { createPayments } from '../payments.mjs'
