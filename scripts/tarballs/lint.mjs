@@ -43,15 +43,12 @@ async function lintTypes({ name, folder, manifest, files }) {
     .map((problem) => `attw: ${problem.kind} ${problem.entrypoint ?? problem.fileName ?? ''}`)
 }
 
-/** The licence, the sources that maps name, links of the README, and nothing that belongs to tests. */
+/** The sources that maps name, links of the README, and nothing that belongs to tests. */
 function lintContents({ folder, manifest, files }) {
   const faults = []
   const packed = new Set(files)
   const read = (file) => readFileSync(join(root, folder, file), 'utf8')
 
-  if (!packed.has('LICENSE') || read('LICENSE') !== readFileSync(join(root, 'LICENSE'), 'utf8')) {
-    faults.push('LICENSE is missing or differs from the one at the root')
-  }
   if (manifest.repository?.directory !== folder) faults.push(`repository.directory is not ${folder}`)
   for (const field of ['homepage', 'bugs', 'author', 'license', 'engines', 'description']) {
     if (!manifest[field]) faults.push(`${field} is missing`)
