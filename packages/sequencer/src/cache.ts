@@ -29,100 +29,45 @@ const keptAnswers = 1000
  * starts with an empty cache.
  */
 export class Cache {
-  #referenceScripts: readonly Utxo[] | undefined
-  #genesisRoot: Uint8Array | undefined
-  /** Slot of layer 1's tip when a transaction was last sent, by transaction id. */
-  readonly #sentAt = new BytesMap<bigint>()
-  /** The same for answers to questions. */
-  readonly #answerSentAt = new BytesMap<bigint>()
-  #filling: Pick<BuiltTransaction, 'id' | 'bytes'> | undefined
-  #mayLackAnswerFunds = true
-  #deadMerges = new BytesSet()
-  #comparison: { readonly at: number; readonly blocks: number } | undefined
-  #registry: string | undefined
-  #obstacle: Obstacle | undefined
-  #adoptedAt = 0n
-  #mayHaveResubmissions = true
-  #matureUpTo = 0n
-  #ahead: readonly OrderedTransaction[] = []
-
   /** The outputs that hold the protocol's reference scripts. */
-  async referenceScripts(read: () => Promise<readonly Utxo[]>): Promise<readonly Utxo[]> {
-    this.#referenceScripts ??= await read()
-    return this.#referenceScripts
-  }
-
-  referenceScriptsChanged(): void {
-    this.#referenceScripts = undefined
-  }
-
-  /** Root of the unspent outputs before the first block. */
-  get genesisRoot(): Uint8Array | undefined {
-    return this.#genesisRoot
-  }
-
-  /** @param root undefined if genesis may have been applied since */
-  setGenesisRoot(root: Uint8Array | undefined): void {
-    this.#genesisRoot = root
-  }
-
-  /** Slot of layer 1's tip when a transaction was last sent. */
-  sentAt(id: Uint8Array): bigint | undefined {
-    return this.#sentAt.get(id)
-  }
-
-  sent(id: Uint8Array, slot: bigint): void {
-    this.#sentAt.set(id, slot)
-  }
-
-  /** Slot of layer 1's tip when an answer to a question was last sent. */
-  answerSentAt(id: Uint8Array): bigint | undefined {
-    return this.#answerSentAt.get(id)
-  }
+  referenceScripts: readonly Utxo[] | undefined
+  /** Root of the unspent outputs before the first block; undefined if genesis may have been applied since. */
+  genesisRoot: Uint8Array | undefined
+  /** Slot of layer 1's tip when a transaction was last sent, by transaction id. */
+  readonly sentAt = new BytesMap<bigint>()
+  /** The same for answers to questions. */
+  readonly answerSentAt = new BytesMap<bigint>()
+  /** The newest transaction that sent ada to the wallet for answers. */
+  answerFunding: Pick<BuiltTransaction, 'id' | 'bytes'> | undefined
+  /** False: the wallet for answers had enough when it was last read. */
+  mayLackAnswerFunds = true
+  /** Ids of merges that layer 1 can no longer include; their blocks are merged again. */
+  deadMerges = new BytesSet()
+  /** The last comparison of the whole queue; undefined: it has to be compared before anything else. */
+  comparison: { readonly at: number; readonly blocks: number } | undefined
+  /** The block of the queue that the store ends before, though the queue does not. */
+  obstacle: Obstacle | undefined
+  /** Slot of layer 1's tip when a block of another operator was last adopted. */
+  adoptedAt = 0n
+  /** False: no transaction waits to be resubmitted. */
+  mayHaveResubmissions = true
+  /** Blocks up to this height are known to be mature. */
+  matureUpTo = 0n
+  /** The mempool's oldest transactions, for which the roots are prepared. */
+  ahead: readonly OrderedTransaction[] = []
+  #registry: string | undefined
 
   answerSent(id: Uint8Array, slot: bigint): void {
-    this.#answerSentAt.delete(id)
-    this.#answerSentAt.set(id, slot)
-    const [oldest] = this.#answerSentAt.keys()
-    if (this.#answerSentAt.size > keptAnswers && oldest !== undefined) this.#answerSentAt.delete(oldest)
-  }
-
-  /** The newest transaction that sent ada to the wallet for answers. */
-  get filling(): Pick<BuiltTransaction, 'id' | 'bytes'> | undefined {
-    return this.#filling
-  }
-
-  setFilling(transaction: Pick<BuiltTransaction, 'id' | 'bytes'>): void {
-    this.#filling = transaction
-  }
-
-  /** False: the wallet for answers had enough when it was last read. */
-  get mayLackAnswerFunds(): boolean {
-    return this.#mayLackAnswerFunds
-  }
-
-  setMayLackAnswerFunds(may: boolean): void {
-    this.#mayLackAnswerFunds = may
-  }
-
-  /** Ids of merges that layer 1 can no longer include; their blocks are merged again. */
-  get deadMerges(): BytesSet {
-    return this.#deadMerges
-  }
-
-  mergeDied(id: Uint8Array): void {
-    this.#deadMerges.add(id)
+    this.answerSentAt.delete(id)
+    this.answerSentAt.set(id, slot)
+    const [oldest] = this.answerSentAt.keys()
+    if (this.answerSentAt.size > keptAnswers && oldest !== undefined) this.answerSentAt.delete(oldest)
   }
 
   /** Forgets what concerns other transactions than those that are pending, and other merges than these. */
   keepPending(pending: BytesSet, merges: BytesSet): void {
-    for (const id of this.#sentAt.keys()) if (!pending.has(id)) this.#sentAt.delete(id)
-    for (const id of this.#deadMerges) if (!merges.has(id)) this.#deadMerges.delete(id)
-  }
-
-  /** Whether the whole queue has to be compared with the store before anything else. */
-  get mustCompare(): boolean {
-    return this.#comparison === undefined
+    for (const id of this.sentAt.keys()) if (!pending.has(id)) this.sentAt.delete(id)
+    for (const id of this.deadMerges) if (!merges.has(id)) this.deadMerges.delete(id)
   }
 
   /**
@@ -130,41 +75,14 @@ export class Cache {
    * reconciliation does not look otherwise: not at its ends.
    */
   isComparisonDue(pollMs: number): boolean {
-    if (this.#comparison === undefined) return true
-    const { at, blocks } = this.#comparison
-    const reads = this.#obstacle?.reason.code === 'SEQUENCER_FOREIGN_QUEUE' ? readsPerTry : readsPerComparison
+    if (this.comparison === undefined) return true
+    const { at, blocks } = this.comparison
+    const reads = this.obstacle?.reason.code === 'SEQUENCER_FOREIGN_QUEUE' ? readsPerTry : readsPerComparison
     return performance.now() - at >= Math.max(reads * pollMs, comparisonMsPerBlock * blocks)
   }
 
-  requireComparison(): void {
-    this.#comparison = undefined
-  }
-
-  /** @param blocks of the queue */
-  compared(blocks: number): void {
-    this.#comparison = { at: performance.now(), blocks }
-  }
-
-  /** The block of the queue that the store ends before, though the queue does not. */
-  get obstacle(): Obstacle | undefined {
-    return this.#obstacle
-  }
-
-  /** Slot of layer 1's tip when a block of another operator was last adopted. */
-  get adoptedAt(): bigint {
-    return this.#adoptedAt
-  }
-
-  adopted(slot: bigint): void {
-    this.#adoptedAt = slot
-  }
-
   isObstacle(headerHash: Uint8Array): boolean {
-    return this.#obstacle !== undefined && equalBytes(this.#obstacle.headerHash, headerHash)
-  }
-
-  setObstacle(obstacle: Obstacle | undefined): void {
-    this.#obstacle = obstacle
+    return this.obstacle !== undefined && equalBytes(this.obstacle.headerHash, headerHash)
   }
 
   /**
@@ -172,68 +90,41 @@ export class Cache {
    * block.
    */
   readRegistry(reference: string | undefined): void {
-    if (this.#registry !== undefined && this.#registry !== reference) this.requireComparison()
+    if (this.#registry !== undefined && this.#registry !== reference) this.comparison = undefined
     this.#registry = reference
-  }
-
-  /** False: no transaction waits to be resubmitted. */
-  get mayHaveResubmissions(): boolean {
-    return this.#mayHaveResubmissions
-  }
-
-  setMayHaveResubmissions(may: boolean): void {
-    this.#mayHaveResubmissions = may
-  }
-
-  /** Blocks up to this height are known to be mature. */
-  get matureUpTo(): bigint {
-    return this.#matureUpTo
-  }
-
-  matured(height: bigint): void {
-    this.#matureUpTo = height
-  }
-
-  /** The mempool's oldest transactions, for which the roots are prepared. */
-  get ahead(): readonly OrderedTransaction[] {
-    return this.#ahead
-  }
-
-  prepared(ahead: readonly OrderedTransaction[]): void {
-    this.#ahead = ahead
   }
 
   /** The transactions for which the roots are prepared, which a block takes out of the mempool. */
   takeAhead(): readonly OrderedTransaction[] {
-    const ahead = this.#ahead
-    this.#ahead = []
+    const ahead = this.ahead
+    this.ahead = []
     return ahead
   }
 
   /** Forgets what was read of a state of layer 1 that no longer is. */
   layer1Changed(): void {
-    this.#matureUpTo = 0n
-    this.#referenceScripts = undefined
-    this.#sentAt.clear()
-    this.#answerSentAt.clear()
+    this.matureUpTo = 0n
+    this.referenceScripts = undefined
+    this.sentAt.clear()
+    this.answerSentAt.clear()
   }
 
   /** Forgets what was known about blocks that are no longer there. */
   blocksRemoved(): void {
-    this.#matureUpTo = 0n
-    this.#referenceScripts = undefined
-    this.#ahead = []
+    this.matureUpTo = 0n
+    this.referenceScripts = undefined
+    this.ahead = []
   }
 
   /** Forgets everything, after the store was emptied. */
   storeEmptied(genesisRoot: Uint8Array): void {
     this.layer1Changed()
-    this.#ahead = []
-    this.#deadMerges = new BytesSet()
-    this.#comparison = undefined
+    this.ahead = []
+    this.deadMerges = new BytesSet()
+    this.comparison = undefined
     this.#registry = undefined
-    this.#obstacle = undefined
-    this.#mayHaveResubmissions = true
-    this.#genesisRoot = genesisRoot
+    this.obstacle = undefined
+    this.mayHaveResubmissions = true
+    this.genesisRoot = genesisRoot
   }
 }

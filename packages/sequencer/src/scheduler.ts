@@ -11,7 +11,7 @@ import type { Cycle } from './cycle.js'
 import { notInitialised, refusalOf } from './errors.js'
 import { lockOperation } from './operation-lock.js'
 import { findInitialised, initialise } from './operations/init.js'
-import { fillAnswerWallet } from './summons/answer-wallet.js'
+import { fundAnswerWallet } from './summons/answer-wallet.js'
 
 const maxBackoffMs = 15_000
 const cleanUpEveryMs = 600_000
@@ -178,7 +178,7 @@ export function createScheduler(cycle: Cycle): Scheduler {
     if (await merge(now)) await cycle.reconcile()
     if (context.cache.mayLackAnswerFunds) {
       const { tip } = cycle.view ?? (await cycle.reconcile())
-      await fillAnswerWallet(context, tip.slot)
+      await fundAnswerWallet(context, tip.slot)
     }
     const next = await commit()
     await cleanUp(now)
@@ -190,7 +190,7 @@ export function createScheduler(cycle: Cycle): Scheduler {
     const { cache, layer1, signal } = context
     const code = refusalOf(error)?.code ?? (isLayer1Error(error) ? error.code : '')
     if (disagreements.includes(code) && cache.mayLackAnswerFunds)
-      await fillAnswerWallet(context, (await layer1.tip({ signal })).slot)
+      await fundAnswerWallet(context, (await layer1.tip({ signal })).slot)
     throw error
   }
 

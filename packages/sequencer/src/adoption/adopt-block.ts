@@ -56,7 +56,7 @@ export async function adoptBlock(
     throw error
   } finally {
     // What was prepared for the next block may no longer be the oldest.
-    context.cache.prepared([])
+    context.cache.ahead = []
   }
 }
 

@@ -36,7 +36,7 @@ const pageSize = 256n
  */
 export async function compareQueue(context: SequencerContext): Promise<void> {
   const { store, cache } = context
-  cache.requireComparison()
+  cache.comparison = undefined
   // The tip first, so that the queue is at least as recent.
   const { slot } = await context.layer1.tip({ signal: context.signal })
   const queue = await readQueue(context)
@@ -81,7 +81,7 @@ export async function compareQueue(context: SequencerContext): Promise<void> {
   if (missing.length > 0 && present < left)
     await returnBlocks(context, present + 1n, 'layer 1 has another block in its place')
   await takeIn(context, missing, base.removed.length - common, slot)
-  cache.compared(queue.blocks.length)
+  cache.comparison = { at: performance.now(), blocks: queue.blocks.length }
 }
 
 /**
@@ -97,15 +97,15 @@ async function takeIn(
   slot: bigint,
 ): Promise<void> {
   const { cache } = context
-  if (missing.length > 0) cache.adopted(slot)
+  if (missing.length > 0) cache.adoptedAt = slot
   for (const [place, block] of missing.entries()) {
     const reason = await takeInOne(context, block)
     if (reason === undefined) continue
     if (place < merged) throw reason
-    cache.setObstacle({ headerHash: block.headerHash, reason })
+    cache.obstacle = { headerHash: block.headerHash, reason }
     return
   }
-  cache.setObstacle(undefined)
+  cache.obstacle = undefined
 }
 
 /** @returns why it can be neither restored nor adopted */

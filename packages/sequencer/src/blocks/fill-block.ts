@@ -43,7 +43,7 @@ export async function prepareBlock(
     added.map(({ cbor }) => cbor),
     ahead.length,
   )
-  cache.prepared(prepared === 0 ? [] : [...ahead, ...added])
+  cache.ahead = prepared === 0 ? [] : [...ahead, ...added]
   return added.length > 0
 }
 

@@ -35,7 +35,7 @@ export async function alignRoots(context: RootsContext, newest: Block | undefine
   const startedAt = performance.now()
   const rebuilt = await roots.rebuild(ledgerWithProgress(context))
   context.step('roots-aligned')
-  if (newest === undefined) cache.setGenesisRoot(rebuilt)
+  if (newest === undefined) cache.genesisRoot = rebuilt
   const ms = Math.round(performance.now() - startedAt)
   if (ms > 1000) log.info({ ms }, `Rebuilt the output trie from the ledger in ${ms} ms`)
   if (wanted === undefined || equalBytes(rebuilt, wanted)) return
@@ -48,7 +48,7 @@ export async function alignRoots(context: RootsContext, newest: Block | undefine
 /** Returns the output trie to the store's newest block after one could not be stored. Never rejects. */
 export async function realignRoots(context: RootsContext): Promise<void> {
   // Read again, because genesis may have been applied since. The next block aligns the trie if this fails.
-  context.cache.setGenesisRoot(undefined)
+  context.cache.genesisRoot = undefined
   await context.store.blocks
     .newest()
     .then((newest) => alignRoots(context, newest))
@@ -66,7 +66,7 @@ export async function applyGenesis({
   if (genesis.length === 0 || !(await store.applyGenesis(genesis))) return false
   log.info({ outputs: genesis.length }, `Applied genesis: ${genesis.length} outputs`)
   step('genesis-applied')
-  cache.setGenesisRoot(undefined)
+  cache.genesisRoot = undefined
   return true
 }
 
@@ -118,7 +118,7 @@ export async function undoBlocks(
   const { store, cache, log } = context
   const { blocks, transactions } = await store.blocks.undo(fromHeight, context.lease)
   if (blocks.length === 0) return
-  cache.setMayHaveResubmissions(true)
+  cache.mayHaveResubmissions = true
   context.step('blocks-undone')
   forgetBlocks(context, blocks, reason)
   log.warn(
@@ -139,7 +139,7 @@ function forgetBlocks(
     if (mergeTransaction) operator.release(mergeTransaction.id)
   }
   const [first] = removed
-  if (first?.height === 1n) cache.setGenesisRoot(rootBefore(first))
+  if (first?.height === 1n) cache.genesisRoot = rootBefore(first)
   cache.blocksRemoved()
   for (const block of removed) log.warn(...blockLine(block, `removed: ${reason}`))
 }
@@ -171,7 +171,7 @@ export async function resubmit({
   while (cache.mayHaveResubmissions) {
     const waiting = await resubmissions.waiting(resubmittedAtOnce)
     if (waiting.length === 0) {
-      cache.setMayHaveResubmissions(false)
+      cache.mayHaveResubmissions = false
       break
     }
     const added = await Promise.allSettled(waiting.map(({ cbor }) => submissions.add(cbor)))

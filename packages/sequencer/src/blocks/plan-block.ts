@@ -10,7 +10,7 @@ import {
 } from '@ratatosk/protocol'
 import type { SequencerContext } from '../context.js'
 import { SequencerError } from '../errors.js'
-import { fillAnswerWallet } from '../summons/answer-wallet.js'
+import { fundAnswerWallet } from '../summons/answer-wallet.js'
 import { elementOf, findRegistry, rootAfter } from './queue-elements.js'
 import type { QueueView } from './reconcile.js'
 
@@ -42,10 +42,10 @@ export async function planBlock(context: SequencerContext, view: QueueView): Pro
     const message = `${length} blocks are unconfirmed: wait until layer 1 has included one`
     return { kind: 'wait', reason: new SequencerError('SEQUENCER_TOO_MANY_UNCONFIRMED', message) }
   }
-  await fillAnswerWallet(context, view.tip.slot)
+  await fundAnswerWallet(context, view.tip.slot)
   const tail = tailOf(context, view)
   const registry = await readOperators(context)
-  if (context.cache.mustCompare) return { kind: 'outdated' }
+  if (context.cache.comparison === undefined) return { kind: 'outdated' }
   const times = await planTimes(context, registry, tail.endTime, view.tip.slot)
   return times instanceof SequencerError ? { kind: 'wait', reason: times } : { tail, registry, times }
 }

@@ -73,9 +73,11 @@ export async function findRegistry({
  */
 export async function readReferenceScripts(context: SequencerContext): Promise<readonly Utxo[]> {
   const { layer1, contracts, cache, signal } = context
-  return cache.referenceScripts(async () =>
-    referenceScriptsOf(contracts, await layer1.utxosAt(administratorAddress(contracts), { signal })),
+  cache.referenceScripts ??= referenceScriptsOf(
+    contracts,
+    await layer1.utxosAt(administratorAddress(contracts), { signal }),
   )
+  return cache.referenceScripts
 }
 
 /**

@@ -144,7 +144,7 @@ async function compareEnds(
   if (last && tail === undefined) return 'differs'
   const { link } = (tail ?? root).datum
   const { cache } = context
-  if (link === undefined) cache.setObstacle(undefined)
+  if (link === undefined) cache.obstacle = undefined
   else if (!cache.isObstacle(link)) return 'differs'
   if (arrived === 0) return { tail }
   await markCommitted(context, unconfirmed.slice(0, arrived))
@@ -167,7 +167,7 @@ async function updateMature(
     const mature = page.filter((block) => isMature(context, block, slot))
     const changed = mature.filter(({ state }) => state === 'committed')
     if (changed.length > 0) await markMature(context, changed)
-    cache.matured(mature.at(-1)?.height ?? cache.matureUpTo)
+    cache.matureUpTo = mature.at(-1)?.height ?? cache.matureUpTo
     if (changed.length > 0) return true
     if (mature.length < page.length) return false
   }

@@ -29,7 +29,7 @@ export async function sendBuilt(
     )
     return false
   }
-  cache.sent(built.id, slot)
+  cache.sentAt.set(built.id, slot)
   context.step(`${kind}-sent`)
   return true
 }
@@ -63,7 +63,7 @@ export async function sendPending(
   for (const { id, kind, block } of dead.values()) {
     if (kind === 'commit') continue
     operator.release(id)
-    cache.mergeDied(id)
+    cache.deadMerges.add(id)
     log.warn(
       { transaction: toHex(id) },
       `Layer 1 did not include the merge of block ${block.height}; it is built again`,
@@ -104,7 +104,7 @@ async function sendIfDue(
   slot: bigint,
 ): Promise<'sent' | 'rejected'> {
   const { layer1, operator, cache, signal, store, options, slots } = context
-  const sentAt = cache.sentAt(pending.id)
+  const sentAt = cache.sentAt.get(pending.id)
   const resendAfter = BigInt(Math.ceil(options.blockValidityMs / 3 / slots.slotLength))
   // A tip older than `sentAt` means that layer 1 was rolled back and may have lost the transaction.
   if (sentAt !== undefined && slot >= sentAt && slot < sentAt + resendAfter) return 'sent'
@@ -115,11 +115,11 @@ async function sendIfDue(
     if (!isLayer1Error(error) || error.code !== 'LAYER1_REJECTED') throw error
     if ((await layer1.status(pending.id, { signal })).kind === 'unknown') {
       // It may be in a mempool that the provider does not show: do not repeat this at each reconciliation.
-      if (error.mayHaveEffect) cache.sent(pending.id, slot)
+      if (error.mayHaveEffect) cache.sentAt.set(pending.id, slot)
       return 'rejected'
     }
   }
-  cache.sent(pending.id, slot)
+  cache.sentAt.set(pending.id, slot)
   if (pending.kind === 'merge') context.step('merge-sent')
   else context.step('commit-sent')
   if (pending.kind === 'commit' && pending.block.state === 'built') {

@@ -108,7 +108,7 @@ export async function publishMissingScripts(
   spared: readonly Utxo[] = [],
 ): Promise<void> {
   const { contracts, cache, log } = context
-  cache.referenceScriptsChanged()
+  cache.referenceScripts = undefined
   const groups = scriptsToPublish(contracts, await readReferenceScripts(context))
   const published = await sendChain(context, wallet, ({ length }) => {
     const scripts = groups[length]
@@ -118,7 +118,7 @@ export async function publishMissingScripts(
     context.step('scripts-published')
     log.info({ transactionId: toHex(id), scripts: groups[place]?.length }, 'Published reference scripts')
   }
-  cache.referenceScriptsChanged()
+  cache.referenceScripts = undefined
 }
 
 /**

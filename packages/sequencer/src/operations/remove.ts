@@ -29,7 +29,7 @@ import { sendChain } from './send-transactions.js'
 export async function remove(context: SequencerContext, name: string): Promise<OperationResult> {
   const { log, cache } = context
   administratorOf(context)
-  cache.requireComparison()
+  cache.comparison = undefined
   const headerHash = fromHex(name)
   const transactionId = await removeOne(context, headerHash)
   const pruned = await pruneStale(context)

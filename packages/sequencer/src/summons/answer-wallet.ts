@@ -4,10 +4,10 @@ import { encodeBech32Address, keyAddress } from '@ratatosk/ledger'
 import type { BuiltTransaction, WalletKeys } from '@ratatosk/ledger/builder'
 import type { SequencerContext } from '../context.js'
 
-/** Below so much lovelace, the wallet for answers is filled before the next block is committed. */
-const least = 30_000_000n
-/** What it gets then. An answer pays for itself; a long one locks up to 18 ada, and takes collateral. */
-const filling = 60_000_000n
+/** Lovelace. A wallet for answers with less is funded before the next block is committed. */
+const minimumFunds = 30_000_000n
+/** Lovelace that it then gets. An answer pays for itself; a long one locks up to 18 ada, and takes collateral. */
+const fundedWith = 60_000_000n
 
 /**
  * The keys of the wallet that pays for an operator's answers: the operator's key, at an address of its own.
@@ -26,23 +26,23 @@ export function answerKeys({ payment, address: operator }: WalletKeys): WalletKe
  * @param slot of layer 1's tip
  * @throws {WalletError} (rejects) if the operator's wallet lacks it
  */
-export async function fillAnswerWallet(context: SequencerContext, slot: bigint): Promise<void> {
+export async function fundAnswerWallet(context: SequencerContext, slot: bigint): Promise<void> {
   const { answers, cache, signal } = context
-  if (answers !== undefined && (await answers.wallet.balance({ signal })).lovelace < least)
-    await fill(context, answers.wallet.address, slot)
-  cache.setMayLackAnswerFunds(false)
+  if (answers !== undefined && (await answers.wallet.balance({ signal })).lovelace < minimumFunds)
+    await fund(context, answers.wallet.address, slot)
+  cache.mayLackAnswerFunds = false
 }
 
-async function fill(context: SequencerContext, address: string, slot: bigint): Promise<void> {
+async function fund(context: SequencerContext, address: string, slot: bigint): Promise<void> {
   const { operator, cache, signal, slots, options, log } = context
-  const sent = cache.filling
+  const sent = cache.answerFunding
   // Layer 1 may have lost it, and the next commit may spend its change.
   if (sent !== undefined && operator.isInFlight(sent.id)) return submit(operator, sent, signal)
   const validUntil = slot + BigInt(Math.ceil(options.blockValidityMs / slots.slotLength))
-  const built = await operator.build({ outputs: [{ address, lovelace: filling }], validUntil }, { signal })
-  cache.setFilling(built)
+  const built = await operator.build({ outputs: [{ address, lovelace: fundedWith }], validUntil }, { signal })
+  cache.answerFunding = built
   await submit(operator, built, signal)
-  log.info({ transaction: toHex(built.id) }, `Sent ${filling / 1_000_000n} ada to the wallet for answers`)
+  log.info({ transaction: toHex(built.id) }, `Sent ${fundedWith / 1_000_000n} ada to the wallet for answers`)
 }
 
 async function submit(
@@ -53,7 +53,7 @@ async function submit(
   try {
     await operator.submit(transaction, { signal })
   } catch (error) {
-    // Whatever is wrong with it, a new one is built.
+    // A new one is built.
     if (isLayer1Error(error) && error.code === 'LAYER1_REJECTED') operator.release(transaction.id)
     throw error
   }

@@ -167,7 +167,7 @@ export function createAnswerer(context: AnswerContext, book: OwnQuestionBook, en
     } catch (error) {
       if (isAway(error) || refusalOf(error)?.code === 'SEQUENCER_NOT_ACTIVE') throw error
       if (isWalletError(error) && error.code === 'WALLET_INSUFFICIENT_FUNDS')
-        cache.setMayLackAnswerFunds(true)
+        cache.mayLackAnswerFunds = true
       failed(asked, error)
       return 0
     }

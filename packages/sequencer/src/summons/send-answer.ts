@@ -72,7 +72,7 @@ async function follow(
   const { layer1, signal, cache, slots, options } = context
   const { wallet } = context.answers
   const { id } = recorded
-  const sentAt = cache.answerSentAt(id)
+  const sentAt = cache.answerSentAt.get(id)
   const resendAfter = BigInt(Math.ceil(options.blockValidityMs / sendings / slots.slotLength))
   // A tip older than `sentAt`: layer 1 was rolled back and may have lost the transaction.
   if (sentAt !== undefined && slot >= sentAt && slot < sentAt + resendAfter) return 'pending'
