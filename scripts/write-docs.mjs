@@ -11,7 +11,6 @@ const checking = process.argv.includes('--check')
 if (!checking) await prepare()
 
 const { settingsTables } = await import('../apps/node/dist/settings/table.js')
-const { errorTables } = await import('../apps/node/dist/error-codes/index.js')
 const { remediesTable } = await import('../packages/explorer/dist/console/browser/remedies.js')
 const { performanceSections } = await import('./performance.mjs')
 const routes = await registeredRoutes()
@@ -19,7 +18,6 @@ if (routes === undefined) console.log('The routes by role are left as they are: 
 
 const sections = [
   ['docs/settings.md', 'settings', settingsTables()],
-  ['docs/errors.md', 'errors', errorTables()],
   ['docs/errors.md', 'predicates', remediesTable()],
   ['docs/decisions/README.md', 'decisions', decisionsTable()],
   ['docs/compatibility.md', 'sdks', compatibilityTable()],

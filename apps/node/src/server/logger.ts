@@ -1,8 +1,8 @@
 import { createRequire } from 'node:module'
 import { type DestinationStream, type Logger, type LoggerOptions, pino } from 'pino'
 import type pinoPretty from 'pino-pretty'
-import { helpOf } from '../error-codes/index.js'
 import type { Settings } from '../settings/schema.js'
+import { helpOf } from './help.js'
 
 /** LOG_FORMAT; by default, readable lines in a terminal and JSON elsewhere. */
 export function logFormat(settings: Pick<Settings, 'LOG_FORMAT'>): 'pretty' | 'json' {
