@@ -14,6 +14,7 @@ export default defineConfig({
     // of their own.
     testTimeout: 120_000,
     hookTimeout: 120_000,
+    expect: { poll: { timeout: 60_000 } },
     // By default, V8 optimises PGlite for a second and more, which no test lives long enough to gain from.
     execArgv: ['--wasm-tiering-budget=60000000'],
     // One more than the processors: many tests only wait for databases and blocks.

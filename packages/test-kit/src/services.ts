@@ -64,7 +64,7 @@ export async function schemaDigest(
 }
 
 async function withDatabase<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2000 })
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 30_000 })
   await client.connect()
   try {
     return await work(client)

@@ -66,7 +66,7 @@ test(`a worker killed ${rounds} times loses nothing and applies nothing twice`, 
   }
 
   const last = await startProcess(name)
-  await drained(submissions, 50_000)
+  await drained(submissions)
   last.kill('SIGKILL')
   await once(last, 'exit')
 

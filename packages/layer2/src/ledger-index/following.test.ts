@@ -189,7 +189,7 @@ for (const backend of backends) {
       expect(await polite.transaction(id)).toMatchObject({ id })
 
       const impatient = await world.index(`${schema()}_5`, { busy: () => true, pollMs: 1, waitMs: 2 })
-      await expect.poll(() => impatient.transaction(id), { timeout: 5000 }).toMatchObject({ id })
+      await expect.poll(() => impatient.transaction(id), { timeout: 60_000 }).toMatchObject({ id })
     })
 
     it('rebuilds itself when the ledger contradicts it', async () => {
@@ -203,7 +203,7 @@ for (const backend of backends) {
       await expect(index.caughtUp()).rejects.toMatchObject({ code: 'INDEX_DIVERGED' })
       const errors: unknown[] = []
       const mended = await world.index(schema(), { pollMs: 10, onError: (error) => errors.push(error) })
-      await expect.poll(() => mended.outputs({ address: script }, all), { timeout: 5000 }).toHaveLength(1)
+      await expect.poll(() => mended.outputs({ address: script }, all), { timeout: 60_000 }).toHaveLength(1)
       expect(errors).toContainEqual(expect.any(IndexError))
       const { index: indexed, ledger } = await unspentOf(world.store.database, schema(), world.schema)
       expect(indexed).toEqual(ledger)

@@ -25,7 +25,7 @@ test('subscribes again after its session was terminated', async (context) => {
         await admin.query('SELECT pg_notify($1, $2)', [channel, 'again'])
         return heard
       },
-      { timeout: 10_000, interval: 100 },
+      { timeout: 60_000, interval: 100 },
     )
     .toContain('again')
 })

@@ -35,7 +35,7 @@ export function run(services: Services, options: Partial<ValidationWorkerOptions
   }
 }
 
-export async function drained(submissions: SubmissionQueue, timeout = 25_000): Promise<void> {
+export async function drained(submissions: SubmissionQueue, timeout = 100_000): Promise<void> {
   await expect
     .poll(() => submissions.jobs.getJobCountByTypes('waiting', 'active', 'delayed', 'failed'), {
       timeout,
