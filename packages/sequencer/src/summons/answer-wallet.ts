@@ -6,7 +6,9 @@ import type { SequencerContext } from '../context.js'
 
 /** Lovelace. A wallet for answers with less is funded before the next block is committed. */
 const minimumFunds = 30_000_000n
-/** Lovelace that it then gets. An answer pays for itself; a long one locks up to 18 ada, and takes collateral. */
+/**
+ * Lovelace that it then gets. An answer pays for itself; a long one locks up to 18 ada, and takes collateral.
+ */
 const fundedWith = 60_000_000n
 
 /**

@@ -166,8 +166,7 @@ export function createAnswerer(context: AnswerContext, book: OwnQuestionBook, en
       return bytes.length
     } catch (error) {
       if (isAway(error) || refusalOf(error)?.code === 'SEQUENCER_NOT_ACTIVE') throw error
-      if (isWalletError(error) && error.code === 'WALLET_INSUFFICIENT_FUNDS')
-        cache.mayLackAnswerFunds = true
+      if (isWalletError(error) && error.code === 'WALLET_INSUFFICIENT_FUNDS') cache.mayLackAnswerFunds = true
       failed(asked, error)
       return 0
     }
