@@ -1,7 +1,7 @@
 import t from 'tap'
 import { noBrowser } from '../test/browser.js'
 import { openConsoleNode } from '../test/console/console-node.js'
-import { breakSomething, leverPage, unknownBalances, walletsPage } from '../test/console/devnet-pages.js'
+import { breakSomething, devnetPage, unknownBalances, walletsPage } from '../test/console/devnet-pages.js'
 import { ledgerPages } from '../test/console/ledger-pages.js'
 import { lateAnswer, rejectionStays } from '../test/console/live-lists.js'
 import { otherPages, replayPage, servedPages } from '../test/console/page-tour.js'
@@ -28,7 +28,7 @@ t.test('the console in Chromium', { skip: noBrowser }, async (t) => {
     ['a removed block leaves the train, and its transaction moves on', removal],
     ['Wallets: both layers, top up, send, connect by CIP-30', walletsPage],
     ['Wallets: a balance that the node does not say is unknown', unknownBalances],
-    ['Lever: blocks, roll-backs, faults, and the end of the sequencer', leverPage],
+    ['Devnet: blocks, roll-backs, faults, and the end of the sequencer', devnetPage],
     ['Live: a late answer does not take a block away', lateAnswer],
     ['Live: acceptances take no rejection from the list', rejectionStays],
     ['Replay: the last hour from its events', replayPage],

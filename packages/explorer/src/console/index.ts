@@ -88,6 +88,8 @@ const plugin: FastifyPluginAsync = async (fastify) => {
     const path = name === 'index.html' ? '/console' : `/console/${name}`
     fastify.get(path, route, (request, reply) => send(request, reply, file))
   }
+  // The page's links are relative to `/console`.
+  fastify.get('/console/', route, (_request, reply) => reply.redirect('../console', 308))
   fastify.get('/console/routes', { ...route, onRequest: noStore }, async () => ({
     routes: pageRoutes.filter((each) => {
       const [method = '', path] = each.split(' ')

@@ -116,12 +116,12 @@ export async function unknownBalances(t: Test, { page }: ConsoleNode): Promise<v
   await elsewhere.close()
 }
 
-/** Lever: blocks, roll-backs, faults, and the end of the sequencer. */
-export async function leverPage(
+/** Devnet: blocks, roll-backs, faults, and the end of the sequencer. */
+export async function devnetPage(
   t: Test,
   { node, url, get, post, operate, committed, page, shows, visit, looksRight }: ConsoleNode,
 ): Promise<void> {
-  await visit('lever')
+  await visit('devnet')
   await page.waitForSelector('#height')
   const { tip } = await operate('/devnet')
   await page.fill('#make input', '5')
@@ -143,7 +143,7 @@ export async function leverPage(
   await page.fill('#undo input[name=blocks]', '2160')
   await page.click('#undo button')
   await shows('#done', 'Cannot roll back 2160 blocks')
-  await looksRight(t, 'lever')
+  await looksRight(t, 'devnet')
 
   await page.click('#stop')
   await shows('#sequencer', 'The sequencer is stopped')

@@ -7,9 +7,9 @@ import type { ConsoleNode } from './console-node.js'
 /** Pages are there for what the node serves. */
 export async function servedPages(t: Test, { url, page }: ConsoleNode): Promise<void> {
   await page.goto(`${url}/console`)
-  await page.waitForSelector('header nav a:text("Lever")')
+  await page.waitForSelector('header nav a:text("Devnet")')
   const titles = await page.locator('header nav a').allTextContents()
-  t.same(titles, ['Live', 'Queue', 'Watch', 'Rejected', 'Check', 'Wallets', 'Lever', 'Replay', 'Trust'])
+  t.same(titles, ['Live', 'Queue', 'Watch', 'Rejected', 'Check', 'Wallets', 'Devnet', 'Replay', 'Trust'])
   const less = { SERVE_EVALUATE: 'false', SERVE_EVENTS: 'false', LAYER1_PROVIDER: 'blockfrost' }
   const other = await runNode(t, {
     ...(await embedded(t)),
@@ -59,7 +59,7 @@ export async function otherPages(t: Test, { page, visit, looksRight, problems }:
     await looksRight(t, name === '' ? 'live' : name.replace('/', '-'))
   }
   await visit('')
-  for (const title of ['Queue', 'Watch', 'Rejected', 'Check', 'Wallets', 'Lever', 'Replay', 'Trust']) {
+  for (const title of ['Queue', 'Watch', 'Rejected', 'Check', 'Wallets', 'Devnet', 'Replay', 'Trust']) {
     await page.keyboard.press('/')
     t.equal(await page.evaluate('document.activeElement.id'), 'search')
     for (let presses = 0; presses < 10; presses++) {

@@ -28,6 +28,6 @@ export async function removal(
   await carriage(next).waitFor()
   await carriage(block).waitFor({ state: 'detached' })
   await queue.close()
-  await visit('lever')
+  await visit('devnet')
   await shows('.moves', 'is removed from the state queue')
 }

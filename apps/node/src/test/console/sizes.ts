@@ -23,6 +23,7 @@ export async function sizes(t: Test, { url }: { readonly url: string }): Promise
   const first = await Promise.all(
     ['/console', '/console/console.js', '/console/console.css', '/console/icon.svg'].map(lengthOf),
   )
+  t.equal((await fetch(`${url}/console/`)).url, `${url}/console`, 'a slash at the end leads to the page')
   const total = first.reduce((sum, { length }) => sum + length, 0)
   t.ok(total > 1_000 && total <= maxFirstPage, `${total} bytes at first`)
   const parts = new Set(first[1]?.text.match(/(?<=import\("\.)\/[\w-]+\.js/g))

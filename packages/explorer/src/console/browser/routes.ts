@@ -13,7 +13,7 @@ const needs: Readonly<Record<string, PageRoute>> = {
   rejected: 'GET /deadLetters',
   check: 'POST /evaluate',
   wallets: 'POST /devnet/addresses/topup',
-  lever: 'POST /devnet/roll-back',
+  devnet: 'POST /devnet/roll-back',
   replay: 'GET /events',
   address: layer2,
   asset: layer2,

@@ -1,74 +1,158 @@
-import { type Signal, useSignal } from '@preact/signals'
-import { Outcome, Token, useAction } from '../controls.js'
+import { useSignal } from '@preact/signals'
+import { Choice, Outcome, Token, useAction } from '../controls.js'
+import { counted, grouped } from '../format.js'
 import { Moves } from '../move-list.js'
 import { operate } from '../operate.js'
-import { go } from '../router.js'
-import { serves } from '../routes.js'
-import { sendFiveAda } from '../send.js'
-import { blocks, now } from '../store.js'
+import { Load, useLayer1Polls } from '../parts.js'
+import { overview, readAgain } from '../store.js'
 
-/** On a devnet: a payment to follow, and a roll-back of layer 1 to watch. */
+interface DevnetState {
+  readonly tip: { readonly height: number; readonly slot: number }
+  readonly currentSlot: number
+  readonly mempool: number
+  /** Absent where it cannot be stopped. */
+  readonly sequencer?: SequencerState
+}
+
+type SequencerState = 'running' | 'stopped'
+
+const kinds = ['time-out', 'refusal', 'rate-limit', 'failure', 'garbage', 'delay', 'lost-answer'] as const
+const operations = ['any', 'submit', 'utxos', 'transaction', 'tip', 'parameters', 'evaluate'] as const
+
+/** What can be done to the devnet's layer 1, and what the node does about it. */
 export function Devnet() {
-  const since = useSignal<number | undefined>(undefined)
+  useLayer1Polls()
+  const done = useSignal('')
+  const { runs, problem, run } = useAction()
+  const act = (what: string, path: string, method: string, body?: unknown) =>
+    run(async () => {
+      done.value = ''
+      const { height } =
+        (await operate<{ height?: number } | undefined>(`devnet/${path}`, method, body)) ?? {}
+      done.value = height === undefined ? what : `${what}: the tip is block ${grouped(height)}`
+      readAgain()
+    })
+  /** Calls with the fields of a form. */
+  const onSubmit = (work: (field: (name: string) => string) => void) => (event: SubmitEvent) => {
+    event.preventDefault()
+    const fields = new FormData(event.currentTarget as HTMLFormElement)
+    work((name) => String(fields.get(name) ?? ''))
+  }
+  const setSequencer = (sequencer: SequencerState) =>
+    act(`The sequencer is ${sequencer}`, 'sequencer', 'POST', { sequencer })
   return (
     <>
-      <div class="columns actions">
-        <Send />
-        <Break since={since} />
-      </div>
-      <Token />
-      {since.value !== undefined && (
-        <section>
-          <h2>What the node did</h2>
-          <Moves since={since.value} />
-        </section>
-      )}
+      <section class="stack">
+        <h2>Layer 1</h2>
+        <Token />
+        <Load<DevnetState>
+          path="devnet"
+          by={operate}
+          isSlow
+          show={({ tip, currentSlot, mempool, sequencer }) => (
+            <>
+              <p>
+                Block <strong id="height">{grouped(tip.height)}</strong>, slot {grouped(currentSlot)},{' '}
+                {counted(mempool, 'transaction')} in its mempool
+              </p>
+              {sequencer && <Sequencer state={sequencer} runs={runs.value} set={setSequencer} />}
+            </>
+          )}
+        />
+        <form
+          class="row"
+          id="make"
+          onSubmit={onSubmit((field) =>
+            act('Blocks are made', 'blocks', 'POST', { count: Number(field('count')) }),
+          )}
+        >
+          <label>
+            Blocks <input name="count" type="number" min={1} max={1000} defaultValue={1} required />
+          </label>
+          <button type="submit" disabled={runs.value}>
+            Make blocks
+          </button>
+        </form>
+        <form
+          class="row"
+          id="undo"
+          onSubmit={onSubmit((field) =>
+            act('Rolled back', 'roll-back', 'POST', {
+              blocks: Number(field('blocks')),
+              resubmit: field('resubmit') === 'on',
+            }),
+          )}
+        >
+          <label>
+            Blocks <input name="blocks" type="number" min={1} max={2160} defaultValue={10} required />
+          </label>
+          <label>
+            <input name="resubmit" type="checkbox" /> keep their transactions
+          </label>
+          <button type="submit" disabled={runs.value}>
+            Roll back
+          </button>
+        </form>
+        <form
+          class="row"
+          id="fault"
+          onSubmit={onSubmit((field) =>
+            act('The fault is injected', 'faults', 'POST', {
+              kind: field('kind'),
+              times: Number(field('times')),
+              ...(field('operation') !== 'any' && { operation: field('operation') }),
+            }),
+          )}
+        >
+          <Choice label="Fault" name="kind" values={kinds} />
+          <Choice label="of" name="operation" values={operations} />
+          <label>
+            Times <input name="times" type="number" min={1} max={1000} defaultValue={5} required />
+          </label>
+          <button type="submit" disabled={runs.value}>
+            Inject
+          </button>
+          <button
+            type="button"
+            disabled={runs.value}
+            onClick={() => act('All faults are removed', 'faults', 'DELETE')}
+          >
+            Remove all faults
+          </button>
+        </form>
+        <p id="done">
+          <Outcome problem={problem.value}>{done.value}</Outcome>
+        </p>
+      </section>
+      <section>
+        <h2>What the node did</h2>
+        <Moves />
+      </section>
     </>
   )
 }
 
-function Send() {
-  const { runs, problem, run } = useAction()
-  if (!serves('GET /dev-wallet.js')) return null
+/** Stops or starts what commits and merges blocks, and shows what waits for it meanwhile. */
+function Sequencer({
+  state,
+  runs,
+  set,
+}: {
+  readonly state: SequencerState
+  readonly runs: boolean
+  readonly set: (state: SequencerState) => void
+}) {
+  const isStopped = state === 'stopped'
+  const waiting = overview.value?.mempool
   return (
-    <p class="send">
-      <button
-        type="button"
-        id="send"
-        class="main"
-        disabled={runs.value}
-        onClick={() => run(async () => go('tx', await sendFiveAda()))}
-      >
-        {runs.value ? 'Sending …' : 'Send 5 ada'}
+    <p class="row">
+      <button type="button" id="stop" disabled={runs} onClick={() => set(isStopped ? 'running' : 'stopped')}>
+        {isStopped ? 'Start the sequencer' : 'Stop the sequencer'}
       </button>
-      <Outcome problem={problem.value}>
-        from one test wallet of the devnet to another, and follow it to the confirmed state
-      </Outcome>
-    </p>
-  )
-}
-
-/** Rolls layer 1 back to before the newest commit, whose transaction is lost. */
-function Break({ since }: { readonly since: Signal<number | undefined> }) {
-  const { runs, problem, run } = useAction()
-  if (!serves('POST /devnet/roll-back')) return null
-  const rollBack = async () => {
-    const isThere = (state: string) => state === 'committed' || state === 'mature'
-    const newest = blocks.value?.find(({ state, commitTxHash }) => isThere(state) && commitTxHash)
-    if (newest?.commitTxHash === undefined)
-      throw new Error('No block is in the state queue: send 5 ada, and break it once its block is committed')
-    const from = now.value - 1000
-    await operate('devnet/roll-back', 'POST', { transaction: newest.commitTxHash })
-    since.value = from
-  }
-  return (
-    <p class="send">
-      <button type="button" id="break" class="main" disabled={runs.value} onClick={() => run(rollBack)}>
-        Break something
-      </button>
-      <Outcome problem={problem.value}>
-        rolls layer 1 back to before the newest commit, and shows how the node repairs it
-      </Outcome>
+      <span id="sequencer">
+        The sequencer is {state}
+        {waiting && `; ${grouped(waiting.transactions)}${waiting.more ? '+' : ''} accepted transactions wait`}
+      </span>
     </p>
   )
 }

@@ -6,16 +6,16 @@ import { link } from '../router.js'
 import { hasPage } from '../routes.js'
 import { blocks, overview } from '../store.js'
 import { Balances } from '../test-wallets.js'
-import { Devnet } from './devnet.js'
 import { Newest } from './newest.js'
 import { Rates } from './rates.js'
+import { TryIt } from './try-it.js'
 
 /** Home: what the node does now, from the queue to the confirmed state. */
 export function Live() {
   return (
     <>
       <River />
-      <Devnet />
+      <TryIt />
       <Newest />
       <Rates />
       <Clock />

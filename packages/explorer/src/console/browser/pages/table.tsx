@@ -5,7 +5,7 @@ import { Address } from './address.js'
 import { Asset } from './asset.js'
 import { Block } from './block.js'
 import { Check } from './check.js'
-import { Lever } from './lever.js'
+import { Devnet } from './devnet.js'
 import { Live } from './live.js'
 import { Output } from './output.js'
 import { Queue } from './queue.js'
@@ -32,7 +32,7 @@ const all: readonly Page[] = [
   { page: 'rejected', title: 'Rejected', isListed: true, show: () => <Rejected /> },
   { page: 'check', title: 'Check', isListed: true, show: () => <Check /> },
   { page: 'wallets', title: 'Wallets', isListed: true, show: () => <Wallets /> },
-  { page: 'lever', title: 'Lever', isListed: true, show: () => <Lever /> },
+  { page: 'devnet', title: 'Devnet', isListed: true, show: () => <Devnet /> },
   { page: 'replay', title: 'Replay', isListed: true, show: () => <Replay /> },
   { page: 'trust', title: 'Trust', isListed: true, show: () => <Trust /> },
   { page: 'block', title: 'Block', show: ({ subject }) => <Block key={subject} id={subject} /> },
