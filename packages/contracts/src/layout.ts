@@ -12,10 +12,7 @@ export const ConfirmedState = {
   size: 6,
 } as const
 
-/**
- * An element of the state queue: a confirmed state (root) or a header (block), and the link to the next
- * block.
- */
+/** An element of the state queue: a confirmed state (root) or a header (block), and the next block's link. */
 export const Element = { content: 0, link: 1 } as const
 
 export const Registry = { operators: 0, queue: 1, running: 2, size: 3 } as const
@@ -23,10 +20,7 @@ export const Operator = { vkey: 0, bond: 1, activeFrom: 2, activeUntil: 3 } as c
 
 /** Constructors of the state queue's minting redeemer. */
 export const QueueAction = { init: 0, deinit: 1, commit: 2, merge: 3, remove: 4, prune: 5 } as const
-/**
- * Constructors of the `approach` of `remove` and `slash`: who decides, and where the operator is in the
- * registry.
- */
+/** Constructors of the `approach` of `remove` and `slash`: who decides, and the operator's registry state. */
 export const Approach = { active: 0, retired: 1, 'already-slashed': 2, 'by-administrator': 3 } as const
 /** Constructors of the registry's redeemer, for minting and spending. */
 export const RegistryAction = {

@@ -89,7 +89,7 @@ export const itemTypeNames = [
 
 export type ItemType = (typeof itemTypeNames)[number]
 
-/** What an item of one major type must be. */
+/** The form that an item of one major type must have. */
 export interface Form {
   readonly kind: keyof typeof FormKind
   /** Bounds of a number, of a length in bytes, of how many parts or entries there are, or of a tag. */

@@ -73,10 +73,7 @@ export function rulesData({ parameters, networkId, slots }: ProvableRules): bigi
 export const witnessFraudScript = (parameters: CostModels): PlutusScript =>
   applyParameters(compiledCode('witness_fraud'), languageParameters(parameters))
 
-/**
- * The cost models of Plutus V1, V2 and V3: key and value of an entry in the map that a script data hash
- * holds.
- */
+/** The cost models of Plutus V1, V2 and V3: key and value of an entry in the map of a script data hash. */
 export const languageParameters = (parameters: CostModels): Uint8Array[] =>
   (['PlutusV1', 'PlutusV2', 'PlutusV3'] as const).map((language) =>
     // Behind the head of the map.

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { fromHex } from '@ratatosk/cbor'
 
-/** What this package reads of its CIP-57 blueprint. */
+/** The fields that this package reads of its CIP-57 blueprint. */
 interface Blueprint {
   readonly validators: readonly { readonly title: string; readonly compiledCode: string }[]
 }

@@ -36,11 +36,7 @@ const collateral: TestInput = {
   output: { address: Uint8Array.of(0x60, ...operator.hash), lovelace: 10_000_000n },
 }
 
-/**
- * Sets the execution units, takes the minimum fee from the last output, adds collateral and signs.
- *
- * @param cosigners keys that sign besides the operator and the signatories
- */
+/** Sets the execution units, takes the fee from the last output, adds collateral, signs (cosigners too). */
 export function complete(
   draft: TestTransaction,
   evaluate: Evaluate,

@@ -32,10 +32,7 @@ import { createWorld, wallet } from './world.js'
 const { scalus } = engines
 const world = createWorld()
 
-/**
- * Proof, removal and slash in one transaction: the cheapest proof of each policy, the costliest, and some
- * between them.
- */
+/** Proof, removal and slash in one transaction: the cheapest and costliest proofs, and some between them. */
 function removalsByProof(proofs: readonly ProvenLie[]) {
   const shown = [
     'inputSpentElsewhere',

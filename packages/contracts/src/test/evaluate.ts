@@ -9,9 +9,7 @@ export type ScriptRun =
   | {
       readonly ok: false
       readonly message: string
-      /**
-       * The last message that the failing script traced: in an instrumented script, the rule that refused.
-       */
+      /** The last message of the failing script: in an instrumented script, the rule that refused. */
       readonly lastTrace: string | undefined
     }
 
@@ -31,10 +29,7 @@ export const timeOf = (slot: bigint): bigint => zeroTime + slot * 1000n
 /** The engines of others. */
 export const engines = { scalus, aiken } satisfies { readonly [name: string]: Evaluate }
 
-/**
- * Aiken's engine takes several times as long as the others. It runs `all` cases, one of so many, or none if
- * this is not set.
- */
+/** Aiken's engine is several times slower. It runs `all` cases, one of N, or none if this is not set. */
 const aikenCases = process.env.RATATOSK_AIKEN
 const everyAikenCase = aikenCases === 'all' ? 1 : Number(aikenCases)
 export const runsAiken = aikenCases !== undefined

@@ -22,10 +22,8 @@ const builds = new Map<ValidatorTitle, Compiled>()
 let inputs: string | undefined
 
 /**
- * The instrumented build of a validator, see `compileInstrumented`. It takes seconds to compile, and is kept
- * in a file until the sources, the packages that they use or the compiler change.
- *
- * No published program is kept: the test of the blueprint compiles each anew.
+ * The instrumented build of a validator, see `compileInstrumented`. It takes seconds to compile, so a file
+ * keeps it until the sources, their packages or the compiler change. Published programs are never kept.
  */
 export function instrumentedBuild(title: ValidatorTitle): Compiled {
   inputs ??= digestOfInputs()

@@ -8,9 +8,8 @@ import type { TestTransaction } from './transaction.js'
 import { createWorld, type World } from './world.js'
 
 /**
- * Declares the tests of a validator. Every engine accepts the scenarios and refuses the breaches. An
- * instrumented build shows that each breach is refused by the rule it names, and that the rule is necessary:
- * without it, the breach passes.
+ * Declares the tests of a validator. Every engine accepts the scenarios and refuses the breaches. The
+ * instrumented build shows that a breach is refused by its rule, and passes without it.
  */
 export function judgeRules(
   title: ValidatorTitle,

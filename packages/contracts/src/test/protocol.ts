@@ -8,11 +8,7 @@ import { createWorld, type World, type WorldOptions } from './world.js'
 export interface Protocol {
   open(options?: WorldOptions): World
   readonly evaluate: Evaluate
-  /**
-   * Expects that the scripts refuse a transaction.
-   *
-   * @param rule the rule that refuses it; undefined if a script fails before any rule
-   */
+  /** Expects that the scripts refuse a transaction by `rule`; undefined if they fail before any rule. */
   refuses(transaction: TestTransaction, rule: string | undefined): void
 }
 

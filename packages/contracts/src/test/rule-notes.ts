@@ -1,9 +1,9 @@
-/** What `RULES.md` states about a rule. */
+/** The text of `RULES.md` about a rule. */
 export interface RuleNote {
   readonly rule: string
   /** The condition that the script checks. */
   readonly condition: string
-  /** What an attacker, or a mistake, could do without it. */
+  /** The attack or mistake that it prevents. */
   readonly stops: string
 }
 

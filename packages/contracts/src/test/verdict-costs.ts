@@ -24,17 +24,17 @@ export function priceOf({ memory, steps }: { memory: bigint; steps: bigint }): b
   return (numerator + denominator - 1n) / denominator
 }
 
-/** What scripts cost that a transaction refers to, in lovelace. */
+/** The cost of the scripts that a transaction refers to, in lovelace. */
 export function referenceFee(scripts: readonly PlutusScript[]): bigint {
   const size = scripts.reduce((sum, { bytes }) => sum + bytes.length, 0)
   const { numerator, denominator } = parameters.referenceScriptCostPerByte
   return (BigInt(size) * numerator) / denominator
 }
 
-/** What the greatest transaction costs besides its scripts. */
+/** The cost of the greatest transaction besides its scripts. */
 const sizeFee = parameters.minFeeB + parameters.minFeeA * BigInt(parameters.maxTransactionSize)
 
-/** What verdicts cost their prover, in Markdown. */
+/** The costs of verdicts for their prover, in Markdown. */
 export function verdictRows(
   world: World,
   proofs: readonly ProvenLie[],

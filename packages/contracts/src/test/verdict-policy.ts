@@ -21,12 +21,12 @@ import { at, fieldsOf } from '../validators/core/data.js'
 import { createRuleBook, type RuleBook } from '../validators/core/rules.js'
 import { bind, type Data, lambda, scope, type Unit } from '../validators/core/term.js'
 
-/** What the tests call fraud: a block whose transactions root is this. */
+/** The transactions root that makes a block a fraud in the tests. */
 const invalidRoot = new Uint8Array(32).fill(3)
 
 /**
- * A verdict policy for tests, of the form that all have: it speaks of a header alone. It mints one token,
- * named by the hash of the header in its redeemer, if the transactions root in that header is 32 bytes of 3.
+ * A verdict policy for tests, of the usual form: it reads a header alone. It mints one token, named by the
+ * header hash in its redeemer, if the transactions root in that header is 32 bytes of 3.
  */
 const verdictPolicy = (book: RuleBook, context: Data): Unit =>
   scope(function* () {

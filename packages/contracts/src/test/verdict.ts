@@ -5,10 +5,7 @@ import { scriptHash } from '@ratatosk/ledger'
 import type { PlutusScript } from '../script/apply.js'
 import type { Token } from './transaction.js'
 
-/**
- * The policy of `verdict-policy.ts`, compiled by `scripts/write-verdict.mjs`; the tests of other packages
- * read it as well.
- */
+/** The policy of `verdict-policy.ts`, compiled by `scripts/write-verdict.mjs`, for other packages too. */
 const verdictFile = new URL('../../src/test/verdict.json', import.meta.url)
 
 export const verdict: { readonly script: PlutusScript; readonly hash: Uint8Array } = (() => {

@@ -61,16 +61,13 @@ export const foreignScript = Uint8Array.of(0x82, 0x01, 0x80)
 export const foreignPolicy = scriptHash('native', foreignScript)
 export const foreign = (name: Uint8Array): Token => ({ policy: foreignPolicy, name, quantity: 1n })
 
-/**
- * A verdict policy that allows everything, to show what the queue makes of any token: a native script around
- * the foreign one.
- */
+/** A verdict policy that allows everything, to test the queue with any token: around the foreign script. */
 export const openVerdict = (() => {
   const bytes = Uint8Array.of(0x82, 0x01, 0x81, ...foreignScript)
   return { bytes, hash: scriptHash('native', bytes) }
 })()
 
-/** What `init` of the registry spends: the output of the test input with this id. */
+/** The output that `init` of the registry spends: that of the test input with this id. */
 export const deploymentInput = 7
 
 export interface WorldOptions {

@@ -105,8 +105,8 @@ export function compileValidator(title: ValidatorTitle): Compiled {
 }
 
 /**
- * Compiles a validator with an additional first parameter, the place of a rule to skip, and with traces that
- * name the rules: see {@link createInstrumentedRuleBook}. For tests only.
+ * Compiles a validator for tests, with the place of a rule to skip as an additional first parameter, and with
+ * traces that name the rules: see {@link createInstrumentedRuleBook}.
  */
 export function compileInstrumented(title: ValidatorTitle): Compiled {
   const names = new Set<string>()

@@ -17,7 +17,7 @@ export interface TestBlock extends AccusedBlock {
   readonly outputsAfter: Entries
 }
 
-/** What an operator states falsely. Each changes a map in place, before its root is taken. */
+/** A false statement of an operator. Each changes a map in place, before its root is taken. */
 export interface Lie {
   readonly entries?: (entries: Entries) => void
   readonly before?: (outputs: Entries) => void
@@ -86,10 +86,7 @@ export function blockOf(transactions: readonly Uint8Array[], outputs: Entries, l
   }
 }
 
-/**
- * The outputs of the drafted transactions by reference, so that the state after a block is known without
- * decoding.
- */
+/** The outputs of the drafted transactions by reference: the state after a block without decoding. */
 const drafted = new Map<string, Uint8Array>()
 
 function draftedOutput(outref: Uint8Array): Uint8Array {
@@ -168,9 +165,7 @@ export const hexOfPosition = (position: number): string => toHex(transactionKey(
 
 const genesis = (index: number): OutputReference => ({ transactionId: new Uint8Array(32).fill(0xaa), index })
 
-/*
- * One block: three transactions over 40 outputs. The first makes what the others spend and read.
- */
+/** One block: three transactions over 40 outputs. The first makes what the others spend and read. */
 const [coin0, coin1, coin2, coin3, coin4] = [0, 1, 2, 30, 31].map(genesis) as [
   OutputReference,
   OutputReference,

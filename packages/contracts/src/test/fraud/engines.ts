@@ -18,10 +18,7 @@ export interface Minting {
   readonly redeemer: Uint8Array
   readonly name?: Uint8Array
   readonly quantity?: bigint
-  /**
-   * Plutus data CBOR of the inline datums of reference inputs; the script is in a reference input behind
-   * them.
-   */
+  /** Plutus data CBOR of the inline datums of reference inputs; the script's reference input follows them. */
   readonly datums?: readonly Uint8Array[]
 }
 

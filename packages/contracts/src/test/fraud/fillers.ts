@@ -11,10 +11,7 @@ function branchOf(key: Uint8Array): number {
   return (path[0]! << 4) | (path[1]! >> 4)
 }
 
-/**
- * The CBOR of the references to output 0 of a transaction, whose id holds a number; the same bytes are
- * overwritten by the next.
- */
+/** The CBOR of references to output 0 of numbered transaction ids; the next overwrites the same bytes. */
 function* numbered(count: number, from: number): Generator<Uint8Array, void> {
   const key = Buffer.from(hexOf({ transactionId: new Uint8Array(32), index: 0 }), 'hex')
   for (let i = 0; i < count; i++) {
@@ -25,8 +22,7 @@ function* numbered(count: number, from: number): Generator<Uint8Array, void> {
 
 /**
  * Keys that make the proofs of some keys as long as in a map of so many. Of the others of that map only one
- * is left in each branch: the hash of a branch is in a proof, and not what is behind it.
- *
+ * is left in each branch: a proof has the hash of a branch only.
  * @param keys in hex, whose branches are whole
  * @param from the first number: other numbers are other keys
  */

@@ -17,7 +17,7 @@ export interface InventedState {
 /** Signs transactions that have no signature yet. */
 const signer = testKey('samples')
 
-/** What an output holds unless the sums need more, and what collateral does. */
+/** The lovelace of an output unless the sums need more, and of collateral. */
 const least = 1_000_000n
 const ofCollateral = 10_000_000n
 
@@ -25,9 +25,8 @@ const ofCollateral = 10_000_000n
 const lastSlot = 2n ** 40n
 
 /**
- * A ledger for a transaction of which the vectors have no ledger: its inputs stand for outputs of the keys
- * that have signed it, which hold what it pays. If its signatures are random bytes or none and it has no
- * other witnesses, a key of the tests signs it instead; the body stays as it is.
+ * A ledger for a transaction whose vector lacks one: its inputs stand for outputs of the keys that signed it,
+ * which hold what it pays. Without valid signatures and other witnesses, a test key signs instead.
  */
 export function withInventedState(bytes: Uint8Array): InventedState {
   let decoded: Transaction
@@ -69,8 +68,7 @@ function signed(transaction: Transaction): Transaction {
 }
 
 /**
- * The outputs that inputs, reference inputs and collateral stand for. One input, of a key and no collateral
- * if there is one, holds the rest.
+ * The outputs of inputs, reference inputs and collateral. One input, of a key if possible, holds the rest.
  */
 function outputsFor({ body, witnesses }: Transaction, networkId: number): Entries {
   const keys = witnesses.keyWitnesses.map(({ publicKey }) => blake2b224(publicKey))
@@ -94,8 +92,7 @@ function outputsFor({ body, witnesses }: Transaction, networkId: number): Entrie
 }
 
 /**
- * The inputs that redeemers name by their places in order: they are locked by a script of the witness set,
- * with a datum if there is one.
+ * The inputs that redeemers point to: locked by a script of the witness set, with a datum if there is one.
  */
 function scriptInputs(
   { inputs }: Transaction['body'],

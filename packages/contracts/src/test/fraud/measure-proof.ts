@@ -12,7 +12,7 @@ export interface ProvenLie {
   readonly redeemer: Uint8Array
 }
 
-/** What a proof costs besides the transaction that it is in. */
+/** The cost of a proof besides the transaction that it is in. */
 export function measureProof({ what, header, script, redeemer }: ProvenLie) {
   const evaluated = engines.scalus(mintingOf({ script, redeemer, name: headerHash(header) }))
   if (!evaluated.ok) throw new Error(`${what}: ${evaluated.message}`)

@@ -40,22 +40,20 @@ function replaced(data: PlutusData, place: number, change: (part: PlutusData) =>
   return 'fields' in data ? { index: data.index, fields: items } : items
 }
 
-/** What a mutation does to a part: puts a part of another redeemer there, or changes it. */
+/** The ways to mutate a part: put a part of another redeemer there, or change it. */
 const mutationKinds = ['foreign part', 'integer', 'cut', 'bit', 'items', 'constructor'] as const
 type MutationKind = (typeof mutationKinds)[number]
 
 export interface Mutated {
   readonly redeemer: PlutusData
-  /** What was done last. */
+  /** The last mutation. */
   readonly kind: MutationKind
 }
 
 /** The redeemer, the header and its fields: a changed header has another hash. */
 const headerParts = 12
 
-/**
- * A redeemer with a few parts exchanged, changed or removed: foreign keys, swapped sides, truncated proofs.
- */
+/** A redeemer with a few parts exchanged, changed or removed: foreign keys, swapped sides, short proofs. */
 export function mutated(redeemer: PlutusData, pool: readonly PlutusData[], draw: Draw): Mutated {
   let result = redeemer
   let kind: MutationKind = 'items'

@@ -5,7 +5,7 @@ import { instrumentedBuild } from '../instrumented-build.js'
 import { scriptOf } from './engines.js'
 import { measureProof, type ProvenLie } from './measure-proof.js'
 
-/** What the memory of a proof goes into, in units of memory. */
+/** The parts that use the memory of a proof, in units of memory. */
 export interface ProofParts {
   readonly what: string
   readonly memory: bigint

@@ -54,10 +54,7 @@ export const statedOf = (
   }
 }
 
-/**
- * How many redeemers were tried: stated frauds, and those with their parts changed; and how many of both by
- * the machine.
- */
+/** The numbers of tried redeemers, stated and with changed parts, and of both by the machine. */
 export interface Tried {
   readonly proofs: number
   readonly mutations: number

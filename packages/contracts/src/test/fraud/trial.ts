@@ -20,7 +20,7 @@ import type { Draw } from './draw.js'
 import { type Judge, mintingOf } from './engines.js'
 import { mutated } from './mutations.js'
 
-/** What a script does with a redeemer: `deep` if the stack of JavaScript does not suffice to tell. */
+/** The result of a script for a redeemer: `deep` if it exceeds the stack of JavaScript. */
 export type Ruling = 'accepted' | 'refused' | 'deep'
 
 /** A minting policy as a function of JavaScript, without costs: whether it mints a token of this name. */
@@ -40,8 +40,7 @@ export function translatePolicies(
     return (redeemer, name) => {
       const minted = new MapData(listOf([new Pair(new BytesData(name), new IntData(1))]))
       const mint = new MapData(listOf([new Pair(policy, minted)]))
-      // What the policies read of a transaction: its reference inputs, of which it has none here, and what it
-      // mints.
+      // The policies read of a transaction its reference inputs, of which it has none here, and its mint.
       const transaction = new ConstrData(0, listOf<Data>([nothing, nothing, nothing, new IntData(0), mint]))
       const purpose = new ConstrData(0, listOf<Data>([policy]))
       try {
@@ -78,9 +77,7 @@ export type Stated = readonly [fraud: string, redeemer: Uint8Array]
 /** Tries redeemers of a policy against honest blocks. */
 export interface Trial {
   /**
-   * Tries redeemers, and changes of them, in which parts of others and of those of the block before are put
-   * too.
-   *
+   * Tries redeemers, and changes of them with parts of others and of those of the block before.
    * @throws Error (rejects) if the policy accepts one, or if the translated script and the machine disagree
    */
   expectNoVerdict(header: Header, stated: readonly Stated[], mutations: number, draw: Draw): Promise<void>

@@ -37,7 +37,7 @@ export const hasVectors = vectorsFolder('midgard-txs') !== undefined
 export interface VectorTransactions {
   readonly name: string
   readonly transactions: readonly Uint8Array[]
-  /** What is unspent before them: output CBOR by reference in hex. It holds until the next is read. */
+  /** The outputs unspent before them: output CBOR by reference in hex. It holds until the next is read. */
   readonly unspent: ReadonlyMap<string, Uint8Array>
   readonly rules: ProvableRules
   /** The first slot of their block. */
@@ -95,10 +95,7 @@ function* scenarios(): Generator<VectorTransactions, void> {
   }
 }
 
-/**
- * If the parameters change in a run, it does not tell where: from its first boundary of epochs on, those
- * after the run count.
- */
+/** A run does not record where its parameters change: after its first epoch boundary, the new ones count. */
 function* runs(): Generator<VectorTransactions, void> {
   for (const { name, unspent: before, events, parametersBefore, parametersAfter } of ledgerRuns(
     folder('ledger-rules'),
@@ -183,8 +180,8 @@ const unproven = new Set([
 ])
 
 /**
- * What policies have to say of a block: nothing of an honest one, nor of one whose transactions break only
- * rules that no policy proves; of another, that it is a fraud. The vector records the results of scripts.
+ * The verdict expected of the policies: none for an honest block or a breach of rules that no policy proves;
+ * otherwise a fraud. The vector records the results of scripts.
  */
 export type Judgement =
   | { readonly kind: 'honest' }

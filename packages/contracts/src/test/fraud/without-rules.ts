@@ -45,9 +45,8 @@ export interface WithoutRules<Proof> {
 }
 
 /**
- * Declares the tests of an instrumented build of a policy: each breach is refused by the rule that it names,
- * and passes without it, and each rule has a breach. The build is translated, because a machine decodes it
- * for each breach.
+ * Declares the tests of an instrumented build: each breach is refused by its rule only, and every rule has a
+ * breach. The build is translated, because a machine decodes it for each breach.
  */
 export function judgeWithoutRules<Proof>(policy: WithoutRules<Proof>): void {
   const { title, parameters, breaches, encode } = policy

@@ -36,11 +36,7 @@ function redeemerOf(claim: ClaimOfProof): Uint8Array {
 
 const rule = translatePolicy(script)
 
-/**
- * What the checker rules, translated to JavaScript: many times as fast as a machine.
- *
- * @throws PlutusDataError if the proof is not data of the type `PlutusData`
- */
+/** The result of the checker, translated to JavaScript. Throws PlutusDataError if the proof is not data. */
 export const checkTranslated = (claim: ClaimOfProof): Ruling =>
   rule(decodePlutusData(redeemerOf(claim)), noName)
 

@@ -40,7 +40,7 @@ export const removal = (
   approach,
 })
 
-/** What convicts a block: its header, the policy and its redeemer. */
+/** The parts that convict a block: its header, the policy and its redeemer. */
 interface Conviction {
   readonly header: Header
   readonly policy: Pick<Contract, 'script'>
@@ -52,10 +52,7 @@ const firstConviction: Conviction = {
   redeemer: convicting(firstHeader).redeemer,
 }
 
-/**
- * Removes the first of two blocks in the transaction that mints the verdict, and slashes its operator, whose
- * entry is given.
- */
+/** Removes the first of two blocks in the transaction that mints the verdict, and slashes its operator. */
 const slashing = (
   world: World,
   approach: SlashingApproach,
@@ -145,10 +142,8 @@ export const chain = (count: number): Header[] => {
 export const [, thirdHeader = secondHeader, fourthHeader = secondHeader] = chain(3)
 
 /**
- * Prunes blocks behind the root: the first block was removed. The inputs are in another order than the list:
- * the root is the last of them, the blocks go backwards.
- *
- * @param next the block behind those, which stays
+ * Prunes the blocks behind the root up to `next`: the first block was removed. The inputs are in another
+ * order than the list: the root is the last of them, the blocks go backwards.
  */
 export const pruneBlocks = (world: World, headers: readonly Header[], next?: Header): TestTransaction => {
   const places = [headers.length, ...headers.map((_, place) => headers.length - 1 - place)]

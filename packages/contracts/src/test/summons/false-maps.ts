@@ -71,17 +71,13 @@ export const falsehoods: { readonly [name: string]: Falsify } = {
     leafAt(pathFrom([...nibblesOf(path, 0, Math.max(depth, 16))], new Uint8Array(32))),
 }
 
-/** What a branch with one child has below: the same node, or of a branch that forks there its child. */
+/** The node below a branch with one child: the same node or, of a branch that forks there, its child. */
 function sunk(node: FreeNode | undefined, depth: number, path: Uint8Array): FreeNode | Uint8Array {
   const below = node?.kind === 'branch' && node.fork === depth ? node.below[nibbleAt(path, depth)] : node
   return below ?? leafAt(path)
 }
 
-/**
- * The map with another node on a path.
- *
- * @param levels how many branches are above it at most
- */
+/** The map with another node on a path, at most `levels` branches deep. */
 export function falsified(
   top: FreeNode | undefined,
   path: Uint8Array,

@@ -41,9 +41,7 @@ export const answererOf =
   }
 
 /**
- * Asks for the outputs after a block until there is a difference or no answer. The summons judges every
- * question and every answer.
- *
+ * Asks for the outputs after a block until there is a difference or no answer.
  * @throws if the summons refuses a question
  */
 export function search(world: World, truth: TrieView, header: Header, answer: Answerer): Search {

@@ -19,8 +19,8 @@ import {
 } from './values.js'
 
 /*
- * The builtin functions of Plutus V3 that the policies of fraud proofs use. What a script reads in a redeemer
- * may be anything, so each checks the kinds of its arguments.
+ * The builtin functions of Plutus V3 that the policies of fraud proofs use. A script may read anything in a
+ * redeemer, so each checks the kinds of its arguments.
  */
 
 const int = (value: unknown): Int => (typeof value === 'number' || typeof value === 'bigint' ? value : fail())

@@ -38,18 +38,13 @@ import {
   unit,
 } from './values.js'
 
-/**
- * What a variable stands for: a name in JavaScript, or a builtin function, so that calls of it are direct.
- */
+/** The meaning of a variable: a name in JavaScript, or a builtin function, so that its calls are direct. */
 type Bound = string | BuiltinName
 
 /**
- * Translates a script to a function of JavaScript: what the script evaluates to, without its costs, many
- * times as fast as a machine. It throws `Failure` where the script fails. Where the script recurs deeper than
- * the stack of JavaScript, it throws a RangeError.
- *
- * Plutus Core evaluates arguments before a function is called, as JavaScript does, so each term has a direct
- * translation.
+ * Translates a script to a JavaScript function of its result, without costs, many times as fast as a machine.
+ * It throws `Failure` where the script fails, and a RangeError where the stack overflows. Both languages
+ * evaluate arguments before a call, so each term has a direct translation.
  */
 export function translate({ bytes }: PlutusScript): (argument: unknown) => unknown {
   const { body } = parseUPLC(new CborReader(bytes).readBytes(), 'flat')
@@ -105,8 +100,7 @@ function builtinIn(term: UPLCTerm, scope: readonly Bound[]): BuiltinName | undef
 }
 
 /**
- * A function and the arguments that it is applied to. plu-ts passes several arguments at once as a `case` of
- * a `constr` with them as fields.
+ * A function and its arguments. plu-ts passes several at once as a `case` of a `constr` with them as fields.
  */
 function applied(term: UPLCTerm): { callee: UPLCTerm; args: UPLCTerm[] } {
   const args: UPLCTerm[] = []

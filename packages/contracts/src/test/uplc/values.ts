@@ -76,7 +76,7 @@ const lowest = BigInt(Number.MIN_SAFE_INTEGER)
 const highest = BigInt(Number.MAX_SAFE_INTEGER)
 export const intOf = (value: bigint): Int => (value >= lowest && value <= highest ? Number(value) : value)
 
-/** What many redeemers share is converted once. */
+/** Data that many redeemers share is converted once. */
 const converted = new WeakMap<object, Data>()
 
 export function dataOf(data: PlutusData): Data {

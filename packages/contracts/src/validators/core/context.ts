@@ -52,17 +52,11 @@ export const inputsOf = (transaction: List): List => unListData(at(transaction, 
 export const referenceInputsOf = (transaction: List): List => unListData(at(transaction, 1))
 export const outputsOf = (transaction: List): List => unListData(at(transaction, 2))
 export const mintOf = (transaction: List): Entries => unMapData(at(transaction, 4))
-/**
- * The redeemers by what each is for: a `ScriptPurpose`, which numbers minting and spending as {@link Purpose}
- * does.
- */
+/** The redeemers by `ScriptPurpose`, which numbers minting and spending as {@link Purpose} does. */
 export const redeemersOf = (transaction: List): Entries => unMapData(at(transaction, 9))
 export const signatoriesOf = (transaction: List): List => unListData(at(transaction, 8))
 
-/**
- * A bound of the validity interval in POSIX milliseconds; fails if it is infinite. The interval is
- * `[from, to)`.
- */
+/** A bound of the validity interval `[from, to)` in POSIX milliseconds; fails if it is infinite. */
 const boundOf = (transaction: List, bound: 0 | 1): Int =>
   unIData(headList(fieldsOf(at(fieldsOf(at(fieldsOf(at(transaction, 7)), bound)), 0))))
 export const validFromOf = (transaction: List): Int => boundOf(transaction, 0)
@@ -77,10 +71,7 @@ export const datumFieldOf = (output: Data): Data => at(fieldsOf(output), 2)
 export const scriptFieldOf = (output: Data): Data => at(fieldsOf(output), 3)
 
 export const inlineDatum = (datum: Data): Data => constr(2, datum)
-/**
- * The inline datum of an output. For an output with a datum hash this is the hash, and reading its fields
- * fails.
- */
+/** The inline datum of an output. Of an output with a datum hash, this is the hash: reading fields fails. */
 export const datumOf = define((output: Data): Data => headList(fieldsOf(datumFieldOf(output))))
 
 export const paymentCredentialOf = define((output: Data): Data => at(fieldsOf(addressOf(output)), 0))

@@ -4,7 +4,7 @@ import { none } from './data.js'
 import type { Rules } from './rules.js'
 import type { Data, Int } from './term.js'
 
-/** What an output of the protocol must be. */
+/** The requirements on an output of the protocol. */
 interface ExpectedOutput {
   readonly address: Data
   /** Every asset but ada. */
@@ -21,11 +21,8 @@ export const outputRules = (name: string, output: Data, expected: ExpectedOutput
 })
 
 /**
- * The rules of a continuing output: a spent one paid back with a new datum.
- *
- * @param leastAda the least lovelace it holds; by default, as much as the spent one held. More is allowed,
- *   because a longer
- *   datum needs more
+ * The rules of a continuing output: a spent one paid back with a new datum. It holds at least `leastAda`, by
+ * default the lovelace of the spent one: more is allowed, because a longer datum needs more.
  */
 export const continuingOutputRules = (
   name: string,

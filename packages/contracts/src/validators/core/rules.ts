@@ -20,13 +20,9 @@ export interface RuleBook {
 export const createRuleBook = (): RuleBook => ruleBook(new Set(), (_name, _place, condition) => condition)
 
 /**
- * A rule book for tests. The script traces the name of each rule before it evaluates the condition, so that
- * the last trace of a failed run names the rule that refused; and it skips one rule, so that one compilation
- * serves the mutants of every rule.
- *
- * @param skipped a parameter of the script: the place of the rule to skip, in the order of
- *   {@link RuleBook.names}; −1 for none
- * @param names where the names are collected
+ * A rule book for tests. The script traces each rule's name before its condition, so that the last trace of a
+ * failed run is the rule that refused; it skips the rule at the place `skipped` in the order of {@link
+ * RuleBook.names} (−1 for none), so that one compilation serves the mutants of every rule.
  */
 export const createInstrumentedRuleBook = (skipped: Int, names: Set<string>): RuleBook =>
   ruleBook(names, (name, place, condition) =>

@@ -73,12 +73,6 @@ export function lambda<A extends PType, B extends PType>(
 /**
  * A sequence of bindings that ends in a term. Each `yield* bind(value)` is a strict `let`: it evaluates the
  * value once, at that point, for everything below it.
- *
- * @example
- * const doubled = scope(function* () {
- *   const head = yield* bind(unIData(headList(items)))
- *   return addInteger(head, head)
- * })
  */
 export function scope<B extends PType>(steps: () => Generator<Term<PType>, Term<B>, Term<PType>>): Term<B> {
   return new Term<B>(data, (config, start) => {
@@ -114,9 +108,8 @@ type Config = Parameters<Term<PType>['toIR']>[0]
 let linker: ((closed: Term<PType>, config: Config, depth: bigint) => Ir) | undefined
 
 /**
- * Terms keep what they translate to, by depth. Variables count from where they are used, so that a closed
- * term may be translated at any depth; at one that no other translation uses, nothing kept from it is taken
- * up.
+ * Terms keep their translation, by depth. Variables count from their use, so that a closed term may be
+ * translated at any depth; at a depth that no other translation uses, nothing kept is reused.
  */
 let unusedDepth = 0n
 const depthOfItsOwn = (): bigint => {
@@ -125,8 +118,8 @@ const depthOfItsOwn = (): bigint => {
 }
 
 /**
- * Binds every {@link hoisted} term that a closed script uses at its start, each behind those it uses.
- * plu-ts's own hoisting repeats hoisted terms that are used inside others; a large script doubles by it.
+ * Binds every {@link hoisted} term of a closed script at its start, each behind those it uses. plu-ts's own
+ * hoisting repeats hoisted terms inside others, which doubles a large script.
  */
 export function linked<A extends PType>(script: Term<A>): Term<A> {
   return new Term<A>(data, (config) => {
@@ -155,8 +148,7 @@ export function linked<A extends PType>(script: Term<A>): Term<A> {
 }
 
 /**
- * A function whose code is in the script once, however often it is called. It must be closed: it uses its
- * argument only.
+ * A function whose code is in the script once for all calls. It must be closed: it uses its argument only.
  */
 export function define<A extends PType, B extends PType>(
   body: (input: Term<A>) => Term<B>,

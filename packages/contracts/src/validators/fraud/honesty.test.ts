@@ -23,15 +23,14 @@ import { openTrial, type Trial } from '../../test/fraud/trial.js'
 
 /**
  * `RATATOSK_HONEST_BLOCKS=10000` tries so many blocks; otherwise a few. `RATATOSK_HONEST_FROM=5001` begins
- * with that seed, so that a long run can be split. `RATATOSK_HONEST_MUTATIONS` is how many changed redeemers
- * each policy gets in each block.
+ * with that seed, to split a long run. `RATATOSK_HONEST_MUTATIONS`: changed redeemers by policy and block.
  */
 const isLong = process.env.RATATOSK_HONEST_BLOCKS !== undefined
 const blocks = Number(process.env.RATATOSK_HONEST_BLOCKS ?? 4)
 const from = Number(process.env.RATATOSK_HONEST_FROM ?? 1)
 const seeds = Array.from({ length: blocks }, (_, index) => from + index)
 const mutationsOfBlock = Number(process.env.RATATOSK_HONEST_MUTATIONS ?? 35)
-/** What of the trials goes through the machine too. */
+/** The trials that go through the machine too. */
 const sample = isLong ? { first: 20, every: 100 } : { first: 1, every: 100 }
 
 /** Writes what a long run has tried. */

@@ -51,10 +51,7 @@ import {
  * before and after the block. Each opening comes with the rules that tie it to the header.
  */
 
-/**
- * Opens parts of a header for the frauds of a policy. Each binds only what it opens, so that no policy holds
- * what it does not need.
- */
+/** Opens parts of a header for a policy's frauds. Each binds only what it opens: no policy holds more. */
 export type Opening<T> = Generator<Term<PType>, T, Term<PType>>
 
 /** The transactions of the header that a fraud proof is about. Each function fails unless its rules hold. */
@@ -75,12 +72,11 @@ export interface Transactions {
   hasAt(path: Bytes, valueHash: Bytes, proof: Data): Bool
 }
 
-/** What the transactions map of the header notes of outputs. */
+/** The entries that the transactions map of the header holds for outputs. */
 interface NotedOutputs {
   /**
-   * What the block notes of an output; empty if nothing.
-   *
-   * @param opening `Noted [record, proof]` or `NotNoted [proof]`
+   * The block's record of an output; empty without one. `opening`: `Noted [record, proof]` or `NotNoted
+   * [proof]`
    */
   outputIn(key: Bytes, opening: Data): Bytes
   /** The same by the hash of the key. */
@@ -90,9 +86,8 @@ interface NotedOutputs {
 /** The outputs before and after the block. */
 interface UnspentOutputs {
   /**
-   * The hash of an output that is unspent before or after the block; empty if it is not.
-   *
-   * @param opening `Unspent [hash, proof]` or `Missing [proof]`
+   * The hash of an output if unspent then; else empty. `opening`: `Unspent [hash, proof]` or `Missing
+   * [proof]`
    */
   unspent(when: 'before' | 'after', key: Bytes, opening: Data): Bytes
   /** The same by the hash of the key. */
@@ -102,7 +97,7 @@ interface UnspentOutputs {
 /** All that a header commits to. */
 export interface Accused extends Transactions, NotedOutputs, UnspentOutputs {}
 
-/** What a proof supplies beside what it opens. */
+/** The data that a proof supplies beside its openings. */
 export interface Supplied {
   /** The bytes that a proof holds, or names as the datum of a reference input. */
   supplied(content: Data): Bytes
@@ -253,8 +248,7 @@ export const positionOf = (opening: List): Int => unIData(at(opening, 0))
 export const recordOf = (opening: List): Bytes => unBData(at(opening, 1))
 
 /**
- * Data in the redeemer, or the inline datum of a reference input, by its index: for what a redeemer cannot
- * hold.
+ * Data in the redeemer, or by index in a reference input's inline datum: for data too large for a redeemer.
  */
 const suppliedData = defineOf<[PData, PList<PData>], PData>(2, (supplied, referenceInputs) =>
   scope(function* () {

@@ -24,9 +24,8 @@ export const transactionFraudOfVersion11 = (
 ): Unit => fraudPolicy(book, transactionFraudsOfVersion11(parameters), context)
 
 /**
- * Proves that a transaction of a block lacks a signature, script, redeemer or datum, or has a wrong one.
- *
- * @param views the parameters: the cost models by which the layer 2 judges its transactions
+ * Proves that a transaction lacks a signature, script, redeemer or datum, or has a wrong one. `views`: the
+ * cost models by which the layer 2 judges its transactions.
  */
 export const witnessFraud = (book: RuleBook, views: LanguageViews, context: Data): Unit =>
   fraudPolicy(book, witnessFrauds(views), context)

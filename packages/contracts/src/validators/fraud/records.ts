@@ -92,9 +92,7 @@ export const chunkHashOf = (chunk: Bytes): Bytes => part(chunk, chunkRecord.hash
  */
 export const createdOf = (output: Bytes): Int => number(output, outputRecord.created)
 
-/**
- * One more than the position of the transaction that spends the output; 0 if it is unspent after the block.
- */
+/** One more than the position of the transaction that spends the output; 0 if unspent after the block. */
 export const spentOf = (output: Bytes): Int => number(output, outputRecord.spent)
 
 export const outputHashOf = (output: Bytes): Bytes => part(output, outputRecord.hash, hashBytes)

@@ -26,23 +26,17 @@ import {
 const isLong = process.env.RATATOSK_HONEST_BLOCKS !== undefined
 const mutationsOfBlock = Number(process.env.RATATOSK_HONEST_MUTATIONS ?? 35)
 const most = isLong ? Number.POSITIVE_INFINITY : proofsOfFraud
-/**
- * Of the honest blocks of a collection the first and one by so many are tried, and so of those that break
- * what no policy proves.
- */
+/** The step between tried blocks of a collection, honest or in breach of rules that no policy proves. */
 const every: { readonly [collection: string]: number } = {
   'midgard-txs': 250,
   'ledger-scenarios': 8,
   'ledger-rules/eras': 80,
   'cbor-decode': 12,
 }
-/** What of the trials of each script goes through the machine too. */
+/** The trials of each script that go through the machine too. */
 const sample = { first: isLong ? 2 : 1, every: 100 }
 
-/**
- * What a proof shows by the body alone, whatever else is known. Of other rules, some breaches are out of
- * reach: see the README.
- */
+/** The rules that the body alone proves. Some breaches of other rules are out of reach: see the README. */
 const alwaysProven = new Set([
   'BabbageNonDisjointRefInputs',
   'BabbageOutputTooSmallUTxO',
@@ -61,7 +55,7 @@ type Policy = readonly [VerdictPolicyName, (typeof verdictPolicies)[VerdictPolic
 const policies = Object.entries(verdictPolicies) as readonly Policy[]
 
 describe.skipIf(!hasVectors)('an honest block', { timeout: 48 * 3_600_000 }, () => {
-  // What a proof costs is not asked here.
+  // The cost of a proof does not matter here.
   const machine = openCek({ memory: 10n ** 12n, steps: 10n ** 15n })
 
   /** A trial of each policy; it is another script for other rules. */
@@ -84,10 +78,7 @@ describe.skipIf(!hasVectors)('an honest block', { timeout: 48 * 3_600_000 }, () 
     }
   }
 
-  /**
-   * Whether a fraud is found in a block by a policy that there is for its rules; then expects that it accepts
-   * the proof.
-   */
+  /** Whether a policy finds a fraud in a block; then expects that it accepts the proof. */
   async function isProven(vector: VectorTransactions): Promise<boolean> {
     const { rules, name } = vector
     const block = blockOfVector(vector)

@@ -7,8 +7,7 @@ import { type Bytes, bind, call, choose, type Data, lambda, scope, type Unit } f
 import { rootAt, rootExcluding, rootIncluding } from './proof.js'
 
 /**
- * The claims, by the constructor of the redeemer `[root, key, value, proof, next root]`. `leads`: the path
- * `key` leads to a leaf with the hash `value`.
+ * The claims `[root, key, value, proof, next root]`; `leads`: the path `key` leads to a leaf of hash `value`.
  */
 export const Claim = { has: 0, misses: 1, inserts: 2, deletes: 3, leads: 4 } as const
 

@@ -48,10 +48,7 @@ export const nibbles = defineOf<[PByteString, PInt, PInt], PByteString>(3, (path
   ),
 )
 
-/**
- * The rest of a path as a leaf's hash has it: packed, behind a byte that says whether it begins within a
- * byte.
- */
+/** The rest of a path as a leaf's hash has it: packed, behind a byte that says if it begins within a byte. */
 export const suffix = defineOf<[PByteString, PInt], PByteString>(2, (path, from) =>
   choose(
     isEven(from),

@@ -208,8 +208,8 @@ function readsTheSame(one: Uint8Array, other: Uint8Array): boolean {
 }
 
 /**
- * What the checker reads of a proof: not the constructor of a neighbour, and any step but a branch or a fork
- * as a leaf.
+ * The bytes that the checker reads of a proof: not the constructor of a neighbour, and any step but a branch
+ * or a fork as a leaf.
  */
 function readIn(proof: Uint8Array): Uint8Array {
   const steps = decodePlutusData(proof)

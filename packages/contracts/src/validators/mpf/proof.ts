@@ -52,10 +52,7 @@ export const pathLength = 64
 export const hashBytes = 32
 const Step = { branch: 0, fork: 1 } as const
 
-/**
- * The root of the map in which `key` has `value`. With the proof of an absent key: the root after its
- * insertion.
- */
+/** The root of the map in which `key` has `value`; with the proof of an absent key, after its insertion. */
 export const rootIncluding = (key: Bytes, value: Bytes, proof: List): Bytes =>
   rootAt(blake2b256(key), blake2b256(value), proof)
 
@@ -89,7 +86,6 @@ export const rootAt = defineOf<[PByteString, PByteString, PList<PData>], PByteSt
 
 /**
  * The hash of a node, from one path through it.
- *
  * @param end the hash below the last step
  * @param collapses whether a neighbour that is the only one left replaces its branch
  * @param depth the number of nibbles above the node

@@ -43,8 +43,7 @@ import type { QueueContext } from './context.js'
 import { blockName, contentOf, elementDatum, hashInName, isRoot, linkOf } from './list-element.js'
 
 /**
- * Appends a block: spends the last element and pays it back as output 0, now linked to the new block, which
- * is output 1.
+ * Appends a block: spends the last element, pays it back as output 0, linked to the new block in output 1.
  */
 export const commit = (book: RuleBook, context: QueueContext): Unit =>
   scope(function* () {

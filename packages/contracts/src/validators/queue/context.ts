@@ -20,7 +20,7 @@ export interface QueueParameters {
   readonly verdictPolicies: Data
 }
 
-/** What the rules of every queue action read. */
+/** The facts that the rules of every queue action read. */
 export interface QueueContext {
   readonly parameters: QueueParameters
   /** The fields of `TxInfo`. */

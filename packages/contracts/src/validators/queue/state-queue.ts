@@ -67,10 +67,7 @@ const mint = (
     )
   })
 
-/**
- * @param redeemer Integer: a lower bound on the input's index, which spares a long search where many elements
- * are spent
- */
+/** @param redeemer a lower bound on the input's index, which spares a search where many elements are spent */
 const spend = (book: RuleBook, transaction: List, reference: Data, redeemer: Data): Unit =>
   scope(function* () {
     const inputs = yield* bind(skipAbout(inputsOf(transaction), unIData(redeemer)))

@@ -18,9 +18,6 @@ import { type Bool, bind, call, type Data, type List, lambda, scope } from '../c
  * Whether a verdict against a block is shown: a token with the header hash as its name, under one of the
  * verdict policies, is minted in the transaction or held by one of its reference inputs. A verdict speaks of
  * the header alone, so it stays true however often it is shown.
- *
- * @param policies list of bytes
- * @param hash bytes: the header hash
  */
 export const showsVerdict = (transaction: List, policies: Data, hash: Data): Bool =>
   scope(function* () {

@@ -30,7 +30,7 @@ export interface RegistryParameters {
   readonly slashPenalty: Data
 }
 
-/** What the rules of minting and burning the registry's token read. */
+/** The facts that the rules of minting and burning the registry's token read. */
 export interface MintContext {
   readonly parameters: RegistryParameters
   /** The fields of `TxInfo`. */
@@ -41,7 +41,7 @@ export interface MintContext {
   readonly minted: Data
 }
 
-/** What the rules of a change to the registry read. */
+/** The facts that the rules of a change to the registry read. */
 export interface ChangeContext {
   readonly parameters: RegistryParameters
   /** The fields of `TxInfo`. */
@@ -66,11 +66,7 @@ export function* fieldsOfRegistry(registry: Data) {
   return { operators, queue, running }
 }
 
-/**
- * The rules on the registry that a change pays back.
- *
- * @param place of the output
- */
+/** The rules on the registry that a change pays back, by the output's place. */
 export const continues = (
   name: string,
   { transaction, registry }: ChangeContext,

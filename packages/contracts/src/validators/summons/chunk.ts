@@ -66,7 +66,7 @@ export const showsChunk = (book: RuleBook, asked: List, answer: Data, referenceI
     )
   })
 
-/** What parts hold, or name as the datums of reference inputs, one after the other. */
+/** The bytes that parts hold, or name as the datums of reference inputs, one after the other. */
 const joined = (parts: List, referenceInputs: List): Bytes =>
   recursive<PList<PData>, PByteString>((self, rest) =>
     choose(

@@ -60,9 +60,7 @@ const fullBlock = blockOf(story, outputsBefore(), {
   entries: (entries) => patch(entries, toHex(chunkKey(0)), 9, eight(1024n)),
 })
 
-/**
- * A block whose outputs after it are one leaf at a path that is no leaf's, and the proof of its hash there.
- */
+/** A block whose outputs after it are one leaf at a path that no leaf can have, and its proof there. */
 function leafAt(what: string, path: Uint8Array): PolicyBreach<LedgerFraudProof> {
   const hash = new Uint8Array(32).fill(7)
   const block = blockOf(story, outputsBefore(), { header: { utxosRoot: leafHash(path, 0, hash) } })

@@ -2,7 +2,7 @@ import { note, type RuleNote } from '../../rule-notes.js'
 
 const proven = 'its bond would be lost by'
 
-/** What `RULES.md` states about the rules of lengths and chunks. */
+/** The texts of `RULES.md` about the rules of lengths and chunks. */
 export const chunkNotes: readonly RuleNote[] = [
   note(
     'witness-set-is-recorded',

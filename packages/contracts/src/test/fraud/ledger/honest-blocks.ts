@@ -56,10 +56,7 @@ export function honestBlockOf(draw: Draw): TestBlock {
   )
 }
 
-/**
- * Every proof that can be made of a block from what it really commits to: of each fraud, at each
- * transaction, input, output and key, and beyond the last.
- */
+/** Every proof about a block from its true commitments: of each fraud at each place, and beyond the last. */
 export function* proofsOf(block: TestBlock): Generator<LedgerFraudProof, void> {
   yield* chunkProofsOf(block)
   const { transactions, map, entries } = block

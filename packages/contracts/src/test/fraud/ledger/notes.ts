@@ -3,7 +3,7 @@ import { chunkNotes } from './chunk-notes.js'
 
 const proven = 'its bond would be lost by'
 
-/** What `RULES.md` states about the rules of the ledger policy. */
+/** The texts of `RULES.md` about the rules of the ledger policy. */
 export const ledgerFraudNotes: readonly RuleNote[] = [
   note(
     'verdict-names-header',

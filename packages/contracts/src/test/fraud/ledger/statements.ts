@@ -74,7 +74,7 @@ export const wrongOutputsAfter = (key: OutputReference) => (block: TestBlock) =>
 const hash = (key: OutputReference): Uint8Array =>
   honestBlock.before.valueHash(keyOf(key)) ?? honestBlock.valueOf(keyOf(key))!.subarray(16)
 
-/** What the second transaction's input and two reference inputs stand for. */
+/** The outputs of the second transaction's input and two reference inputs. */
 export const secondHashes = () => [made, unspent, coin2].map(hash)
 
 export const wrongResolved =

@@ -24,7 +24,7 @@ export interface Held {
 
 export const names = ['', '676f6c64', '00'.repeat(32), 'ff'.repeat(24)]
 
-/** What a block draws its transactions from. */
+/** The sources from which a block draws its transactions. */
 export interface World {
   readonly draw: Draw
   readonly natives: readonly Native[]

@@ -68,9 +68,7 @@ const chunked = honestWith({
     ),
   ],
 })
-/**
- * Burns what has a name with a head that is not the shortest, which comes from a genesis, and pays the rest.
- */
+/** Burns the token of a genesis whose name has a head that is not the shortest, and pays the rest. */
 const loose = honestWith({
   inputs: [specials.looselyGold],
   outputs: [outputWith({ lovelace: 4_800_000n, tokens: [gold] })],

@@ -101,7 +101,7 @@ function honestTransaction(draw: Draw, inputs: readonly Held[], read: readonly H
   }
   const left = [...tokens.values()].filter(([, , quantity]) => quantity > 0n)
   const held = inputs.reduce((sum, { plan }) => sum + plan.lovelace, 0n)
-  // What is left must be enough for change.
+  // The rest must be enough for change.
   const small = Array.from({ length: held < 25_000_000n ? 0 : draw(3) }, () =>
     drawOutput(draw, 6_000_000n + BigInt(draw(2 ** 20)), []),
   )
@@ -172,7 +172,7 @@ function drawWitnesses(draw: Draw): Uint8Array {
   return map(datums, [uint(5), field])
 }
 
-/** What the first inputs and reference inputs of a transaction stand for, as far as it is known. */
+/** The known outputs of the first inputs and reference inputs of a transaction. */
 function resolvedOf(
   outputs: readonly (Uint8Array | undefined)[],
   count: number,
@@ -198,8 +198,7 @@ const assetPlaces = [-1, 0, 1, 2].flatMap((policy) => [-1, 0, 1, 2].map((name) =
 const strangeKeys = [...Array.from({ length: 26 }, (_, place) => place - 1), 0x40, 0xa0, 0xff]
 
 /**
- * Every proof that can be made of the transactions of a block from what is really in it: of each
- * fraud, at each output, input, field and asset, and beyond the last.
+ * Every proof about a block's transactions from their true parts: of each fraud at each place, and beyond.
  */
 export function* transactionProofsOf(block: TestBlock): Generator<TransactionFraudProof, void> {
   const outputOf = outputsOf(block)

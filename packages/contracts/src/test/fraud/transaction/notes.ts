@@ -14,7 +14,7 @@ const shared = new Set([
   'witness-set-is-recorded',
 ])
 
-/** What `RULES.md` states about the rules of the transaction policy. */
+/** The texts of `RULES.md` about the rules of the transaction policy. */
 export const transactionFraudNotes: readonly RuleNote[] = [
   ...ledgerFraudNotes.filter(({ rule }) => shared.has(rule)),
   note(

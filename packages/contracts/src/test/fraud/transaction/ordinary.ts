@@ -35,7 +35,7 @@ const plutus = {
   languages: [locker.language],
 } as const satisfies Partial<WitnessedDraft>
 
-/** What each lacks, by the fraud that it is. */
+/** The transactions without the part they lack, by the fraud. */
 const drafts = {
   nativeScriptFails: { signers: [dave, alice], nativeScripts: [multisig] },
   scriptMissing: { ...plutus, plutus: [] },
@@ -56,7 +56,7 @@ export const ordinaryTransactions = Object.entries(drafts).map(([fraud, draft], 
   }),
 }))
 
-/** What they spend. */
+/** The outputs that they spend. */
 export const ordinaryCoins = (): Entries =>
   new Map(
     ordinaryTransactions.flatMap(({ fraud }, place) => [

@@ -10,10 +10,7 @@ import type { ProvableRules } from '../../../fraud/rules.js'
 import type { TestBlock } from '../blocks.js'
 import { rules } from './transactions.js'
 
-/**
- * What the transactions of these tests lack: witnesses, and scripts that inputs and minting need. Other
- * policies know that.
- */
+/** The witnesses and needed scripts that the transactions of these tests lack: other policies prove that. */
 const ofWitnesses = new Set([
   'InvalidWitnessesUTXOW',
   'MissingVKeyWitnessesUTXOW',

@@ -15,10 +15,7 @@ import type { TestBlock } from '../blocks.js'
 /** @param position of the transaction; the first by default */
 export type Prove = (block: TestBlock, position?: number) => TransactionFraudProof
 
-/**
- * What the inputs of a transaction stand for. @param count of outputs that are shown; by default those of all
- * inputs
- */
+/** The outputs of a transaction's inputs; `count` limits how many are shown. */
 export function resolvedOf(block: TestBlock, count?: number, position = 0): ResolvedOutputs {
   const { inputs, referenceInputs } = partsOf(block.transactions[position]!)
   const outputs = [...inputs, ...referenceInputs].map(

@@ -18,9 +18,7 @@ import {
  * Transactions whose every part can be chosen, over the outputs of the story.
  */
 
-/**
- * The rules of the layer 2: its slot 1005 is the first of the blocks in these tests, and slot 1034 the last.
- */
+/** The rules of the layer 2: the blocks of these tests lie in its slots 1005 to 1034. */
 export const rules: ProvableRules = {
   parameters,
   networkId: 0,
@@ -67,10 +65,7 @@ export const text = (name: string): Uint8Array => new TextEncoder().encode(name)
 /** Assets by policy and name. */
 export type Tokens = readonly (readonly [policy: Uint8Array, name: Uint8Array, quantity: bigint])[]
 
-/**
- * A map of policies to maps of names, in order; a policy that comes again has another entry only if it is not
- * the last.
- */
+/** A map of policies to maps of names, in order; only a repeated last policy shares an entry. */
 export function assets(tokens: Tokens, shape: typeof map = map): Uint8Array {
   const byPolicy = new Map<string, (readonly [Uint8Array, Uint8Array])[]>()
   for (const [id, name, quantity] of tokens) {
@@ -125,7 +120,7 @@ export interface Plan {
 export const references = (set: readonly OutputReference[]): Uint8Array =>
   concatBytes(head(6, 258), list(...set.map(encodeOutputReference)))
 
-/** What `transfer` pays: the outputs and the fee are what the inputs hold. */
+/** The sum that `transfer` pays: the outputs and the fee are what the inputs hold. */
 export const paid = 9_800_000n
 
 /** A transaction that moves the lovelace of two outputs, but for what is planned. */
@@ -149,7 +144,7 @@ export function transfer(plan: Plan = {}): Drafted {
   return { id, body, cbor: concatBytes(Uint8Array.of(0x84), body, witnessSet, Uint8Array.of(0xf5), rest) }
 }
 
-/** What is unspent before: that of the story, and more. */
+/** The outputs unspent before: those of the story, and more. */
 export const special = (index: number): OutputReference => ({
   transactionId: new Uint8Array(32).fill(0xbb),
   index,
@@ -170,9 +165,7 @@ export const gold: Tokens[number] = [policy(1), text('gold'), 7n]
 const silver: Tokens[number] = [policy(1), text('a name of silver that is longer!'), 3n]
 const other: Tokens[number] = [policy(2), text(''), 9n]
 export const goldTokens: Tokens = [other, silver, gold]
-/**
- * Gold whose name has a head that is not the shortest: no block of these rules makes it, but a genesis may.
- */
+/** Gold whose name has a head that is not the shortest: only a genesis may hold it. */
 const loosely = map(
   [uint(0), string(keyAddress(9))],
   [

@@ -35,9 +35,7 @@ export const richTransaction = witnessed({
   scriptDataHash: blake2b256(datumA),
 })
 
-/**
- * The rich transaction, and ordinary transactions, each of which lacks one witness.
- */
+/** The rich transaction, and ordinary transactions, each of which lacks one witness. */
 function manyLies() {
   const outputs = new Map([...coinsBefore(), ...ordinaryCoins()])
   const transactions = [richTransaction, ...ordinaryTransactions].map(({ cbor }) => cbor)

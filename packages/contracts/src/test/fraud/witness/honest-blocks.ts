@@ -48,8 +48,8 @@ export interface HonestDraft {
 }
 
 /**
- * A transaction with every witness that it needs. @param from the index of its first output, which is unique
- * in a block
+ * A transaction with every witness that it needs; `from`, the index of its first output, is unique in a
+ * block.
  */
 export function honestDraft(draw: Draw, from: number): HonestDraft {
   let next = from
@@ -190,8 +190,7 @@ export interface StatedFraud {
 }
 
 /**
- * Every proof that can be made of the witnesses of a block from what it really commits to: of each
- * fraud, at each signature, key, script and datum, and beyond the last.
+ * Every proof about the witnesses of a block from its true commitments: at each place, and beyond the last.
  */
 export function* witnessProofsOf(
   block: TestBlock,

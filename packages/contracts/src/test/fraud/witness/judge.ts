@@ -12,7 +12,7 @@ import {
 import { parameters } from '../../evaluate.js'
 import type { TestBlock } from '../blocks.js'
 
-/** What the ledger and the profile of layer 2 say about witnesses and encodings. */
+/** The rules of the ledger and the layer 2 profile about witnesses and encodings. */
 const predicates = new Set([
   'InvalidWitnessesUTXOW',
   'MissingVKeyWitnessesUTXOW',

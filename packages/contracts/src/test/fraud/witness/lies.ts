@@ -33,10 +33,7 @@ import {
 } from './story.js'
 import { hashOf, hashOfNative, type Plutus } from './witnessed.js'
 
-/**
- * A block whose only fault is in witnesses, and the proof of it. The same proof of the honest block proves
- * nothing.
- */
+/** A block whose only fault is in witnesses, and its proof, which proves nothing of the honest block. */
 export interface WitnessLie {
   readonly what: string
   /** The rule of the ledger that the block breaks; others follow from it. */

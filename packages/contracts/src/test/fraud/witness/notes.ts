@@ -109,10 +109,7 @@ const own: readonly RuleNote[] = [
   ),
 ]
 
-/**
- * What `RULES.md` states about the rules of the witness policy: those of opening a block are the ledger
- * policy's.
- */
+/** The texts of `RULES.md` about the rules of the witness policy; the ledger policy has those of opening. */
 export const witnessFraudNotes: readonly RuleNote[] = [
   ...ledgerFraudNotes.filter(({ rule }) => witnessBreaches.some((breach) => breach.rule === rule)),
   ...own,

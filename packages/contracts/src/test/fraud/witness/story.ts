@@ -206,7 +206,7 @@ export function coinsBefore(): Entries {
     ],
     [coins.daves, outputWith({ address: keyAddressOf(dave.hash) })],
     [coins.davesWithDatum, outputWith({ address: keyAddressOf(dave.hash), datumHash: blake2b256(datumA) })],
-    // What follows the first byte is not read.
+    // The bytes after the first are not read.
     [coins.byron, outputWith({ address: Uint8Array.of(0x82, ...new Uint8Array(40)) })],
   ]
   for (const { coin, output } of strangelyReferring) outputs.set(hexOf(coin), output)
@@ -267,7 +267,7 @@ const lastPayment = {
   signers: [dave],
 } satisfies WitnessedDraft
 
-/** What is different in a transaction of the story. */
+/** The changes to a transaction of the story. */
 export interface Changes {
   readonly everything?: Partial<WitnessedDraft>
   readonly payment?: Partial<WitnessedDraft>

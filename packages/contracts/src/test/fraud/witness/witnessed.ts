@@ -49,7 +49,7 @@ export interface WitnessedDraft {
   readonly languages?: readonly PlutusLanguage[]
   /** In place of the right script data hash; null for none. */
   readonly scriptDataHash?: Uint8Array | null
-  /** What the keys sign in place of the transaction's id. */
+  /** The bytes that the keys sign in place of the transaction's id. */
   readonly signed?: (key: TestKey, id: Uint8Array) => Uint8Array
 }
 

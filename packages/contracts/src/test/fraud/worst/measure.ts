@@ -10,7 +10,7 @@ import { worstLedgerProofs } from './ledger.js'
 import { worstTransactionProofs } from './transaction.js'
 import { worstWitnessProofs } from './witness.js'
 
-/** What the costliest proof of a fraud takes alone, and with the removal and the slashing. */
+/** The cost of a fraud's costliest proof alone, and with the removal and the slashing. */
 export interface WorstCost {
   /** In Markdown: the fraud, and which it is of several. */
   readonly what: string

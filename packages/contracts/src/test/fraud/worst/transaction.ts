@@ -29,7 +29,7 @@ import { coins, keyFiller, keyWitnesses, numbered, redeemers, type Worst, worst 
 interface Case {
   readonly what: string
   readonly transaction: Worst
-  /** What is unspent before. */
+  /** The outputs unspent before. */
   readonly spends?: Coins
   readonly proof: Prove
 }

@@ -62,9 +62,7 @@ export interface Worst {
 
 /**
  * A transaction whose body begins with as many required signers as fit, and whose witness set, if it has
- * fields, begins with as many items of a field as fit.
- *
- * @param fields of the body, in their order
+ * fields (given in order), begins with as many items of a field as fit.
  */
 export function worst(
   fields: readonly Field[],

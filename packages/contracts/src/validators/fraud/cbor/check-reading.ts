@@ -56,8 +56,8 @@ const references = (body: Bytes, set: Int): Bytes =>
   })
 
 /**
- * A validator that succeeds if it reads a transaction body as the redeemer `[body, reading]` says; for tests.
- * The reading is the inputs, the reference inputs, the fee in 8 bytes, and the outputs as encoded.
+ * A test validator that succeeds if it reads a body as the redeemer `[body, reading]` states: the inputs, the
+ * reference inputs, the fee in 8 bytes, and the outputs as encoded.
  */
 export const readingCheck = (_book: RuleBook, context: Data): Unit =>
   scope(function* () {
@@ -82,7 +82,7 @@ export const readingCheck = (_book: RuleBook, context: Data): Unit =>
         }),
       ),
     ].reduceRight((rest, part) => appendByteString(part, rest))
-    // What reading fails at is refused; what it misreads is traced.
+    // A body whose reading fails is refused; a misread body is traced.
     const reading = yield* bind(read)
     return choose(equalsByteString(reading, unBData(at(fields, 1))), unitValue(), traced('misread', fail()))
   })

@@ -4,7 +4,7 @@ import { type Bytes, bind, call, choose, defineOf, fixed, type Int, lambda, scop
 import { isEnd, withMap } from './read.js'
 import { nowhere, type Skip, skipIn } from './skip.js'
 
-/** What is done with the places of four fields. */
+/** The terms that take the places of four fields. */
 type Places = PLam<PInt, PLam<PInt, PLam<PInt, PLam<PInt, PType>>>>
 
 const fieldsUnder = defineOf<[PByteString, PInt, PInt, PInt, PInt, PInt, Places], PType>(

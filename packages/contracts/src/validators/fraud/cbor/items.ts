@@ -41,7 +41,7 @@ import { isMalformed } from './well-formed.js'
 
 /*
  * Items of bodies and witness sets by their types. A proof says where the item is that is strange: by the
- * place of each part in the one around it. What has another type on the way is strange itself, so that of
+ * place of each part in the one around it. An item of another type on the way is strange itself, so that of
  * transactions that the ledger decodes no such item can be shown.
  */
 
@@ -260,13 +260,11 @@ const stepInto = (item: Item, kind: Int, path: List, goOn: GoOn): Bool =>
   })
 
 /**
- * Whether an item of a body or a witness set is not what the ledger decodes there. The bytes must be
- * well-formed CBOR, or reading may fail; so it does at what the path does not lead to.
- *
+ * Whether an item is not what the ledger decodes there. The bytes must be well-formed CBOR, or reading may
+ * fail; so it does at what the path does not lead to.
  * @param isBody whether the whole is a body
- * @param path which part of the whole, which part of that, and so on: of a map keys and values in turn; of
- *   one by key, the key
- * @param same two parts of the item that are equal, of a map by entry; empty if the item itself is strange
+ * @param path the part of the whole, its part, and so on: keys and values in turn; of one by key, the key
+ * @param same two equal parts of the item (entries of a map); empty if the item itself is strange
  */
 export const isStrangeItem = (isBody: Bool, cbor: Bytes, path: List, same: List): Bool =>
   strange(

@@ -54,10 +54,7 @@ export const datumHashIn = (output: Bytes): Bytes =>
 /** The hash of the payment credential in an address since the Shelley era. */
 export const paymentHashIn = (address: Bytes): Bytes => sliceByteString(integer(1), integer(28), address)
 
-/**
- * Whether a key unlocks an address (CIP-19 types 0, 2, 4 and 6), or a script (1, 3, 5 and 7). Of Byron
- * addresses, neither is true.
- */
+/** Whether a key unlocks an address (CIP-19 types 0, 2, 4, 6), or a script (1, 3, 5, 7); no Byron address. */
 export const isLockedBy = (credential: 'key' | 'script', address: Bytes): Bool =>
   scope(function* () {
     const header = yield* bind(indexByteString(address, integer(0)))
@@ -82,9 +79,8 @@ const behindHead = defineOf<[PByteString, PInt], PInt>(2, (cbor, place) =>
 const isTag = (first: Int): Bool => equalsInteger(divideInteger(first, integer(32)), integer(6))
 
 /**
- * Whether a script, by its hash, is the reference script of an output, which is well-formed: a tag before a
- * byte string that holds `[language, script]`. Whatever is there instead, this does not fail, and costs as
- * much for all scripts.
+ * Whether a script, by its hash, is the reference script of a well-formed output: a tag before a byte string
+ * that holds `[language, script]`. Other content never fails, and all scripts cost the same.
  */
 export const refersTo = defineOf<[PByteString, PByteString], PBool>(2, (output, hash) =>
   scope(function* () {

@@ -91,8 +91,7 @@ export const argumentAt = defineOf<[PByteString, PInt], PInt>(2, (cbor, place) =
 )
 
 /**
- * Where the value of a field of a map is, by its key under 24; {@link nowhere} if the map lacks it. Fails at
- * longer keys.
+ * The place of a field's value in a map, by a key under 24; {@link nowhere} without it. Fails at longer keys.
  */
 export const fieldAt = (cbor: Bytes, map: Int, key: number): Int => fieldUnder(cbor, map, integer(key))
 
@@ -126,9 +125,7 @@ export const fieldUnder = defineOf<[PByteString, PInt, PInt], PInt>(3, (cbor, ma
   }),
 )
 
-/**
- * {@link nowhere} at the break of an item of indefinite length, of which `left` is negative; fails elsewhere.
- */
+/** {@link nowhere} at the break of an item of indefinite length (`left` negative); fails elsewhere. */
 const atBreak = (left: Int, byte: Int): Int =>
   choose(
     both(equalsInteger(byte, integer(breakByte)), lessThanInteger(left, integer(0))),
@@ -179,7 +176,7 @@ export const withArray = <T extends PType>(
   })
 
 /**
- * Whether no item is left; `left` is negative in a container of indefinite length, which ends at its break.
+ * Whether no item is left; in a container of indefinite length (`left` negative), whether its break is here.
  */
 export const isEnd = (cbor: Bytes, left: Int, place: Int): Bool =>
   choose(
@@ -226,8 +223,8 @@ const count = defineOf<[PByteString, PInt, PLam<PInt, PLam<PInt, PBool>>], PInt>
 )
 
 /**
- * How many items of an array, or entries of a map, satisfy a condition on their place and the one behind
- * them. Of {@link nowhere}, none.
+ * The number of items, or entries of a map, that satisfy a condition on their place and end; 0 of {@link
+ * nowhere}.
  */
 export const countIn = (cbor: Bytes, collection: Int, condition: (place: Int, behind: Int) => Bool): Int =>
   count(
@@ -269,9 +266,7 @@ export const placeAt = defineOf<[PByteString, PInt, PInt, PInt, PInt], PInt>(
     }),
 )
 
-/**
- * Where the item of an array is, by its index from 0; {@link nowhere} behind the last, and before the first.
- */
+/** The place of an array's item, by index from 0; {@link nowhere} behind the last, and before the first. */
 export const elementAt = defineOf<[PByteString, PInt, PInt], PInt>(3, (cbor, array, index) =>
   withArray(cbor, array, (count, first) => placeAt(cbor, count, first, integer(1), index)),
 )

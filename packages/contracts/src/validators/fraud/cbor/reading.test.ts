@@ -11,8 +11,8 @@ import { traces } from '../../../test/uplc/builtins.js'
 import { compileReadingCheck } from '../../compile.js'
 
 /**
- * `RATATOSK_READINGS=100000` reads so many generated bodies, and every body of the vectors; otherwise a few
- * hundred. Of so many, the machine reads one by twenty; the script, translated to JavaScript, reads all.
+ * `RATATOSK_READINGS=100000` reads so many generated bodies and every body of the vectors; otherwise a few
+ * hundred. The machine then reads one of twenty; the translated script reads all.
  */
 const readings = Number(process.env.RATATOSK_READINGS ?? 0)
 const everyByMachine = readings > 0 ? 20 : 1
@@ -42,10 +42,7 @@ describe('the on-chain reader of transaction bodies', { timeout: 24 * 3_600_000 
   let asked = 0
   const evaluate = openCek({ memory: 10n ** 12n, steps: 10n ** 15n })
 
-  /**
-   * Whether the script reads a body as given; `misread` if it reads something else, `refused` if it does not
-   * read it.
-   */
+  /** Whether the script reads a body as given: `misread` if otherwise, `refused` if it does not read it. */
   async function read(body: Uint8Array, reading: Uint8Array): Promise<'read' | 'misread' | 'refused'> {
     const redeemer = constr(0, body, reading)
     traces.last = undefined

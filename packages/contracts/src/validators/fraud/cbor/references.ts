@@ -114,10 +114,7 @@ export const isReference = (key: Bytes): Bool =>
     )
   })
 
-/**
- * The reference to an output of a transaction, by the transaction's id and the output's index; fails for an
- * index over 65,535.
- */
+/** The reference to an output by transaction id and index; fails for an index over 65,535. */
 export const keyOfOutput = (id: Bytes, index: Int): Bytes =>
   scope(function* () {
     const number = yield* bind(index)

@@ -17,8 +17,8 @@ import { isThere } from './references.js'
 import { skip } from './skip.js'
 
 /*
- * Shapes that the ledger's decoder asks for, and that the frauds rely on. What has another shape is
- * refused by the decoder, but not the reverse. Bytes must be well-formed CBOR in shortest heads, or
+ * Shapes that the ledger's decoder asks for, and that the frauds rely on. The decoder refuses every other
+ * shape, but not the reverse. Bytes must be well-formed CBOR in shortest heads, or
  * reading may fail.
  */
 
@@ -54,9 +54,7 @@ const neededFields = 3
 const isUint = (first: Int): Bool => lessThanInteger(first, integer(0x20))
 
 /**
- * Whether a body is not a map, has a field that no body has, or one twice or of another type, or lacks one
- * that it needs.
- *
+ * Whether a body is not a map, has an unknown, repeated or mistyped field, or lacks a required one.
  * @param key the first byte of the field's key
  * @param asset that is read of a mint
  */
@@ -118,10 +116,7 @@ const policyHead = Uint8Array.of(0x58, 28)
 const policyLength = 30
 
 /**
- * Whether the item at a place is a map of policies to maps of names to quantities. Only one asset
- * is read; true if there is none at its place.
- *
- * @param asset of which policy by index, and which of its names
+ * Whether an item maps policies to names to quantities. Only the one `asset` is read; true without it.
  * @param bound above the first bytes of quantities: 0x20 if they are positive, 0x40 otherwise
  */
 const areAssets = (cbor: Bytes, assets: Int, asset: AssetTerms, bound: number): Bool =>

@@ -97,12 +97,7 @@ export const lovelaceAt = defineOf<[PByteString, PInt], PInt>(2, (cbor, value) =
   ),
 )
 
-/**
- * How much of an asset is in the value at a place.
- *
- * @param policy CBOR of the policy id; empty for ada
- * @param name CBOR of the asset's name
- */
+/** The quantity of an asset in the value at a place: policy and name as CBOR; an empty policy for ada. */
 export const quantityIn = defineOf<[PByteString, PByteString, PByteString, PInt], PInt>(
   4,
   (policy, name, cbor, value) =>
@@ -119,9 +114,7 @@ export const quantityIn = defineOf<[PByteString, PByteString, PByteString, PInt]
     ),
 )
 
-/**
- * How much of an asset is in a map of policies to maps of names to quantities: negative where it is burned.
- */
+/** The quantity of an asset in a map of policies to maps of names to quantities: negative where burned. */
 export const quantityOf = (policy: Bytes, name: Bytes, cbor: Bytes, assets: Int): Int =>
   scope(function* () {
     const names = yield* bind(valueUnder(cbor, assets, policy))
@@ -140,10 +133,7 @@ export const quantityOf = (policy: Bytes, name: Bytes, cbor: Bytes, assets: Int)
     )
   })
 
-/**
- * Where the value under a key is, in a map whose keys are byte strings of up to 255 bytes; {@link nowhere}
- * without the key.
- */
+/** The place of the value under a key of up to 255 bytes; {@link nowhere} without the key. */
 const valueUnder = defineOf<[PByteString, PInt, PByteString], PInt>(3, (cbor, map, key) =>
   withMap(cbor, map, (count, first) =>
     call<PInt>(
@@ -170,10 +160,7 @@ const valueUnder = defineOf<[PByteString, PInt, PByteString], PInt>(3, (cbor, ma
   ),
 )
 
-/**
- * The length of a byte string with its head, which is the shortest; fails for any other item, and over 255
- * bytes.
- */
+/** The length of a byte string with its shortest head; fails for any other item, and over 255 bytes. */
 const shortStringLength = (cbor: Bytes, place: Int): Int =>
   scope(function* () {
     const first = yield* bind(indexByteString(cbor, place))

@@ -61,8 +61,7 @@ const misplaced: FraudCheck = (book, block, fields) =>
   })
 
 /**
- * A chunk is missing. `[number, proof, holder]`: a chunk that counts it, or, of the first, the record of a
- * transaction
+ * A chunk is missing. `[number, proof, holder]`: a chunk that counts it, or a transaction's record (first)
  */
 const missing: FraudCheck = (book, block, fields) =>
   scope(function* () {
@@ -83,12 +82,12 @@ const missing: FraudCheck = (book, block, fields) =>
     })
   })
 
-/** What the frauds of one chunk read. */
+/** The parts that the frauds of one chunk read. */
 interface Shown {
   readonly number: Int
   readonly record: Bytes
   readonly chunk: Bytes
-  /** What the proof shows besides. */
+  /** The data that the proof shows besides. */
   readonly other: Data
 }
 
@@ -145,10 +144,7 @@ const inventedTransaction: FraudCheck = ofChunk((book, block, _, shown) =>
   }),
 )
 
-/**
- * A body or witness set of a chunk is not that of the transaction's record, or has another length.
- * `[chunk, record]`
- */
+/** A body or witness set of a chunk, or its length, is not that of the record. `[chunk, record]` */
 const otherTransaction: FraudCheck = ofChunk((book, block, _, { record, chunk, other }) =>
   scope(function* () {
     const opening = yield* bind(unListData(other))
@@ -171,7 +167,7 @@ const otherTransaction: FraudCheck = ofChunk((book, block, _, { record, chunk, o
   }),
 )
 
-/** What a chunk has behind a witness set does not follow from the body. `[chunk, place in the chunk]` */
+/** The bytes behind a witness set do not follow from the body. `[chunk, place in the chunk]` */
 const strangeRest: FraudCheck = ofChunk((book, block, _, { chunk, other }) =>
   scope(function* () {
     const body = yield* bind(block.transactionAt(chunk, unIData(other)))
@@ -182,10 +178,7 @@ const strangeRest: FraudCheck = ofChunk((book, block, _, { chunk, other }) =>
   }),
 )
 
-/**
- * A chunk has no transactions, frames that do not end where it ends, or is too long for its transactions.
- * `[chunk]`
- */
+/** A chunk is empty, too long for its transactions, or its frames do not end where it ends. `[chunk]` */
 const malformed: FraudCheck = (book, block, fields) =>
   scope(function* () {
     const chunk = yield* bind(block.chunkBytesIn(openingIn(fields, 0)))

@@ -40,7 +40,7 @@ import { chunkHashOf, chunkKey, joinedBytes } from '../records.js'
  * Chunks: consecutive transactions as `length 4 ‖ body`, `length 4 ‖ witness set`, `length 4 ‖ rest`.
  */
 
-/** What the transactions map of the header notes of chunks. */
+/** The entries that the transactions map of the header holds for chunks. */
 export interface Chunks {
   /** A chunk's record. @param opening `[number, record, proof]`, and anything behind */
   chunkIn(opening: List): Bytes
@@ -158,10 +158,7 @@ export const sizeOf = define<PByteString, PInt>((chunk) =>
   }),
 )
 
-/**
- * Whether a chunk has no transactions, frames that do not end where it ends, too many transactions, or one
- * that is too long.
- */
+/** Whether a chunk is empty, has too many or too long transactions, or frames that end elsewhere. */
 export const isMalformedChunk = (chunk: Bytes): Bool =>
   scope(function* () {
     const length = yield* bind(lengthOfByteString(chunk))

@@ -57,10 +57,7 @@ import {
  * at one key of the header's maps.
  */
 
-/**
- * Output `index` of a transaction is not noted, as made by another transaction, or with another hash.
- * `[transaction, index, output]`
- */
+/** Output `index` is not noted, or with another maker or hash. `[transaction, index, output]` */
 const outputNotNoted: FraudCheck = (book, block, fields) =>
   scope(function* () {
     const opening = yield* bind(unListData(at(fields, 0)))
@@ -79,10 +76,7 @@ const outputNotNoted: FraudCheck = (book, block, fields) =>
     })
   })
 
-/**
- * An output is noted as made by a transaction that is not in the block or does not make it.
- * `[key, output, maker]`
- */
+/** The noted maker of an output is not in the block or does not make it. `[key, output, maker]` */
 const inventedOutput: FraudCheck = (book, block, fields) =>
   scope(function* () {
     const key = yield* bind(unBData(at(fields, 0)))
@@ -146,8 +140,8 @@ const wrongOutputsAfter: FraudCheck = (book, block, fields) =>
   })
 
 /**
- * The block has a transaction at a position, and none at one before.
- * `[missing position, proof, position, record, proof]`
+ * The block has a transaction at a position, but not before. `[missing position, proof, position, record,
+ * proof]`
  */
 const gapInTransactions: FraudCheck = (book, block, fields) =>
   scope(function* () {

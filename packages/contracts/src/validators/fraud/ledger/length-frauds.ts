@@ -16,10 +16,7 @@ import type { FraudCheck } from './opening.js'
  * Frauds in the lengths that a transaction's record gives.
  */
 
-/**
- * A length of the record is not that of the body or witness set. `[part]`: `Body [transaction]` or
- * `WitnessSet [record, witness set]`
- */
+/** A length of the record is wrong. `[part]`: `Body [transaction]` or `WitnessSet [record, witness set]` */
 export const wrongLength: FraudCheck = (book, block, fields) =>
   scope(function* () {
     const shown = yield* bind(at(fields, 0))

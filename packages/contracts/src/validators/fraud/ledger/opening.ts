@@ -2,7 +2,7 @@ import { type Accused, accused, type Opening, type Supplied, witnessSetsOf } fro
 import type { FraudCheck as Check, Frauds } from '../policy.js'
 import { type Chunks, chunksOf } from './chunks.js'
 
-/** What the frauds of the ledger policy read of a header. */
+/** The parts of a header that the frauds of the ledger policy read. */
 export interface LedgerBlock extends Accused, Supplied, Chunks {}
 
 export type FraudCheck = Check<LedgerBlock>

@@ -21,10 +21,7 @@ import { createdOf, isEmpty, next, outputHashOf, positionKey, previous, spentOf 
 
 type FraudCheck = Check<Accused>
 
-/**
- * Input `index` of a transaction is noted as spent by another transaction, or not at all.
- * `[transaction, index, output]`
- */
+/** Input `index` is noted as spent by another transaction, or not at all. `[transaction, index, output]` */
 export const inputSpentElsewhere: FraudCheck = (book, block, fields) =>
   scope(function* () {
     const opening = yield* bind(unListData(at(fields, 0)))
@@ -36,10 +33,7 @@ export const inputSpentElsewhere: FraudCheck = (book, block, fields) =>
     })
   })
 
-/**
- * An output is noted as spent by a transaction that is not in the block or lacks such an input.
- * `[key, output, spender]`
- */
+/** The noted spender of an output is not in the block or lacks such an input. `[key, output, spender]` */
 export const spentWithoutInput: FraudCheck = (book, block, fields) =>
   scope(function* () {
     const key = yield* bind(unBData(at(fields, 0)))

@@ -42,7 +42,7 @@ import { referenceScriptAt } from '../cbor/values.js'
  * The parts of the minimum fee that depend on scripts, as `minimumFee` of `@ratatosk/ledger` computes them.
  */
 
-/** What an execution unit costs: numerators of lovelace over one denominator. */
+/** The price of an execution unit: numerators of lovelace over one denominator. */
 interface UnitPrices {
   readonly memory: Int
   readonly steps: Int
@@ -132,8 +132,8 @@ const costAt = (cbor: Bytes, units: Int, { memory, steps }: UnitPrices): Int =>
   )
 
 /**
- * The sum of the costs in a list of pointers and costs, last redeemer first. Of redeemers with the same
- * pointer, only the last in the witness set counts.
+ * The sum of the costs in a list of pointers and costs, last redeemer first: of equal pointers, only the last
+ * in the witness set counts.
  */
 const sumOfLast = (redeemers: List): Int =>
   call<PInt>(
@@ -161,8 +161,8 @@ const encodedCbor = Uint8Array.of(0xd8, 0x18)
 const pair = 0x82
 
 /**
- * The size of an output's reference script: of a Plutus script its bytes, of a native script its CBOR. 0
- * without one, and in any other encoding than the definite and shortest one.
+ * The size of an output's reference script: the bytes of a Plutus script, the CBOR of a native one. 0 without
+ * one, and in any other encoding than the definite and shortest one.
  */
 export const referenceScriptSize = define<PByteString, PInt>((output) =>
   scope(function* () {
@@ -198,9 +198,7 @@ export const referenceScriptSize = define<PByteString, PInt>((output) =>
 
 const tierSize = 25_600
 
-/**
- * The price of reference scripts, rounded down: each tier costs 1.2 times as much per byte as the one before.
- */
+/** The price of reference scripts, rounded down: each tier costs 1.2 times the one before per byte. */
 export const referenceScriptsPrice = (size: Int, numerator: Int, denominator: Int): Int =>
   call<PInt>(
     recursive<PInt, PLam<PInt, PLam<PInt, PLam<PInt, PInt>>>>((self, left) =>

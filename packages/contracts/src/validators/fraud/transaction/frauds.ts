@@ -197,8 +197,7 @@ export const transactionFrauds = (parameters: RuleParameters): Frauds<Opened> =>
 })
 
 /**
- * The frauds of ledger version 11: an output may be both an input and a reference input, and its reference
- * script counts once.
+ * The frauds of ledger version 11: an output may be an input and a reference input; its script counts once.
  */
 export function transactionFraudsOfVersion11(parameters: RuleParameters): Frauds<Opened> {
   const { open, checks } = transactionFrauds(parameters)

@@ -30,7 +30,7 @@ const paidTo = (header: number) => ({
   outputs: [map([uint(0), account(header)], [uint(1), uint(paid)])],
 })
 const withdrawn = (withdrawals: Uint8Array) => ({ fields: [[5, withdrawals] as const] })
-/** What the ledger does not decode either, and other claims are about. */
+/** Items that the ledger does not decode either, but other claims are about. */
 const addresses = [
   ['of a false Byron address', 'outputOnOtherNetwork', paidTo(0x82)],
   ['of a type that is none', 'outputOnOtherNetwork', paidTo(0x90)],

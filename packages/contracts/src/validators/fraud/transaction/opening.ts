@@ -51,15 +51,12 @@ export interface RuleParameters {
   readonly coinsPerUtxoByte: Data
 }
 
-/** What these frauds read of a header. */
+/** The parts of a header that these frauds read. */
 export interface Opened extends Pick<Transactions, 'transactionIn' | 'bodyIn'>, Supplied {
   /** The slots that the block touches, both included. */
   slots(): { readonly first: Int; readonly last: Int }
   /**
-   * Outputs that the first inputs of a record's transaction stand for, and reference inputs behind the last
-   * input: byte strings as data.
-   *
-   * @param outputs as supplied
+   * Outputs of the first inputs of a record's transaction, then reference inputs: byte strings as data.
    * @param hashes of the outputs that the others stand for, 32 bytes each
    */
   resolvedIn(record: Bytes, outputs: List, hashes: Bytes): List
@@ -119,8 +116,8 @@ export const sumOverAll: SumOverOutputs = (outputs, each) =>
   )(outputs)
 
 /**
- * The same, of equal outputs only once: an output that is both an input and a reference input is there twice.
- * Other outputs that are equal count as one too, which makes the sum smaller.
+ * The same, of equal outputs only once: an output that is an input and a reference input is there twice.
+ * Other equal outputs count as one too, which makes the sum smaller.
  */
 export const sumOverDistinct: SumOverOutputs = (outputs, each) =>
   call<PInt>(

@@ -20,8 +20,7 @@ import { isGiven } from '../openings.js'
 import type { FraudCheck, RuleParameters } from './opening.js'
 
 /**
- * The place of an output: `Output [index]` in the order of the body, or `CollateralReturn`. Reading at
- * `nowhere` fails.
+ * The place of an output: `Output [index]` of the body, or `CollateralReturn`. Fails to read at `nowhere`.
  */
 export const outputAt = (body: Bytes, where: Data): Int =>
   scope(function* () {
@@ -51,7 +50,7 @@ export const outputTooSmall =
       })
     })
 
-/** What an output takes besides its own bytes. */
+/** The size of an output's entry besides its own bytes. */
 const entryOverhead = 160
 
 /**

@@ -14,8 +14,7 @@ describe('findWitnessFraud', () => {
 
   it.each(witnessLies)('finds a fraud that the policy accepts where $what', async ({ block, prove }) => {
     const found = findWitnessFraud(block, parameters)
-    // Several rules may be broken at once: a script that is nowhere has a redeemer too many, which is no
-    // fraud.
+    // Several rules may be broken: the redeemer of an absent script is extra, which is no fraud.
     expect(found).toMatchObject({ proof: { fraud: prove(block).fraud } })
     const { redeemer } = found!
     expect(await judge(mintingOf({ script, redeemer, name: headerHash(block.header) }))).toMatchObject({

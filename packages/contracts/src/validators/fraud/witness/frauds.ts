@@ -65,7 +65,7 @@ const pointing = (body: Bytes, purpose: number, collection: Int, item: Bytes): I
 const pointingToInput = (body: Bytes, inputs: Int, fields: List): Int =>
   pointing(body, Purpose.spend, inputs, referenceAt(body, inputs, unIData(headList(fields))))
 
-/** What a redeemer for a script's need points to. */
+/** The pointer of a redeemer for a script's need. */
 const pointerOf = (body: Bytes, need: Data): Int =>
   scope(function* () {
     const fields = yield* bind(fieldsOf(need))

@@ -41,14 +41,9 @@ import {
 import type { FraudCheck } from '../policy.js'
 import { outputHashOf } from '../records.js'
 
-/** What these frauds read of a header. */
+/** The parts of a header that these frauds read. */
 export interface Witnessed extends Pick<Transactions, 'transactionIn' | 'bodyIn'>, Supplied {
-  /**
-   * An output that a body spends.
-   *
-   * @param inputs where its inputs are
-   * @param fields `[index, what the block notes of it, output]`
-   */
+  /** An output that a body spends; `fields`: `[index, what the block notes of it, output]`. */
   spentIn(body: Bytes, inputs: Int, fields: List): Bytes
   /** The hash of a script that a transaction needs. @param need `Spent`, `Minted` or `Withdrawn` */
   neededIn(body: Bytes, need: Data): Bytes
@@ -135,9 +130,7 @@ export function* open(book: RuleBook, header: Data, referenceInputs: List): Open
 
 /**
  * Whether an array or the keys of a map in a field of a body have an item, as it is encoded. Only the whole
- * item is one: every item has the prefix of another length.
- *
- * @param length of the items
+ * item matches: every item has the prefix of another length.
  */
 export const hasItem = (body: Bytes, field: number, item: Bytes, length: number): Bool =>
   both(

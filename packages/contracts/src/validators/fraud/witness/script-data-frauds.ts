@@ -50,12 +50,12 @@ export const wrongScriptDataHash =
       )
     })
 
-/** What takes the place of absent redeemers in the preimage: an empty map. */
+/** The substitute for absent redeemers in the preimage: an empty map. */
 const noRedeemers = Uint8Array.of(0xa0)
 
 /**
- * The cost model of each language of Plutus, as the script data hash holds it: key and value of an entry of a
- * map, in CBOR. In the order of the map: Plutus V2, V3, V1.
+ * The cost model of each Plutus language as the script data hash holds it: key and value of a map's entry, in
+ * CBOR. In the order of the map: Plutus V2, V3, V1.
  */
 export type LanguageViews = readonly [plutusV2: Data, plutusV3: Data, plutusV1: Data]
 

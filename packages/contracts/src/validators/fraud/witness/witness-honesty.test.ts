@@ -75,7 +75,7 @@ describe('the witnesses of an honest block', { timeout: 48 * 3_600_000 }, () => 
       if (found === undefined) continue
       refused++
       const expected = [predicates[found.proof.fraud] as string]
-      // Without redeemers there must be no script data hash; for the ledger, scripts that lack theirs still
+      // Without redeemers there must be no script data hash; for the ledger, scripts without theirs still
       // give one.
       if (found.proof.fraud === 'wrongScriptDataHash') expected.push(predicates.redeemerMissing)
       expect(

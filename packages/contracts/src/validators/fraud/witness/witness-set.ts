@@ -85,8 +85,8 @@ const hasKeyAndSignature = (witnesses: Bytes, witness: Int): Bool =>
   )
 
 /**
- * Whether the item at a place is a key witness, a definite array of two items, or a bootstrap witness, of
- * four, that begins with key and signature.
+ * Whether an item is a key witness, an array of two, or a bootstrap witness, of four: key and signature
+ * first.
  */
 export const isWitness = (witnesses: Bytes, isBootstrap: Bool, witness: Int): Bool =>
   both(
@@ -121,10 +121,7 @@ export const witnessAt = (witnesses: Bytes, isBootstrap: Bool, index: Int): Int 
 /** The length of a key witness: the head of an array of two, a key and a signature with their heads. */
 const keyWitnessLength = 101
 
-/**
- * The hashes of the keys that have signed, as data; bootstrap witnesses do not count. Fails at a key witness
- * of another shape.
- */
+/** The hashes of the keys that signed, without bootstrap witnesses. Fails at a malformed key witness. */
 export const signersIn = define<PByteString, PList<PData>>((witnesses) =>
   scope(function* () {
     const field = yield* bind(fieldOf(witnesses, 'keyWitnesses'))
@@ -167,7 +164,7 @@ export const isSigned = (signers: List, keyHash: Bytes): Bool => includes(signer
 /** The kinds of native scripts, by their number in the CDDL. */
 const Native = { signature: 0, all: 1, any: 2, atLeast: 3, invalidBefore: 4, invalidHereafter: 5 } as const
 
-/** What native scripts ask of a transaction: who has signed, and where the bounds of its interval are. */
+/** The facts that native scripts ask of a transaction: its signers, and the bounds of its interval. */
 interface Satisfying {
   readonly signers: List
   readonly body: Bytes
@@ -215,10 +212,7 @@ export const hashOfScript = defineOf<[PInt, PByteString], PByteString>(2, (langu
   blake2b224(consByteString(language, script)),
 )
 
-/**
- * The language byte of the scripts in a field of a witness set, by the field's key; {@link noLanguage} for
- * other fields.
- */
+/** The language byte of a field's scripts, by the field's key; {@link noLanguage} for other fields. */
 const languageByField = Uint8Array.of(255, 0, 255, 1, 255, 255, 2, 3)
 const noLanguage = 255
 
@@ -235,7 +229,7 @@ export const hasScript = (witnesses: Bytes, hash: Bytes): Bool =>
           return choose(
             equalsInteger(language, integer(0)),
             isOf(sliceByteString(place, subtractInteger(behind, place), witnesses)),
-            // What is no string is no script.
+            // An item that is no string is no script.
             both(isString(indexByteString(witnesses, place)), isOf(stringAt(witnesses, place))),
           )
         }
@@ -252,8 +246,8 @@ export const pointer = (purpose: Int, index: Int): Int =>
   addInteger(multiplyInteger(index, integer(8)), purpose)
 
 /**
- * Whether there is a redeemer at the place of redeemers: those of a map are `[purpose, index]: …`, those of a
- * list `[purpose, index, …]`.
+ * Whether a redeemer is at a place: those of a map are `[purpose, index]: …`, of a list `[purpose, index,
+ * …]`.
  */
 export const hasRedeemer = defineOf<[PByteString, PInt, PInt], PBool>(3, (witnesses, redeemers, wanted) =>
   isSome(
