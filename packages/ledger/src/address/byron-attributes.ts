@@ -12,8 +12,7 @@ interface ByronAttributes {
 }
 
 /**
- * Decodes the attribute map: number → CBOR in a byte string. Keys must be strictly ascending, and the values
- * of the two known attributes canonical.
+ * Decodes the attribute map: number → CBOR in a byte string; keys strictly ascending, known values canonical.
  */
 export function readByronAttributes(reader: CborReader): ByronAttributes {
   const start = reader.position
@@ -65,7 +64,7 @@ const rootPrefix = Uint8Array.of(0x83, 0x00, 0x82, 0x00, 0x58, 0x40)
 
 /**
  * The root of the Byron address that a bootstrap witness unlocks: the hash of type 0, the extended public key
- * and the attributes. Like the ledger, it concatenates the parts without checking that the result is CBOR.
+ * and the attributes. Like the ledger, it does not check that their concatenation is CBOR.
  */
 export function bootstrapRoot(witness: {
   readonly publicKey: Uint8Array

@@ -7,8 +7,6 @@ import type { ByronAddress } from './types.js'
 /**
  * Decodes a Byron address: `[24(payload), crc32]` with `payload = [root, attributes, type]`. As in the Byron
  * era, lengths must be definite and the keys of the attributes strictly ascending.
- *
- * @param base the offset of `bytes` in the decoded document, for errors
  */
 export function decodeByronAddress(bytes: Uint8Array, base: number): ByronAddress {
   try {

@@ -59,10 +59,7 @@ function credential(script: number, bytes: Uint8Array, start: number): Credentia
   return { kind: script === 0 ? 'key' : 'script', hash: bytes.subarray(start, start + hashSize) }
 }
 
-/**
- * Decodes slot, transaction index and certificate index, each in groups of seven bits, most significant
- * first.
- */
+/** Decodes slot, transaction index and certificate index, in groups of seven bits, most significant first. */
 function readPointer(bytes: Uint8Array, start: number, base: number): StakePointer {
   let position = start
   const read = (maximum: number, groups: number): number => {

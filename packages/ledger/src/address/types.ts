@@ -1,4 +1,4 @@
-/** What must authorize a use of an address, account or certificate: a signature of a key, or a script. */
+/** The authorization of a use of an address, account or certificate: a signature of a key, or a script. */
 export interface Credential {
   readonly kind: 'key' | 'script'
   /** Blake2b-224 of the public key, or the script hash: 28 bytes. */

@@ -60,12 +60,7 @@ export function assemble(
   return { transaction: decodeTransaction(encodeTransaction(body, witnesses)), body }
 }
 
-/**
- * Signs the transaction.
- *
- * @param id Blake2b-256 of the body, 32 bytes
- * @throws {WalletError} `WALLET_INVALID_DRAFT` when a required signer is missing
- */
+/** Signs the transaction by its id. Throws `WALLET_INVALID_DRAFT` when a required signer is missing. */
 export function sign(
   plan: Plan,
   attempt: Attempt,

@@ -65,7 +65,7 @@ function counting(given: BuildContext, runs: string[]): BuildContext {
   }
 }
 
-/** What comes in less what goes out; without fee and minting nothing is left. */
+/** Inputs and minting less outputs; without fee and minting nothing is left. */
 function balanceOf({ spent, transaction, fee }: BuiltTransaction): Quantities {
   const balance: Quantities = new Map()
   for (const { output } of spent) addValue(balance, output.value)
@@ -246,7 +246,7 @@ describe('scripts', () => {
     const runs: string[] = []
     const draft: TransactionDraft = {
       inputs: [{ utxo: lockedBy(sizing), redeemer: unit }],
-      // What is left covers the fee only while the redeemers have no budgets.
+      // The rest covers the fee only while the redeemers have no budgets.
       outputs: [{ address: emptyKeys.addressText, lovelace: 8_843_000n }],
       scripts: [sizing],
     }

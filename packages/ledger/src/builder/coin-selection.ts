@@ -49,8 +49,7 @@ export function selectCoins(
 }
 
 /**
- * CIP-2: random outputs until the target is met, then more while they bring the sum closer to twice the
- * target.
+ * CIP-2: random outputs until the target is met, then more while they bring the sum closer to twice of it.
  */
 function randomImprove(
   candidates: readonly Utxo[],

@@ -13,9 +13,7 @@ export interface Collateral {
 
 /**
  * Chooses collateral for a fee. Prefers outputs that the transaction spends anyway, so that no further output
- * is withheld from other transactions.
- *
- * @throws {WalletError} `WALLET_INSUFFICIENT_FUNDS`
+ * is withheld from other transactions. Throws `WALLET_INSUFFICIENT_FUNDS`.
  */
 export function chooseCollateral(
   spent: readonly Utxo[],
@@ -57,9 +55,7 @@ function cover(
   return undefined
 }
 
-/**
- * Pure-ada outputs first, then by descending lovelace; ties by reference, so that the order is deterministic.
- */
+/** Pure-ada outputs first, then by descending lovelace; ties by reference, for a deterministic order. */
 function byWorth(a: Utxo, b: Utxo): number {
   const [x, y] = [a.output.value, b.output.value]
   if ((x.assets.size === 0) !== (y.assets.size === 0)) return x.assets.size === 0 ? -1 : 1

@@ -56,10 +56,7 @@ function encoded(json: string): Uint8Array {
   return writer.toBytes()
 }
 
-/**
- * The types of cardano-cli, whose names for the two time locks are those of the slots in which the script is
- * valid.
- */
+/** The types of cardano-cli, which names the two time locks after the slots in which the script is valid. */
 function write(writer: CborWriter, value: unknown): void {
   const fields: Readonly<Record<string, unknown>> = typeof value === 'object' ? { ...value } : {}
   const { type, keyHash, scripts, required, slot } = fields

@@ -15,12 +15,12 @@ import { WalletError } from './errors.js'
 import { addAssets, addValue, type Quantities, toValue } from './quantities.js'
 import type { DraftOutput, TransactionDraft } from './types.js'
 
-/** What a draft fixes before funds and fee are chosen. */
+/** The parts that a draft fixes before funds and fee are chosen. */
 export interface Plan {
   readonly draft: TransactionDraft
   readonly outputs: readonly TransactionOutput[]
   readonly mint: Assets
-  /** What outputs need beyond inputs and minting, by unit; negative amounts are surplus. Excludes the fee. */
+  /** The amounts that outputs need beyond inputs and minting, by unit; negative ones are surplus. No fee. */
   readonly needed: ReadonlyMap<string, bigint>
   readonly datums: readonly Uint8Array[]
   /** Whether the transaction runs Plutus scripts. */

@@ -8,12 +8,9 @@ import type { BuildContext } from './types.js'
 export type Budgets = ReadonlyMap<string, Budget>
 
 /**
- * Runs the scripts with the maximum budget and measures what they use. Script contexts do not contain
- * budgets, so the figures hold for the same transaction with its final budgets.
- *
- * @returns 5 % more than was used, because fee, change and inputs, which scripts see, may still change; at
- *   most the
- *   transaction's maximum
+ * Runs the scripts with the maximum budget and measures their use. Script contexts do not contain budgets, so
+ * the figures hold for the same transaction with its final budgets.
+ * @returns 5 % more than was used, because fee, change and inputs may still change; at most the maximum
  * @throws {WalletError} (rejects) `WALLET_TRANSACTION_REFUSED` where a script fails
  */
 export async function measureScripts(plan: Plan, attempt: Attempt, context: BuildContext): Promise<Budgets> {

@@ -33,7 +33,7 @@ export interface DraftMint {
   readonly redeemer?: Uint8Array
 }
 
-/** What a transaction does. The builder adds funds, fee, change, collateral, budgets and signatures. */
+/** The effects of a transaction. The builder adds funds, fee, change, collateral, budgets and signatures. */
 export interface TransactionDraft {
   readonly inputs?: readonly DraftInput[]
   /** In this order, before the change. */

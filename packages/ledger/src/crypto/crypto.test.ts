@@ -49,8 +49,7 @@ describe.each([
   })
 
   it.each(smallOrder)('refuses a public key of small order: %s', (_, point) => {
-    // With R = A = a point of small order and S = 0 the equation holds whenever h·A = −A, which some message
-    // satisfies.
+    // With R = A = a point of small order and S = 0 the equation holds for some message, when h·A = −A.
     const publicKey = fromHex(point)
     for (let i = 0; i < 32; i++) {
       const signed = new Uint8Array(32).fill(i)

@@ -38,8 +38,8 @@ export function ripemd160(message: Uint8Array): Uint8Array {
 }
 
 /**
- * Reimplements libsodium's `crypto_sign_verify_detached`. Noble's `verify` multiplies by the cofactor and
- * therefore accepts signatures that cardano-node refuses.
+ * Reimplements libsodium's `crypto_sign_verify_detached`. Noble's `verify` multiplies by the cofactor, and so
+ * accepts signatures that cardano-node refuses.
  */
 export function verifySignature(signature: Uint8Array, message: Uint8Array, publicKey: Uint8Array): boolean {
   if (signature.length !== 64 || publicKey.length !== 32) return false

@@ -5,9 +5,8 @@ import type { PlutusLanguage } from '../transaction/types.js'
 export const plutusLanguages: readonly PlutusLanguage[] = ['PlutusV1', 'PlutusV2', 'PlutusV3']
 
 /**
- * The lengths that the cost model of each language has had, with the ledger version that introduced the
- * length (parameter names of plutus-ledger-api). A network may have a longer model before that version, or a
- * shorter one after.
+ * The lengths of each language's cost model, with the ledger version that introduced the length (parameter
+ * names of plutus-ledger-api). A network may have a longer model before it, or a shorter one after.
  */
 const modelLengths: { readonly [language in PlutusLanguage]: readonly { length: number; since: number }[] } =
   {
@@ -66,10 +65,7 @@ export function createCostModelReader(): (
   }
 }
 
-/**
- * The models as engines expect them: with the length of this ledger version. Costs that the network has not
- * set are unaffordable.
- */
+/** The models as engines expect them: of this ledger version's length, with unset costs unaffordable. */
 export function engineCostModels({
   costModels,
   ledgerVersion,

@@ -8,9 +8,7 @@ export type PoolAnswer =
   | { readonly kind: 'timeout' | 'memory' | 'crashed'; readonly message: string }
 
 export interface EnginePool {
-  /**
-   * Queues a request for the next free thread. The time limit starts when the thread receives the request.
-   */
+  /** Queues a request for the next free thread. The time limit starts when the thread receives it. */
   run(request: EngineRequest, timeLimitMs: number): Promise<PoolAnswer>
   /** Terminates all threads. Queued and running requests reject with `EVALUATOR_CLOSED`. */
   close(): Promise<void>
@@ -115,8 +113,7 @@ export function createEnginePool({
     clearTimeout(thread.timer)
     const { job } = thread
     thread.timer = setTimeout(() => {
-      // If the main thread was busy, an answer may have arrived in time but not been read. Immediates run
-      // after pending messages.
+      // A busy main thread may not have read a timely answer yet. Immediates run after pending messages.
       setImmediate(() => {
         if (thread.job === job) breakDown(thread, { kind: 'timeout', message })
       })

@@ -41,8 +41,8 @@ port.on('message', (request: EngineRequest) => {
 port.postMessage('ready')
 
 /**
- * Creates the engine of this package. It is exact for Plutus V1 to V3 up to ledger version 11, stops each
- * script at the budget of its redeemer, and caches decoded scripts.
+ * Creates this package's engine. It is exact for Plutus V1 to V3 up to ledger version 11, stops each script
+ * at the budget of its redeemer, and caches decoded scripts.
  */
 function createCekEngine(): Engine {
   const decode = createScriptCache()
@@ -51,8 +51,7 @@ function createCekEngine(): Engine {
     try {
       return evaluateTransaction(request, decode, readCosts)
     } catch (error) {
-      // A RangeError is an integer or text that is too large for JavaScript, under a budget that no network
-      // allows.
+      // A RangeError is an integer or text too large for JavaScript, under a budget that no network allows.
       if (isDecodeError(error) || isRefusal(error))
         return { kind: 'refused', message: shorten(error.message) }
       throw error

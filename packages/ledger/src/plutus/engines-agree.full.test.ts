@@ -10,9 +10,7 @@ import type { SecondOpinion } from './test/second-opinion-thread.js'
 import { secondOpinionProgram, threadProgram } from './test/thread-program.js'
 import type { Evaluator } from './types.js'
 
-/**
- * Compares three independent implementations on every transaction with redeemers in third-party test data.
- */
+/** Compares three implementations on every transaction with redeemers in third-party test data. */
 describe.each([
   ['ledger-scenarios', runScenarios],
   ['ledger-rules', runLedgerEvents],

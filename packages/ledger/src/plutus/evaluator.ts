@@ -125,9 +125,7 @@ function resultOf(redeemers: readonly Redeemer[], answer: PoolAnswer): Evaluatio
   return failure === undefined ? { ok: true, redeemers: results } : { ok: false, redeemers: results, failure }
 }
 
-/**
- * The result of a failure. `failed` is the redeemer that it belongs to, if any; the others are not reached.
- */
+/** The result of a failure. `failed` is its redeemer, if any; the others are not reached. */
 function failedResult(
   redeemers: readonly Redeemer[],
   failure: EvaluationFailure,

@@ -15,18 +15,14 @@ import { asScript, succeed } from './test/wrap.js'
 
 const slots = { zeroTime: 0n, zeroSlot: 0n, slotLength: 1000 }
 
-/**
- * Known differences of scalus from the ledger: it cannot decode open terms, and huge shifts succeed.
- */
+/** The known differences of scalus: it cannot decode open terms, and huge shifts succeed. */
 const otherwise = new Set([
   'term/var',
   'builtin/semantics/rotateByteString/case-18',
   'builtin/semantics/shiftByteString/case-15',
 ])
 
-/**
- * The suite has budgets only for Plutus V3 at ledger version 11; scalus is the reference for the rest.
- */
+/** The suite has budgets only for Plutus V3 at ledger version 11; scalus is the reference for the rest. */
 describeVectors(
   ['uplc-evaluation', 'ledger-scenarios'],
   'the programs of the conformance suite at ledger version 10',

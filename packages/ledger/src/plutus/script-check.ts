@@ -11,8 +11,8 @@ const remembered = 20_000
 type ScriptCheck = (use: ScriptUse, protocolMajor: number) => EvaluationFailure | undefined
 
 /**
- * The CEK machine accepts scripts that the ledger refuses to decode, such as those with builtins of a later
- * ledger version. Each script is therefore checked first. The hashes of well-formed scripts are remembered.
+ * Checks each script first, because the CEK machine accepts scripts that the ledger refuses to decode, such
+ * as those with later builtins. The hashes of well-formed scripts are remembered.
  */
 export function createScriptCheck(): ScriptCheck {
   const readable = new Set<string>()

@@ -5,10 +5,7 @@ import type { Json } from './failures.js'
 /** Sums of native assets by unit: the policy id (56 hex digits) followed by the asset name in hex. */
 export type AssetQuantities = Map<string, bigint>
 
-/**
- * Adds the assets of a value to the sums, multiplied by `sign`, and returns its lovelace multiplied by
- * `sign`.
- */
+/** Adds the assets of a value, multiplied by `sign`, to the sums; returns its lovelace times `sign`. */
 export function addValue(sums: AssetQuantities, value: Value, sign: 1n | -1n): bigint {
   addAssets(sums, value.assets, sign)
   return sign * value.lovelace

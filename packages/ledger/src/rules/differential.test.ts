@@ -171,10 +171,7 @@ describe(`other libraries agree on ${runs} mutants`, { timeout: 600_000 }, () =>
 /** The initial byte of a tag whose number follows in two bytes, as 258 does. */
 const auxiliaryTag = 0xd9
 
-/**
- * CSL's hash of the same redeemers and datums; undefined if CSL would encode them, or their absence,
- * differently.
- */
+/** CSL's hash of the same redeemers and datums; undefined if CSL would encode them otherwise. */
 function cslScriptDataHash(
   { witnesses: { redeemersBytes, datumsBytes } }: Transaction,
   languages: ReadonlySet<PlutusLanguage>,

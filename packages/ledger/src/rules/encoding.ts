@@ -32,7 +32,7 @@ export function validateEncoding({ bytes, body, witnesses }: Transaction, findin
     findings.add('IndefiniteKeyWitnessesNotSupported', 'Each key witness must be a definite array')
 }
 
-/** What layer 1 walks of a transaction and what it refers to. */
+/** The limits of what layer 1 walks: a transaction, and the outputs that it refers to. */
 const maxima = {
   body: { items: profileLimits.bodyItems, bytes: profileLimits.bodyBytes },
   'witness set': { items: profileLimits.witnessSetItems, bytes: profileLimits.witnessSetBytes },
@@ -78,19 +78,14 @@ function validateLength(part: string, bytes: number, maximum: number, findings: 
   })
 }
 
-/**
- * The byte before the first item of an array, a string of 32 bytes with a head of two, of which `view` is a
- * view.
- */
+/** The byte before the first item of an array of 32-byte strings (heads of two bytes), which `view` views. */
 function arrayHead(bytes: Uint8Array, view: Uint8Array): number | undefined {
   return bytes[view.byteOffset - bytes.byteOffset - 3]
 }
 
 /**
  * Counts the items of well-formed CBOR: every head, those of containers, tags and chunks included, and no
- * break.
- *
- * @returns `longHead`: offset of the first head whose argument fits into fewer bytes
+ * break. `longHead`: offset of the first head whose argument fits into fewer bytes.
  */
 function survey(bytes: Uint8Array): { readonly items: number; readonly longHead: number | undefined } {
   let items = 0

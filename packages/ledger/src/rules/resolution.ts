@@ -9,8 +9,8 @@ export interface ResolvedInput {
 }
 
 /**
- * The outputs that a transaction refers to, sorted as in the ledger's sets (by transaction id, then index).
- * Redeemer pointers count in this order.
+ * The outputs that a transaction refers to, sorted as in the ledger's sets (transaction id, then index):
+ * redeemer pointers count in this order.
  */
 export interface Resolution {
   readonly inputs: readonly ResolvedInput[]

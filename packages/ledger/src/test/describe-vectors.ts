@@ -1,9 +1,7 @@
 import { vectorsFolder } from '@ratatosk/fixtures/vectors'
 import { describe, test } from 'vitest'
 
-/**
- * Describes tests that read collections of test data. Where one is absent, a skipped test stands for them.
- */
+/** Describes tests that read collections of test data. A skipped test stands for an absent one. */
 export function describeVectors(
   names: readonly string[],
   title: string,

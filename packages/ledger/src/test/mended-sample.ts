@@ -1,10 +1,9 @@
 import { CborReader, concatBytes, type DecodeError, fromHex, isDecodeError } from '@ratatosk/cbor'
 
 /**
- * The samples are generated from the CDDL, in which an address is any byte string, a fraction any two
- * numbers, and Plutus scripts may repeat. The ledger's decoder is stricter. This function replaces such items
- * one by one with valid ones, so that the rest of a sample can be checked.
- *
+ * The samples are generated from the CDDL, which is looser than the decoder: any bytes are an address, any
+ * two numbers a fraction, and scripts may repeat. Replaces such items with valid ones, so that the rest can
+ * be checked.
  * @returns the remaining error, if there is one
  */
 export function validateMended(
@@ -28,8 +27,8 @@ export function validateMended(
 }
 
 /**
- * A valid item to replace an invalid address, fraction or repeated script. Addresses differ, because accounts
- * must not repeat.
+ * A valid item for an invalid address, fraction or repeated script. Addresses differ: accounts must not
+ * repeat.
  */
 function replacementFor(error: DecodeError, seed: number): Uint8Array | undefined {
   const isOutput = /(outputs\[\d+\]|collateralReturn)\.address$/.test(error.path)

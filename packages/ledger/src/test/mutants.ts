@@ -110,8 +110,7 @@ const content = fc.record({
 type Content = typeof content extends fc.Arbitrary<infer T> ? T : never
 
 /**
- * The bytes of transactions that need not be valid (unusual amounts, signatures, intervals, redeemers), in
- * any encoding that CBOR allows.
+ * The bytes of possibly invalid transactions (unusual amounts, signatures, intervals), in any CBOR encoding.
  */
 export const mutants: fc.Arbitrary<Uint8Array> = fc.tuple(content, style).map(([of, how]) => encode(of, how))
 

@@ -6,10 +6,7 @@ const auxiliaryDataTag = 259
 /** Maximum size of a byte string or text in metadata, in bytes. */
 const maxStringSize = 64
 
-/**
- * Decodes auxiliary data in any of its three forms: Shelley's map, Allegra's array, the tagged map since
- * Alonzo.
- */
+/** Decodes auxiliary data: Shelley's map, Allegra's array, or the tagged map since Alonzo. */
 export function readAuxiliaryData(reader: CborReader): AuxiliaryData {
   const start = reader.position
   const scripts: Script[] = []
@@ -69,8 +66,7 @@ function readMetadatum(reader: CborReader): void {
 }
 
 /**
- * Accepts integers of 64 bits plus sign, byte strings and texts of up to 64 bytes, lists, maps (keys may
- * repeat).
+ * Accepts 64-bit integers plus sign, byte strings and texts of up to 64 bytes, lists, maps (keys may repeat).
  */
 function checkMetadatum(reader: CborReader): void {
   const major = reader.peekMajor()

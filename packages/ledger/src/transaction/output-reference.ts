@@ -1,10 +1,7 @@
 import { CborReader, CborWriter, compareBytes, readRecord, toHex } from '@ratatosk/cbor'
 import type { OutputReference } from './types.js'
 
-/**
- * The size of the longest reference plus the room that the writer reserves for a number, so that it never
- * grows.
- */
+/** The size of the longest reference plus the writer's room for a number, so that it never grows. */
 const capacity = 44
 
 /** Encodes a reference as the CBOR `[id, index]`, definite and in shortest form: the `outref` of `/utxos`. */

@@ -8,9 +8,7 @@ const maxCompactSize = 65_535
 
 const noAssets: Assets = new Map()
 
-/**
- * Decodes the value of an output: lovelace, or `[lovelace, assets]`. Quantities are positive and fit 64 bits.
- */
+/** Decodes an output's value: lovelace, or `[lovelace, assets]`; quantities are positive and fit 64 bits. */
 export function readValue(reader: CborReader): Value {
   if (reader.peekMajor() === Major.unsigned) return { lovelace: reader.readUint64(), assets: noAssets }
   return readRecord(reader, 2, readPair)

@@ -39,9 +39,8 @@ const fieldNames = [
 const purposes: readonly RedeemerPurpose[] = ['spend', 'mint', 'cert', 'reward', 'vote', 'propose']
 
 /**
- * Decodes a witness set of the Conway era. Collections that are present must not be empty. Before protocol
- * version 12, the ledger accepts duplicate key witnesses, native scripts, datums and redeemers, but not
- * duplicate Plutus scripts.
+ * Decodes a witness set of the Conway era. Present collections must not be empty. Before protocol version 12,
+ * the ledger accepts duplicate key witnesses, native scripts, datums and redeemers, but no Plutus scripts.
  */
 export function readWitnessSet(reader: CborReader): WitnessSet {
   const start = reader.position
@@ -113,9 +112,7 @@ function readKeyWitness(reader: CborReader): KeyWitness {
   }))
 }
 
-/**
- * Before ledger version 12, the chain code may have any length. A wrong one yields the root of no address.
- */
+/** Before ledger version 12, the chain code may have any length. A wrong one yields no address's root. */
 function readBootstrapWitness(reader: CborReader): BootstrapWitness {
   return readRecord(reader, 4, (inner) => ({
     publicKey: inner.readBytesOf(32),
@@ -135,10 +132,7 @@ function readPlutusScripts(reader: CborReader, language: PlutusLanguage): Script
   return nonEmpty(reader, start, scripts)
 }
 
-/**
- * A list of `[purpose, index, data, units]`, or since Conway a map from `[purpose, index]` to `[data,
- * units]`.
- */
+/** A list of `[purpose, index, data, units]`, or since Conway a map: `[purpose, index]` → `[data, units]`. */
 function readRedeemers(reader: CborReader): Redeemer[] {
   const redeemers = isShortMap(reader) ? readRedeemerMap(reader) : readList(reader, readRedeemer)
   // If two redeemers have the same purpose and index, the last one counts.

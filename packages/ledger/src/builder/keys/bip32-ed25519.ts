@@ -4,10 +4,7 @@ import { publicKeyOfScalar } from './extended-signature.js'
 /** From this index on, a derivation needs the private key. */
 export const hardenedOffset = 0x8000_0000
 
-/**
- * A private key of BIP32-Ed25519: scalar and nonce key (32 bytes each, little-endian), and chain code (32
- * bytes).
- */
+/** A private key of BIP32-Ed25519: scalar and nonce key (little-endian) and chain code, 32 bytes each. */
 export interface ExtendedPrivateKey {
   readonly scalar: Uint8Array
   readonly nonceKey: Uint8Array
@@ -23,9 +20,8 @@ export function icarusRootKey(entropy: Uint8Array): ExtendedPrivateKey {
 }
 
 /**
- * One step of derivation: version 2 of BIP32-Ed25519 (Khovratovich and Law), as Cardano uses it.
- *
- * @param index from {@link hardenedOffset} on, hardened
+ * One step of derivation: version 2 of BIP32-Ed25519 (Khovratovich and Law), as Cardano uses it. An index
+ * from {@link hardenedOffset} on is hardened.
  */
 export function deriveChild(parent: ExtendedPrivateKey, index: number): ExtendedPrivateKey {
   const hardened = index >= hardenedOffset

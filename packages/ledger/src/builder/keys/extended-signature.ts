@@ -10,10 +10,7 @@ export function publicKeyOfScalar(scalar: Uint8Array): Uint8Array {
 }
 
 /**
- * An Ed25519 signature (RFC 8032) by an extended key, whose scalar and nonce key are given instead of hashed
- * from a seed.
- *
- * @returns 64 bytes, which every Ed25519 verifier takes
+ * An Ed25519 signature (RFC 8032, 64 bytes) by an extended key: scalar and nonce key are given, not hashed.
  */
 export function signExtended(
   scalar: Uint8Array,
@@ -24,8 +21,7 @@ export function signExtended(
   const nonce = reduce(createHash('sha512').update(nonceKey).update(message).digest())
   const commitment = multiplyBase(nonce)
   const challenge = reduce(createHash('sha512').update(commitment).update(publicKey).update(message).digest())
-  // sodium-native does not bind libsodium's scalar product. The node signs a few transactions a minute, so
-  // timing leaks little.
+  // sodium-native lacks libsodium's scalar product. At a few transactions a minute, timing leaks little.
   const response = (toInteger(nonce) + toInteger(challenge) * toInteger(scalar)) % ORDER
   const signature = new Uint8Array(64)
   signature.set(commitment)

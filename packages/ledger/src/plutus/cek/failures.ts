@@ -1,7 +1,4 @@
-/**
- * A script fails: `error`, a builtin outside its domain, or a value of the wrong type. Internal to this
- * folder.
- */
+/** A script fails: `error`, a builtin outside its domain, or a value of the wrong type. */
 export class EvaluationFailure extends Error {
   override readonly name = 'EvaluationFailure'
 }

@@ -47,11 +47,8 @@ interface MachineOptions {
 }
 
 /**
- * The CEK machine: evaluates a term with an explicit stack, so no evaluation overflows the call stack of
- * JavaScript. Every step and every builtin is charged before it runs.
- *
- * @throws EvaluationFailure if the term fails
- * @throws BudgetSpent if the budget is exceeded
+ * The CEK machine, with an explicit stack: no evaluation overflows that of JavaScript. Every step and builtin
+ * is charged before it runs. Throws EvaluationFailure, or BudgetSpent above the budget.
  */
 export function evaluate(program: Term, options: MachineOptions): Value {
   const { costs, meter, semantics, casesOnConstants } = options

@@ -1,8 +1,8 @@
 import type { PlutusLanguage } from '../../transaction/types.js'
 
 /**
- * The ledger version that added a builtin to a language, by the number of the builtin in flat
- * (plutus-ledger-api, Common.Versions). Higher numbers are not assigned.
+ * The ledger version that added a builtin to a language, by its number in flat (plutus-ledger-api,
+ * Common.Versions). Higher numbers are not assigned.
  */
 type Introduced = { readonly [language in PlutusLanguage]: number }
 
@@ -33,8 +33,8 @@ export function builtinIsAvailable(
 }
 
 /**
- * Every language has Plutus Core 1.0.0 from its start. The older languages received 1.1.0, with `constr` and
- * `case`, later.
+ * Every language has Plutus Core 1.0.0 from its start; the older ones received 1.1.0 (`constr`, `case`)
+ * later.
  */
 export function coreIsAvailable(
   [major, minor, patch]: readonly [number, number, number],

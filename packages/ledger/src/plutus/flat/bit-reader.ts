@@ -51,10 +51,7 @@ export class BitReader {
     if ((this.#bit & 7) !== 0) throw new FlatError('a filler that ends inside a byte')
   }
 
-  /**
-   * A byte string: a filler, then blocks of up to 255 bytes, each preceded by its length. The last one is
-   * empty.
-   */
+  /** A byte string: a filler, then blocks of up to 255 bytes behind their length. The last one is empty. */
   byteString(): Uint8Array {
     this.filler()
     const blocks: Uint8Array[] = []

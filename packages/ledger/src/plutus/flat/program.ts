@@ -37,9 +37,8 @@ const introducedIn: { readonly [language in PlutusLanguage]: number } = {
 }
 
 /**
- * Whether the ledger accepts bytes as a Plutus script: a CBOR byte string that holds one flat-encoded program
- * whose version and builtins the language has at this ledger version. Only Plutus V3 forbids bytes after
- * the string.
+ * Whether the ledger accepts bytes as a Plutus script: a CBOR byte string with one flat program whose version
+ * and builtins the language has at this ledger version. Only Plutus V3 forbids bytes after it.
  */
 export function isPlutusScript(bytes: Uint8Array, language: PlutusLanguage, protocolMajor: number): boolean {
   if (protocolMajor < introducedIn[language]) return false
@@ -66,9 +65,7 @@ interface Open {
 }
 
 /**
- * Decodes a script's bytes: a flat program in a CBOR byte string. Whether the language has its version and
- * builtins is not checked: {@link isPlutusScript} does that.
- *
+ * Decodes a script: a flat program in a CBOR byte string. {@link isPlutusScript} checks version and builtins.
  * @throws FlatError or DecodeError if the bytes are not a program
  */
 export function decodeProgram(script: Uint8Array): Program {
@@ -81,8 +78,8 @@ export function decodeFlat(flat: Uint8Array): Program {
 }
 
 /**
- * Reads a program, and checks it against a language and ledger version if they are given. Terms nest as
- * deep as a script is long, so open terms are on a stack of this function's own.
+ * Reads a program, and checks it against a given language and ledger version. Terms nest as deep as a script
+ * is long, so open terms are on a stack of this function's own.
  */
 function readProgram(reader: BitReader, target?: Target): Program {
   const version = [reader.natural(), reader.natural(), reader.natural()] as const

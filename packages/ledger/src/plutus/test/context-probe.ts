@@ -49,10 +49,8 @@ function byteAt(place: Term): Term {
 }
 
 /**
- * A script that traces the hash of its last argument, the script context, and fails. So the script context of
- * an engine can be compared even if the engine returns only traces.
- *
- * @param before number of arguments before the context
+ * A script that traces the hash of its last argument, the script context, and fails: so the contexts of
+ * engines that return only traces can be compared. `before` counts the other arguments.
  */
 export function contextProbe(before: number): Uint8Array {
   const hash = call('blake2b_256', call('serialiseData', 'context'))

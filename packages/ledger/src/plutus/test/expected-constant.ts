@@ -1,9 +1,6 @@
 import { CborWriter } from '@ratatosk/cbor'
 
-/**
- * The constants that a conformance case may expect, parsed from the text of its result. Programs are not
- * parsed from text: the suite has them in flat.
- */
+/** The constants that a conformance case may expect, parsed from its result's text. */
 export type ExpectedConstant =
   | { readonly type: 'integer'; readonly value: bigint }
   | { readonly type: 'bytestring' | 'data'; readonly value: Uint8Array }
@@ -13,9 +10,7 @@ export type ExpectedConstant =
   | { readonly type: 'list'; readonly items: readonly ExpectedConstant[] }
   | { readonly type: 'pair'; readonly first: ExpectedConstant; readonly second: ExpectedConstant }
 
-/**
- * The constant that a whole program consists of; undefined if it is not a constant, or one of another type.
- */
+/** The constant that is a whole program; undefined for other programs and other types. */
 export function expectedConstant(program: string): ExpectedConstant | undefined {
   const tokens = tokenize(program)
   for (const expected of ['(', 'program', undefined, '(', 'con']) {

@@ -9,9 +9,7 @@ export type Term =
   | readonly ['error']
   | readonly ['builtin', Builtin]
   | readonly ['con', Constant]
-  /**
-   * A closed term at the end of the program, as flat bytes with padding. It must begin at a byte boundary.
-   */
+  /** A closed term at the end of the program, as padded flat bytes. It must begin at a byte boundary. */
   | readonly ['rest', Uint8Array]
 
 type Constant =
@@ -67,10 +65,7 @@ export function flatProgram(term: Term, version: readonly [number, number, numbe
   return bits.toBytes()
 }
 
-/**
- * The position, in bits, of the end of a term. Byte strings are aligned to bytes, so the length of a term
- * depends on where it begins.
- */
+/** The bit position of a term's end. It depends on the start, because byte strings are aligned to bytes. */
 export function endOf(term: Term, start: number): number {
   const bits = new Bits()
   bits.put(0, start)

@@ -23,9 +23,7 @@ export interface Mint {
   readonly indefinite?: boolean
 }
 
-/**
- * A transaction that mints one token with a script as its policy, and the output that it spends.
- */
+/** A transaction that mints one token with a script as its policy, and the output that it spends. */
 export function mintTransaction(mint: Mint): {
   transaction: Transaction
   utxos: Map<string, TransactionOutput>

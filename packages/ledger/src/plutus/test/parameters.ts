@@ -12,10 +12,8 @@ interface ScenarioParameters {
 const none = { numerator: 0n, denominator: 1n }
 
 /**
- * The parameters of a network, as far as evaluation reads them.
- *
- * @param folder of the ledger scenarios
- * @param name `preprod-conway-v10`, or `preprod-287` for cost models with ledger version 11's builtins
+ * The parameters of a network that evaluation reads, from the folder of the ledger scenarios; by name:
+ * `preprod-conway-v10`, or `preprod-287` for cost models with ledger version 11's builtins.
  */
 export function scenarioParameters(folder: string, name: string, protocolMajor: number): ProtocolParameters {
   const path = join(folder, 'common', 'protocolParameters', `${name}.json`)

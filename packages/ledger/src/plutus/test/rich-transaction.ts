@@ -66,13 +66,11 @@ const redeemer = encodeData(constructorData(1, [integerData(5)]))
 export type Shown = 'PlutusV2' | 'PlutusV3'
 
 /**
- * A transaction with nearly everything that a script context of the language can represent; the probe runs
- * for one purpose. It lacks what engines are known to represent differently from plutus-ledger-api: stake
- * pointers, constitutions, fractions that are not in lowest terms (scalus), and credentials of both kinds in
- * one map (both).
- *
- * @param options `asAikenTakes`: without proposals, on which Aiken's build fails, and deposits, which it
- *   represents as in ledger version 9
+ * A transaction with nearly everything that a script context of the language can represent, except what
+ * engines represent differently from plutus-ledger-api: stake pointers, constitutions, unreduced fractions
+ * (scalus), and credentials of both kinds in one map (both).
+ * @param options `asAikenTakes`: also without proposals, on which Aiken's build fails, and deposits, which it
+ * represents as in ledger version 9
  */
 export function richTransaction(
   language: Shown,

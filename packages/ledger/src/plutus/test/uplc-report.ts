@@ -17,13 +17,7 @@ export interface UplcReport {
   readonly unexplained: readonly UplcOutcome[]
 }
 
-/**
- * Runs the whole suite through one evaluator, with the cost models of ledger version 11, which the suite is
- * for.
- *
- * @param suite the folder of plutus-conformance's cases for untyped programs
- * @param scenarios the folder of ledger scenarios, for the cost models
- */
+/** Runs the whole suite through one evaluator, with the cost models of ledger version 11, its version. */
 export async function reportUplcSuite(
   suite: string,
   scenarios: string,

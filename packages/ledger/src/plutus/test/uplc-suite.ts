@@ -21,7 +21,7 @@ export interface UplcCase {
     | { readonly kind: 'success'; readonly constant?: ExpectedConstant; readonly budget?: ExecutionUnits }
 }
 
-/** What was compared: a script can compare constants, but not functions. */
+/** The part that was compared: a script can compare constants, but not functions. */
 type Compared = 'value' | 'success' | 'failure' | 'unreadable'
 
 export interface UplcOutcome {
@@ -86,8 +86,8 @@ const unitCost: ExecutionUnits = { memory: 200n, steps: 16_100n }
 export type UplcRunner = (subject: UplcCase & { readonly flat: Uint8Array }) => Promise<UplcOutcome>
 
 /**
- * Runs cases through an evaluator, each as the Plutus V3 policy of a transaction: once for its budget, minus
- * the cost of the policy around it, and once more to compare its result if that is a constant.
+ * Runs cases through an evaluator, each as a transaction's Plutus V3 policy: once for its budget, minus the
+ * cost of the policy around it, and again to compare a constant result.
  */
 export async function createUplcRunner(
   evaluator: Evaluator,

@@ -14,8 +14,7 @@ export function asScript(flat: Uint8Array, then: Term): Uint8Array {
   const program: Term = ['rest', rest]
   for (let fillers = 0; fillers < 8; fillers++) {
     const decide: Term = ['lam', 'result', ['lam', 'context', filled(then, fillers)]]
-    // The program's own bytes keep their alignment only if they begin at a byte boundary after the four bits
-    // of `apply`.
+    // The program keeps its alignment only if it begins at a byte boundary after the four bits of `apply`.
     if (endOf(decide, 4) % 8 === 0) return flatProgram(['apply', decide, [program]], version)
   }
   throw new RangeError('No filler brings the program to a byte')

@@ -7,9 +7,8 @@ import type { Resolution } from '../resolution.js'
 
 /**
  * UTXO, the collateral part of `feesOK`: ScriptsNotPaidUTxO, CollateralContainsNonADA,
- * InsufficientCollateral, IncorrectTotalCollateralField, NoCollateralInputs. Applies to every transaction
- * with redeemers, for both values of `is_valid`. If a collateral input is unknown, only the rules that do not
- * depend on it are validated.
+ * InsufficientCollateral, IncorrectTotalCollateralField, NoCollateralInputs; with redeemers, for both values
+ * of `is_valid`. An unknown collateral input leaves the rules that do not depend on it.
  */
 export function validateCollateral(
   transaction: Transaction,

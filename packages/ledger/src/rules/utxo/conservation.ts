@@ -5,12 +5,9 @@ import type { Findings } from '../failures.js'
 import type { Resolution } from '../resolution.js'
 
 /**
- * UTXO: ValueNotConservedUTxO. A transaction consumes inputs, minted assets, withdrawals and refunds; it
- * produces outputs, burnt assets, the fee, deposits and the donation.
- *
- * A certificate that does not state its deposit pays the current key deposit. A pool registration pays the
- * pool deposit only if the pool is new. The transaction does not say whether it is, so both sums are
- * accepted.
+ * UTXO: ValueNotConservedUTxO. Consumed: inputs, mint, withdrawals, refunds; produced: outputs, burns, fee,
+ * deposits, donation. A certificate without its deposit pays the current key deposit. A pool registration
+ * pays the pool deposit only if the pool is new: that is not known here, so both sums pass.
  */
 export function validateConservation(
   { body }: Transaction,

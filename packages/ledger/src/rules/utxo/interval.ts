@@ -17,9 +17,7 @@ export function validateInterval({ body }: Transaction, { slot }: RuleContext, f
   findings.add('OutsideValidityIntervalUTxO', message, details)
 }
 
-/**
- * UTXO: OutsideForecast. Scripts see times, so with redeemers the upper bound must be convertible to a time.
- */
+/** UTXO: OutsideForecast. With redeemers, the upper bound must be convertible to a time for scripts. */
 export function validateForecast(transaction: Transaction, context: RuleContext, findings: Findings): void {
   const { invalidHereafter } = transaction.body.validityInterval
   const horizon = context.forecastHorizon

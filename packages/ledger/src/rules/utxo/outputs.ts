@@ -64,10 +64,7 @@ export function validateOutputs(
   }
 }
 
-/**
- * The size of a value in the ledger's own encoding, which `maxValueSize` limits whatever the submitted
- * encoding.
- */
+/** The size of a value in the ledger's own encoding, which `maxValueSize` limits for every encoding. */
 function valueSize({ lovelace, assets }: Value): number {
   const coin = headSize(lovelace)
   if (assets.size === 0) return coin

@@ -2,9 +2,7 @@ import type { Transaction } from '../../transaction/types.js'
 import type { RuleContext } from '../context.js'
 import type { Findings } from '../failures.js'
 
-/**
- * LEDGER: ConwayTreasuryValueMismatch, if the treasury is known. Applies only to transactions marked valid.
- */
+/** LEDGER: ConwayTreasuryValueMismatch, if the treasury is known; for transactions marked valid only. */
 export function validateTreasuryValue(
   { body, isValid }: Transaction,
   { treasury }: RuleContext,

@@ -6,11 +6,9 @@ import type { ScriptUse } from '../script-use.js'
 import { allOutputs } from '../utxo/outputs.js'
 
 /**
- * UTXOW: UnspendableUTxONoDatumHash, MissingRequiredDatums, NotAllowedSupplementalDatums.
- *
- * An output locked by a Plutus V1 or V2 script must have a datum. With V3 the datum is optional (CIP-69), but
- * a datum hash must be resolved by a datum among the witnesses. Supplemental datums are allowed if their hash
- * is in an output of the transaction, its collateral return or a reference input.
+ * UTXOW: UnspendableUTxONoDatumHash, MissingRequiredDatums, NotAllowedSupplementalDatums. Outputs of Plutus
+ * V1 and V2 scripts need a datum. With V3 it is optional (CIP-69), but witnesses must hold a hash's datum.
+ * Supplemental datums need their hash in an output, the collateral return or a reference input.
  */
 export function validateDatums(
   transaction: Transaction,

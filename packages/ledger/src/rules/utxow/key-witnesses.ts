@@ -13,8 +13,7 @@ export function signatories({ witnesses }: Transaction): BytesSet {
 
 /**
  * UTXOW: MissingVKeyWitnessesUTXOW. Signatures are required for spent and collateral inputs (a Byron address
- * needs a bootstrap witness with its root), withdrawals, certificates, pool owners, required signers and
- * voters.
+ * needs a bootstrap witness with its root), withdrawals, certificates, pool owners, required signers, voters.
  */
 export function validateKeyWitnesses(
   transaction: Transaction,

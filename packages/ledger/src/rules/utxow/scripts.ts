@@ -2,16 +2,14 @@ import type { Findings } from '../failures.js'
 import type { ScriptUse } from '../script-use.js'
 
 /**
- * UTXOW: MissingScriptWitnessesUTXOW, ExtraneousScriptWitnessesUTXOW. A script that is there as a reference
- * script must not be a witness too.
+ * UTXOW: MissingScriptWitnessesUTXOW, ExtraneousScriptWitnessesUTXOW: a reference script is no witness too.
  */
 export function validateScriptWitnesses(
   { neededHashes, witnessed, referenced, complete }: ScriptUse,
   findings: Findings,
 ): void {
   const missing = [...neededHashes].filter((hash) => !referenced.has(hash) && !witnessed.has(hash))
-  // While an input is unknown, its reference script might be the one, and its address might need the one too
-  // many.
+  // An unknown input might hold the missing reference script, or its address need the extraneous script.
   if (missing.length > 0 && complete) {
     findings.add(
       'MissingScriptWitnessesUTXOW',

@@ -32,7 +32,7 @@ describe('the rules agree with the Haskell ledger', () => {
     'on every transaction of its recorded runs (needs ledger-rules)',
     async () => {
       const outcomes = assess('ledger-rules', await runLedgerEvents(runs ?? '', evaluator))
-      // Whatever the ledger has accepted keeps these rules too, with or without certificates, votes and
+      // Transactions that the ledger accepted keep these rules too, even with certificates, votes or
       // proposals.
       const accepted = outcomes.filter(
         ({ name, expected }) => expected === 'Pass' && !knownDeviations.has(name),

@@ -11,10 +11,7 @@ import type { Transaction, TransactionOutput } from '../../transaction/types.js'
 import { named, type Outcome, orNotRun } from './outcome.js'
 import { isPlain } from './scenarios.js'
 
-/**
- * Validates every transaction of every run with its own flag, and applies each to the unspent outputs of the
- * next.
- */
+/** Validates each transaction of every run by its own flag, and applies it to the unspent outputs. */
 export async function runLedgerEvents(
   folder: string,
   evaluator: Pick<Evaluator, 'evaluate'>,
@@ -32,9 +29,8 @@ async function validateRun(run: LedgerRun, evaluator: Pick<Evaluator, 'evaluate'
       decodeTransactionOutput(output),
     ]),
   )
-  // Parameters change at epoch boundaries. If a run ends with other parameters than it began with, the
-  // boundary at which they changed is not recorded. From the first boundary on, an event must agree under one
-  // of both.
+  // Parameters change at epoch boundaries. If they changed in a run, the boundary is not recorded: from the
+  // first one on, an event must agree under one of both.
   const { parametersBefore: before, parametersAfter: after } = run
   let candidates: readonly ProtocolParameters[] = [before]
   let index = -1
@@ -89,10 +85,7 @@ async function validateEvent(
   return { transaction, outcome: { ...base, kind, found, result: undecided ? 'undecided' : 'deviation' } }
 }
 
-/**
- * The tests' Plutus V3 cost model is all zeros and shorter than that of any network; engines need a known
- * length.
- */
+/** The tests' Plutus V3 cost model is all zeros and too short; engines need a known length. */
 function padding(evaluator: Pick<Evaluator, 'evaluate'>): Pick<Evaluator, 'evaluate'> {
   return {
     evaluate(transaction, utxos, parameters, slots) {

@@ -1,7 +1,4 @@
-/**
- * The predicates that these rules can report. A case that expects another one depends on state that they do
- * not have.
- */
+/** The predicates that these rules can report; others depend on state that they do not have. */
 export const ourPredicates: ReadonlySet<string> = new Set([
   'BabbageNonDisjointRefInputs',
   'BabbageOutputTooSmallUTxO',

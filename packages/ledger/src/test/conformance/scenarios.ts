@@ -89,7 +89,7 @@ export function isPlain({ body }: Transaction): boolean {
 }
 
 /**
- * Whether the layer-2 profile must refuse: of these parts, only a withdrawal of zero by a script is accepted.
+ * Whether the layer-2 profile must refuse: it accepts only a withdrawal of zero by a script of these parts.
  */
 function reasonDue(transaction: Transaction): boolean {
   const { body, isValid, bytes } = transaction
@@ -113,9 +113,7 @@ function contextOf({ network, slot, eraHistory, parameters, treasury }: Scenario
   }
 }
 
-/**
- * The forecast of an era without an end reaches the epoch boundary after the stability window of the tip.
- */
+/** The forecast of an endless era reaches the epoch boundary after the stability window of the tip. */
 function horizonOf({ stabilityWindow, eras }: EraHistory, tip: number): bigint {
   const era = eras.at(-1)
   if (!era) throw new Error('an era history without eras')

@@ -18,9 +18,7 @@ type Item =
 
 type Fields = Omit<Certificate, 'bytes'>
 
-/**
- * The names in the CDDL, and the items that follow the number. Conway has removed 5 and 6, for genesis keys.
- */
+/** The names in the CDDL, and the items after the number. Conway removed 5 and 6, for genesis keys. */
 const variants: Variants<Fields> = [
   layout('stake_registration', 'credential'),
   layout('stake_deregistration', 'witness'),

@@ -68,9 +68,7 @@ function readUnits(reader: CborReader): bigint {
   return units
 }
 
-/**
- * Language number → list of signed 64-bit integers. The models of known languages are validated when used.
- */
+/** Language number → list of signed 64-bit integers. Models of known languages are validated at use. */
 function readCostModels(reader: CborReader): void {
   readMapOf(
     reader,

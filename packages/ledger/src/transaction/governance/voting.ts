@@ -20,10 +20,7 @@ const voterVariants: Variants<Voter> = [
   [2, (reader) => ({ role: 'pool', credential: { kind: 'key', hash: readHash28(reader) } })],
 ]
 
-/**
- * Decodes the votes of each voter: a map of maps that must not be empty. `bytes` of a result is the inner
- * map.
- */
+/** Decodes the votes of each voter: a non-empty map of maps. `bytes` of a result is the inner map. */
 export function readVotingProcedures(reader: CborReader): VotingProcedure[] {
   let voter: Voter
   const procedures = readMapOf(

@@ -1,9 +1,7 @@
 import { type CborReader, readList, readVariant, type Variants } from '@ratatosk/cbor'
 import type { NativeScript } from '../types.js'
 
-/**
- * Decodes a native script (the ledger's timelock). The reader limits its depth, and the recursion.
- */
+/** Decodes a native script (the ledger's timelock). The reader limits depth and recursion. */
 export function readNativeScript(reader: CborReader): { script: NativeScript; bytes: Uint8Array } {
   const start = reader.position
   reader.skip()

@@ -5,10 +5,8 @@ const maxChunk = 64
 
 /**
  * Validates and skips one item of Plutus data, by the rules of plutus-core's decoder: integers (also bignums
- * in chunks), byte strings with at most 64 bytes per chunk, lists, maps (keys may repeat), constructors with
- * the tags 121–127, 1280–1400 and 102.
- *
- * @returns the item as submitted: a view
+ * in chunks), byte strings in chunks of at most 64 bytes, lists, maps (keys may repeat), constructors with
+ * the tags 121–127, 1280–1400 and 102. Returns a view of the item.
  */
 export function readPlutusData(reader: CborReader): Uint8Array {
   const start = reader.position

@@ -12,8 +12,7 @@ function sized(args: readonly Value[], at: number, size: number, what: string): 
 }
 
 /**
- * Verifies like libsecp256k1: an invalid encoding of key or signature fails the script; a high S yields
- * false.
+ * Verifies like libsecp256k1: an invalid key or signature encoding fails the script; a high S yields false.
  */
 function verifyEcdsa(key: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean {
   const order = secp256k1.Point.Fn.ORDER

@@ -6,10 +6,8 @@ import { maybe } from './parts.js'
 import { purposeData, type SortedTransaction } from './purpose.js'
 
 /**
- * Returns the arguments of a script: before Plutus V3 the datum (if there is one), the redeemer and the
- * context; since V3 a single context that contains all three.
- *
- * @param info the transaction as scripts of the language see it
+ * The arguments of a script: before Plutus V3 the datum (if any), the redeemer and the context; since V3 a
+ * single context that contains all three. `info` is the transaction as scripts of the language see it.
  */
 export function scriptArguments(
   redeemer: Redeemer,

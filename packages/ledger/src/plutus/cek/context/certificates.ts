@@ -29,9 +29,7 @@ function integer(item: CborItem | undefined): DataValue {
   return integerData(integerOf(item))
 }
 
-/**
- * A certificate for Plutus V1 and V2, whose `DCert` cannot represent the certificates that Conway introduced.
- */
+/** A certificate for Plutus V1 and V2, whose `DCert` cannot represent the certificates of Conway. */
 export function certificateDataV1(certificate: Certificate): DataValue {
   const { number, fields } = fieldsOf(certificate)
   const [first, second] = fields

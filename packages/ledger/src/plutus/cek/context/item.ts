@@ -51,10 +51,7 @@ export function readItem(reader: CborReader): CborItem {
   }
 }
 
-/**
- * Thrown if a part does not have the structure that its decoder ensures. This is a defect of this package,
- * never of a transaction.
- */
+/** Thrown if a part lacks the structure that its decoder ensures: a defect here, never of a transaction. */
 function unexpected(wanted: string): never {
   throw new TypeError(`A decoded part is not ${wanted}`)
 }

@@ -34,9 +34,7 @@ export function stakingCredentialData(credential: Credential): DataValue {
   return constructorData(0, [credentialData(credential)])
 }
 
-/**
- * Thrown if a script context cannot represent the transaction, which phase 2 checks before it runs scripts.
- */
+/** Thrown if a script context cannot represent the transaction: phase 2 checks it before scripts run. */
 export class UntranslatableError extends Error {
   override readonly name = 'UntranslatableError'
 }

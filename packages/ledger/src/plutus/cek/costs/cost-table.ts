@@ -31,10 +31,7 @@ interface Parameters {
   readonly memory: readonly number[]
 }
 
-/**
- * Builds the cost table of a language from its cost model. Costs are numbers: one above 2^53 exceeds every
- * budget anyway.
- */
+/** Builds a language's cost table from its cost model. A cost above 2^53 exceeds every budget anyway. */
 export function costTable(language: PlutusLanguage, protocolMajor: number, model: BigInt64Array): CostTable {
   const charging = chargings(language, protocolMajor)
   const parameters = new Map<Costed, Parameters>()

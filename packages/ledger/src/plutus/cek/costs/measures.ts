@@ -28,15 +28,10 @@ export type Measure =
   /** The depth of a value's two maps as binary trees. */
   | 'coinsDepth'
 
-/**
- * The maximum of sizes, which are floating-point numbers: the maximum of a counter. The exact computation
- * uses it too.
- */
+/** The maximum of sizes, which are floating-point: that of a counter. The exact computation uses it too. */
 const largest = 2 ** 63
 
-/**
- * Since ledger version 11, builtins fail on larger integers (in 64-bit words) and byte strings (in bytes).
- */
+/** Since ledger version 11, builtins fail on larger integers (64-bit words) and byte strings (bytes). */
 const maxIntegerWords = 4096
 const maxByteStringSize = 65_536
 

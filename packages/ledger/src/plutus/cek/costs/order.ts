@@ -146,10 +146,7 @@ const ledgerVersion11: readonly Costed[] = [
   'scaleValue',
 ]
 
-/**
- * The order of a language's cost model (`ParamName` in plutus-ledger-api). The model of a network may be
- * shorter.
- */
+/** The order of a language's cost model (`ParamName` in plutus-ledger-api). A network's may be shorter. */
 export const costOrder: { readonly [language in PlutusLanguage]: readonly Costed[] } = {
   PlutusV1: [
     ...original.filter((name) => !afterV1.includes(name)),

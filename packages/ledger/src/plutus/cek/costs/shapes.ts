@@ -1,5 +1,5 @@
 /**
- * The shapes of costing functions and their parameters, in the order of the cost model (`CostingFun.Core` in
+ * The costing functions and their parameters, in the order of the cost model (`CostingFun.Core` in
  * plutus-core). x, y, z and u are the sizes of the first to the fourth argument.
  */
 export type CostShape =

@@ -1,7 +1,4 @@
-/**
- * The types of the default universe, by their tags in flat. A type operator without all its arguments is not
- * the type of a value.
- */
+/** The types of the default universe, by their tags in flat. Values have fully applied types only. */
 export const TypeTag = {
   integer: 0,
   byteString: 1,

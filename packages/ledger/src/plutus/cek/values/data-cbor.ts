@@ -4,7 +4,6 @@ import { type LinkedList, listOf } from './list.js'
 
 /**
  * Decodes Plutus data that `readPlutusData` has validated (it limits the depth).
- *
  * Compact constructor tags: 121–127 are 0–6, 1280–1400 are 7–127, 102 holds any other.
  */
 export function decodeData(reader: CborReader): DataValue {
@@ -63,8 +62,8 @@ function readChunks(reader: CborReader): Uint8Array {
 const end = Symbol('break')
 
 /**
- * Encodes data as `serialiseData` does: lists and fields of indefinite length unless empty, maps of definite
- * length, byte strings of more than 64 bytes in chunks of 64.
+ * Encodes data as `serialiseData`: lists and fields indefinite unless empty, maps definite, byte strings of
+ * more than 64 bytes in chunks of 64.
  */
 export function encodeData(data: DataValue): Uint8Array {
   const writer = new CborWriter()

@@ -13,8 +13,8 @@ const memoryCharge: Charge = (data) => {
 const nodeCharge: Charge = () => 1
 
 /**
- * Returns the size of data in words, or a number above `limit` if the size exceeds it. Data with shared parts
- * can be exponentially larger than the work of building it, so the traversal must stop where the budget ends.
+ * The size of data in words, or a number above `limit`. Data with shared parts can be exponentially larger
+ * than the work of building it, so the traversal must stop where the budget ends.
  */
 export function dataSize(data: DataValue, limit: number): number {
   return walk(data, limit, memoryCharge)

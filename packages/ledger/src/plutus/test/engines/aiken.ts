@@ -26,8 +26,8 @@ const ample = { steps: 1_000_000_000_000n, memory: 1_000_000_000n }
 const pagesPerMb = 16
 
 /**
- * Aiken's machine in WebAssembly. It stops at its budget, but it accepts any result of a Plutus V3 script and
- * has no builtins of ledger version 11. It throws after a trap, and must not be used again then.
+ * Aiken's machine in WebAssembly. It stops at its budget, but accepts any result of a Plutus V3 script and
+ * lacks the builtins of ledger version 11. It throws after a trap, and must not be used again then.
  */
 export function createAikenEngine(memoryLimitMb: number): Engine {
   const uplc = load(memoryLimitMb)
@@ -58,10 +58,7 @@ interface WithWebAssembly {
   readonly WebAssembly: { Module: new (bytes: Uint8Array) => object }
 }
 
-/**
- * The package compiles and instantiates its module when it is loaded, so the limit is added to what it
- * compiles.
- */
+/** The package instantiates its module on load, so the limit is added to what it compiles. */
 function load(memoryLimitMb: number): typeof import('@lucid-evolution/uplc') {
   const { WebAssembly: names } = globalThis as typeof globalThis & WithWebAssembly
   const { Module } = names

@@ -16,8 +16,8 @@ const purposes: { readonly [tag: string]: RedeemerPurpose } = {
 const exhausted = /RangeError|StackOverflow|OutOfMemory|Maximum call stack/
 
 /**
- * Scalus: exact for Plutus V1 to V3 at ledger version 10. It does not stop at the budget, so the caller
- * must be able to terminate its thread. It has the builtins of ledger version 11 at every version.
+ * Scalus: exact for Plutus V1 to V3 at ledger version 10. It does not stop at the budget, so the caller must
+ * be able to terminate its thread. It has the builtins of ledger version 11 at every version.
  */
 export function createScalusEngine(memoryLimitMb: number): Engine {
   const byteStrings: ByteStringLimit = { largest: (memoryLimitMb / 2) * 1024 * 1024, reached: false }
@@ -41,8 +41,8 @@ interface ByteStringLimit {
 }
 
 /**
- * The memory limit of a thread does not count the content of typed arrays, in which scalus keeps byte
- * strings. Their size is therefore limited where they are allocated, before scalus is loaded.
+ * A thread's memory limit does not count typed arrays, in which scalus keeps byte strings. Their size is
+ * therefore limited where they are allocated, before scalus is loaded.
  */
 function load(limit: ByteStringLimit): Scalus {
   globalThis.Int8Array = new Proxy(Int8Array, {

@@ -1,9 +1,8 @@
 const memorySection = 5
 
 /**
- * Adds a maximum, in pages of 64 KiB, to the memory of a WebAssembly module. Growth beyond it fails inside
- * the module, which then traps without affecting anything else (WebAssembly core specification, 5.5.8 memory
- * section).
+ * Adds a maximum, in pages of 64 KiB, to the memory of a WebAssembly module. Growth beyond it traps inside
+ * the module only (WebAssembly core specification, 5.5.8).
  */
 export function limitMemory(module: Uint8Array, pages: number): Uint8Array {
   let offset = 8
