@@ -1,5 +1,4 @@
-// Bundles what tsc has compiled for browsers, with all of its dependencies: the package has none when it is
-// installed.
+// Bundles the output of tsc for browsers with all dependencies: the installed package has none.
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 

@@ -43,8 +43,7 @@ export async function awaitTransaction(
         hasAnswered = true
         if (hasReached(status, goal)) return status
       } catch (error) {
-        // A node that has answered before may restart. The stream shows when it is back, and so does the next
-        // look.
+        // A node that has answered before may restart. The stream, or the next poll, shows when it is back.
         if (!hasAnswered || deadline.signal.aborted || !isTransient(error)) throw error
       }
     }
@@ -80,9 +79,8 @@ function hasReached({ txHash, status, rejection, removal }: TransactionStatus, g
 }
 
 /**
- * Yields whenever the status may have changed: when the stream of the transaction's events opens, so that
- * nothing is missed between the first look and the first event, and at each event. Where there are no events,
- * yields every `pollMs`.
+ * Yields whenever the status may have changed: when the stream of the transaction's events opens, so that no
+ * event after the first poll is missed, and at each event. Without events, yields every `pollMs`.
  */
 async function* wakeUps(
   transport: Transport,

@@ -42,7 +42,7 @@ export class InvalidAnswerError extends ClientError {
   }
 }
 
-/** What a {@link StatusError} is made of. */
+/** The parts of a {@link StatusError}. */
 export interface StatusErrorInit {
   /** Method and path. */
   readonly request: string

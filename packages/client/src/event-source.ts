@@ -13,8 +13,7 @@ export interface Message {
 const maxLength = 1_048_576
 
 /**
- * The messages of a stream (HTML standard, section "Server-sent events"), until it ends.
- *
+ * The messages of a stream (HTML standard, "Server-sent events"), until it ends.
  * @throws RangeError if a line or a message is longer than 1,048,576 characters
  */
 export async function* readMessages(stream: ReadableStream<Uint8Array>): AsyncGenerator<Message, void> {

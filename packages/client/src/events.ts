@@ -12,7 +12,7 @@ import { type Message, readMessages } from './event-source.js'
 import type { NodeRequestOptions } from './options.js'
 import { isTransient, type NodeRequest, type Transport, waitAfter } from './transport.js'
 
-/** What happened to a transaction or a block. `id` is where the stream resumes: pass it as `after`. */
+/** A change of a transaction or a block. `id` is where the stream resumes: pass it as `after`. */
 export type NodeEvent =
   | { readonly type: 'accepted'; readonly id: string; readonly data: AcceptedEvent }
   | { readonly type: 'rejected'; readonly id: string; readonly data: RejectedEvent }
@@ -30,8 +30,8 @@ const silenceMs = 45_000
 const defaultRetryMs = 1000
 
 /**
- * Events without end. After a lost connection it resumes behind the last one, as often as needed; the first
- * connection gets the retries of any request.
+ * Events without end. A lost connection resumes behind the last event, without limit; the first connection
+ * gets the retries of any request.
  */
 export async function* follow(
   transport: Transport,
@@ -88,9 +88,8 @@ export async function* follow(
 }
 
 /**
- * Events up to the newest one there is now, in a stream that goes on.
- *
- * @throws InvalidAnswerError if the node does not tell where the stream is
+ * Events up to the newest one, in a stream that goes on. Throws InvalidAnswerError if the node omits its
+ * position.
  */
 export async function* readUpToNow(
   transport: Transport,

@@ -41,7 +41,7 @@ export type AwaitedFinality = 'accepted' | 'committed' | 'mature' | 'merged'
 
 /** How `awaitTx` waits. */
 export interface AwaitTxOptions {
-  /** What to wait for. Default: `accepted`. */
+  /** The finality to wait for. Default: `accepted`. */
   readonly finality?: AwaitedFinality
   /** Id that `submit` answered: an older rejection of the same transaction then does not count. */
   readonly submissionId?: string

@@ -1,6 +1,6 @@
 type Fields = Readonly<Record<string, Schema>>
 
-/** What is checked of a JSON schema. */
+/** The parts of a JSON schema that are checked. */
 export interface Schema {
   readonly $ref?: string
   readonly anyOf?: readonly Schema[]

@@ -11,8 +11,7 @@ const iv = BigUint64Array.of(
 )
 
 /**
- * Section 2.7: the order of the words of a block in each round, one hex digit a word. The last two rounds
- * repeat the first.
+ * Section 2.7: the order of a block's words in each round, a hex digit each. The last two repeat the first.
  */
 const sigma = [
   '0123456789abcdef',
@@ -41,11 +40,7 @@ const mixings = [
 
 const blockLength = 128
 
-/**
- * Blake2b without a key (RFC 7693). Written for its size: a proof has a few dozen hashes.
- *
- * @param length of the digest, 1 to 64 bytes
- */
+/** Blake2b without a key (RFC 7693), 1 to 64 bytes. Written for its size: a proof has a few dozen hashes. */
 export function blake2b(input: Uint8Array, length: number): Uint8Array {
   const hash = iv.slice()
   hash[0] = word(hash, 0) ^ 0x01010000n ^ BigInt(length)

@@ -4,14 +4,14 @@ import { blake2b } from './blake2b.js'
 import { fromHex, toHex } from './hex.js'
 import { MalformedProof, rootOf } from './merkle.js'
 
-/** What a node answered: the fields that are checked. */
+/** The checked fields of a node's answer. */
 export interface NodeProof {
   readonly header?: string
   readonly value?: string
   readonly proof: { readonly json: readonly ProofStep[] }
 }
 
-/** What the caller knows from layer 1, where the state queue has it. */
+/** The root, or the block that has it, as the caller knows it from the state queue on layer 1. */
 export type Trusted =
   /** Header hash of a block of the state queue, or of the confirmed state: 56 hex digits. */
   | { readonly headerHash: string }
@@ -68,8 +68,7 @@ export function verifyTransactionProof(
   if (!/^[0-9a-f]{64}$/.test(txHash)) throw new RangeError('txHash must be 64 hex digits')
   const { value, position } = proof
   if (value === undefined) {
-    // A block records every output that its transactions produce, and every transaction produces its output
-    // 0.
+    // A block records every output of its transactions, and every transaction has an output 0.
     verify(proof, expected, transactionsRoot, outrefKey(txHash, 0), undefined)
     return { isApplied: false }
   }

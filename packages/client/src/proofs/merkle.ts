@@ -13,10 +13,7 @@ const nothing = '00'.repeat(32)
 /** The proof claims what no map can have. */
 export class MalformedProof extends Error {}
 
-/**
- * A step with its place: its prefix are the digits `depth` to `fork` of the path, its children differ in
- * digit `fork`.
- */
+/** A step with its place: its prefix is the digits `depth` to `fork`, its children differ in digit `fork`. */
 interface Placed {
   readonly step: ProofStep
   readonly depth: number
@@ -24,11 +21,8 @@ interface Placed {
 }
 
 /**
- * The root of the map in which the key has the value, or is absent, according to the proof.
- *
- * @param key hex
- * @param value hex; undefined for an absent key
- * @throws MalformedProof
+ * The root of the map in which the key has the value (undefined: is absent), by the proof; all in hex. Throws
+ * MalformedProof.
  */
 export function rootOf(key: string, value: string | undefined, proof: readonly ProofStep[]): string {
   const path = hash(key)

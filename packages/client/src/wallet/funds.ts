@@ -14,7 +14,7 @@ import type { Cip30Api, Paginate } from './types.js'
 /** The most that a page may ask for as collateral (CIP-30), in lovelace. */
 const maxCollateral = 5_000_000n
 
-/** What a ledger answers, rather than a wallet. */
+/** The methods that a ledger answers, rather than a wallet. */
 type WalletFunds = Pick<Cip30Api, 'getUtxos' | 'getCollateral' | 'getBalance' | 'submitTx'>
 
 /** @param addresses those of the wallet, in hex */

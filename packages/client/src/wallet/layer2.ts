@@ -9,7 +9,7 @@ export interface Layer2Options {
   readonly url: string
 }
 
-/** What {@link layer2} asks of a wallet. */
+/** The methods that {@link layer2} calls of a wallet. */
 export type SigningApi = Pick<
   Cip30Api,
   'getNetworkId' | 'getUsedAddresses' | 'getChangeAddress' | 'getRewardAddresses' | 'signTx' | 'signData'

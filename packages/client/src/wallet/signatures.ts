@@ -71,9 +71,7 @@ export async function neededKeys(
 }
 
 /**
- * Checks that a transaction and a witness set together have every signature that is needed.
- *
- * @throws Cip30Error `TxSignError` `ProofGeneration`
+ * Checks that a transaction with a witness set has all signatures. Throws `TxSignError` `ProofGeneration`.
  */
 export function assertComplete(
   { body, witnesses }: Transaction,

@@ -73,7 +73,7 @@ export interface PublicWallet {
   readonly stakeSigningKey: string
 }
 
-/** What the served script is made of. */
+/** The parameters of the served script. */
 export interface DevWalletOptions {
   readonly wallets: readonly PublicWallet[]
   /** URL of the Blockfrost API of a ledger, absolute or relative to the script's. */

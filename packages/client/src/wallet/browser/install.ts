@@ -6,7 +6,7 @@ const icon =
   'data:image/svg+xml,%3Csvg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 8 8"%3E%3Ccircle ' +
   'cx="4" cy="4" r="4" fill="%23b5651d"/%3E%3C/svg%3E'
 
-/** What the script needs of a page. */
+/** The parts of a page that the script needs. */
 interface Page {
   readonly document?: { readonly currentScript?: { readonly src?: string } | null }
   readonly location?: { readonly href: string }
@@ -14,9 +14,9 @@ interface Page {
 }
 
 /**
- * Offers a public wallet as `window.cardano.ratatosk`. The query of the script's URL chooses: `account`
- * (default 3: a node uses the first three), `url` (the Blockfrost API of a ledger), and `decline` (`enable`
- * or `sign`), with which the wallet behaves like a user who declines.
+ * Offers a public wallet as `window.cardano.ratatosk`. Query parameters of the script: `account` (default 3:
+ * a node uses the first three), `url` (the Blockfrost API of a ledger), and `decline` (`enable` or `sign`),
+ * for a user who declines.
  */
 export function install({ wallets, url }: DevWalletOptions, page: Page = globalThis as Page): void {
   const base = page.document?.currentScript?.src || page.location?.href

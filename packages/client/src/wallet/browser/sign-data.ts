@@ -10,9 +10,7 @@ const cose = { alg: 1, kty: 1, keyAlg: 3, crv: -1, x: -2, edDsa: -8, okp: 1, ed2
 
 /**
  * Signs data (CIP-8, CIP-30): a COSE_Sign1 whose protected header names the algorithm and the address.
- *
  * @param address hex or bech32; of the payment key or of the stake account
- * @param payload hex
  */
 export function signData(keys: readonly BrowserKey[], address: unknown, payload: unknown): DataSignature {
   const message = bytesOfHex(payload, 'payload')
