@@ -22,9 +22,8 @@ export const maxBodyBytes = 4 * mostTransactionBytes
 const outrefPrefix = Uint8Array.of(0x82, 0x58, 0x20)
 
 /**
- * Size in bytes of the smallest transaction that spends an output, and of the smallest input and output in a
- * transaction. The transactions that have come bound by them the references and outputs that may follow;
- * without the bound, a small body could claim a large amount of memory.
+ * Sizes in bytes of the smallest transaction that spends an output, and of its smallest input and output.
+ * They bound the references and outputs that may follow: a small body cannot claim much memory.
  */
 const smallest = { transaction: 47, input: 36, output: 33 }
 

@@ -19,7 +19,7 @@ export interface BlockBody {
   readonly produced: readonly ProducedOutput[]
 }
 
-/** What a block does to the set of unspent outputs. */
+/** The changes of a block to the set of unspent outputs. */
 export type BlockDiff = Pick<BlockBody, 'spent' | 'produced'>
 
 /**

@@ -53,7 +53,7 @@ export interface KnownTransaction {
 
 /**
  * The transaction at a position, if it is known: only what may have changed since is judged, which is its
- * interval, and whether what it reads is there. What it spends is not looked up, because the trie of the
+ * interval, and whether what it reads is there. Its inputs are not looked up, because the trie of the
  * outputs refuses a block that spends what is not there.
  */
 export type KnownAt = (position: number) => KnownTransaction | undefined
@@ -201,10 +201,7 @@ function refuse(position: number, failures: Failures): void {
   )
 }
 
-/**
- * The slot at which a transaction is judged: one of the block, and of the transaction's validity interval if
- * the two meet.
- */
+/** The slot at which a transaction is judged: of the block, and of its validity interval if they meet. */
 function slotFor({ invalidBefore }: ValidityInterval, { first, last }: BlockInterval): bigint {
   if (invalidBefore === undefined || invalidBefore < first) return first
   return invalidBefore < last ? invalidBefore : last

@@ -4,8 +4,8 @@ import type { TransactionParts } from './parts.js'
 import { encodeTransactionRecord, transactionRecordLength as recordLength, resolvedAt } from './records.js'
 
 /**
- * The records of a block's transactions, and the outputs that each names, while the block is derived; in
- * columns, like {@link OutputTable}.
+ * The records of a block's transactions, and the outputs that each names, during the derivation; in columns,
+ * like {@link OutputTable}.
  */
 export interface AppliedTransactions {
   readonly size: number

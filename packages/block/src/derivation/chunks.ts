@@ -66,10 +66,7 @@ export function decodeChunkRecord(bytes: Uint8Array): {
   return { first: view.getBigUint64(1), chunks: view.getBigUint64(9), chunkHash: bytes.subarray(17) }
 }
 
-/**
- * Counts chunks. @returns a function that takes the bytes of the next transaction in a chunk, heads included,
- * and returns how many chunks there are with it
- */
+/** Counts chunks: takes the bytes of the next transaction, heads included, and returns the number so far. */
 function createCount(): (length: number) => number {
   let chunks = 0
   let end = 0

@@ -138,7 +138,7 @@ const entriesOf = (derived: DerivedBlock) =>
   new Map(Array.from(derived.entries(), ([entry, value]) => [toHex(entry), toHex(value)]))
 
 /**
- * Blocks in which transactions also spend twice, read what is gone, come too early, repeat, or are broken.
+ * Blocks in which transactions also spend twice, read spent outputs, come too early, repeat, or are broken.
  */
 const blocks = fc
   .array(

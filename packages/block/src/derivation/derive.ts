@@ -31,7 +31,7 @@ export type ReadBody = (body: Uint8Array) => MovedParts | undefined
 export function createDerivation(read?: ReadBody): Derivation {
   const outputs = new OutputTable()
   const applied = createAppliedTransactions()
-  /** What has been spent or produced since operations were last given. */
+  /** The outputs spent or produced since operations were last given. */
   let news: number[] = []
   let fault: BlockError | undefined
   const chunks: Omit<ChunkRecord, 'chunks'>[] = []

@@ -7,7 +7,7 @@ const hashLength = 32
 /** No transaction of the block. */
 export const noPosition = -1
 
-/** What is known of an output, in bits of its flags. */
+/** The known facts of an output, in bits of its flags. */
 export const known = {
   /** The block spends or produces it, and does not only read it. */
   moved: 1,
@@ -20,8 +20,8 @@ export const known = {
 } as const
 
 /**
- * The outputs that a block produces, spends or reads, numbered in the order in which they are named. They are
- * in columns: half a million objects, as many as a body can name, would take a gigabyte.
+ * The outputs that a block produces, spends or reads, numbered as they are named. They are in columns: half a
+ * million objects, as many as a body can name, would take a gigabyte.
  */
 export class OutputTable {
   readonly #slots = new Map<string, number>()

@@ -7,7 +7,7 @@ import {
   type TransactionBody,
 } from '@ratatosk/ledger'
 
-/** What a transaction does to the outputs. */
+/** The changes of a transaction to the outputs. */
 export interface MovedParts {
   readonly inputs: readonly OutputReference[]
   readonly referenceInputs: readonly OutputReference[]
@@ -17,7 +17,7 @@ export interface MovedParts {
   readonly fee: bigint
 }
 
-/** What the derivation takes from the bytes of one transaction of a block. */
+/** The parts of a block's transaction that the derivation reads. */
 export interface TransactionParts extends MovedParts {
   /** The body as submitted; the whole bytes when they are no transaction. */
   readonly body: Uint8Array
@@ -25,7 +25,7 @@ export interface TransactionParts extends MovedParts {
   readonly id: Uint8Array
   /** The witness set as submitted; empty when the bytes are no transaction. */
   readonly witnessSet: Uint8Array
-  /** What follows the witness set; empty when the bytes are no transaction. */
+  /** The bytes after the witness set; empty when the bytes are no transaction. */
   readonly rest: Uint8Array
   /** Whether the ledger decodes the body. If not, the transaction has no inputs, outputs and fee. */
   readonly isDecoded: boolean
@@ -41,8 +41,8 @@ const isTrue = 0xf5
 const isNull = 0xf6
 
 /**
- * The body of the block decides about sizes. Deeper bytes are no transaction: to walk them takes memory for
- * each level. No proof is lost: a body or witness set so deep is longer than the 16,384 bytes that one shows.
+ * The block's body decides about sizes. Deeper bytes are no transaction, because a walk takes memory per
+ * level. No proof is lost: such a body or witness set exceeds the 16,384 bytes that a proof shows.
  */
 const limits = {
   maxDepth: 65_536,

@@ -1,10 +1,13 @@
-/** What a transaction record speaks of. The values are the first byte of its encoding. */
+/** The subject of a transaction record. The values are the first byte of its encoding. */
 export const recordKind = { deposit: 0, withdrawalOrder: 1, transaction: 2 } as const
 
 /** The kind of a {@link TransactionRecord}. */
 export type RecordKind = keyof typeof recordKind
 
-/** What a block applied at one position: an entry of the transactions map under {@link transactionKey}. */
+/**
+ * The transaction that a block applied at one position: an entry of the transactions map under {@link
+ * transactionKey}.
+ */
 export interface TransactionRecord {
   readonly kind: RecordKind
   /** Blake2b-256 of the transaction's body as submitted: its id. 32 bytes. */

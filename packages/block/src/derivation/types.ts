@@ -17,7 +17,7 @@ export interface DerivedBlock {
   readonly transactions: readonly TransactionRecord[]
   /** By number. */
   readonly chunks: readonly ChunkRecord[]
-  /** What happened to the outputs that the block produces or spends; by `outputReferenceKey`. */
+  /** The changes of the outputs that the block produces or spends; by `outputReferenceKey`. */
   readonly outputs: DerivedOutputs
   /** Key and value of every entry of the map: transactions, chunks, outputs. */
   entries(): Iterable<TrieEntry>
