@@ -47,7 +47,7 @@ export interface AccusedBlock {
   outputBefore?(key: Uint8Array): Uint8Array | undefined
 }
 
-/** What {@link accuse} takes: a block without its transactions map. */
+/** The input of {@link accuse}: a block without its transactions map. */
 export interface Accusation extends Omit<AccusedBlock, 'map' | 'valueOf' | 'entriesOfMap'> {
   /** Entries of the transactions map, if it is not the map that follows from the transactions. */
   readonly entries?: Iterable<TrieEntry>
@@ -94,8 +94,8 @@ async function pack(entries: Iterable<TrieEntry>): Promise<PackedEntries> {
 }
 
 /**
- * Entries of the transactions map that follows from transactions, as the scripts read these. What they are
- * derived from is not kept.
+ * Entries of the transactions map that follows from transactions, as the scripts read these. The intermediate
+ * results are not kept.
  */
 export async function derivedEntries(
   transactions: readonly Uint8Array[],

@@ -29,7 +29,7 @@ export interface ShownChunk extends ChunkOpening {
   readonly parts: readonly SuppliedBytes[]
 }
 
-/** What is wrong with the chunks of a block. */
+/** A flaw in the chunks of a block. */
 export type ChunkFlawProof =
   /** Two chunks disagree about the number of chunks. */
   | { readonly flaw: 'countsDiffer'; readonly chunk: ChunkOpening; readonly other: ChunkOpening }
@@ -54,7 +54,7 @@ export type ChunkFlawProof =
     }
   /** The chunk has another body or witness set than the record of the transaction. */
   | { readonly flaw: 'otherTransaction'; readonly chunk: ShownChunk; readonly record: RecordOpening }
-  /** What is behind a witness set does not follow from the body. `place` counts in the chunk. */
+  /** The bytes behind a witness set do not follow from the body. `place` counts in the chunk. */
   | { readonly flaw: 'strangeRest'; readonly chunk: ShownChunk; readonly place: number }
   /** The chunk has no transactions, other frames, or is too long for its transactions. */
   | { readonly flaw: 'malformed'; readonly chunk: ShownChunk }

@@ -27,7 +27,7 @@ import { inParts } from './supplied-bytes.js'
 /** Chunks with unknown bytes for which the transactions are searched, each a share of the block. */
 const maxSearches = 64
 
-/** What the map notes of chunks. */
+/** The entries of the map for chunks. */
 interface Noted {
   readonly chunks: ReadonlyMap<number, EncodedChunk>
   /** The greatest position of a transaction; undefined if there is none. */
@@ -85,10 +85,7 @@ function* flawsOfNumbers(block: AccusedBlock, { chunks, last }: Noted): ChunkFla
   }
 }
 
-/**
- * The bytes of chunks: those that are known besides, those that the transactions give, and those of the
- * transactions that a chunk claims.
- */
+/** The bytes of chunks: known ones, those of the transactions, and those that a chunk claims. */
 function* knownBytes(
   block: AccusedBlock,
   chunks: ReadonlyMap<number, EncodedChunk>,

@@ -8,7 +8,7 @@ import { type FoundFraud, firstFound, type Search, type step } from './smallest-
 import type { TransactionFraudProof } from './transaction-proofs.js'
 import type { WitnessFraudProof } from './witness-proofs.js'
 
-/** What each policy proves. */
+/** The proofs of each policy. */
 interface ProofsOf {
   readonly ledger: LedgerFraudProof
   readonly transaction: TransactionFraudProof

@@ -189,7 +189,7 @@ function* fraudsOfTransaction(
 /** How many openings fit into a datum: each has up to two proofs. */
 const openingsInPart = 8
 
-/** What a reference stands for. */
+/** The output of a reference. */
 function openResolved(block: AccusedBlock, key: Uint8Array): ResolvedOpening {
   const output = openOutput(block, key)
   return output.record ? { output } : { output, before: openUnspent(block.before, key) }
@@ -246,7 +246,7 @@ const wrongOutputsAfter = (block: AccusedBlock, after: TrieView, key: Uint8Array
   after: openUnspent(after, key),
 })
 
-/** What a transaction moves whose body is that of its record; undefined without it. */
+/** The changes of a transaction whose body is that of its record; undefined without it. */
 function movedIn(block: AccusedBlock, position: number) {
   const recorded = recordedAt(block, position)
   return recorded && movedAt(recorded)

@@ -43,8 +43,8 @@ const partIn = (cbor: Uint8Array, type: keyof typeof limits): Item | Flaw =>
   cbor.length > limits[type].bytes ? 'unreadable' : itemIn(cbor, limits[type].items)
 
 /**
- * The frauds in how a transaction is encoded that the ledger does not decode. After the first that prevents
- * reading a part, no other is looked for in it.
+ * The frauds in the encoding of a transaction that the ledger does not decode. After the first that prevents
+ * reading a part, the search skips the part.
  */
 export function* shapeFrauds(
   block: AccusedBlock,

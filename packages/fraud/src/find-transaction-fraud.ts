@@ -34,7 +34,7 @@ import {
  * its first proofs; undefined if there is none.
  *
  * A transaction that does not decode is read as the script reads it, except its minimum fee where the
- * witness set does not decode. What inputs stand for is known only from the block's own transactions and
+ * witness set does not decode. The outputs of inputs are known only from the block's own transactions and
  * `outputBefore`; without it, values are not compared and reference scripts cost nothing. The proof is not
  * evaluated: do that before it is sent.
  *
@@ -136,8 +136,8 @@ function* fraudsOf(
 }
 
 /**
- * What else than inputs, outputs, fee and mint a value may depend on: a transaction with these breaks other
- * rules.
+ * The parts of a body, besides inputs, outputs, fee and mint, that affect a value: such a transaction breaks
+ * other rules.
  */
 const movesAda = new Set([
   'CertificatesNotSupported',
@@ -201,10 +201,7 @@ function* outputsIn({ body }: Transaction): Generator<readonly [OutputPlace, Tra
   if (body.collateralReturn) yield ['collateralReturn', body.collateralReturn]
 }
 
-/**
- * What inputs and reference inputs stand for, in the order of the body; undefined if it is not known, or is
- * not what is recorded.
- */
+/** The outputs of inputs and reference inputs, in body order; undefined if unknown or not those recorded. */
 function resolvedIn(
   record: TransactionRecord,
   { body }: Transaction,
@@ -238,10 +235,7 @@ type LowFee = Pick<
   'witnessSet' | 'auxiliaryData' | 'resolved'
 >
 
-/**
- * What shows that a fee is below the minimum: with and without auxiliary data and reference scripts, where
- * that suffices.
- */
+/** The proofs of a low fee: with and without auxiliary data and reference scripts, where that suffices. */
 function lowFees(
   decoded: Transaction,
   { parameters }: ProvableRules,

@@ -149,7 +149,7 @@ const opened = ({ block, position, transaction }: Suspect) => ({
 const paymentOf = ({ address }: TransactionOutput): Credential | undefined =>
   address.kind === 'byron' || address.kind === 'reward' ? undefined : address.payment
 
-/** What an input spends; undefined if the block does not note the output that it stands for. */
+/** The output that an input spends; undefined if the block does not note it. */
 function spentAt({ block, transaction, outputs }: Suspect, index: number): SpentOpening | undefined {
   const reference = transaction.body.inputs[index] as OutputReference
   const output = outputs(reference)

@@ -82,6 +82,6 @@ export function* readKnownChunks(block: AccusedBlock): Stepping<KnownChunks> {
   return known
 }
 
-/** What a known chunk has at a position, after {@link readKnownChunks}. */
+/** The frames of a known chunk at a position, after {@link readKnownChunks}. */
 export const framesAt = (block: AccusedBlock, position: number): Frames | undefined =>
   knownOf.get(block)?.frames.get(position)

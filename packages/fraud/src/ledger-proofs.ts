@@ -142,7 +142,7 @@ export type LedgerFraudProof =
   /** The chunks are not those of the transactions. */
   | { readonly fraud: 'wrongChunk'; readonly flaw: ChunkFlawProof }
 
-/** What one input or reference input stands for. `before` is needed if the block does not note the output. */
+/** The output of one input or reference input. `before` is needed if the block does not note the output. */
 export interface ResolvedOpening {
   readonly output: OutputOpening
   readonly before?: UnspentOpening

@@ -1,4 +1,4 @@
 import type { TrieView } from '@ratatosk/trie'
 
-/** What proofs are taken from: a map, or as much of one as is known. */
+/** The source of proofs: a map, or its known part. */
 export type MapProofs = Pick<TrieView, 'prove' | 'proveAbsence' | 'openPath'>

@@ -104,7 +104,7 @@ export const transactionData = (opening: TransactionOpening): PlutusData => [
 export const suppliedData = (supplied: SuppliedBytes): PlutusData =>
   supplied instanceof Uint8Array ? constr(0, supplied) : constr(1, BigInt(supplied))
 
-/** What a map has under a key, or that it lacks the key. */
+/** The value under a key of a map, or its absence. */
 export const optionData = (
   content: Uint8Array | undefined,
   { proof }: { readonly proof: Proof },

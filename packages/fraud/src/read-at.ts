@@ -24,8 +24,8 @@ const noAuxiliaryData = Uint8Array.of(0xf5, 0xf6)
 const emptyBody = fromHex('a3008001800200')
 
 /**
- * The transaction that is recorded, without witnesses if these are not; undefined if its shape is a fraud, as
- * `shapeFrauds` finds it. Auxiliary data need not decode.
+ * The recorded transaction, without unknown witnesses; undefined if its shape is a fraud, as `shapeFrauds`
+ * finds it. Auxiliary data need not decode.
  */
 export function readAt(block: AccusedBlock, recorded: Recorded): Read | undefined {
   const { isWitnessed, parts } = recorded
@@ -78,7 +78,7 @@ function withAuxiliaryData(
 
 const movedBy = new WeakMap<Recorded, { readonly parts: MovedParts | undefined }>()
 
-/** What a transaction moves that may not be read in whole. */
+/** The changes of a transaction that may be partly unreadable. */
 export function movedAt(recorded: Recorded): MovedParts | undefined {
   const { parts } = recorded
   if (parts.isDecoded) return parts

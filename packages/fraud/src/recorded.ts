@@ -30,7 +30,7 @@ interface Known {
   /** As the transaction's CBOR cuts it. */
   readonly parts: TransactionParts
   readonly recorded: Recorded | undefined
-  /** What was known of the transaction's chunk. */
+  /** The known frames of the transaction's chunk. */
   readonly frames: ReturnType<typeof framesAt>
 }
 
@@ -44,7 +44,7 @@ export const recordedAt = (block: AccusedBlock, position: number): Recorded | un
 export const partsAt = (block: AccusedBlock, position: number): TransactionParts | undefined =>
   knownAt(block, position)?.parts
 
-/** What is known of a transaction; of those that were asked for last, it is kept. */
+/** The known parts of a transaction; those of the last requests are kept. */
 function knownAt(block: AccusedBlock, position: number): Known | undefined {
   const bytes = block.transactions[position]
   if (bytes === undefined) return undefined

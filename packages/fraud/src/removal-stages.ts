@@ -14,7 +14,7 @@ import type { AccusedBlock } from './accused-block.js'
 import type { ProvenFraud } from './find-fraud.js'
 import { type Outsourced, outsource, roomBesideRemoval } from './supplied-bytes.js'
 
-/** What a removal by a fraud proof needs besides the contracts. */
+/** The inputs of a removal by a fraud proof besides the contracts. */
 export interface RemovalByFraud extends Pick<RemovalByVerdict, 'queue' | 'registry' | 'referenceScripts'> {
   readonly block: AccusedBlock
   /**
@@ -39,7 +39,7 @@ export type RemovalStage = 'datum' | 'verdict' | 'removal'
 
 interface Stage {
   readonly stage: RemovalStage
-  /** What is to be sent, and drafts that must be accepted too for it to be worth sending. */
+  /** The draft to send, and drafts that must be accepted too for it to be worth sending. */
   readonly drafts: readonly [TransactionDraft, ...TransactionDraft[]]
 }
 
@@ -59,7 +59,7 @@ const rooms = [Number.POSITIVE_INFINITY, roomBesideRemoval, 6144, 2048]
 /** Bytes of datums that a transaction can pay outputs with. */
 const datumsRoom = 15_000
 
-/** What may be sent next to remove a block, the best first. */
+/** The drafts that may be sent next to remove a block, the best first. */
 export function* stagesOf(
   contracts: Contracts,
   { block, held = [], address, proven: _, ...others }: RemovalByFraud,

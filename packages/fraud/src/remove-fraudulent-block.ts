@@ -19,8 +19,9 @@ import { createTries, type Excess, hasLists } from './tries.js'
 /** Frauds of a kind that are tried, but for proofs that are too large. */
 const mostTried = 32
 /**
- * What a wallet adds to a transaction with stand-in funds: base addresses for change and collateral's return,
- * a validity interval, up to four more inputs; and a percent of the units of scripts, which read them.
+ * The additions of a wallet to a transaction with stand-in funds: base addresses for change and collateral's
+ * return, a validity interval, up to four more inputs; and a percent of the units of scripts, which read
+ * them.
  */
 const walletBytes = 256
 const unitsPercent = 99n
@@ -160,10 +161,8 @@ function excessOf({ cause }: FraudError): Excess | undefined {
 const standInLovelace = 1_000_000_000n
 
 /**
- * Evaluates a draft as a whole transaction. Its funds are an output that does not exist, of a public key: no
- * validator checks who pays.
- *
- * @throws {FraudError} (rejects) `FRAUD_PROOF_REFUSED`
+ * Evaluates a draft as a whole transaction, funded by an absent output of a public key: no validator checks
+ * who pays. Rejects with `FRAUD_PROOF_REFUSED`.
  */
 export async function requireAccepted(
   { networkId }: Contracts,

@@ -19,7 +19,7 @@ const told: Readonly<Record<string, (story: Story) => Committed>> = {
 }
 const rows = Object.entries(ruleRows).flatMap(([rule, row]) => ('lie' in row ? [{ rule, ...row }] : []))
 
-/** What the first refused transaction breaks; undefined if the block keeps the rules. */
+/** The rules that the first refused transaction breaks; undefined if the block keeps the rules. */
 async function judged({ transactions, outputs }: Committed): Promise<readonly string[] | undefined> {
   const cbor = new Map(
     Array.from(outputs.before, ([key, output]) => [

@@ -12,7 +12,7 @@ import {
 } from './openings.js'
 import type { AssetPlace } from './shapes/shapes.js'
 
-/** What the inputs of a transaction, and behind them its reference inputs, stand for. */
+/** The outputs of a transaction's inputs and, behind them, of its reference inputs. */
 export interface ResolvedOutputs {
   /** CBOR of the outputs of the first of them. */
   readonly outputs: readonly SuppliedBytes[]
@@ -39,7 +39,7 @@ export interface WitnessSetOpening {
   readonly witnessSet: SuppliedBytes
 }
 
-/** What the first inputs of a transaction stand for, or all and the first reference inputs. */
+/** The outputs of a transaction's first inputs, or of all and the first reference inputs. */
 interface ResolvedPart {
   readonly record: RecordOpening
   readonly resolved: ResolvedOutputs
@@ -127,7 +127,7 @@ export type TransactionFraudProof =
       readonly key: number
       readonly asset?: AssetPlace
     }
-  /** What is among the outputs has another shape. `asset` is read of its value, by default the first. */
+  /** An item among the outputs has another shape. `asset` is read of its value, by default the first. */
   | {
       readonly fraud: 'strangeOutput'
       readonly transaction: TransactionOpening
@@ -145,7 +145,7 @@ export type TransactionFraudProof =
       readonly path: readonly number[]
       readonly same?: readonly [number, number]
     }
-  /** What is among the key witnesses or the bootstrap witnesses has another shape. */
+  /** An item among the key witnesses or the bootstrap witnesses has another shape. */
   | ({
       readonly fraud: 'strangeWitness'
       readonly isBootstrap: boolean

@@ -12,7 +12,7 @@ interface Tries {
   refused(fraud: ProvenFraud, excess: Excess | undefined): void
 }
 
-/** What was tried of a kind. */
+/** The tries of a kind. */
 interface Tried {
   /** Proofs that used up a try. */
   count: number
@@ -23,13 +23,9 @@ interface Tried {
 }
 
 /**
- * Bounds the tries of each kind of fraud. A proof that is too large uses up none, so that no number of large
- * ones hides a smaller one behind them; after one, those that are no smaller are not tried, or, if scripts
- * cost too much, use up tries.
- *
- * @param most of a kind
- * @param maxSize bytes of a transaction
- * @param hasDatums whether datums may hold parts of a proof
+ * Bounds the tries of each kind of fraud, so that no number of large proofs hides a smaller one: a proof over
+ * `maxSize` bytes uses up none. After one, those no smaller are skipped or, if scripts cost too much, use up
+ * tries. `hasDatums`: datums may hold parts of a proof.
  */
 export function createTries(most: number, maxSize: number, hasDatums: boolean): Tries {
   const leastOf = (fraud: ProvenFraud) => (hasDatums ? leastSize(fraud) : fraud.redeemer.length)

@@ -19,19 +19,22 @@ export interface SpentOpening {
   readonly kind: 'spent'
   /** Of the input, in the order of the body. */
   readonly index: number
-  /** What the block notes of the output. */
+  /** The block's record of the output. */
   readonly noted: OutputOpening
   /** CBOR of the output. */
   readonly output: SuppliedBytes
 }
 
-/** What a transaction needs a script for: an input, a policy id of 28 bytes, or a reward account of 29. */
+/**
+ * The part of a transaction that needs a script: an input, a policy id of 28 bytes, or a reward account of
+ * 29.
+ */
 export type ScriptNeed =
   | SpentOpening
   | { readonly kind: 'minted'; readonly policy: Uint8Array }
   | { readonly kind: 'withdrawn'; readonly account: Uint8Array }
 
-/** What a transaction needs a signature for: an input, or the hash of a required signer, 28 bytes. */
+/** The part of a transaction that needs a signature: an input, or the hash of a required signer, 28 bytes. */
 export type SignatureNeed = SpentOpening | { readonly kind: 'required'; readonly keyHash: Uint8Array }
 
 /** A transaction with its witness set. */
@@ -125,7 +128,7 @@ function fieldsOf(proof: WitnessFraudProof): PlutusData[] {
   }
 }
 
-/** What is not an input is named by its CBOR in the body. */
+/** The CBOR in the body names a need that is not an input. */
 function needData(need: ScriptNeed | SignatureNeed): PlutusData {
   switch (need.kind) {
     case 'spent': {

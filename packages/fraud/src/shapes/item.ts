@@ -9,8 +9,8 @@ export interface Item {
 }
 
 /**
- * Why bytes are no item: the first that a walk through them meets. `malformed`: they are not one item to the
- * end. `unreadable`: too many items, or a head that is not in its shortest form.
+ * The first flaw on a walk through bytes. `malformed`: not one item to the end. `unreadable`: too many items,
+ * or a head that is not in its shortest form.
  */
 export type Flaw = 'malformed' | 'unreadable'
 
@@ -21,10 +21,8 @@ class FlawError extends Error {
 }
 
 /**
- * Reads what the scripts read, which is more than the ledger decodes: chunks of strings may be any items.
- *
- * @param maxItems bounds the effort
- * @param anyHeads whether heads may be longer than needed
+ * Reads the items that the scripts read, more than the ledger decodes: chunks of strings may be any items.
+ * `maxItems` bounds the effort; with `anyHeads`, heads may be longer than needed.
  */
 export function itemIn(cbor: Uint8Array, maxItems: number, anyHeads = false): Item | Flaw {
   let [place, count] = [0, 0]

@@ -31,10 +31,8 @@ interface Shaped {
 }
 
 /**
- * Reads a transaction as far as proofs need it: of redeemers, datums, collateral and what layer 2 does not
- * allow it has nothing.
- *
- * @param bytes of the transaction
+ * Reads the parts of a transaction that proofs need: no redeemers, datums, collateral, or parts that layer 2
+ * does not allow.
  */
 export function readLeniently(bytes: Uint8Array, { id, body, witnesses }: Shaped): Transaction {
   const numberAt = (key: number) => fieldOf(body, key)?.argument
@@ -110,7 +108,7 @@ function outputOf(output: Item): TransactionOutput {
 
 /**
  * The reference script of an output, as the scripts find it: a tag, a string, and in it the language and the
- * script, whatever heads they have.
+ * script, with heads of any length.
  */
 function referenceScriptOf(output: Item): Script | undefined {
   const tagged = isMap(output) ? fieldOf(output, 3) : undefined

@@ -90,8 +90,8 @@ export function strangeKeysOf(item: Item, { known, needed, types }: FieldTypes):
 }
 
 /**
- * An asset by which an item does not map policies to maps of names to quantities, whose first bytes are below
- * a bound; undefined if there is none.
+ * The first asset by which an item does not map policies to maps of names to quantities, whose first bytes
+ * are below a bound.
  */
 function strangeAssetOf(item: Item, bound: number): AssetPlace | undefined {
   if (!isMap(item)) return { policy: 0, name: 0 }

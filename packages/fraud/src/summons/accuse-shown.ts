@@ -44,7 +44,7 @@ export async function accuseShown(
   absent?: Uint8Array,
 ): Promise<AccusedBlock> {
   const { packed } = derived
-  /** What is not as it follows, by key; undefined for the key that the map does not have. */
+  /** The entries that differ from those that follow, by key; undefined for the key that the map lacks. */
   const others = new BytesMap<TrieEntry | undefined>()
   if (absent !== undefined)
     for await (const [key] of pausing(packed.all()))

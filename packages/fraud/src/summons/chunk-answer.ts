@@ -15,7 +15,7 @@ import { readFrames } from '../known-chunks.js'
 /** Where the script reads the hash of a chunk in its record. */
 const hashStart = chunkRecordLength - 32
 
-/** What an answer shows of a chunk. The script has verified that the transactions map has it. */
+/** The parts of a chunk that an answer shows. The script has verified that the transactions map has it. */
 export type ShownChunkAnswer =
   | { readonly kind: 'shown'; readonly record: Uint8Array; readonly bytes: Uint8Array }
   | { readonly kind: 'absent' }

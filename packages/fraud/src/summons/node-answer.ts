@@ -68,7 +68,7 @@ const branchFields = ({ path, fork, children }: MapBranch, depth: number): reado
   children,
 ]
 
-/** What a {@link SummonsQuestion} says about where the node is. */
+/** The place of the node in a {@link SummonsQuestion}. */
 interface AskedNode {
   readonly path: Uint8Array
   readonly depth: number

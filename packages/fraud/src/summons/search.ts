@@ -31,7 +31,7 @@ interface Place {
 export interface Difference {
   /** Blake2b-256 of the key. */
   readonly path: Uint8Array
-  /** What the posted map has there, proven. */
+  /** The proven node of the posted map there. */
   readonly posted: { readonly hash?: Uint8Array; readonly proof: Proof }
   /** The posted entry of a transactions map. */
   readonly entry?: ShownLeaf['entry']
@@ -39,7 +39,7 @@ export interface Difference {
 
 /** A question, without the header that it is about. */
 export interface NextQuestion extends Pick<SummonsQuestion, 'kind' | 'key' | 'hash'> {
-  /** What the asker shows: from the root to the node. */
+  /** The asker's proof: from the root to the node. */
   readonly steps: Proof
 }
 

@@ -5,7 +5,7 @@ import type { MapProofs } from '../map-proofs.js'
 import { isBranchAnswer, type NodeAnswer, nodeKey, nodeOfKey, type ShownNode } from './node-answer.js'
 import type { Difference, NextQuestion } from './search.js'
 
-/** A posted map as far as answers show it. What they do not show throws an error. */
+/** The part of a posted map that answers show. Other parts throw an error. */
 export interface ShownMap extends MapProofs {
   /** Takes an answer that the summons has accepted. */
   add(question: Pick<NextQuestion, 'key' | 'hash'>, answer: NodeAnswer): void
@@ -17,7 +17,7 @@ export interface ShownMap extends MapProofs {
   entries(): Iterable<readonly [key: Uint8Array, value: Uint8Array]>
 }
 
-/** What a proof needs is not shown: `question` asks for the next node on the way. */
+/** A proof needs a node that is not shown: `question` asks for the next node on the way. */
 class NotShown extends Error {
   override readonly name = 'NotShown'
 

@@ -16,7 +16,7 @@ import type { Accusation } from '../accused-block.js'
 /** A map by hex key. */
 export type Entries = Map<string, Uint8Array>
 
-/** What a block commits to, without the rest of its header. */
+/** The commitments of a block, without the rest of its header. */
 export interface Committed extends Omit<Accusation, 'header'> {
   readonly after: Trie
   /** Unspent outputs before and after the block, by reference. */
@@ -63,7 +63,7 @@ export interface BlockOptions {
   readonly after?: (outputs: Entries) => unknown
   /** The outputs before it. */
   readonly outputs?: Entries
-  /** What it takes of bodies that do not decode. */
+  /** The parts that it reads of bodies that do not decode. */
   readonly read?: ReadBody
 }
 
@@ -112,10 +112,7 @@ export function blockOn(block: Committed, ledger: ReadonlyMap<string, Uint8Array
   }
 }
 
-/**
- * A block without transactions that begins where another ends. Nothing is left after it but an output from
- * nowhere.
- */
+/** A block without transactions that begins where another ends. After it, only an invented output is left. */
 export function lyingSuccessor(block: Committed): Committed {
   const before = block.after
   const own = encodeOutputReference(secondGhost.reference)

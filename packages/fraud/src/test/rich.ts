@@ -32,10 +32,8 @@ const map = (entries: readonly (readonly [Uint8Array, Uint8Array])[]) =>
 const dataOf = (items: number) => list(Array.from({ length: items }, (_, at) => uint(at % 24)))
 
 /**
- * A signed transaction that moves two outputs of 5 ada and may have nearly everything that layer 2 takes, but
- * for what is changed. It keeps all rules if nothing is.
- *
- * @param first of the inputs
+ * A signed transaction that moves two outputs of 5 ada from index `first` on, with nearly everything that
+ * layer 2 takes. It keeps all rules unless changed.
  */
 export function richTransaction(draw: Draw, first: number, change: Change): Uint8Array {
   const isThere = () => draw(2) === 0

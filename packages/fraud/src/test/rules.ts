@@ -35,8 +35,8 @@ interface Told {
 }
 
 /**
- * The claims that prove that a block breaks a rule; what its operator gains, as no claim proves it; the rule
- * that it breaks as well, or that has this name in another ledger version; or why no block breaks it.
+ * The claims that prove a breach of a rule; the operator's gain, if no claim proves it; the other rule that
+ * it breaks too, or its name in another ledger version; or why no block breaks it.
  */
 export type RuleRow =
   | (Told & { readonly claims: readonly Claim[] })

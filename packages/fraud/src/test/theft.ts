@@ -25,7 +25,7 @@ export interface Theft {
   readonly fee?: bigint
   /** Entries of the body behind the others. */
   readonly behind?: readonly Uint8Array[]
-  /** What is behind the witness set. */
+  /** The bytes behind the witness set. */
   readonly rest?: Uint8Array
 }
 

@@ -1,7 +1,7 @@
 import type { VerdictPolicyName } from '@ratatosk/contracts'
 import type { Committed, Story } from '../lying-blocks.js'
 
-/** What an operator lies about: one rule that an otherwise honest block breaks. */
+/** The false statement of an operator: one rule that an otherwise honest block breaks. */
 export interface Lie {
   readonly what: string
   readonly policy: VerdictPolicyName
@@ -14,5 +14,5 @@ export interface Lie {
   readonly tell: (story: Story) => Committed
 }
 
-/** What of a lie is its own. */
+/** The parts of a lie that are its own. */
 export type Told = Omit<Lie, 'policy' | 'isHidden'> & { readonly isHidden?: boolean }

@@ -25,7 +25,7 @@ export const output = (lovelace: bigint, address: Uint8Array = own): Uint8Array 
 
 export const ghostKey = encodeOutputReference({ transactionId: new Uint8Array(32).fill(0xee), index: 0 })
 
-/** What a {@link signed} transaction pays by default. */
+/** The sum that a {@link signed} transaction pays by default. */
 export const paid = 9_800_000n
 
 export const keyWitness = (id: Uint8Array): Uint8Array =>
@@ -42,7 +42,7 @@ export interface Plan {
   readonly keyWitnesses?: (id: Uint8Array) => readonly Uint8Array[]
   /** Further fields of the witness set. */
   readonly witnesses?: Fields
-  /** What is behind the witness set. */
+  /** The bytes behind the witness set. */
   readonly rest?: Uint8Array
   /** Encodes the body. */
   readonly bodyOf?: (fields: Fields) => Uint8Array
