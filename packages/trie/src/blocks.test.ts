@@ -8,7 +8,7 @@ import { createTrie } from './trie.js'
 import type { TrieOperation } from './update/operations.js'
 import { rootOf } from './update/root.js'
 
-/** What a key has after a block: a value, or nothing. */
+/** The value of a key after a block, or nothing. */
 type Block = ReadonlyMap<string, string | undefined>
 
 const anyBlock = fc

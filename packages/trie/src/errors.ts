@@ -21,7 +21,7 @@ export type TrieErrorCode =
   /** The store holds something that this package did not write. Rebuild the trie. */
   | 'TRIE_STORE_CORRUPT'
 
-/** What an error is about, as its code says. */
+/** The subject of an error, as its code says. */
 export interface TrieErrorDetails {
   readonly key?: Uint8Array
   readonly root?: Uint8Array

@@ -1,6 +1,6 @@
 /**
- * Hashes inside a memory of its own, addressed by offsets: without views, copies and allocations. Each
- * thread has one; a function that uses it is done with it before it returns.
+ * Hashes inside a memory of its own, addressed by offsets: without views, copies and allocations. Each thread
+ * has one; a function that uses it is done with it before it returns.
  */
 export interface HashMemory {
   /** The memory. */

@@ -11,8 +11,8 @@ let pool = new Uint8Array(poolLength)
 let used = 0
 
 /**
- * Zeroed bytes. Small ones are views of a shared buffer, as Node.js's Buffers are: cheaper than a buffer of
- * their own, and outside V8's heap, so that native code reads them in place.
+ * Zeroed bytes. Small ones are views of a shared buffer, as Node.js's Buffers are: cheaper than their own,
+ * and outside V8's heap, so that native code reads them in place.
  */
 export function allocate(length: number): Uint8Array {
   if (length > poolLength / 8) return new Uint8Array(length)

@@ -7,8 +7,7 @@ import { reservedLength, writeModule } from './wasm-module.js'
 const generichash = sodium.crypto_generichash as (output: Uint8Array, input: Uint8Array) => void
 
 /**
- * V8 keeps arrays of up to so many bytes in its heap, and moves each out before native code may read it. That
- * is slower than a copy into one of these.
+ * V8 keeps arrays up to this size in its heap and moves each before native code reads it: slower than a copy.
  */
 const movedLength = 64
 const moved = new Uint8Array(new ArrayBuffer(movedLength))
@@ -19,10 +18,7 @@ export function blake2b256Into(output: Uint8Array, input: Uint8Array): void {
   generichash(output, input)
 }
 
-/**
- * Hashes an array of a caller, of any size, into `output` (32 bytes, a view of a larger buffer) without
- * allocating.
- */
+/** Hashes a caller's array, of any size, into `output` (32 bytes, a view) without allocating. */
 export function blake2b256AnyInto(output: Uint8Array, input: Uint8Array): void {
   const copy = movedBy[input.length]
   copy?.set(input)

@@ -109,10 +109,7 @@ function paired(spare: number): Arithmetic {
 }
 
 /**
- * The twelve rounds.
- *
- * @param state the local of the first of the sixteen words of the state
- * @param message the local of a word of the message; undefined if it is known to be zero
+ * The twelve rounds. `state` is the first of 16 locals; `message` is undefined for a word known to be zero.
  */
 function mixAll(
   { add, xor, rotate }: Arithmetic,

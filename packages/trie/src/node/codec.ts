@@ -71,12 +71,7 @@ export function createNodeEncoder(): NodeEncoder {
   }
 }
 
-/**
- * Decodes the node that the store keeps under `id`.
- *
- * @param path the path of its parent, of which the first `depth` nibbles are read
- * @param depth index of the first nibble of its prefix
- */
+/** Decodes the node `id`. `path` is its parent's, with `depth` nibbles known: those before its prefix. */
 export function decodeNode(bytes: Uint8Array, id: number, path: Uint8Array, depth: number): TrieNode {
   const head = bytes[0]
   if (head === leafTag && bytes.length === leafLength) {
@@ -124,11 +119,8 @@ function checkLength(bytes: Uint8Array, id: number, mask: number, offset: number
 }
 
 /**
- * The hash of the value at a path, 32 bytes; undefined if the map has no such key. Reads of each node what
- * leads to the next one: to decode them all takes almost twice as long.
- *
- * @param read the bytes of a node
- * @param root id of the root; 0 if there is none
+ * The hash of the value at a path, 32 bytes; undefined if the map has no such key. Reads only what leads to
+ * the next node: full decoding takes almost twice as long. Without nodes, `root` is 0.
  */
 export function findValueHash(
   read: (id: number) => Uint8Array,

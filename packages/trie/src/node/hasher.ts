@@ -6,15 +6,10 @@ import { childrenLength, hashChildren, siblingsOf } from './merkle.js'
 /** Hashes nodes, and the parts of nodes that proofs contain, in the memory for hashing. */
 export interface NodeHasher {
   /**
-   * Writes to `output` the hash of a leaf whose remaining path begins at nibble `depth` (0–64) of `path`.
-   *
-   * @param at where in `output`; at its start by default
+   * Writes the hash of a leaf whose remaining path begins at nibble `depth` (0–64) to `output`, from `at`.
    */
   leaf(output: Uint8Array, path: Uint8Array, depth: number, valueHash: Uint8Array, at?: number): void
-  /**
-   * Writes to `output` the hash of a branch with the nibbles `depth` to `fork` of `path` as its prefix, over
-   * children whose Merkle root is `merkleRoot`.
-   */
+  /** Writes the hash of a branch: its prefix is the nibbles `depth` to `fork` of `path`. */
   branch(output: Uint8Array, path: Uint8Array, depth: number, fork: number, merkleRoot: Uint8Array): void
   /** The same over sixteen hashes, of which `mask` says which are children. */
   branchOver(
@@ -45,9 +40,8 @@ const resultBytes = bytes.subarray(result, result + hashLength)
 export const leafInput = leaf
 
 /**
- * Writes to the offset `output` the hash of the leaf at {@link leafInput}, which is overwritten.
- *
- * @param depth index of the first nibble of its remaining path, 0–64
+ * Writes the hash of the leaf at {@link leafInput}, which is overwritten, to the offset `output`. `depth` is
+ * the index of the first nibble of its remaining path, 0–64.
  */
 export function hashLeaf(output: number, depth: number): void {
   const first = leaf + (depth >> 1)
@@ -62,10 +56,8 @@ export function hashLeaf(output: number, depth: number): void {
 }
 
 /**
- * Writes to the offset `output` the hash of a branch.
- *
- * @param nibbles bytes, of whose nibbles `length` from `first` on are the prefix
- * @param hashes the offset of the hashes of its children
+ * Writes the hash of a branch to the offset `output`. `length` of the nibbles from `first` on are the prefix;
+ * `hashes` is the offset of its children's hashes.
  */
 export function hashBranch(
   output: number,

@@ -57,10 +57,8 @@ function fill(children: number, mask: number): number {
 }
 
 /**
- * Writes the Merkle root of sixteen hashes to `output`. All are offsets in the memory for hashing.
- *
- * @param children sixteen hashes of 32 bytes, zero where there is no child
- * @param mask bit n is set if there is a child under nibble n
+ * Writes the Merkle root of sixteen hashes to `output`; all are offsets in the memory for hashing. Absent
+ * children are zero; bit n of `mask` is set for a child under nibble n.
  */
 export function hashChildren(output: number, children: number, mask: number): void {
   hashMemory.hash(output, fill(children, mask), pairLength)

@@ -1,8 +1,6 @@
 import { allocate, hashLength } from '../hash/memory.js'
 
-/**
- * A key with its value. `path` and `valueHash` are 32 bytes each; the position of the leaf is not part of it.
- */
+/** A key with its value: `path` and `valueHash` are 32 bytes each. The leaf's position is not part of it. */
 export interface Leaf {
   kind: 'leaf'
   /** The store's id of the leaf; 0 until it is stored. */
@@ -13,8 +11,7 @@ export interface Leaf {
 
 /**
  * A node with at least two children, open for changes. It records where it forks, not where it starts: its
- * prefix is the nibbles of `path` between its parent's fork and its own, so moving it up or down changes
- * nothing here.
+ * prefix is the nibbles of `path` between its parent's fork and its own, so a move changes nothing here.
  */
 export interface Branch {
   kind: 'branch'
@@ -26,10 +23,7 @@ export interface Branch {
   mask: number
   /** The store's id of each child; 0 if there is none, or if it is in `changed`. */
   ids: number[]
-  /**
-   * Sixteen hashes of 32 bytes, in nibble order, zero where there is no child. Stale for children in
-   * `changed`.
-   */
+  /** Sixteen hashes of 32 bytes, in nibble order, zero without a child. Stale for children in `changed`. */
   hashes: Uint8Array
   /** Children that are not yet hashed and stored. */
   changed: (TrieNode | undefined)[]

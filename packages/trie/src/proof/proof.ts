@@ -1,4 +1,4 @@
-/** What a proof states about one branch on the path from the root to a key. */
+/** The statement of a proof about one branch on the path from the root to a key. */
 export type ProofStep = BranchStep | ForkStep | LeafStep
 
 /** A branch with two or more children besides the one on the path. */

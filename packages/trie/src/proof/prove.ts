@@ -27,9 +27,8 @@ export function walk(root: number, path: Uint8Array, load: LoadNode, hasher: Nod
 }
 
 /**
- * The nodes from the root (0 if there is none) towards a path, down to its leaf or to where the path leaves
- * the trie. The prefix of each, or its remaining path, starts at nibble `depth` and differs from the path at
- * nibble `end`.
+ * The nodes from the root (0 if there is none) towards a path, to its leaf or where it leaves the trie. The
+ * prefix of each, or its remaining path, starts at nibble `depth` and differs at nibble `end`.
  */
 export function* descend(
   root: number,

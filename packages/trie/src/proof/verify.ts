@@ -63,10 +63,7 @@ function isRoot(root: Uint8Array, compute: () => Uint8Array): boolean {
   }
 }
 
-/**
- * A step with the position of its branch: the prefix starts at nibble `depth`, the children differ in nibble
- * `fork`.
- */
+/** A step with its branch's position: the prefix starts at nibble `depth`, the children differ in `fork`. */
 interface PlacedStep {
   step: ProofStep
   depth: number
@@ -112,10 +109,7 @@ function placeSteps(path: Uint8Array, proof: Proof): PlacedStep[] {
   })
 }
 
-/**
- * Checks what the hashes do not prove: that the neighbour is beside the path, and that every part has its
- * length.
- */
+/** Checks what hashes do not prove: the neighbour is beside the path, and every part has its length. */
 function checkStep({ step, fork }: PlacedStep, path: Uint8Array): void {
   if (step.type === 'branch') {
     if (step.neighbors.length !== levelCount * hashLength)

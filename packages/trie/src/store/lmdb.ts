@@ -21,8 +21,8 @@ interface LmdbStoreOptions {
 }
 
 /**
- * The number of forgotten versions whose nodes are freed together. With more of them, more of the nodes are
- * on the same page, and fewer pages are written; until then they take space.
+ * The number of forgotten versions whose nodes are freed together: the more, the fewer pages are written, but
+ * the nodes take space until then.
  */
 const freedTogether = 64
 
@@ -145,8 +145,8 @@ function openStore({ path, freesLater = false }: LmdbStoreOptions): TrieStore {
   }
 
   /**
-   * What the kept versions do not need: what the oldest of them superseded, and those before it. Its ids are
-   * below those of the oldest version, which cannot be undone, so that no node gets one of them again.
+   * The nodes that the kept versions do not need: those superseded by the oldest of them, and before. Their
+   * ids are below those of the oldest version, which cannot be undone, so no node gets one again.
    */
   function startFreeing(): typeof freeing {
     const oldest = versions[0]?.sequence ?? 0

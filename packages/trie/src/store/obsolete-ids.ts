@@ -4,11 +4,7 @@ import { countIds, decodeIds } from './lmdb-rows.js'
 export interface ObsoleteIds {
   /** How many are left. */
   readonly left: number
-  /**
-   * Decodes and sorts one more row.
-   *
-   * @returns false if that was done for all
-   */
+  /** Decodes and sorts one more row; false if that was done for all. */
   readRow(): boolean
   /** Takes the smallest ids, at most `limit`. All rows must have been read. */
   take(limit: number): readonly number[]

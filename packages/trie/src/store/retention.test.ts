@@ -11,10 +11,7 @@ import type { TrieStore } from './store.js'
 
 const keys = keysUnder(['1', '2a', '2b', '3cc'], 400)
 
-/**
- * Deletes every key that is there and inserts every other one, of a window of keys that moves with each
- * round.
- */
+/** Deletes every key and inserts every other one, of a window of keys that moves with each round. */
 function turnOver(trie: Trie, round: number): void {
   const window = Array.from({ length: 60 }, (_, i) => keys[(round * 37 + i) % keys.length]!)
   trie.update(
@@ -103,7 +100,7 @@ test('LMDB frees nodes later in pieces, whatever happens in between', async () =
   }
   expect(pieces).toBeGreaterThan(100)
   freeAll()
-  // What is left belongs to fewer versions than are freed together.
+  // The rest belongs to fewer versions than are freed together.
   expect(idsThere().size).toBeLessThan(reachable(store).size + 64 * 200)
   for (let round = 400; round < 480; round += 1) turnOver(trie, round)
   const before = idsThere().size

@@ -18,8 +18,8 @@ const chunkUnits = 2 ** 18
 const headerLength = 2
 
 /**
- * An id is an offset, counted in units of four bytes. Chunks of a megabyte are filled from the start; freed
- * units are reused by byte strings that take the same number of them.
+ * An id is an offset in units of four bytes. Chunks of a megabyte are filled from the start; byte strings of
+ * the same number of units reuse freed ones.
  */
 export function createSlab(): Slab {
   const chunks: Uint8Array[] = []

@@ -20,8 +20,8 @@ export function keysUnder(prefixes: readonly string[], count: number): string[] 
 }
 
 /**
- * Keys for a small trie with a bit of everything: branches with long prefixes and with two children, at the
- * root and below, which random keys would give only among millions.
+ * Keys for a small trie with long prefixes and branches of two children, at the root and below, which random
+ * keys would give only among millions.
  */
 export const crowdedKeys = [
   ...keysUnder(['a1b'], 6),

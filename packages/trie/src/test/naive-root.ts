@@ -5,8 +5,8 @@ import { blake2b256 } from '#hash'
 export type Entries = ReadonlyMap<string, string>
 
 /**
- * The root of a map by the definition alone: recursive, on strings of hex digits, from scratch each time. It
- * shares nothing with the trie but the hash function, which the vectors check.
+ * The root of a map by the definition alone: recursive, on hex strings, from scratch each time. It shares
+ * only the hash function with the trie, which the vectors check.
  */
 export function naiveRoot(entries: Entries): string {
   return hashOf(Array.from(entries, ([key, value]) => ({ path: hash(key), value: hash(value) })))

@@ -3,8 +3,7 @@ import { openLmdbStore } from '../store/lmdb.js'
 import { createTrie } from '../trie.js'
 import { blockOperations } from './blocks.js'
 
-// Run by a test, to be killed: writes block after block into a folder and prints, after each, how many there
-// are.
+// Run by a test, to be killed: writes block after block into a folder, and prints the count after each.
 const [path = '', first] = process.argv.slice(2)
 const trie = createTrie({ store: openLmdbStore({ path }), history: 5 })
 for (let block = Number(first); ; block += 1) {

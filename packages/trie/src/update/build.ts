@@ -8,12 +8,7 @@ interface TrieBuilder {
   /** The number of entries. */
   readonly size: number
   add(entry: TrieEntry): void
-  /**
-   * Writes all nodes except the root.
-   *
-   * @returns the root; undefined if there are no entries
-   * @throws TrieError `TRIE_KEY_DUPLICATE`
-   */
+  /** Writes all nodes but the root, which it returns, if any. Throws `TRIE_KEY_DUPLICATE`. */
   build(write: WriteNode): TrieNode | undefined
   /** The same. @param pause awaited at intervals of some 10 ms */
   buildInTurns(write: WriteNode, pause: () => Promise<void>): Promise<TrieNode | undefined>

@@ -22,12 +22,9 @@ interface Edit {
   /** Nodes that the map before the changes has, and that it no longer uses, or uses in another form. */
   readonly superseded: readonly number[]
   /**
-   * Computes the shape of the map after further changes. It hashes and writes nothing, so that a change that
-   * contradicts the map is found before anything would have to be reverted, and each node is hashed once,
-   * however many changes are below it. After an error the edit is of no use.
-   *
-   * @param changes at most one for each path, sorted by path
-   * @throws TrieError `TRIE_KEY_EXISTS`, `TRIE_KEY_MISSING`
+   * Computes the shape of the map after further changes, at most one per path, sorted. It hashes and writes
+   * nothing, so that a contradiction is found before anything must be reverted, and each node is hashed once.
+   * After an error the edit is of no use. Throws `TRIE_KEY_EXISTS`, `TRIE_KEY_MISSING`.
    */
   change(changes: readonly KeyChange[]): void
 }
@@ -141,9 +138,7 @@ function withNode<Node extends TrieNode>(sorted: Node[], node: Node): Node[] {
   return sorted
 }
 
-/**
- * Joins sibling nodes, sorted by path and none an ancestor of another, into one: those from `from` to `to`.
- */
+/** Joins the sibling nodes `from` to `to`, sorted by path and none an ancestor of another, into one. */
 function join(nodes: readonly TrieNode[], depth: number, from = 0, to = nodes.length): TrieNode | undefined {
   const first = nodes[from]
   const last = nodes[to - 1]

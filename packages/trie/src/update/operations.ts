@@ -31,10 +31,8 @@ export interface KeyChange {
 }
 
 /**
- * Reduces a batch to one change for each key, sorted by path. Operations on the same key take effect in their
- * order, so a batch may delete a key that it inserts, and the reverse.
- *
- * @throws TrieError `TRIE_KEY_EXISTS` if a key is inserted twice, `TRIE_KEY_MISSING` if one is deleted twice
+ * Reduces a batch to one change per key, sorted by path. Operations on a key take effect in order, so a batch
+ * may delete a key that it inserts, and the reverse. Throws `TRIE_KEY_EXISTS`, `TRIE_KEY_MISSING`.
  */
 export function reduceOperations(operations: Iterable<TrieOperation>): KeyChange[] {
   const sorted = sortByPath(Array.from(operations, toChange))

@@ -20,11 +20,7 @@ export interface Records {
   putLeaf(entry: number): void
   /** A nibble of the path of an entry. */
   nibble(entry: number, index: number): number
-  /**
-   * The index of the first nibble from `depth` on in which the paths of two entries differ.
-   *
-   * @throws TrieError `TRIE_KEY_DUPLICATE` if there is none
-   */
+  /** The first nibble from `depth` on in which two paths differ. Throws `TRIE_KEY_DUPLICATE` without one. */
   fork(first: number, last: number, depth: number): number
   /** The indexes of the entries, sorted by their paths. */
   sorted(): Uint32Array
@@ -100,7 +96,7 @@ export function createRecords(): Records {
 
     fork(first, last, depth) {
       const [a, b] = [first * recordLength, last * recordLength]
-      // What is before `depth` is equal.
+      // The nibbles before `depth` are equal.
       for (let i = depth >> 1; i < hashLength; i += 1) {
         const difference = (records[a + i] as number) ^ (records[b + i] as number)
         if (difference !== 0) return 2 * i + (difference < 0x10 ? 1 : 0)

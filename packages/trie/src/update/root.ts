@@ -34,12 +34,7 @@ export async function rootOf(entries: Iterable<TrieEntry>, pause?: () => Promise
 /** Collects entries in any order and computes the root of their map, but none of its nodes. */
 interface RootBuilder {
   add(entry: TrieEntry): void
-  /**
-   * The root, 32 bytes.
-   *
-   * @param pause awaited at intervals of some 10 ms
-   * @throws TrieError (rejects) `TRIE_KEY_DUPLICATE`
-   */
+  /** The root, 32 bytes; rejects with `TRIE_KEY_DUPLICATE`. `pause` is awaited at intervals of some 10 ms. */
   root(pause?: () => Promise<void>): Promise<Uint8Array>
 }
 

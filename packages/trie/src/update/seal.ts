@@ -7,12 +7,8 @@ import type { WriteNode } from '../store/store.js'
 /** Hashes and writes nodes, each after its descendants. */
 export interface NodeSealer {
   /**
-   * Seals a node and everything that is open below it.
-   *
-   * @param depth index of the first nibble of its prefix or, for a leaf, of its remaining path
-   * @param hashes receives its hash (32 bytes)
-   * @param at where in `hashes`; at its start by default
-   * @returns its id
+   * Seals a node and all open ones below it, and returns its id. `depth` is the first nibble of its prefix or
+   * remaining path; `hashes` receives its hash (32 bytes) from `at` on, by default 0.
    */
   seal(node: TrieNode, depth: number, hashes: Uint8Array, write: WriteNode, at?: number): number
   /** Seals everything that is open below a branch, but not the branch. */

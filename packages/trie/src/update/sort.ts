@@ -6,9 +6,8 @@ const manyEntries = 4096
 const bucketsBetweenPauses = 2 ** 12 - 1
 
 /**
- * The numbers from 0 to `size - 1`, sorted by the entries that they number: first by a prefix of 16 bits,
- * then
- * by `compare`; equal entries stay in order. Paths are hashes, so the prefix nearly sorts them.
+ * The numbers below `size`, sorted by their entries: by a prefix of 16 bits, then by `compare`; equal entries
+ * stay in order. Paths are hashes, so the prefix nearly sorts them.
  */
 export function sortedIndexes(
   size: number,
