@@ -8,8 +8,8 @@ export class ChainUnavailableError extends Error {
 }
 
 /**
- * True for an error whose message is for the client: a {@link ChainUnavailableError}, or one of the server
- * with `expose: true`, such as that it is overloaded.
+ * True for an error with a message for the client: a {@link ChainUnavailableError}, or a server's with
+ * `expose: true`, such as an overload.
  */
 export function isForClients(value: unknown): boolean {
   return isChainUnavailable(value) || (value instanceof Error && 'expose' in value && value.expose === true)

@@ -6,10 +6,8 @@ export class EncodedJson<Part extends JsonPart = JsonPart> {
 }
 
 /**
- * Encodes JSON with bigints as numbers of any size, as Kupo and Ogmios write quantities; `JSON.stringify`
- * rejects bigints. Members that are `undefined` are omitted.
- *
- * @param value without {@link EncodedJson}, and small: it is encoded in one turn
+ * Encodes JSON with bigints as numbers of any size, as Kupo and Ogmios write quantities, and omits
+ * `undefined` members. The value is small and without {@link EncodedJson}: it is encoded in one turn.
  */
 export function encodeJson(value: unknown): string {
   if (typeof value === 'bigint') return String(value)
@@ -26,8 +24,8 @@ type JsonPart = string | Buffer | AsyncIterable<string>
 const partLength = 64 * 1024
 
 /**
- * The same, in parts of about 64 KiB, between which other work takes its turn. The value may hold
- * {@link EncodedJson}, which is not copied, and iterables, which are arrays.
+ * The same, in parts of about 64 KiB, between which other work takes its turn. The value may hold {@link
+ * EncodedJson}, which is not copied, and iterables, which are arrays.
  */
 export async function* encodeJsonParts(value: unknown): AsyncGenerator<string | Buffer, void> {
   const pause = createPause()

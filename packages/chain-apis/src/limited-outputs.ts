@@ -11,10 +11,8 @@ export class TooManyOutputsError extends Error {
 }
 
 /**
- * All outputs that match, page by page, for a response that adds them up.
- *
- * @param most how many a sum may be made of
- * @throws {TooManyOutputsError} (while it is read) if more match
+ * All matching outputs, page by page, for a sum. Throws {@link TooManyOutputsError} (while it is read) if
+ * more than `most` match.
  */
 export async function* limitedPages(
   chain: ChainView,

@@ -7,7 +7,7 @@ import { withAhead } from './read-ahead.js'
 
 type Pages<Entry> = AsyncIterable<readonly Entry[]>
 
-/** What a page contributes to a list. */
+/** The items that a page contributes to a list. */
 type ItemsOf<Entry> = (page: readonly Entry[]) => Iterable<unknown> | Promise<Iterable<unknown>>
 
 /** Pages that are read and encoded at a time. */
@@ -17,8 +17,8 @@ const mostWaiting = 256
 /** Lists of several pages, each of which has two of them in memory while its client takes them. */
 const mostOpen = 64
 /**
- * How long a list of several pages may be open, in milliseconds: otherwise as many clients that hardly read
- * would keep out all others. Within it, 14 Mbit/s are enough for 1 GB.
+ * The milliseconds that a list of several pages may be open: otherwise a few slow clients would keep out all
+ * others. Within it, 14 Mbit/s are enough for 1 GB.
  */
 const mostOpenMs = 10 * 60_000
 /** Milliseconds after which a client that takes no page makes room for another list. */
@@ -49,10 +49,9 @@ export class LongLists {
   }
 
   /**
-   * A JSON array of what pages of a list become, in parts: no more than two pages are in memory.
-   *
-   * @param client when it has left, or nothing will read the parts, the list ends
-   * @returns the parts, of which the first is made, so that what fails at once rejects
+   * A JSON array of the entries of pages, in parts: no more than two pages are in memory. The list ends when
+   * the client has left, or nothing will read the parts. The first part is made before it resolves, so that
+   * early failures reject.
    * @throws {ChainUnavailableError} if too many lists are being read, or if the client has left
    */
   async read<Entry>(
@@ -121,8 +120,7 @@ export class LongLists {
   }
 
   /**
-   * Disconnects the client that has taken no page for the longest time, if the limit of lists is reached.
-   *
+   * At the limit of lists, disconnects the client that took no page for the longest time.
    * @throws {ChainUnavailableError} if all clients take their pages
    */
   #makeRoom(): void {

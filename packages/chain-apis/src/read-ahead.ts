@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream'
 
 /**
- * Parts that were read already, then the rest. Ending it ends the rest, also if nothing was read from it: a
- * generator that has not begun would not run its `finally`.
+ * Parts that were read already, then the rest. Ending it ends the rest, even unread: a generator that has not
+ * begun would not run its `finally`.
  */
 export function withAhead<Part>(
   ahead: readonly IteratorResult<Part, void>[],

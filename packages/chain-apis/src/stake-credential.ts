@@ -4,10 +4,8 @@ import { bech32 } from 'bech32'
 import { readAddressText } from './view/address-text.js'
 
 /**
- * Parses a stake credential: a reward address, a key or script hash in bech32 (CIP-5), or the hash in hex.
- *
- * @param kind kind of credential that a hash in hex stands for
- * @returns undefined if the text is none of these
+ * Parses a stake credential: a reward address, a key or script hash in bech32 (CIP-5), or a hash in hex of
+ * the given kind.
  */
 export function readStakeCredential(text: string, kind: Credential['kind']): Credential | undefined {
   if (/^[0-9a-fA-F]{56}$/.test(text)) return { kind, hash: fromHex(text) }

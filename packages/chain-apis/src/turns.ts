@@ -1,10 +1,8 @@
 import { turnLength } from './pause.js'
 
 /**
- * Spreads work that many clients cause at once over turns of the event loop.
- *
- * @returns a function to await before a piece of work: the callers go on in their order, and when those of a
- * turn have worked for 10 ms, the others follow in the next one
+ * Spreads the work of many clients over turns of the event loop, by a function to await before each piece:
+ * callers go on in order, and after 10 ms the rest follows in the next turn.
  */
 export function createTurns(): () => Promise<void> {
   const waiting = new Set<() => void>()

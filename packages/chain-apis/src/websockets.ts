@@ -6,8 +6,8 @@ import type { FastifyInstance } from 'fastify'
 import { maxRequestLength } from './limits.js'
 
 /**
- * Registers a WebSocket server, unless there is one. With one, Node gives every request with `Upgrade` to it;
- * here routes that were registered before it keep answering these requests as if it were not there.
+ * Registers a WebSocket server, unless there is one. Node gives it every request with `Upgrade`; routes
+ * registered before keep answering these requests as if it were not there.
  */
 export async function registerWebSockets(fastify: FastifyInstance, stallTimeoutMs: number): Promise<void> {
   if (fastify.hasDecorator('websocketServer')) return
@@ -61,10 +61,7 @@ function closeSilent(fastify: FastifyInstance, timeoutMs: number): void {
   fastify.addHook('onClose', async () => clearInterval(timer))
 }
 
-/**
- * A route that is no WebSocket answers the request that asked for one. The connection is not read any more,
- * so it is closed then.
- */
+/** A route that is no WebSocket answers such a request. Its connection is no longer read, so it is closed. */
 function closeWhenAnswered(fastify: FastifyInstance): void {
   const { routing } = fastify
   fastify.routing = (request, response) => {

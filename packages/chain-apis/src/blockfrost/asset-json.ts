@@ -13,10 +13,7 @@ export function checkUnit(unit: string): void {
     throw new BlockfrostError(400, 'Invalid or malformed asset format.')
 }
 
-/**
- * An asset, with its metadata by CIP-25 from the transaction that minted it last. There is no registry of
- * other metadata.
- */
+/** An asset, with its CIP-25 metadata from the last transaction that minted it: there is no registry. */
 export async function assetJson(chain: ChainView, unit: string): Promise<string> {
   checkUnit(unit)
   const asset = await chain.asset(unit)
@@ -42,9 +39,8 @@ export async function assetJson(chain: ChainView, unit: string): Promise<string>
 const maxLookUps = 100
 
 /**
- * A sum with what Blockfrost adds to it: whether an asset has metadata by CIP-25. It is `false` beyond 100
- * assets and for metadata that are too large for JSON; decimals are those of ada alone, because there is no
- * registry of other metadata.
+ * A sum with Blockfrost's additions: whether an asset has CIP-25 metadata. It is `false` beyond 100 assets
+ * and for metadata too large for JSON; without a registry, only ada has decimals.
  */
 export async function extendedAmount(
   chain: ChainView,

@@ -12,11 +12,7 @@ export type MetadatumJson =
   | readonly MetadatumJson[]
   | { readonly [key: string]: MetadatumJson }
 
-/**
- * The metadata of a transaction by label.
- *
- * @throws {BlockfrostError} 400 if the JSON could be longer than 1 MiB
- */
+/** The metadata of a transaction by label. Throws a 400 if the JSON could be longer than 1 MiB. */
 export function metadataJson(
   data: AuxiliaryData | undefined,
 ): { readonly label: string; readonly json: MetadatumJson }[] {

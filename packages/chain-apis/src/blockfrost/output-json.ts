@@ -39,11 +39,7 @@ export function utxoJson({ transactionHash, index, output, created }: ChainOutpu
 /** The most units of a total, which is built in memory. An output holds about a thousand at most. */
 const maxUnits = 20_000
 
-/**
- * What several outputs hold together.
- *
- * @throws {TooManyOutputsError} (by `add`) beyond 20,000 units
- */
+/** The sum of several outputs. `add` throws {@link TooManyOutputsError} beyond 20,000 units. */
 export class Total {
   readonly #quantities = new Map<string, bigint>([['lovelace', 0n]])
   /** The number of outputs. */

@@ -9,9 +9,7 @@ export interface Paging {
 
 /**
  * Parses a page: `count` from 1 to 100, default 100; `page` from 1, default 1; `order` is `asc`, the default,
- * or `desc`.
- *
- * @throws {BlockfrostError} 400 if a parameter is out of range
+ * or `desc`. Throws a 400 out of range.
  */
 export function readPaging({ count, page, order = 'asc' }: Paging): Required<ListPart> {
   const limit = integer('count', count, 100, 100)

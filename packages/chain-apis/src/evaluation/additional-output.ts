@@ -21,9 +21,7 @@ export const maxAdditionalOutputs = 300
 const languageTags = { native: 0, v1: 1, v2: 2, v3: 3 } as const
 
 /**
- * Encodes the output as in a transaction and decodes it.
- *
- * @param maxValueSize the most bytes that the assets may take, as the ledger's protocol parameter
+ * Encodes the output as in a transaction and decodes it. `maxValueSize` limits the bytes of its assets.
  * @throws {DecodeError} the address, datum or script is not valid
  * @throws {RangeError} a number is out of range, a string is not hex, or there are too many assets
  */
@@ -49,7 +47,6 @@ export function writeAdditionalOutput(output: AdditionalOutput, maxValueSize: nu
 
 /**
  * Parses a quantity from JSON, a number or a string.
- *
  * @throws {RangeError} a number that is not an integer, or that JSON.parse may have rounded
  * @throws {SyntaxError} a string that is not an integer
  */

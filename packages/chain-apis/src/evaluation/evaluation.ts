@@ -59,9 +59,7 @@ export async function evaluateTransaction(
   return { kind: 'evaluated', transaction, result }
 }
 
-/**
- * What an output says, however it is encoded: CML, for example, writes a datum hash in the format of Alonzo.
- */
+/** The content of an output in any encoding: CML, for example, writes a datum hash in Alonzo's format. */
 function contentOf({ address, value, datum, referenceScript }: TransactionOutput) {
   return {
     address: toHex(address.bytes),

@@ -11,7 +11,7 @@ declare module 'fastify' {
   }
 }
 
-/** What each API plugin needs. */
+/** The options of each API plugin. */
 export interface ApiOptions {
   readonly chain: ChainView
   readonly faults?: FaultSource | undefined

@@ -130,7 +130,7 @@ function json(reply: FastifyReply, body: unknown): FastifyReply {
   return reply.type(jsonType).send(encodeJson(body))
 }
 
-/** What a request for matches asks for. */
+/** The selection of a request for matches. */
 interface Selection {
   readonly query: ChainOutputQuery
   readonly order: NonNullable<ListPart['order']>

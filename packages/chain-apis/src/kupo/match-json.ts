@@ -12,7 +12,7 @@ const languages = {
   PlutusV3: 'plutus:v3',
 } as const
 
-/** What outputs refer to. */
+/** The datums and scripts that outputs refer to. */
 interface Referred {
   /** By hash. */
   readonly spenders: ReadonlyMap<string, Transaction>
@@ -21,9 +21,8 @@ interface Referred {
 }
 
 /**
- * Outputs in Kupo's format. Quantities are bigints, see `encodeJson`.
- *
- * @param found a page: what its outputs refer to is read at once
+ * Outputs in Kupo's format. Quantities are bigints, see `encodeJson`. `found` is one page: its references are
+ * read at once.
  * @throws {ChainUnavailableError} if a transaction that spent an output has been undone meanwhile
  */
 export async function matchesJson(
@@ -44,7 +43,7 @@ export async function matchesJson(
   return lazyList(found, (output) => matchJson(output, referred))
 }
 
-/** What is known of these hashes, without a question if there are none. */
+/** The known values of these hashes; without hashes, no query. */
 async function some<Value>(
   hashes: readonly string[],
   read: (hashes: readonly string[]) => ReadonlyMap<string, Value> | Promise<ReadonlyMap<string, Value>>,

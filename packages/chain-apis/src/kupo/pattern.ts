@@ -16,10 +16,8 @@ const hash28 = /^[0-9a-f]{56}$/
 const hash32 = /^[0-9a-f]{64}$/
 
 /**
- * Parses a Kupo pattern: `*`, an address (bech32, base58 or hex), `payment/delegation` credentials
- * (hex or bech32), `policy.name` or `index@transaction`. `*` stands for any credential, name or index.
- *
- * @returns undefined if the text is not a pattern
+ * Parses a Kupo pattern: `*`, an address (bech32, base58 or hex), `payment/delegation` credentials (hex or
+ * bech32), `policy.name` or `index@transaction`. `*` stands for any credential, name or index.
  */
 export function readPattern(text: string): Pattern | undefined {
   if (text === '*' || text === '*/*') return { query: {}, matches: () => true }
@@ -118,9 +116,8 @@ const prefixes: Readonly<Record<number, readonly string[]>> = {
 }
 
 /**
- * Parses a credential as Kupo does: the hash of a key or script, or a public key; in hex or bech32.
- *
- * @returns the hash in hex, or `*`; undefined if the text is no credential
+ * Parses a credential as Kupo does: the hash of a key or script, or a public key, in hex or bech32. Returns
+ * the hash in hex, or `*`.
  */
 function readCredential(text: string): string | undefined {
   if (text === '*' || hash28.test(text)) return text

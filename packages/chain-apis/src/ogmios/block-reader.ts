@@ -10,10 +10,7 @@ type EncodedBlock = EncodedJson<Buffer>
 
 /** Blocks as JSON, which all readers of a chain share. */
 export interface BlockReader {
-  /**
-   * @param isWanted false once the client has left
-   * @returns undefined if the block left the chain while it was read, or is not wanted any more
-   */
+  /** Undefined if the block left the chain during the read, or `isWanted` is false: the client has left. */
   read(block: ChainBlock, isWanted: () => boolean): Promise<EncodedBlock | undefined>
 }
 

@@ -14,9 +14,8 @@ export interface MempoolFeed {
   /** A snapshot that is at least as new as the last change before the call. */
   read(): Promise<MempoolSnapshot>
   /**
-   * Calls the listener after each change. Without a listener, `read` does not notice changes.
-   *
-   * @returns a function that ends the subscription
+   * Calls the listener after each change, until the returned function ends it. Without one, `read` does not
+   * notice changes.
    */
   subscribe(listener: () => void): () => void
 }

@@ -23,7 +23,7 @@ const json = 'application/json; charset=utf-8'
 
 /** Bytes of requests of one connection that wait for their responses; beyond it, the connection is closed. */
 const maxPending = 1024 * 1024
-/** What a waiting request takes beside its text, in bytes. */
+/** The size of a waiting request beside its text, in bytes. */
 const requestOverhead = 512
 
 /** Methods that may wait for the chain to change. They delay each other, but no other method. */

@@ -2,8 +2,8 @@ import type { WebSocket } from '@fastify/websocket'
 import { Mutex } from 'async-mutex'
 
 /**
- * Sends a message, whole or in parts, after the messages before it. Resolves when the connection has taken
- * it, so that a client that does not read gets no further responses.
+ * Sends a message, whole or in parts, after those before it. Resolves when the connection has taken it, so
+ * that a client that does not read gets no further responses.
  */
 export type Send = (message: string | AsyncIterable<string | Buffer>) => Promise<void>
 

@@ -34,7 +34,7 @@ export function operationOf(method: string): FaultOperation {
   return operations[method] ?? 'other'
 }
 
-/** What the sessions of a chain share. */
+/** The parts that the sessions of a chain share. */
 interface SessionContext {
   readonly chain: ChainView
   readonly lists: LongLists

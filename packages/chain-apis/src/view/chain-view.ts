@@ -152,7 +152,7 @@ export type SubmitResult =
     }
   | {
       readonly kind: 'undecided'
-      /** What to do next, for the client. */
+      /** The next step, for the client. */
       readonly message: string
       /** When to try again, in milliseconds. */
       readonly retryAfterMs: number
@@ -187,7 +187,7 @@ export interface ChainChange {
   readonly to?: ChainTip
 }
 
-/** What the Blockfrost, Kupo and Ogmios APIs need from a chain. */
+/** The chain that the Blockfrost, Kupo and Ogmios APIs need. */
 export interface ChainView {
   readonly parameters: ProtocolParameters
   readonly slots: SlotConfig

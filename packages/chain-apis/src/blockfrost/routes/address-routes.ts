@@ -117,7 +117,7 @@ async function transactionsOf(chain: ChainView, holder: Holder, query: Paging) {
   }))
 }
 
-/** What an address ever received and sent, and in how many transactions. */
+/** The sums that an address ever received and sent, and its number of transactions. */
 async function totalJson(chain: ChainView, text: string, holder: Holder, maxOutputs: number) {
   const received = new Total()
   const sent = new Total()
@@ -172,9 +172,7 @@ function readPolicy(text: string): string {
   throw new BlockfrostError(400, 'Invalid or malformed policy format.')
 }
 
-/**
- * @throws {BlockfrostError} 400 if the text is neither an address of this network nor a payment credential
- */
+/** Throws a 400 if the text is neither an address of this network nor a payment credential. */
 function readHolder(chain: ChainView, text: string): Holder {
   const credential = paymentCredential(text)
   if (credential !== undefined) return credential

@@ -26,8 +26,7 @@ export function addEvaluateRoutes(fastify: FastifyInstance, chain: ChainView, st
   fastify.post<{ Body: unknown }>('/utils/txs/evaluate/utxos', options, async ({ body }, reply) => {
     const { cbor, ...rest } = isObject(body) ? body : {}
     if (typeof cbor !== 'string') throw new BlockfrostError(400, 'body must have required property "cbor"')
-    // Blockfrost ignores other spellings. Blaze relies on that: under `additionalUtxoset` it sends outputs
-    // without address.
+    // Blockfrost ignores other spellings: Blaze sends outputs without address under `additionalUtxoset`.
     const outputs = rest.additionalUtxoSet
     return reply.code(status).send(await evaluate(clientSignal(reply), readText(cbor), outputs))
   })
@@ -54,11 +53,7 @@ function readText(text: string): Uint8Array {
   throw new BlockfrostError(400, 'The transaction is neither hex nor base64')
 }
 
-/**
- * Parses `additionalUtxoSet`: pairs of `{ txId, index }` and an output, as in Ogmios 5.
- *
- * @throws {BlockfrostError} 400 if it is malformed
- */
+/** Parses `additionalUtxoSet`, pairs of `{ txId, index }` and an output, as in Ogmios 5. Throws a 400. */
 function readAdditionalUtxos(json: unknown, maxValueSize: number): Map<string, TransactionOutput> {
   if (json === undefined || json === null) return new Map()
   if (!Array.isArray(json)) throw malformed('not an array')

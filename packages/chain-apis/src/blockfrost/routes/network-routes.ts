@@ -28,8 +28,8 @@ export function addNetworkRoutes(fastify: FastifyInstance, chain: ChainView, max
 }
 
 /**
- * The ada in unspent outputs is all that the chain has: there are no rewards, no treasury and no delegation.
- * The rest of the maximum supply is shown as reserves, as Blockfrost's sum demands.
+ * All ada of the chain is in unspent outputs: there are no rewards, treasury or delegation. The rest of the
+ * maximum supply is shown as reserves, as Blockfrost's sum demands.
  */
 async function networkJson(chain: ChainView, maxOutputs: number) {
   let circulating = 0n

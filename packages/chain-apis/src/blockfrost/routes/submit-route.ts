@@ -37,7 +37,7 @@ export function malformedMessage(reason: string): string {
 }
 
 /**
- * The message for a rejected transaction, in the format of cardano-submit-api, which Blockfrost passes on:
+ * The message for a rejected transaction, in the format of cardano-submit-api that Blockfrost passes on:
  * nested JSON with the ledger's predicate names, which clients search for.
  */
 function rejectionMessage(failures: Failures): string {

@@ -10,7 +10,7 @@ import {
 import { addressText } from '../../view/address-text.js'
 import { assetsJson, lovelaceJson, purposes, referenceJson } from './output-json.js'
 
-// What the details of a failed predicate say, in the JSON of Ogmios.
+// The details of a failed predicate, in the JSON of Ogmios.
 
 /** A rejected transaction, with what it was validated against, and one failure of it. */
 export interface FailureContext {
