@@ -55,7 +55,7 @@ export function openArchivist(url: string, options: OpenArchivistOptions = {}): 
     },
     async body(headerHash, signal) {
       const answer = await get(`/block/${toHex(headerHash)}/body`, maxBodyBytes + envelopeBytes, signal)
-      // What is no answer is no body either.
+      // Bytes that are no answer are no body either.
       return answer && (readEntries(answer)?.get('body') ?? answer)
     },
   }
@@ -78,11 +78,7 @@ interface Limits extends Required<Pick<OpenArchivistOptions, 'stallMs' | 'timeou
   readonly signal: AbortSignal
 }
 
-/**
- * Follows no redirect, which could lead to a server that the caller did not name.
- *
- * @returns undefined for 404
- */
+/** Follows no redirect, which could lead to a server that the caller did not name. Undefined for 404. */
 async function getOnce(
   url: string,
   { maxBytes, stallMs, timeoutMs, signal }: Limits,
@@ -113,7 +109,7 @@ async function getOnce(
     return joined(pieces, length)
   } catch (error) {
     if (stop.signal.aborted) throw stop.signal.reason
-    // What fetch throws says only that there was no answer; its cause says why.
+    // The error of fetch states only that there was no answer; its cause states the reason.
     if (!(error instanceof TypeError)) throw error
     const { cause } = error
     throw new NoAnswer(cause instanceof Error && 'code' in cause ? String(cause.code) : error.message)
@@ -136,8 +132,8 @@ function joined(pieces: readonly Uint8Array[], length: number): Uint8Array {
 }
 
 /**
- * The entries of an answer: text to the bytes of a byte string, or to the CBOR of anything else; undefined if
- * it is no map.
+ * The entries of an answer: text to a byte string's bytes, or to the CBOR of another item; undefined if no
+ * map.
  */
 function readEntries(answer: Uint8Array): ReadonlyMap<string, Uint8Array> | undefined {
   try {

@@ -13,7 +13,7 @@ import { type MapOutput, transactionsRootOf } from './transactions-map.js'
 import type { Finding, FindingKind } from './types.js'
 import { ada, Sum, textOf } from './value.js'
 
-/** What a body is audited against. */
+/** The state that a body is audited against. */
 interface BodyContext {
   readonly ledger: AuditedLedger
   /** Of the blocks before this one. */

@@ -5,7 +5,7 @@ import type { AuditOptions, Finding, NodePlace, QueueReading } from './types.js'
 
 type Node = NonNullable<Sources['node']>
 
-/** Compares what a node shows with what is derived. What moves meanwhile is compared again later. */
+/** Compares the answers of a node with the derived state. Values that change meanwhile are compared later. */
 interface NodeAudit {
   /** Heights of blocks that the node has not shown yet, or shows with other transactions. */
   readonly openBlocks: readonly number[]
@@ -14,18 +14,15 @@ interface NodeAudit {
   /** Asks for a block that is kept. @throws {Unavailable} */
   compareBlock(height: number): Promise<void>
   /**
-   * Where accepted transactions are.
-   *
-   * @returns how many are in no block
+   * Places accepted transactions, and returns how many are in no block.
    * @throws {Unavailable} if too many are in no place, or the node does not answer
    */
   place(accepted: NonNullable<AuditOptions['accepted']>): Promise<number>
   /** @throws {Unavailable} */
   compareQueue(queue: QueueReading, report: (finding: Finding) => void): Promise<void>
   /**
-   * Compares what is open or was wrong before, and reports what is still wrong.
-   *
-   * @throws {Unavailable} after what it could compare
+   * Compares the open and the wrong parts, and reports what is still wrong. Throws {@link Unavailable} after
+   * the comparable ones.
    */
   compare(report: (finding: Finding) => void): Promise<void>
 }

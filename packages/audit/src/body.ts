@@ -9,9 +9,8 @@ const mostTransactionBytes = 16_384 + 3
 const leastTransactionBytes = 47
 
 /**
- * The transactions of a body.
- *
- * @throws DecodeError if its first list cannot be read, or has more than the chunks of a block hold
+ * The transactions of a body. Throws DecodeError if its first list is unreadable or has more than a block's
+ * chunks hold.
  */
 export function transactionsOfBody(body: Uint8Array): readonly Uint8Array[] {
   const reader = new CborReader(body)

@@ -43,10 +43,8 @@ export interface AuditedChain {
   /** Height of the block of a transaction; 0 if it is in none. */
   blockOf(transactionId: Uint8Array): number
   /**
-   * Audits the next block.
-   *
-   * @param body asks for its body; undefined if there is none
-   * @returns ids of its transactions
+   * Audits the next block, and returns the ids of its transactions. `body` asks for its body; undefined
+   * without one.
    */
   append(block: NamedHeader, body: () => Promise<Uint8Array | undefined>): Promise<readonly Uint8Array[]>
   /** @returns false if the newest block is too old to be undone */
@@ -58,7 +56,7 @@ const mostWrongBodies = 4
 
 const genesisHash = new Uint8Array(28)
 
-/** What a chain is audited with. */
+/** The inputs of a chain's audit. */
 interface ChainContext {
   readonly ledger: AuditedLedger
   readonly findings: FindingList
@@ -101,7 +99,7 @@ export function createChain({ ledger, findings, judge, pause }: ChainContext): A
     }
   }
 
-  /** What a header says about itself and about the one before it. */
+  /** Judges a header alone and against the one before it. */
   function judgeHeader(header: AuditedHeader, report: Report): void {
     const before = kept.at(-1)?.header
     const expect = (kind: FindingKind, message: string, expected: Uint8Array, found: Uint8Array): void => {
@@ -143,12 +141,12 @@ export function createChain({ ledger, findings, judge, pause }: ChainContext): A
     const agreed = agrees
     const other = difference(ledger.root, utxosRoot)
     agrees = other === undefined
-    // What follows from a wrong state is not reported again.
+    // The consequences of a wrong state are not reported again.
     if (other !== undefined && agreed && isComplete)
       report('utxos-root', 'The root of the unspent outputs does not follow from the transactions', other)
   }
 
-  /** What a block does. If a source does not answer, nothing of the block is left. */
+  /** Derives the changes of a block. If a source does not answer, nothing of the block is left. */
   async function derive(
     { header: headerCbor }: NamedHeader,
     header: AuditedHeader,

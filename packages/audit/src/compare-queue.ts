@@ -7,10 +7,8 @@ import { headerOf, type RootedQueue } from './trace.js'
 import type { Finding, NamedHeader } from './types.js'
 
 /**
- * Compares the chain of an archive with the state queue of layer 1.
- *
- * @param genesisRoot of the unspent outputs before the first block
- * @param extra a block that the archive has after the newest one of layer 1
+ * Compares the chain of an archive with the state queue of layer 1. `genesisRoot` is that of the unspent
+ * outputs before the first block; `extra` is an archive's block after the newest of layer 1.
  */
 export async function compareQueue(
   queue: RootedQueue,

@@ -31,7 +31,7 @@ export function createFindings(limit: number): FindingList {
   }
 }
 
-/** What a finding says of two byte strings that should be equal; undefined if they are. */
+/** The text of a finding about two byte strings that should be equal; undefined if they are. */
 export const difference = (expected: Uint8Array, found: Uint8Array) =>
   equalBytes(expected, found) ? undefined : { expected: toHex(expected), found: toHex(found) }
 

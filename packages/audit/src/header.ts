@@ -1,6 +1,6 @@
 import { CborReader } from '@ratatosk/cbor'
 
-/** What a header says. Roots have 32 bytes, hashes 28; times are POSIX milliseconds. */
+/** The fields of a header. Roots have 32 bytes, hashes 28; times are POSIX milliseconds. */
 export interface AuditedHeader {
   readonly prevUtxosRoot: Uint8Array
   readonly utxosRoot: Uint8Array

@@ -17,13 +17,13 @@ const mostAsked = 1000
 
 /** Compares the unspent outputs that a node holds with those that are derived. */
 export interface HeldAudit {
-  /** What is still wrong: what differs at one reading and is right at a later one has moved meanwhile. */
+  /** The differences that remain: one that a later reading lacks came from a change meanwhile. */
   compare(): Promise<readonly Finding[]>
 }
 
 /**
- * What a node holds follows from the outputs of the chain and from transactions that are newer: the node must
- * have each of them, and together they must lead from the former to the latter, and preserve value.
+ * A node's outputs follow from those of the chain and from newer transactions: the node must have each of
+ * them, and together they must lead from the former to the latter, and preserve value.
  */
 export function createHeldAudit(
   node: Node,

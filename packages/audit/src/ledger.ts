@@ -13,7 +13,7 @@ interface Unspent {
   readonly output: Uint8Array
 }
 
-/** What a block changes: all that is needed to undo it. */
+/** The changes of a block: all that is needed to undo it. */
 export interface Change {
   readonly removed: readonly (readonly [key: string, unspent: Unspent])[]
   readonly added: readonly (readonly [key: string, unspent: Unspent])[]

@@ -17,9 +17,12 @@ export interface NodeRun {
   compareBlock(height: number, transactionIds: readonly Uint8Array[]): Promise<void>
   /** @throws {Unavailable} */
   place(accepted: NonNullable<AuditOptions['accepted']>): Promise<number>
-  /** What is still wrong. @param beforePlaces is awaited before places are compared, if the node answers */
+  /**
+   * The differences that remain. @param beforePlaces is awaited before places are compared, if the node
+   * answers
+   */
   compare(queue: QueueReading, beforePlaces: () => Promise<void>): Promise<readonly Finding[]>
-  /** What could not be compared at this reading. */
+  /** The parts that could not be compared at this reading. */
   unchecked(): readonly Unchecked[]
 }
 

@@ -8,7 +8,7 @@ import { type Sources, Unavailable } from './sources.js'
 import { type Trace, traceBack } from './trace.js'
 import type { AuditOptions, Finding, NamedHeader, Unchecked } from './types.js'
 
-/** What one reading of all sources gave, besides what is wrong with blocks. */
+/** The result of one reading of all sources, besides the findings about blocks. */
 export interface Outcome {
   readonly findings: readonly Finding[]
   readonly unchecked: readonly Unchecked[]

@@ -21,10 +21,8 @@ export interface Trace {
 }
 
 /**
- * Follows the headers of an archive back from the confirmed state to a block that the chain has. Each one has
- * the hash that the one behind it names, so that no archive can make the way longer.
- *
- * @returns undefined if the archive lacks a header on the way
+ * Follows an archive's headers back from the confirmed state to a block that the chain has; undefined if one
+ * is missing. Each has the hash that its successor names, so no archive can make the way longer.
  */
 export async function traceBack(
   { confirmed, blocks }: RootedQueue,

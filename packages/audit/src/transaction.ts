@@ -26,7 +26,7 @@ interface Outref {
   readonly key: string
 }
 
-/** What the audit takes from a transaction. */
+/** The parts of a transaction that the audit reads. */
 export interface AuditedTransaction {
   /** Blake2b-256 of the body: 32 bytes. */
   readonly id: Uint8Array
@@ -124,7 +124,7 @@ function faultOf(cbor: Uint8Array, demand: Demand): string | undefined {
   }
 }
 
-/** What needs stake or governance, by its number: layer 2 has neither, so that it is not read further. */
+/** The fields that need stake or governance, by number: layer 2 has neither, so they are not read further. */
 const unsupported = new Map([
   [4, 'certificates'],
   [19, 'votes'],

@@ -3,7 +3,7 @@ import type { Chunk } from './chunks.js'
 import { blake2b256 } from './hash.js'
 import type { AuditedTransaction } from './transaction.js'
 
-/** What a block did to an output. */
+/** The changes of an output in a block. */
 export interface MapOutput {
   /** CBOR of the reference. */
   readonly outref: Uint8Array
@@ -15,7 +15,7 @@ export interface MapOutput {
   output: Uint8Array | undefined
 }
 
-/** What a block did, from which its transactions map follows. See docs/block-body.md. */
+/** The effects of a block, from which its transactions map follows. See docs/block-body.md. */
 interface BlockEffects {
   readonly transactions: readonly AuditedTransaction[]
   readonly chunks: readonly Chunk[]

@@ -216,7 +216,7 @@ export interface Finding {
   }
 }
 
-/** What could not be audited. */
+/** The part that could not be audited. */
 export interface Unchecked {
   readonly what: string
   readonly why: string

@@ -89,7 +89,7 @@ function readName(reader: CborReader): string {
   return toHex(name)
 }
 
-/** What differs between two values, for people: `-5 lovelace, +1 ab…`. Names at most four assets. */
+/** The differences between two values, for people: `-5 lovelace, +1 ab…`. Names at most four assets. */
 export function textOf({ lovelace, assets }: OutputValue): string {
   const parts = [`${lovelace} lovelace`]
   for (const [asset, quantity] of [...assets].slice(0, 4)) parts.push(`${quantity} ${asset}`)

@@ -13,9 +13,8 @@ const pointerNumbers = [
 const byron = 0x82
 
 /**
- * Reads the address of an output: CIP-19, types 0 to 8.
- *
- * @returns whether it is of the Byron era, which layer 2 does not support; its content is then not read
+ * Reads the address of an output (CIP-19, types 0 to 8). Returns whether it is of the Byron era, which layer
+ * 2 does not support: its content is not read.
  */
 export function readOutputAddress(reader: CborReader): boolean {
   const start = reader.position

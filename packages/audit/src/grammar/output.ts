@@ -4,7 +4,7 @@ import { readOutputAddress } from './address.js'
 import { fieldsOf, ledgerReader } from './items.js'
 import { plutusData, scriptReference } from './scripts.js'
 
-/** What the audit takes from an output. */
+/** The parts of an output that the audit reads. */
 interface ReadOutput {
   readonly value: OutputValue
   /** Whether it pays to an address of the Byron era. */

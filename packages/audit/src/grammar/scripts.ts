@@ -70,7 +70,7 @@ function part(reader: CborReader): void {
   if (length > maxPart) throw reader.error('CBOR_OUT_OF_RANGE', `${length} bytes in one part`, start)
 }
 
-/** What follows the number of each kind of native script. */
+/** The items after the number of each kind of native script. */
 const kinds: readonly Demand[] = [
   (reader) => void reader.readBytesOf(28),
   listOf(native),

@@ -1,8 +1,4 @@
-/**
- * An entry of an answer, which may have any shape.
- *
- * @throws Error that names it
- */
+/** An entry of an answer, which may have any shape; otherwise throws an Error that names it. */
 function entryOf(answer: unknown, name: string): unknown {
   if (typeof answer === 'object' && answer !== null && Object.hasOwn(answer, name))
     return (answer as Readonly<Record<string, unknown>>)[name]

@@ -67,7 +67,7 @@ function placeIn(answer: unknown): NodePlace {
   }
 }
 
-/** Undefined for what a node does not have. What it does not serve is no answer. */
+/** Undefined for data that a node does not have. A route that it does not serve is no answer. */
 async function unlessNotFound<T>(answer: () => Promise<T>): Promise<T | undefined> {
   try {
     return await answer()
@@ -85,7 +85,7 @@ interface Place {
 }
 
 /**
- * The outputs of each address from the ledger of the node. Its index lists all addresses, and the outputs of
+ * The outputs of each address from the node's ledger. Its index lists all addresses, and the outputs of
  * scripts, which the ledger does not serve by address.
  */
 async function* unspentOutputs(

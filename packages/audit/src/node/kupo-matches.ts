@@ -18,10 +18,8 @@ export interface ListOptions {
 }
 
 /**
- * The unspent outputs that a node lists by the API of Kupo, as they arrive.
- *
- * @param url base of the node
- * @throws Error if it does not answer with a list, or stops within it
+ * A node's unspent outputs by the API of Kupo, as they arrive. Throws an Error if it does not answer with a
+ * list, or stops within it.
  */
 export async function* unspentMatches(
   url: string,
@@ -30,7 +28,7 @@ export async function* unspentMatches(
 ): AsyncGenerator<KupoMatch, void> {
   const stop = new AbortController()
   let leftMs = timeoutMs
-  /** Waits for a part of the answer. What the reader does with it does not count. */
+  /** Waits for a part of the answer. The reader's time with it does not count. */
   async function within<T>(part: () => Promise<T>): Promise<T> {
     const since = performance.now()
     const why =

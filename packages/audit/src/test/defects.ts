@@ -19,7 +19,7 @@ type Plant = (scene: Scene) => Promise<Parameters<Scene['audit']>[0] | undefined
 const junk = new Uint8Array(32).fill(0xee)
 const free = (scene: Scene, place = 7) => scene.chain.coins[place]!
 
-/** What an audit must find, by the kinds of findings, and nothing else. */
+/** The kinds of findings that an audit must report, and no others. */
 export type Defect = readonly [name: string, kinds: readonly string[], plant: Plant]
 
 export const defects: readonly Defect[] = [

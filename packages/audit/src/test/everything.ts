@@ -66,8 +66,8 @@ function framed(auxiliaryData: Uint8Array, hashed: Uint8Array): Uint8Array {
 export const everything = framed(fromHex(auxiliary), blake2b256(fromHex(auxiliary)))
 
 /**
- * The transaction with the hash of its auxiliary data in the body, as far as both can be read, so that a
- * change of those data is not hidden behind their hash.
+ * The transaction with the hash of its auxiliary data, if readable, in the body, so that a change of those
+ * data is not hidden behind their hash.
  */
 export function withEverything(cbor: Uint8Array): Uint8Array {
   try {

@@ -17,12 +17,12 @@ import fastify from 'fastify'
 import type { TestContext } from 'vitest'
 import { type AuditOptions, audit, type NodeSource, openArchivist, type QueueReading } from '../index.js'
 
-/** What every coin of a source chain holds. */
+/** The lovelace of every coin of a source chain. */
 export const lovelace = 5_000_000n
 
 type Coin = SourceChain['coins'][number]
 
-/** What an audited transaction does besides spending coins. */
+/** The actions of an audited transaction besides spending coins. */
 interface Draft {
   readonly outputs?: readonly bigint[]
   readonly fee?: bigint
@@ -79,9 +79,9 @@ export interface Scene {
 }
 
 interface Lies {
-  /** What the archive serves as the block at a height. */
+  /** The block that the archive serves at a height. */
   archive: (blocks: readonly SourceBlock[]) => readonly SourceBlock[]
-  /** What the archive serves as the body of a block. */
+  /** The body that the archive serves for a block. */
   body: (block: SourceBlock) => Uint8Array
   layer1: (queue: QueueReading) => QueueReading
 }
@@ -125,7 +125,7 @@ export async function openScene(context: TestContext, coins?: number): Promise<S
   }
 }
 
-/** What layer 1 shows of a chain. */
+/** The state queue of a chain on layer 1. */
 function queueOf(chain: SourceChain): QueueReading {
   const merged = chain.blocks.filter(({ state }) => state === 'merged').at(-1)
   const first = chain.blocks[0]?.fields
