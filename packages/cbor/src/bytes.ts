@@ -23,8 +23,7 @@ export function toHex(bytes: Uint8Array): string {
   return text
 }
 
-// Character codes in an array are faster than appending two characters a byte, and as fast as a Buffer for
-// hashes.
+// An array of character codes is faster than appending characters, and as fast as a Buffer for hashes.
 function chunkToHex(bytes: Uint8Array, start: number, end: number): string {
   const codes = new Array<number>(2 * (end - start))
   for (let i = start, at = 0; i < end; i++) {

@@ -15,8 +15,8 @@ import {
 import { assertWellFormed, isWellFormed } from './well-formed.js'
 import { CborWriter } from './writer.js'
 
-// The native string extractor of cbor-x 1.6.8 fails on valid input (8262c2805b0000000000000000); its
-// JavaScript is right.
+// The native string extractor of cbor-x 1.6.8 fails on valid 8262c2805b0000000000000000, unlike its
+// JavaScript.
 vi.hoisted(() => {
   process.env.CBOR_NATIVE_ACCELERATION_DISABLED = 'true'
 })

@@ -23,19 +23,17 @@ export const defaultLimits: CborLimits = {
   maxItems: 4 * 1024 * 1024,
 }
 
-// What an open container expects next: a number of items, or one of these.
+// The next part that an open container expects: a number of items, or one of these.
 const indefiniteArray = -1
 const indefiniteMapKey = -2
 const indefiniteMapValue = -3
 
-/** What the containers around the open one expect. All walks share it: to let it grow takes time. */
+/** The expectations of the containers around the open one. All walks share it: growth takes time. */
 const open: number[] = []
 
 /**
- * Walks over one item as in RFC 8949, appendix C. Open containers are kept in an array, not on the stack, and
- * nothing is allocated from a claimed length.
- *
- * @returns the offset after the item
+ * Walks over one item as in RFC 8949, appendix C, and returns its end. Open containers are in an array, not
+ * on the stack, and nothing is allocated from a claimed length.
  * @throws CborError if the item is not well-formed or exceeds a limit
  */
 export function walkItem(bytes: Uint8Array, start: number, end: number, limits: CborLimits): number {
@@ -123,10 +121,7 @@ export function walkItem(bytes: Uint8Array, start: number, end: number, limits: 
   }
 }
 
-/**
- * Walks the chunks of an indefinite-length string: definite-length strings of the same major type, then a
- * break.
- */
+/** Walks the chunks of an indefinite-length string: definite strings of the same major type, then a break. */
 function walkChunks(bytes: Uint8Array, start: number, end: number, major: number, maxItems: number): number {
   let position = start
   for (let chunks = 0; ; chunks++) {
@@ -157,10 +152,7 @@ function walkChunks(bytes: Uint8Array, start: number, end: number, major: number
   }
 }
 
-/**
- * A big-endian number of 1, 2, 4 or 8 bytes; exact up to 2^53, rounded above, where it still exceeds any
- * length.
- */
+/** A big-endian number of 1, 2, 4 or 8 bytes; above 2^53 it is rounded, and still exceeds any length. */
 export function readArgument(bytes: Uint8Array, position: number, width: number): number {
   let value = bytes[position] as number
   for (let i = 1; i < width; i++) value = value * 256 + (bytes[position + i] as number)

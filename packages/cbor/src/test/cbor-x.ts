@@ -39,10 +39,7 @@ const features = [
 ] as const
 export type Feature = (typeof features)[number]
 
-/**
- * Malformed CBOR that cbor-x accepts: it treats a break as a value, and simple values below 32 in two bytes
- * as in one.
- */
+/** Malformed CBOR that cbor-x accepts: a break as a value, and two-byte simple values below 32. */
 const lenient = ['CBOR_UNEXPECTED_BREAK', 'CBOR_INVALID_SIMPLE_VALUE']
 
 const isCardanoTag = (tag: number): boolean =>
@@ -139,7 +136,7 @@ function halfFloat(half: number): number {
 
 const integral = (value: number): Item => (Number.isInteger(value) ? BigInt(value) : value)
 
-/** What cbor-x decoded, in the common form. */
+/** The decoded item of cbor-x, in the common form. */
 export function normalized(value: unknown): Item {
   if (typeof value === 'number') return integral(value)
   if (value instanceof Uint8Array) return Uint8Array.from(value)
