@@ -1,5 +1,4 @@
-// Saves the files of a new cluster of the installed PostgreSQL: a node's first start writes them, which takes
-// less time than initdb.
+// Saves the files of a new PostgreSQL cluster: a node's first start writes them faster than initdb would.
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'

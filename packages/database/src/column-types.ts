@@ -1,6 +1,4 @@
-/**
- * How a column of each PostgreSQL type is read from its text format. Every type that a table uses is here.
- */
+/** The reader of each PostgreSQL type's text format: every type that a table uses is here. */
 export const columnTypes = {
   bytea: { id: 17, read: toBytes },
   bigint: { id: 20, read: BigInt },

@@ -4,7 +4,7 @@ import type { Parameter } from './parameters.js'
 import { type Sql, sql } from './sql.js'
 import { type Columns, checkFields, type Field, type Row, type Statement } from './statement.js'
 
-/** What the drivers of PostgreSQL and PGlite have in common: one statement in, one result out. */
+/** The common interface of the drivers of PostgreSQL and PGlite: one statement in, one result out. */
 export interface Executor {
   /** @throws DatabaseError */
   run(text: string, parameters: readonly Parameter[]): Promise<Result>

@@ -20,7 +20,7 @@ export type DatabaseErrorCode =
   | 'DATABASE_CLOSED'
   | 'DATABASE_FAILED'
 
-/** What a {@link DatabaseError} carries besides code and message. */
+/** The parts of a {@link DatabaseError} besides code and message. */
 export interface DatabaseErrorOptions {
   /** The driver's error. It may contain connection details: log it, never send it to clients. */
   readonly cause?: unknown

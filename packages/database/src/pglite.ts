@@ -73,8 +73,8 @@ export function openPGlite(pglite: PGliteLike): Driver {
 }
 
 /**
- * PGlite runs on this thread, and its promises resolve within one turn of the event loop. Without a pause, a
- * loop of queries would keep timers and sockets waiting until its end.
+ * PGlite runs on this thread, and its promises resolve within one turn of the event loop: without a pause, a
+ * loop of queries would keep timers and sockets waiting.
  */
 function yieldBetweenQueries(pglite: PGliteLike): void {
   const { _runExclusiveQuery: run } = pglite
@@ -98,7 +98,7 @@ function yieldBetweenQueries(pglite: PGliteLike): void {
     }) as ReturnType<typeof query>
 }
 
-/** What was spent on {@link acceptLength} in one second, both in milliseconds. */
+/** The time spent on {@link acceptLength} in one second, both in milliseconds. */
 const accepting = { second: 0, spent: 0 }
 
 /** Resolves after a turn of the event loop, or after those in which clients connect. */

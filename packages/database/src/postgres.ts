@@ -5,10 +5,7 @@ import { toDatabaseError } from './driver-errors.js'
 import { DatabaseError } from './errors.js'
 import { toText } from './parameters.js'
 
-/**
- * Milliseconds after its time-out in which the server may still report it; then the connection counts as
- * lost.
- */
+/** Milliseconds in which the server may still report a time-out; then the connection counts as lost. */
 const answerGrace = 2_000
 
 /** The name of sessions that get no other. */

@@ -12,8 +12,8 @@ const ownerOnly = 0o700
 export const userName = 'postgres'
 
 /**
- * Creates a cluster under another name first, so that a process killed meanwhile leaves no partial cluster:
- * from the template of the build, or by initdb if the build has made none for these programs.
+ * Creates a cluster under another name first, so that a killed process leaves no partial cluster: from the
+ * build's template, or by initdb if the build has made none for these programs.
  */
 export async function createCluster(folder: string, programs: Programs, way: Way): Promise<void> {
   const fresh = `${folder}.new`

@@ -32,9 +32,9 @@ export async function endLeftOver(folder: string): Promise<void> {
 }
 
 /**
- * Removes the lock files of a server that is gone if their process ids are now those of other processes, such
- * as in a container, where every start has the same ids: PostgreSQL would not start. A server that was killed
- * while it started has left the id of the one before it in the lock of the socket.
+ * Removes the lock files of a server that is gone if other processes have their process ids now: in a
+ * container, every start has the same ids, and PostgreSQL would not start. A server killed in its start has
+ * left its predecessor's id in the socket's lock.
  */
 export async function removeReusedLocks(folder: string): Promise<void> {
   for (const lock of [lockOf(folder), join(folder, `${socketName}.lock`)]) {

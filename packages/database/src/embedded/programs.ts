@@ -51,9 +51,8 @@ export function findPrograms(): Programs | undefined {
 }
 
 /**
- * Libraries that the programs need by a name that is a link, which the package's install script would make.
- * Preloaded, they are found by the name that is in them. Relative to the folder of the libraries, because
- * spaces and colons separate the paths.
+ * Libraries that the programs need by the name of a link, which the package's install script would make.
+ * Preloaded, they are found by their own name. Relative paths, because spaces and colons separate them.
  */
 function preloaded(native: string): string {
   const links = readJson<readonly Link[]>(join(native, 'pg-symlinks.json'))

@@ -37,10 +37,8 @@ const keptLines = 5
 const longestPath = 107
 
 /**
- * Starts a server, and starts it again whenever it ends unexpectedly: its clients see a server that restarts.
- * It ends soon after this process was killed.
- *
- * @throws DatabaseError with the server's own words
+ * Starts a server, and restarts it after an unexpected end: its clients see a server that restarts. It ends
+ * soon after this process was killed. Throws DatabaseError with the server's own words.
  */
 export async function startServer(
   folder: string,
@@ -129,10 +127,7 @@ async function launch(
   return server
 }
 
-/**
- * Ends the server when this process is gone: the shell's input then ends. PostgreSQL does not notice by
- * itself.
- */
+/** Ends the server when this process is gone: the shell's input ends then. PostgreSQL would not notice. */
 function watch(server: ChildProcess): void {
   const shell = spawn('/bin/sh', ['-c', 'read -r _; kill -INT "$0"', String(server.pid)], {
     detached: true,

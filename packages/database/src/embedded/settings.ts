@@ -4,10 +4,8 @@ import { ownerSetting } from './left-over.js'
 const furtherSessions = 20
 
 /**
- * The settings of a server for one node on a small machine. Given at each start, so a cluster has those of
- * the version that runs it.
- *
- * @param maxConnections of the caller
+ * The settings of a server for one node on a small machine. Given at each start, so that a cluster has those
+ * of the version that runs it.
  */
 export function serverSettings(maxConnections: number): readonly string[] {
   const settings = {
@@ -15,7 +13,7 @@ export function serverSettings(maxConnections: number): readonly string[] {
     listen_addresses: '',
     unix_socket_directories: '.',
     max_connections: maxConnections + furtherSessions,
-    // Memory. What is read often is also in the page cache.
+    // Memory. Data that is read often is also in the page cache.
     shared_buffers: '48MB',
     work_mem: '4MB',
     maintenance_work_mem: '32MB',

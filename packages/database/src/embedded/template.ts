@@ -4,7 +4,7 @@ import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Programs } from './programs.js'
 
-/** What a cluster has: folders before what is in them, and files with their sizes in bytes. */
+/** The contents of a cluster: folders before their entries, and files with their sizes in bytes. */
 type Index = readonly (readonly [path: string, size?: number])[]
 
 /** Bytes of the index' length, before the index. */
@@ -31,10 +31,7 @@ export async function pack(folder: string): Promise<Uint8Array> {
   return Buffer.concat([length, head, ...contents.filter((each) => each !== undefined)])
 }
 
-/**
- * Writes the files to a folder: a thousand. One after the other, because promises take three times the
- * processor time.
- */
+/** Writes the thousand files to a folder one after the other: promises take three times the CPU time. */
 export function unpack(packed: Buffer, folder: string): void {
   let end = lengthBytes + packed.readUInt32BE()
   const index: Index = JSON.parse(packed.toString('utf8', lengthBytes, end))

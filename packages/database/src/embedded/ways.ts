@@ -23,9 +23,8 @@ const noRights = { uid: 65_534, gid: 65_534 }
 export const isRoot = (): boolean => process.getuid?.() === 0
 
 /**
- * The first way in which PostgreSQL can be run here, or why there is none.
- *
- * @param directory has the cluster's folder, or will have it; the user who is chosen will be let in
+ * The first way in which PostgreSQL can run here, or why there is none. `directory` has, or will have, the
+ * cluster's folder; the chosen user is let in.
  */
 export async function findWay(
   directory: string,
