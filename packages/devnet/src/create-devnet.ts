@@ -32,8 +32,7 @@ import { restore } from './store/restore.js'
 import type { Devnet, DevnetOptions } from './types.js'
 
 /**
- * Where in its slot a scheduled block is made, from 0 to 1. It includes what the sequencer sends near the
- * start of the slot.
+ * The place of a block in its slot, 0 to 1: it includes what the sequencer sends near the slot's start.
  */
 const placeInSlot = 0.6
 

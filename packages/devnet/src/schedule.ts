@@ -9,10 +9,8 @@ interface Schedule {
 }
 
 /**
- * Calls `run` at the times of a schedule. An interval of Node.js falls behind by a millisecond or two each
- * time, so that blocks would drift through their slots and miss one now and then.
- *
- * @returns ends it
+ * Calls `run` at the times of a schedule, until the returned function ends it. An interval of Node.js falls
+ * behind by a millisecond or two each time: blocks would drift and miss slots.
  */
 export function runOnSchedule({ everyMs, from, now }: Schedule, run: () => void): () => void {
   let timer: NodeJS.Timeout

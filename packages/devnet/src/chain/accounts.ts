@@ -4,11 +4,7 @@ import type { Credential, Failures, Transaction } from '@ratatosk/ledger'
 
 /** The registered stake credentials: the whole stake state, without delegation and rewards. */
 export interface AccountView {
-  /**
-   * The deposit of a registered credential in lovelace; undefined if it is not registered.
-   *
-   * @param credential see {@link credentialKey}
-   */
+  /** The deposit of a registered credential (see {@link credentialKey}) in lovelace; undefined otherwise. */
   deposit(credential: string): bigint | undefined
 }
 
@@ -45,10 +41,10 @@ export function createAccounts(keyDeposit: bigint, base?: AccountView): Accounts
 }
 
 /**
- * The Conway rules DELEG and CERTS for stake credentials. A credential is registered once, for the deposit in
- * the protocol parameters, and unregistered for the deposit that was paid. A withdrawal takes the whole
- * reward of a registered account, which is zero. Withdrawals are checked before certificates. From protocol
- * version 10 on, a withdrawal by a key also requires delegation to a DRep, which the devnet does not offer.
+ * The Conway rules DELEG and CERTS for stake credentials: registered once, for the protocol's deposit, and
+ * unregistered for the deposit paid. A withdrawal takes a registered account's whole reward, zero, and is
+ * checked before certificates. From protocol version 10 on, one by a key also requires delegation to a DRep,
+ * which the devnet does not offer.
  */
 export function validateAccounts(
   { body }: Transaction,

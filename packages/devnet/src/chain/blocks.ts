@@ -29,8 +29,8 @@ export function revalidateAll(
 }
 
 /**
- * Selects the transactions of the next block: the oldest ones, up to the block's size and execution units.
- * Skipping none of them keeps chained transactions in order.
+ * Selects the oldest transactions, up to the block's size and execution units. Skipping none of them keeps
+ * chained transactions in order.
  */
 export function fillBlock(
   transactions: Iterable<DevnetTransaction>,
@@ -65,8 +65,8 @@ function countFitting(
 }
 
 /**
- * The hash of a block: Blake2b-256 of `[height, slot, previous, Blake2b-256 of all transactions]`. The devnet
- * has no block header, but the hash still commits to the whole chain before the block.
+ * The hash of a block: Blake2b-256 of `[height, slot, previous, Blake2b-256 of all transactions]`. Without a
+ * block header, it still commits to the whole chain before the block.
  */
 export function blockHash(
   height: number,

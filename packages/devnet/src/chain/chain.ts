@@ -137,9 +137,7 @@ function labelsOf({ auxiliaryData, isValid }: Transaction): bigint[] {
   return metadataLabels(auxiliaryData).map(({ label }) => label)
 }
 
-/**
- * Datums and scripts by hash. They stay when a block is undone, since a preimage stays valid for its hash.
- */
+/** Datums and scripts by hash. They survive an undone block: a preimage stays valid for its hash. */
 interface Preimages {
   datum(hash: string): Uint8Array | undefined
   script(hash: string): Script | undefined

@@ -5,19 +5,12 @@ import type { ChainOutput, UtxoQuery } from './types.js'
 
 type Spending = NonNullable<ChainOutput['spent']>
 
-/**
- * All outputs created on the chain, with indexes of the unspent ones by address, credential, policy and
- * asset.
- */
+/** All outputs of the chain; the unspent ones by address, credential, policy and asset. */
 export interface OutputIndex {
   get(key: string): ChainOutput | undefined
   /** The output with a reference if it is unspent. */
   unspent(key: string): TransactionOutput | undefined
-  /**
-   * Unspent outputs, oldest first.
-   *
-   * @param query its `address` is the hex of the address bytes
-   */
+  /** Unspent outputs, oldest first; the query's `address` is the hex of the address bytes. */
   find(query: UtxoQuery): ChainOutput[]
   /** All outputs including spent ones, oldest first. */
   all(): ChainOutput[]

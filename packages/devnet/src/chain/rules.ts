@@ -48,7 +48,7 @@ export function createRules(
   }
 }
 
-/** What neither layer 2 nor the devnet supports; certificates are judged one by one. */
+/** The parts that neither layer 2 nor the devnet supports; certificates are judged one by one. */
 const unsupportedHere = new Set([
   'VotesNotSupported',
   'ProposalsNotSupported',

@@ -11,7 +11,7 @@ import type {
 
 export type { ChainOutput, ChainTip, Place, Point } from '@ratatosk/chain-apis'
 
-// What the chain is made of. Hashes are lower-case hex; output references are `<64 hex digits>#<index>`, as
+// The parts of the chain. Hashes are lower-case hex; output references are `<64 hex digits>#<index>`, as
 // `outputReferenceKey` of `@ratatosk/ledger` writes them.
 
 /** A transaction that the chain or its mempool accepted. */

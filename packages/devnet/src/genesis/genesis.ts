@@ -29,7 +29,6 @@ interface GenesisOutput {
 
 /**
  * Decodes the outputs of a genesis.
- *
  * @throws {DevnetError} `DEVNET_CONFIGURATION` naming the entry that is not a valid output of a test network
  */
 export function genesisOutputs({ utxos }: Genesis): GenesisOutput[] {

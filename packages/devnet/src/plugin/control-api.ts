@@ -83,10 +83,7 @@ interface RollBackBody {
   readonly resubmit?: boolean
 }
 
-/**
- * Controls that a real layer 1 does not have: blocks on demand, roll-backs and faults, and the end of the
- * sequencer.
- */
+/** Controls that a real layer 1 lacks: blocks on demand, roll-backs, faults, and the end of the sequencer. */
 export async function controlApi(fastify: FastifyInstance, options: ControlOptions): Promise<void> {
   const { devnet: open, sequencer, route = {} } = options
   guardControls(fastify, options)

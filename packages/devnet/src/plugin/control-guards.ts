@@ -7,7 +7,7 @@ import type { Devnet } from '../types.js'
 export interface ControlOptions {
   /** The devnet at the time of a request. A `DevnetError` that it throws is answered 409. */
   readonly devnet: () => Devnet
-  /** What commits to the devnet, if it may be stopped. It runs at first. */
+  /** The sequencer that commits to the devnet, if it may be stopped. It runs at first. */
   readonly sequencer?: {
     start(): Promise<void>
     /** Resolves when it has stopped; {@link start} starts it again. */
@@ -23,8 +23,8 @@ export interface ControlOptions {
 }
 
 /**
- * Error bodies of the control routes. Routes without hooks of their own have the guards that a node gives
- * them: a web page that the developer happens to open must not change the chain.
+ * Error bodies of the control routes. Routes without own hooks get the guards of a node: a web page that the
+ * developer happens to open must not change the chain.
  */
 export function guardControls(
   fastify: FastifyInstance,

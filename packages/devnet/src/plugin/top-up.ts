@@ -103,7 +103,7 @@ function paymentAddress(text: string): Uint8Array | undefined {
   }
 }
 
-/** What the test wallets can spend now: outputs of ada only, those of the mempool included. */
+/** The funds that the test wallets can spend now: ada-only outputs, with those of the mempool. */
 function sourcesOf(devnet: Devnet): Source[] {
   const pending = devnet.mempool()
   const spent = new Set(pending.flatMap(({ transaction }) => transaction.body.inputs.map(outputReferenceKey)))
@@ -138,9 +138,7 @@ function sourcesOf(devnet: Devnet): Source[] {
   )
 }
 
-/**
- * Outputs that hold an amount, from otherwise unused accounts first; none if all together hold less.
- */
+/** Outputs that hold an amount, from otherwise unused accounts first; none if all hold less. */
 function choose(sources: readonly Source[], lovelace: bigint): Source[] {
   const rank = ({ wallet }: Source): number => (wallet.account < firstFreeAccount ? 1 : 0)
   const sorted = [...sources].sort((a, b) => rank(a) - rank(b) || (a.lovelace > b.lovelace ? -1 : 1))

@@ -19,7 +19,7 @@ export interface StandaloneOptions {
   readonly ledgerVersion: LedgerVersion | undefined
 }
 
-/** What the command line asks for. */
+/** The parsed command line. */
 type Command =
   | { readonly kind: 'start'; readonly options: StandaloneOptions }
   | { readonly kind: 'help' }

@@ -12,7 +12,7 @@ import type { Devnet } from '../types.js'
 import type { StandaloneOptions } from './options.js'
 
 interface Standalone {
-  /** What to print: the API URLs and the test wallets. */
+  /** The text to print: the API URLs and the test wallets. */
   readonly banner: string
   close(): Promise<void>
 }

@@ -4,10 +4,8 @@ import { defaultParameters, ledgerVersionOf, newestLedgerVersion } from '../gene
 import type { DevnetStore, StoredChain } from './types.js'
 
 /**
- * Opens the chain in a store, or a new one if the store is empty.
- *
- * @param genesis genesis hash, 64 hex digits
- * @param given protocol parameters. Default: those of the chain's ledger version; a new one has the newest
+ * Opens the chain in a store, or a new one if it is empty. `given` parameters default to those of the chain's
+ * ledger version; a new one has the newest.
  * @throws {DevnetError} (rejects) `DEVNET_CONFIGURATION` if the chain has another genesis or ledger version
  */
 export async function openStored(

@@ -7,9 +7,8 @@ import { DevnetError } from '../errors.js'
 import type { StoredChain, StoredTransaction } from './types.js'
 
 /**
- * Rebuilds the chain from the store. Hashes are verified; transactions are not validated again.
- *
- * @returns the pending transactions, in order of acceptance
+ * Rebuilds the chain from the store, and returns the pending transactions in order of acceptance. Hashes are
+ * verified; transactions are not validated again.
  * @throws {DevnetError} `DEVNET_STORE_CORRUPT` if a hash does not match its content
  */
 export function restore(stored: StoredChain, chain: Chain, slots: SlotConfig): DevnetTransaction[] {

@@ -45,7 +45,7 @@ function spend(input: string, lovelace: bigint) {
   })
 }
 
-/** What must survive a restart. */
+/** The state that must survive a restart. */
 function stateOf(devnet: Devnet) {
   return {
     tip: devnet.tip(),

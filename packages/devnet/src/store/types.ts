@@ -25,7 +25,7 @@ export interface StoredChain {
   readonly transactions: readonly StoredTransaction[]
 }
 
-/** What changes in the store when a block is added. */
+/** The changes of the store when a block is added. */
 export interface BlockChange {
   /** Ids of transactions that left the mempool without entering a block. */
   readonly dropped: readonly string[]
