@@ -1,5 +1,4 @@
-// Bundles the pages, which tsc has compiled, with their dependencies: the package has none of them when it is
-// installed.
+// Bundles the compiled pages with their dependencies: the installed package has none of them.
 import { copyFile, rm } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'

@@ -44,11 +44,7 @@ const witnessNames: Readonly<Record<number, string>> = {
 
 const feeKey = 2
 
-/**
- * Where the fields of a transaction are: those of body and witness set, `isValid` and `auxiliaryData`.
- *
- * @param transaction CBOR that the ledger decodes
- */
+/** The fields of a transaction that the ledger decodes: body, witness set, `isValid`, `auxiliaryData`. */
 export function fieldsOf(transaction: Uint8Array): TransactionField[] {
   const reader = new CborReader(transaction)
   reader.readArray()
@@ -57,10 +53,7 @@ export function fieldsOf(transaction: Uint8Array): TransactionField[] {
   return fields
 }
 
-/**
- * The fee in lovelace, without decoding the rest; undefined if these bytes are no transaction. Takes
- * microseconds.
- */
+/** The fee in lovelace, without the rest, in microseconds; undefined if these bytes are no transaction. */
 export function feeOf(transaction: Uint8Array): bigint | undefined {
   const reader = new CborReader(transaction)
   try {

@@ -111,7 +111,7 @@ const plugin: FastifyPluginAsyncTypebox<ExplorerOptions> = async (fastify, optio
   fastify.addHook('preClose', async () => clearInterval(timer))
   fastify.addHook('onReady', async () => count())
 
-  /** What every open page reads again and again: its bytes are made once for all of them. */
+  /** The data that every open page reads again and again: its bytes are made once for all of them. */
   async function sendShared(reply: FastifyReply, key: string, read: () => Promise<unknown>): Promise<never> {
     const json = await share.json(key, async () => Buffer.from(reply.serialize(await read()) as string))
     return reply.type('application/json; charset=utf-8').send(json) as never

@@ -20,7 +20,7 @@ export interface ExplorerLedger {
   head(): Promise<{ readonly accepted: bigint; readonly rejected: bigint }>
 }
 
-/** What waits for validation. `SubmissionQueue` of `@ratatosk/queue` has it. */
+/** The transactions that wait for validation. `SubmissionQueue` of `@ratatosk/queue` has it. */
 export interface ExplorerQueue {
   waiting(): Promise<{
     readonly transactions: number
@@ -61,7 +61,7 @@ export interface ExplorerIndex {
   asset(policy: Uint8Array, name: Uint8Array): Promise<unknown>
 }
 
-/** What layer 1 says. Each call may fail; the answer is then without it. */
+/** The facts of layer 1. Each call may fail; the answer is then without it. */
 export interface ExplorerLayer1 {
   tip(): Promise<{ readonly height: number; readonly slot: bigint; readonly at: Date }>
   /** The wallet that pays for commitments; undefined if this node does not know it. */
@@ -91,7 +91,7 @@ export interface ExplorerOptions extends RegisterOptions {
   ) => Promise<{ readonly redeemers: readonly RedeemerReport[] }>
   /** Whether a submission id is known; without it, submissions are not searched. */
   knowsSubmission?: (id: string) => Promise<boolean>
-  /** What this process is. */
+  /** The identity of this process. */
   node: { readonly version: string; readonly role: string; readonly network: string }
   /** The answers of `/explorer/trust`. */
   trust: readonly TrustAnswer[]

@@ -69,7 +69,7 @@ const nothing = (): Totals => ({
   merged: { blocks: 0, transactions: 0 },
 })
 
-/** What is summed already: all blocks up to a height, which are merged. */
+/** The sums so far: all blocks up to a height, which are merged. */
 interface Summed {
   readonly height: bigint
   readonly headerHash: string
@@ -80,7 +80,7 @@ interface Summed {
 function blockTotals(reads: ExplorerReads) {
   let summed: Summed | undefined
 
-  /** What is summed, unless the ledger was reset. */
+  /** The stored sums, unless the ledger was reset. */
   async function start(): Promise<Summed | undefined> {
     const block = summed && (await reads.block(summed.height))
     return block?.state === 'merged' && toHex(block.headerHash) === summed?.headerHash ? summed : undefined

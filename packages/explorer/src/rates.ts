@@ -62,7 +62,7 @@ class MinuteCounter {
   }
 }
 
-/** What happens in each minute. */
+/** The events of each minute. */
 export interface Rates {
   /** Counts what has happened since the last call. */
   follow(): Promise<void>

@@ -27,7 +27,7 @@ function transactionOf(isValid: boolean): Uint8Array {
   return writer.map(0).boolean(isValid).null().toBytes()
 }
 
-/** What is answered about a transaction; of `indexed`, the index has the first outputs. */
+/** The answers about a transaction; of `indexed`, the index has the first outputs. */
 async function answersOf(isValid: boolean, indexed?: number) {
   const cbor = transactionOf(isValid)
   const { id } = decodeTransaction(cbor)

@@ -13,7 +13,7 @@ export const outref = Type.String({
   pattern: '^[0-9a-f]{64}#[0-9]+$',
 })
 
-/** What every route can answer beside 200. */
+/** The answers of every route beside 200. */
 export const refusals = { ...limitResponses(), 500: internalErrorBody() }
 
 /** The same for routes with parameters. */

@@ -3,7 +3,7 @@ export class AnswerError extends Error {
   constructor(
     readonly status: number,
     message: string,
-    /** What `Retry-After` says, in milliseconds; undefined without it. */
+    /** The time of `Retry-After`, in milliseconds; undefined without it. */
     readonly retryAfterMs?: number,
   ) {
     super(message)
@@ -11,9 +11,8 @@ export class AnswerError extends Error {
 }
 
 /**
- * Sends a request to the node that serves the page. Paths are relative, so that a proxy may move all of it.
- *
- * @returns the JSON of the answer; undefined for an answer without a body
+ * Sends a request to the node that serves the page, and returns the answer's JSON, if any. Paths are
+ * relative, so that a proxy may move all of it.
  * @throws {AnswerError} for an answer that is no success
  * @throws {TypeError} if the node cannot be reached
  */

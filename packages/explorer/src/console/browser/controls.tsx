@@ -66,7 +66,7 @@ export function Token() {
 
 interface TwiceProps {
   readonly label: string
-  /** What is named in the label for those who do not see the row. */
+  /** The subject in the label, for those who do not see the row. */
   readonly subject: string
   readonly isDisabled?: boolean
   readonly run: () => void

@@ -51,7 +51,7 @@ test('each event comes once, whatever ends a stream, and the page knows when eve
   const first = await nextRequest()
   expect(first.path).toBe('/events')
   first.answer.write('retry: 1000\nid: 7.0.0\n\n')
-  // What the page has read before its stream began may lack what happened before this position.
+  // The state that the page read before its stream began may lack changes before this position.
   await hears('begun')
   expect(areEventsLost.value).toBe(false)
   first.answer.destroy()

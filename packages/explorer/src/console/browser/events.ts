@@ -3,7 +3,7 @@ import type { BlockEvent } from '@ratatosk/client'
 import { AnswerError } from './api.js'
 import { readStream, type StreamMessage } from './stream.js'
 
-/** What `/events` sends about a transaction or submission. */
+/** The data of `/events` about a transaction or submission. */
 export interface EventData {
   readonly txHash?: string
   readonly id?: string
@@ -16,9 +16,9 @@ interface Listener {
   readonly accepted: (event: EventData) => void
   readonly rejected: (event: EventData) => void
   readonly block: (event: BlockEvent) => void
-  /** What the watcher found about a block has changed. */
+  /** The watcher's verdict about a block has changed. */
   readonly verdict: () => void
-  /** Events come from now on. What was read before may be older than the first of them. */
+  /** Events come from now on. The state read before may be older than the first of them. */
   readonly begun: () => void
 }
 

@@ -31,10 +31,8 @@ export interface History {
 }
 
 /**
- * Reads the newest events, at most 5,000 of each kind.
- *
- * @param from POSIX milliseconds; earlier events are left out
- * @throws (rejects) Error if the node refuses events or sends nothing
+ * Reads the events from POSIX milliseconds on, the newest 5,000 of each kind. Rejects if the node refuses
+ * events or sends nothing.
  */
 export async function readHistory(from: number): Promise<History> {
   let head: readonly number[] = []

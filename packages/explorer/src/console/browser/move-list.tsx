@@ -3,7 +3,7 @@ import { type Move, moves } from './moves.js'
 import { Ago, Empty } from './parts.js'
 import { link } from './router.js'
 
-/** What the node did, one line for each event, the newest first. */
+/** The actions of the node, one line for each event, the newest first. */
 export function Moves({ since = 0, limit = 12 }: { readonly since?: number; readonly limit?: number }) {
   const shown = moves.value.filter(({ at }) => Date.parse(at) >= since).slice(0, limit)
   if (shown.length === 0)

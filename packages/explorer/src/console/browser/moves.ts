@@ -21,7 +21,7 @@ const order: readonly State[] = ['built', 'submitted', 'committed', 'mature', 'm
 /** Moves that are kept, and blocks whose state is remembered. */
 const most = 100
 
-/** What happened to blocks since the page was opened, the newest first. */
+/** The changes of blocks since the page was opened, the newest first. */
 export const moves = signal<readonly Move[]>([])
 
 /** The newest known state of each block, and the state that a roll-back has taken from it. */
@@ -30,11 +30,7 @@ const known = new Map<
   { readonly state: State; readonly lost?: { readonly state: State; at: string } }
 >()
 
-/**
- * Notes an event.
- *
- * @param before the state of the block before, if it was read elsewhere
- */
+/** Notes an event; `before` is the state of the block before, if it was read elsewhere. */
 export function noteMove(event: BlockEvent, before: State | undefined): void {
   const { headerHash, height, state, at } = event
   const { state: previous = before, lost } = known.get(headerHash) ?? {}

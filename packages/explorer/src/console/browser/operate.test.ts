@@ -4,7 +4,7 @@ import { asksToken, operate, token } from './operate.js'
 const right = 'right'
 /** Lets the node answer the requests so far. */
 let answer = () => {}
-/** What the requests had in `authorization`. */
+/** The values of `authorization` in the requests. */
 const sent: (string | null)[] = []
 
 beforeEach(() => {

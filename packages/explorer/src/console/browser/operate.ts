@@ -7,10 +7,8 @@ export const token = signal('')
 export const asksToken = signal(false)
 
 /**
- * Calls a route of the operator.
- *
- * @param body is sent as JSON
- * @throws {AnswerError} as {@link call}; after a 401, {@link asksToken} is set
+ * Calls a route of the operator, with a JSON body. Throws as {@link call}; after a 401, {@link asksToken} is
+ * set.
  */
 export async function operate<T>(path: string, method = 'GET', body?: unknown): Promise<T> {
   const sent = token.value

@@ -11,7 +11,7 @@ interface PagedProps<T> {
   readonly isSlow?: boolean
   /** The `id` of the list. */
   readonly id: string
-  /** What an empty part says. */
+  /** The text of an empty part. */
   readonly end: string
   /** Shows an entry. */
   readonly show: (entry: T) => ComponentChildren

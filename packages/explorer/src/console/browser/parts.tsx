@@ -61,7 +61,7 @@ export function Empty({ children }: { readonly children: ComponentChildren }) {
   return <p class="empty">{children}</p>
 }
 
-/** What is wider than the page. Those who use a keyboard can scroll it too. */
+/** Content wider than the page. Those who use a keyboard can scroll it too. */
 export function Scroll({
   label,
   children,
@@ -130,7 +130,7 @@ interface Loaded<T> {
   readonly path: string
   /** Shows the answer. */
   readonly show: (answer: T) => ComponentChildren
-  /** What is shown in place of the node's message for what it does not have. */
+  /** The text in place of the node's message for what it does not have. */
   readonly otherwise?: (message: string) => ComponentChildren
   /** Default: {@link read}. */
   readonly by?: (path: string) => Promise<T>
@@ -143,7 +143,7 @@ interface Loaded<T> {
 /** Milliseconds after which a failed request is repeated. */
 const repeatMs = 5000
 
-/** What happens on layer 1 makes no event: while this page is open, what is slow is read every 5 s. */
+/** Changes on layer 1 make no event: while this page is open, slow requests repeat every 5 s. */
 export function useLayer1Polls() {
   useEffect(() => {
     const timer = window.setInterval(readSlowly, 5000)
@@ -151,7 +151,7 @@ export function useLayer1Polls() {
   }, [])
 }
 
-/** What the node answers under a path; read again when something has changed. */
+/** The node's answer under a path; read again after a change. */
 export function Load<T>(loaded: Loaded<T>) {
   // Another path is another reading.
   return <Reading key={loaded.path} {...loaded} />

@@ -14,9 +14,8 @@ export function createReading<T>() {
     problem,
 
     /**
-     * Takes the outcome of the request that was just sent, unless that of a later one is here already.
-     *
-     * @returns whether it failed for a reason that passes, so that it is worth another request
+     * Takes the outcome of the request just sent, unless a later one's is here already. True for a passing
+     * failure, which is worth another request.
      */
     take(outcome: Promise<T>): Promise<boolean> {
       const number = ++sent

@@ -1,4 +1,4 @@
-/** What to do about rules of the ledger that a transaction breaks, for people; docs/errors.md repeats it. */
+/** The remedies for broken rules of the ledger, for people; docs/errors.md repeats them. */
 export const remedies: readonly { readonly predicates: readonly string[]; readonly remedy: string }[] = [
   {
     predicates: ['BadInputsUTxO', 'InputSetEmptyUTxO'],
@@ -132,7 +132,7 @@ export const remedies: readonly { readonly predicates: readonly string[]; readon
   },
 ]
 
-/** What to do about a failed predicate, as plain text; undefined for one that this page does not know. */
+/** The remedy for a failed predicate, as plain text; undefined for one that this page does not know. */
 export function remedyOf(predicate: string): string | undefined {
   return remedies.find(({ predicates }) => predicates.includes(predicate))?.remedy.replace(/[*`]/g, '')
 }

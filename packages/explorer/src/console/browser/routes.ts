@@ -7,7 +7,7 @@ const routes = signal<ReadonlySet<string> | undefined>(undefined)
 
 const layer2: PageRoute = 'GET /l2/blockfrost/api/v0/addresses/*'
 
-/** What a page needs beyond `/explorer`. */
+/** The data that a page needs beyond `/explorer`. */
 const needs: Readonly<Record<string, PageRoute>> = {
   watch: 'GET /verdicts',
   rejected: 'GET /deadLetters',

@@ -9,29 +9,23 @@ declare global {
 
 /** Lovelace. It is more than any payment of one input and two outputs needs. */
 const fee = 200_000n
-/** What the rest must hold at least. */
+/** The least that the change must hold. */
 const leastChange = 2_000_000n
 
 /** Test wallets; a node itself pays from the first three. */
 export const firstFreeAccount = 3
 
 /**
- * Sends 5 ada on layer 2 from a devnet's test wallet to another one, through the node's dev wallet.
- *
- * @returns the transaction hash, once validation has accepted it
- * @throws (rejects) with an error whose message says what to do
+ * Sends 5 ada from one test wallet to another on layer 2, through the node's dev wallet. Returns the hash
+ * once accepted, or rejects with an error that states a remedy.
  */
 export async function sendFiveAda(): Promise<string> {
   return pay(await openWallet(firstFreeAccount), firstFreeAccount + 1, 5_000_000n)
 }
 
 /**
- * Sends ada on layer 2 to one of a devnet's test wallets.
- *
- * @param wallet a CIP-30 wallet on layer 2
- * @param amount lovelace
- * @returns the transaction hash, once validation has accepted it
- * @throws (rejects) with an error whose message says what to do, or an error of CIP-30
+ * Sends lovelace to a devnet's test wallet on layer 2. Returns the hash once validation has accepted it;
+ * rejects with an error that states a remedy, or one of CIP-30.
  */
 export async function pay(wallet: Cip30Api, to: number, amount: bigint): Promise<string> {
   const receiver = await (await openWallet(to)).getChangeAddress()

@@ -42,7 +42,7 @@ const blocksMs = 2_000
 const quietMs = 5_000
 /** Events of so many milliseconds change the page once. */
 const flushMs = 250
-/** What takes many requests is read at most so often. */
+/** The least interval between readings that take many requests. */
 const slowMs = 5_000
 /** When all is read once more after the page was opened: a new node has its index by then. */
 const settledMs = 5_000

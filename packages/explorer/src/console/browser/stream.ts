@@ -1,6 +1,6 @@
 import { AnswerError } from './api.js'
 
-/** What is between two blank lines of an event stream; a field that is not there is empty. */
+/** The fields between two blank lines of an event stream; an absent field is empty. */
 export interface StreamMessage {
   readonly id: string
   readonly event: string
@@ -20,9 +20,7 @@ function retryAfterMs(header: string | null): number | undefined {
 }
 
 /**
- * Calls with each message of an event stream, until `take` is content or nothing comes for a while.
- *
- * @returns whether `take` was content
+ * Calls with each message of an event stream, until `take` is content (true) or nothing comes for a while.
  * @throws {AnswerError} if the answer is no event stream, such as a proxy's page
  * @throws {TypeError} if the node cannot be reached
  */

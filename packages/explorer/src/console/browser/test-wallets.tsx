@@ -43,7 +43,7 @@ async function readIfOpen(path: string): Promise<readonly ShownWallet[]> {
   }
 }
 
-/** What each test wallet has on layer 2. */
+/** The balance of each test wallet on layer 2. */
 export function Balances() {
   return (
     <TestWallets

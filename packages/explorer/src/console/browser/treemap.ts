@@ -7,10 +7,8 @@ export interface Box {
 }
 
 /**
- * Divides a rectangle into parts whose areas are as the weights, in their order: the longer side is cut where
- * the weights on both sides are nearest to equal, and so on in both parts.
- *
- * @param weights above 0
+ * Divides a rectangle into parts with areas by weight (above 0), in order: cuts the longer side where the
+ * weights on both sides are nearest to equal, and so on.
  */
 export function treemap(weights: readonly number[], box: Box): readonly Box[] {
   if (weights.length < 2) return weights.map(() => box)

@@ -90,7 +90,7 @@ function Change({ address, transaction }: ChangeProps) {
   )
 }
 
-/** What a transaction adds to an address; undefined if the node has not resolved every input. */
+/** The amount that a transaction adds to an address; undefined if the node has not resolved every input. */
 function changeOf(
   address: string,
   { valid, inputs, collateralInputs, outputs }: ExplorerTransaction,

@@ -6,8 +6,8 @@ import { treemap } from '../treemap.js'
 const box = { x: 0, y: 0, width: 1000, height: 200 }
 
 /**
- * The transactions of a part of a block, each with an area as its bytes. The table of the same part is for
- * those who use a keyboard or cannot see it.
+ * The transactions of a part of a block, with areas as their bytes. The table of the same part is for those
+ * who use a keyboard or cannot see it.
  */
 export function BlockMap({ transactions, offset }: Pick<ExplorerBlockDetails, 'transactions' | 'offset'>) {
   if (transactions.length < 2) return null

@@ -15,7 +15,7 @@ const meanings: Readonly<Record<Evaluation['verdict'], string>> = {
 /** Failures and redeemers that are shown. */
 const most = 100
 
-/** What submission of a transaction would lead to, without submitting it. */
+/** The result that submission of a transaction would have, without submitting it. */
 export function Check() {
   const evaluation = useSignal<Evaluation | undefined>(undefined)
   const { runs, problem, run } = useAction()

@@ -19,7 +19,7 @@ type SequencerState = 'running' | 'stopped'
 const kinds = ['time-out', 'refusal', 'rate-limit', 'failure', 'garbage', 'delay', 'lost-answer'] as const
 const operations = ['any', 'submit', 'utxos', 'transaction', 'tip', 'parameters', 'evaluate'] as const
 
-/** What can be done to the devnet's layer 1, and what the node does about it. */
+/** Controls of the devnet's layer 1, and the node's reactions. */
 export function Devnet() {
   useLayer1Polls()
   const done = useSignal('')

@@ -2,7 +2,7 @@ import type { ExplorerRates } from '@ratatosk/client'
 import { duration, grouped } from '../format.js'
 import { rates } from '../store.js'
 
-/** What the node did in the last hour. */
+/** The rates of the node in the last hour. */
 export function Rates() {
   const { value } = rates
   if (value === undefined) return null

@@ -8,7 +8,7 @@ export function open(text: string): void {
   if (text.trim() !== '') go('search', text.trim())
 }
 
-/** What a text names. */
+/** The object that a text names. */
 export function Search({ text }: { readonly text: string }) {
   return (
     <Load<ExplorerSearch>

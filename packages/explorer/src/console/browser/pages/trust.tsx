@@ -2,7 +2,7 @@ import type { ExplorerTrust } from '@ratatosk/client'
 import { grouped } from '../format.js'
 import { Empty, Load } from '../parts.js'
 
-/** What users of this deployment have to trust. */
+/** The trust that users of this deployment need. */
 export function Trust() {
   return (
     <Load<ExplorerTrust>

@@ -13,7 +13,7 @@ const [pageSize, mostQuestions] = [10, 100]
 /** Characters of a reason that are shown. */
 const maxReason = 400
 
-/** What the watcher found against blocks, and what is asked about them on layer 1. */
+/** The watcher's findings against blocks, and the questions about them on layer 1. */
 export function Watch() {
   const open = useSignal<readonly OpenQuestion[]>([])
   useLayer1Polls()
@@ -75,7 +75,7 @@ function Verdicts({ open }: { readonly open: Open }) {
   )
 }
 
-/** What a transaction of a watcher is for. */
+/** The purpose of a watcher's transaction. */
 const stages: Readonly<Record<BlockVerdict['transactions'][number]['stage'], string>> = {
   question: 'asks for what is hidden',
   datum: 'stores a part of the proof',
@@ -208,7 +208,7 @@ function Questions({ answer, open }: { readonly answer: OpenQuestions; readonly 
   )
 }
 
-/** What a question is about. */
+/** The subject of a question. */
 function subjectOf({ kind, root, key }: OpenQuestion): string {
   if (kind === 'chunk') return `chunk ${grouped(Number.parseInt(key, 16))}`
   const nibbles = Number.parseInt(key.slice(-2), 16)
