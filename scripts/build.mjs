@@ -13,7 +13,7 @@ export function packageFolders(root) {
   )
 }
 
-/** What packages hold beside compiled sources, and the script that makes it. */
+/** The bundles of packages beside compiled sources, and the script that makes each. */
 const bundles = [
   ['dev wallet', 'packages/client/bundle.mjs'],
   ['console', 'packages/explorer/bundle.mjs'],
@@ -42,12 +42,7 @@ export function readStamp(path) {
   }
 }
 
-/**
- * Writes nothing and starts no process if nothing has changed since the last build. Contents are compared,
- * because a copy of a checkout has other times.
- *
- * @returns what failed; undefined if the build is complete
- */
+/** Writes and starts nothing if contents have not changed; a copy has other times. Returns what failed. */
 export async function build(root) {
   const stampPath = join(root, 'node_modules', '.ratatosk-built')
   const sources = digest(root, sourcesOf(root))
@@ -76,7 +71,7 @@ function sourcesOf(root) {
     'tsconfig.json',
     'tsconfig.base.json',
     ...bundles.map(([, path]) => path),
-    // What is installed.
+    // The installed packages.
     ...['node_modules/.ratatosk-installed'].filter((path) => existsSync(join(root, path))),
     ...folders.map((folder) => `${folder}/tsconfig.json`),
     ...folders.flatMap((folder) => filesIn(root, `${folder}/src`)),

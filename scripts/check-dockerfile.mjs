@@ -88,7 +88,7 @@ try {
     else if (name === 'COPY') skipped.push(`${name} ${rest}`)
     else if (name === 'RUN' && stage === 1) {
       own(folder)
-      // What a step writes to the root of the image.
+      // The files of a step in the root of the image.
       own(place)
       console.log(`RUN ${rest}`)
       const options = { cwd: folder, env: surroundings, stdio: 'inherit', ...user }

@@ -126,7 +126,7 @@ function compile() {
   for (const message of stdout.split('\n')) {
     const [, file, line, text] = message.match(/^([^(]+)\((\d+),\d+\): (.*)$/) ?? []
     const { name, first, line: opening } = programs.get(file) ?? {}
-    // What a continued block repeats was reported there.
+    // Faults of a repeated block were reported there.
     if (name && first + Number(line) > opening) faults.push(`${name}:${first + Number(line)}: ${text}`)
   }
   if (status !== 0 && faults.length === before) faults.push(stdout)

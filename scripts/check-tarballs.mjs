@@ -13,7 +13,7 @@ import { run } from './steps.mjs'
 
 const chosen = process.env.RATATOSK_TARBALLS
 const full = Boolean(chosen)
-/** What @ratatosk/submit may add to an installation of Fastify, in bytes. */
+/** The most bytes that @ratatosk/submit may add to an installation of Fastify. */
 const submitLimit = 5_000_000
 
 if (full) await prepare()
@@ -69,9 +69,7 @@ function useFromEveryModuleSystem(consumer, specifiers, what) {
   }
 }
 
-/**
- * Compiles an import of every entry point with the strictest options; only faults of our declarations count.
- */
+/** Compiles an import of every entry point strictly; only faults of our declarations count. */
 function checkTypes(consumer) {
   const specifiers = packages.flatMap(entryPoints)
   writeFileSync(

@@ -25,13 +25,7 @@ const checks = [
 /** Takes as long as half of the others. */
 const dear = [['published packages', 'scripts/check-tarballs.mjs']]
 
-/**
- * Runs the checks, one after another.
- *
- * @param full whether all run
- * @param report called with the name and the result of each
- * @returns a result for each check by its name: its failures and its processor seconds
- */
+/** Runs the checks in order, all if `full`; `report` gets each result: its failures and processor seconds. */
 export async function runChecks(full, report) {
   const results = new Map()
   for (const [name, ...args] of full ? [...checks, ...dear] : checks) {

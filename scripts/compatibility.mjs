@@ -4,11 +4,7 @@ import { root } from './prepare.mjs'
 
 const read = (path) => JSON.parse(readFileSync(join(root, path), 'utf8'))
 
-/**
- * The table of docs/compatibility.md, from the results that the examples record.
- *
- * @throws Error if the results of an example are missing, or of another version than it asks for
- */
+/** The table of docs/compatibility.md. @throws Error if results are missing, or of another version */
 export function compatibilityTable() {
   const results = read('docs/compatibility.json')
   const names = readdirSync(join(root, 'examples')).filter((name) => /^(dapp|client)-/.test(name))

@@ -4,11 +4,7 @@ import { root } from './prepare.mjs'
 
 const folder = join(root, 'docs/decisions')
 
-/**
- * The table of decisions, from their files.
- *
- * @throws Error if a file has no status or over 400 words, or if its name does not follow its title
- */
+/** The table of decisions. @throws Error for a file without status, over 400 words, or with a wrong name */
 export function decisionsTable() {
   const rows = readdirSync(folder)
     .filter((file) => /^\d{4}-/.test(file))

@@ -6,9 +6,8 @@ import { isatty } from 'node:tty'
 import { root } from './prepare.mjs'
 
 /**
- * Options of the node's processes. Most of what a transaction allocates is garbage when its batch is written;
- * with 16 MiB, the default, much of it is still in use at the next collection and is copied. V8 takes no
- * notice of the flag once it runs.
+ * Options of the node's processes. Most allocations are garbage after their batch; with 16 MiB, the default,
+ * much is copied first. V8 ignores the flag once it runs.
  */
 export const nodeOptions = ['--max-semi-space-size=64']
 

@@ -144,7 +144,7 @@ function linesToAvoid(lines) {
   return lines.filter((line) => line !== undefined && words.some(([pattern]) => pattern.test(line))).length
 }
 
-/** What each package declares and exports: `name`, `kind`, `package`, `file`. */
+/** The declarations and exports of each package: `name`, `kind`, `package`, `file`. */
 function exportedNames(some) {
   const declared =
     /^export (?:declare )?(?:abstract )?(?:async )?(interface|type|class|enum|function\*?|const|let) (\w+)/gm

@@ -2,11 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from './prepare.mjs'
 
-/**
- * The layer of each package, from the first drawing of docs/layout.md, where three spaces part layer,
- * packages
- * and comment.
- */
+/** Each package's layer, from docs/layout.md, where three spaces part layer, packages and comment. */
 export function readLayers() {
   const [, drawing] = readFileSync(join(root, 'docs/layout.md'), 'utf8').match(/^```\n([\s\S]*?)^```$/m)
   let layer

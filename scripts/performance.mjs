@@ -12,11 +12,7 @@ import { root } from './prepare.mjs'
 const folder = join(root, 'docs/performance')
 const fileOf = (name) => join(folder, `${name}.json`)
 
-/**
- * The tables of docs/performance.md, from the figures that benchmarks write with BENCH_JSON=docs/performance.
- *
- * @param {{ plots: boolean }} options `plots`: also write the plots
- */
+/** The tables of docs/performance.md from its figures; with `plots`, also writes the plots. */
 export function performanceSections({ plots }) {
   const all = { ratios, cost, growth, roots, blocks, scale, disk, arithmetic, engines }
   return Object.entries(all).flatMap(([name, section]) => {

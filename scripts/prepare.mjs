@@ -27,11 +27,7 @@ function manifests() {
   ]
 }
 
-/**
- * Installs the tool of `scripts/<name>` from its own lock file, which pins its integrity.
- *
- * @returns {Promise<string>} the folder of its package
- */
+/** Installs the tool of `scripts/<name>` from its own lock file; returns the folder of its package. */
 export async function installTool(name) {
   const folder = join(root, 'scripts', name)
   const lock = readFileSync(join(folder, 'package-lock.json'), 'utf8')

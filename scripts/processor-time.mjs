@@ -28,12 +28,7 @@ function childrenSeconds() {
   }
 }
 
-/**
- * Starts a program of Node.js.
- *
- * @param options of `spawn`, with three streams in `stdio`
- * @returns the process, and a function for its processor seconds once it is closed; 0 if a signal ended it
- */
+/** Starts a program of Node.js; returns it, and its processor seconds once closed: 0 after a signal. */
 export function spawnMeasured(args, { env = process.env, stdio, ...options }) {
   const child = spawn(process.execPath, [`--import=${import.meta.url}`, ...args], {
     ...options,

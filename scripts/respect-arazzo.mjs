@@ -60,7 +60,7 @@ try {
   await rm(directory, { recursive: true, force: true })
 }
 
-/** What each flow takes, in an order in which the later ones find what the earlier ones made. */
+/** The inputs of each flow, ordered so that later ones find the results of earlier ones. */
 async function inputsOfFlows(url) {
   const keys = keysFromSeedPhrase(testWallets.mnemonic, { networkId: 0, account })
   const { slotClock, protocolParameters } = await (await fetch(`${url}/network`)).json()

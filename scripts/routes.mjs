@@ -18,11 +18,7 @@ const undescribed = [
   [/^\/l2\//, 'GET', '/l2/…', 'APIs of Blockfrost, Kupo and Ogmios over layer 2'],
 ]
 
-/**
- * Starts a node of each role on PostgreSQL and records its routes.
- *
- * @returns rows of `role`, `methods`, `path`, `summary` and `access`; undefined without PostgreSQL
- */
+/** Starts a node of each role on PostgreSQL and returns rows of its routes; undefined without PostgreSQL. */
 export async function registeredRoutes() {
   const { databaseUrl, inDatabase, whyMissing } = await import('../packages/test-kit/dist/index.js')
   const { readSettings, startNode } = await import('../apps/node/dist/index.js')

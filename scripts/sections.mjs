@@ -4,10 +4,8 @@ import { join } from 'node:path'
 import { root } from './prepare.mjs'
 
 /**
- * Writes a page's generated section, between `<!-- name: … -->` and `<!-- /name -->`.
- *
- * @param {boolean} checking only compares
- * @returns whether the page holds the section now
+ * Writes a section between `<!-- name: … -->` and `<!-- /name -->`, or compares it if `checking`. Returns
+ * whether it is current.
  * @throws Error if the page has no such section
  */
 export function writeSection(path, name, markdown, checking) {

@@ -7,10 +7,7 @@ const windows = process.platform === 'win32'
 /** A step that goes on says so this often. */
 const everyMs = 4000
 
-/**
- * Prints the name of a step, then its time every few seconds, until the returned function is called, which
- * prints the whole time.
- */
+/** Prints a step's name and its time every few seconds, until the returned function is called. */
 export function begin(name, intervalMs = everyMs) {
   const start = performance.now()
   const seconds = () => ((performance.now() - start) / 1000).toFixed(1)

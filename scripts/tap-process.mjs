@@ -10,10 +10,7 @@ import { spawnMeasured } from './processor-time.mjs'
 /** A file takes a minute or two; on a busy machine some take ten. */
 const timeLimitSeconds = 900
 
-/**
- * How long a process has to end when it is asked to, and how long output of processes is read that a test has
- * left running.
- */
+/** How long a process has to end on request, and how long the output of left processes is read. */
 const graceMs = 10_000
 
 const nodeArguments = [
@@ -24,10 +21,7 @@ const nodeArguments = [
   `--import=${pathToFileURL(join(root, 'packages/test-kit/dist/answers-hook.js'))}`,
 ]
 
-/**
- * @param folder of the files, by which the hook knows whether their servers may take long turns
- * @returns functions that run a file, and that end the process
- */
+/** Runs files of a folder, by which the hook knows whether their servers may take long turns. */
 export function tapProcess(folder) {
   const { FORCE_COLOR, ...environment } = process.env
   const env = { NO_COLOR: '1', TAP_TIMEOUT: `${timeLimitSeconds}`, ...environment }

@@ -27,13 +27,7 @@ export function tapFiles() {
   return [...compiled, ...examples].map((path) => relative(root, path))
 }
 
-/**
- * Runs test files, some at a time. Returns for each how many tests passed and were skipped, which failed and
- * why, its processor seconds and what it printed.
- *
- * @param jobs files at a time
- * @param report called with each file and its result
- */
+/** Runs test files, `jobs` at a time; reports counts, failures, processor seconds and output of each. */
 export async function runTap(files, jobs, report) {
   const results = new Map()
   const waiting = [...files]
@@ -63,7 +57,7 @@ export async function runTap(files, jobs, report) {
       add(file, result)
       used.failed = result.failures.length > 0
       if (died) used = undefined
-      // What a failure leaves behind must not fail the next file.
+      // The leftovers of a failure must not fail the next file.
       else if (used.failed) await end()
     }
     await end()

@@ -10,9 +10,7 @@ import { spawnMeasured } from './processor-time.mjs'
 /** In a terminal vitest may use colours and the cursor. Elsewhere its output is plain text. */
 const interactive = process.stdout.isTTY === true && !process.env.CI
 
-/**
- * @returns the results of each file by its path, and the processor seconds of vitest itself as `vitest`
- */
+/** The results of each file by its path, and the processor seconds of vitest itself as `vitest`. */
 export async function runVitest() {
   const folder = join(root, '.test-results')
   rmSync(folder, { recursive: true, force: true })

@@ -1,6 +1,6 @@
 // Words that documents and comments avoid, for check-words.mjs and measure-house.mjs.
 
-/** Patterns, each with its replacement. */
+/** Patterns, each with its replacement; those `by hand` allow generated files and decisions. */
 export const words = [
   [/\bwhosoever|\bwhomever\b/i, 'anyone who'],
   [/\bthereof|\btherein|\bhereby|\bhitherto|\bwherein\b|\bwhereby\b/i, 'a plain sentence'],
@@ -26,7 +26,11 @@ export const words = [
   [/\blet(?:s|ting)? go of\b/i, '"removed" or "released"'],
   [/\b(?:led|leads?) nowhere\b/i, '"resolves to nothing"'],
   [/\b(?:is|are|was|were) away\b/i, '"is unavailable"'],
+  [/(?:^[\s/*#>-]*(?:\d+\. )?|[.:!?] )What (?!.*\?(?:\s*\*\/)?$)/, 'a noun as the subject', 'by hand'],
 ]
+
+/** Whether a file is generated: one of its first six lines says so. */
+export const isGenerated = (text) => /do not edit/i.test(text.split('\n', 6).join('\n'))
 
 /** The comments of a source file by line; undefined where a line is not a comment. */
 export function commentLines(text) {

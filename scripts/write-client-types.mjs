@@ -58,7 +58,7 @@ const schemas = Object.entries(document.components.schemas).map(([name, schema])
   return comment(schema.description) + head + typeOf(schema)
 })
 
-/** What a schema accepts, without what describes it or is not checked. */
+/** The checks of a schema, without descriptions and unchecked parts. */
 function checked(schema) {
   if (Array.isArray(schema)) return schema.map(checked)
   const {

@@ -14,11 +14,7 @@ import {
 import { dirname, join } from 'node:path'
 import { root } from '../prepare.mjs'
 
-/**
- * Lays the packages out below `folder` and links all of them into `folder/consumer/node_modules`.
- *
- * @returns {string} the consumer's folder
- */
+/** Lays the packages out below `folder` and links them into `folder/consumer`, which it returns. */
 export function installPacked(packages, folder) {
   const home = (name) => join(folder, 'store', name.replace('/', '+'), 'node_modules')
   const names = new Set(packages.map(({ name }) => name))

@@ -7,10 +7,7 @@ import { publint } from 'publint'
 import { formatMessage } from 'publint/utils'
 import { root } from '../prepare.mjs'
 
-/**
- * Resolutions that count for an ESM-only package: the profile "esm-only" of attw leaves out node10 and
- * CommonJS.
- */
+/** Resolutions of an ESM-only package: attw's profile "esm-only" leaves out node10 and CommonJS. */
 const resolutions = ['node16-esm', 'bundler']
 
 /** @returns {Promise<string[]>} one message per fault */

@@ -15,18 +15,14 @@ function readCatalog() {
   return new Map([...entries].map(([, name, range]) => [name, range]))
 }
 
-/** What pnpm writes in place of `catalog:` and `workspace:^`. */
+/** The range that pnpm writes in place of `catalog:` and `workspace:^`. */
 function publishedRange(name, range, catalog, versions) {
   if (range === 'catalog:') return catalog.get(name)
   if (range === 'workspace:^') return `^${versions.get(name)}`
   return range
 }
 
-/**
- * Every package that is published: its folder, its manifest with plain ranges, and the paths of its files.
- *
- * @returns {Promise<{ name: string, folder: string, manifest: object, files: string[] }[]>}
- */
+/** Every published package: its folder, its manifest with plain ranges, and its files' paths. */
 export async function publishedPackages() {
   const folders = ['packages', 'apps'].flatMap((parent) =>
     readdirSync(join(root, parent))

@@ -95,10 +95,7 @@ async function commitOne(node, beforehand) {
   await eventually(async () => /committed: 1 transactions?/.test(node.output()))
 }
 
-/**
- * Starts the node of the copy and waits until it is ready. Its genesis has the output that `transaction`
- * spends.
- */
+/** Starts the node of the copy and waits until it is ready. Its genesis has an output to spend. */
 async function startNode(folder, work, trace, settings) {
   mkdirSync(work, { recursive: true })
   const { genesis, transaction } = writeGenesis(work)
