@@ -14,7 +14,7 @@ import { openRollup } from './test/rollup.js'
 import { administratorKeys, operatorKeys, userSeed } from './test/rollup-contracts.js'
 import type { Step } from './types.js'
 
-/** What one adoption sends to the database: statements, with those of other work in between. */
+/** The number of statements that one adoption sends to the database, with those of other work in between. */
 const sendings = 45
 const crashes = Number(process.env.RATATOSK_CRASHES ?? 3)
 const steps: readonly Step[] = ['roots-applied', 'block-judged', 'block-adopted']

@@ -181,7 +181,7 @@ test('a block that no peer serves, and one that breaks a rule, are not built on;
   const fault = (code: string) => async () => one.sequencer.snapshot().fault?.code === code
   const isBuilt = async () => (await one.store.blocks.newest())!.height
   async function expectStandstill(): Promise<void> {
-    // What it had committed before is merged nevertheless.
+    // The operator's earlier commits are merged nevertheless.
     await until(async () => (await one.store.blocks.newest())!.state === 'merged')
     const height = await isBuilt()
     await chain.nextTurn()

@@ -6,10 +6,7 @@ import type { SequencerError } from './errors.js'
 
 /** Reads of layer 1 for each comparison of the whole queue, at least. */
 const readsPerComparison = 10
-/**
- * Milliseconds between two comparisons of the whole queue, for each of its blocks; a provider sends a hundred
- * at a time.
- */
+/** Milliseconds between two comparisons of the whole queue, per block; providers send a hundred at a time. */
 const comparisonMsPerBlock = 100
 
 /** Reads of layer 1 between two tries to adopt a block whose body no peer had. */
@@ -24,10 +21,7 @@ interface Obstacle {
 /** Answers of which is known when they were sent. */
 const keptAnswers = 1000
 
-/**
- * What is known of store and layer 1 under one lease. Whatever is missing is read again, so that a new lease
- * starts with an empty cache.
- */
+/** Known state of store and layer 1 under one lease. A new lease starts with an empty cache. */
 export class Cache {
   /** The outputs that hold the protocol's reference scripts. */
   referenceScripts: readonly Utxo[] | undefined
@@ -70,10 +64,7 @@ export class Cache {
     for (const id of this.deadMerges) if (!merges.has(id)) this.deadMerges.delete(id)
   }
 
-  /**
-   * Whether the whole queue has to be compared again: rarely if it is long. Removals change the queue where
-   * reconciliation does not look otherwise: not at its ends.
-   */
+  /** Whether to compare the whole queue again, rarely if it is long: removals do not show at its ends. */
   isComparisonDue(pollMs: number): boolean {
     if (this.comparison === undefined) return true
     const { at, blocks } = this.comparison
@@ -85,10 +76,7 @@ export class Cache {
     return this.obstacle !== undefined && equalBytes(this.obstacle.headerHash, headerHash)
   }
 
-  /**
-   * Records the output of the operator registry. Slashing an operator replaces it, and may have removed a
-   * block.
-   */
+  /** Records the registry's output. Slashing an operator replaces it, and may have removed a block. */
   readRegistry(reference: string | undefined): void {
     if (this.#registry !== undefined && this.#registry !== reference) this.comparison = undefined
     this.#registry = reference

@@ -14,9 +14,8 @@ interface CommitPolicyOptions {
   readonly log: Log
 }
 
-/** What waits in the mempool. Both count up to a limit. */
+/** The transactions that wait in the mempool. Both count up to a limit. */
 export interface WaitingTransactions {
-  /** The number of transactions. */
   count(limit: number): Promise<number>
   /** Their layer-2 fees in lovelace. */
   fees(limit: bigint): Promise<bigint>
@@ -25,26 +24,17 @@ export interface WaitingTransactions {
 /** Decides when scheduled work commits. Times are POSIX milliseconds of a clock that never goes back. */
 export interface CommitPolicy {
   readonly meter: SpendingMeter
-  /**
-   * Whether a block is due: by age, size or fees, in another slot than the one before, and within the budget.
-   */
+  /** Whether a block is due: by age, size or fees, a slot after the last one, and within the budget. */
   isDue(now: number, waiting: WaitingTransactions): Promise<boolean>
   /** Milliseconds until a block is due by age, in another slot than the one before; 0 if it is. */
   dueIn(now: number): number
-  /**
-   * Records a commit.
-   *
-   * @param isFull whether the next block may follow at once
-   */
+  /** Records a commit. `isFull`: the next block may follow at once. */
   committed(begun: number, ended: number, fee: bigint, isFull: boolean): void
   /** Records a merge. Merges are never delayed. */
   merged(now: number, fee: bigint): void
 }
 
-/**
- * A commit is due after so many times the time that the last one took: one large block costs less than two
- * small ones.
- */
+/** A commit is due after this multiple of the last one's duration: large blocks cost less than small ones. */
 const timesTaken = 2
 /** But after so many times the interval at most. */
 const maxIntervals = 2
@@ -62,10 +52,7 @@ export function createCommitPolicy({
   let intervalStart = -Infinity
   let interval = commitEveryMs
   let latestAt = -Infinity
-  /**
-   * When the slot ends in which the latest commit began. A block ends at the start of a slot, after the block
-   * before it: more blocks than slots would end ever further in the future.
-   */
+  /** End of the slot of the latest commit: more blocks than slots would end ever further ahead. */
   let slotEnd = -Infinity
   let isWarned = false
 
@@ -100,10 +87,7 @@ export function createCommitPolicy({
   }
 }
 
-/**
- * Milliseconds after which the log says why a block waits: longer than the ordinary pause at the end of an
- * operator's turn.
- */
+/** Milliseconds before the log says why a block waits: longer than the pause at the end of a turn. */
 const reportedAfterMs = 60_000
 
 /** Logs why a block that is due is not committed. Times are milliseconds of one clock. */

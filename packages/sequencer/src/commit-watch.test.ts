@@ -45,7 +45,7 @@ test.concurrent('reports that commits expire one after the other, and are built 
   const { chain, sequencer, isIncluded, late } = await openQuiet(context)
   await until(async () => {
     if (chain.devnet.mempool().length > 0) {
-      // What is in the mempool expires.
+      // All transactions of the mempool expire.
       chain.clock.time += 60_000
       await chain.mine()
     }

@@ -1,7 +1,7 @@
 import { BytesMap } from '@ratatosk/cbor'
 import type { Log } from '@ratatosk/ports'
 
-/** What a {@link CommitWatch} watches with. */
+/** The means of a {@link CommitWatch}. */
 interface WatchOptions {
   /** How long layer 1 may take to include a commit, in milliseconds. */
   readonly blockValidityMs: number
@@ -16,10 +16,7 @@ interface Pending {
   readonly kind: 'commit' | 'merge'
 }
 
-/**
- * Notices that layer 1 includes no commit: a sent one stays unconfirmed for longer than it is valid, or
- * expires and is built again.
- */
+/** Notices that layer 1 includes no commit: one stays unconfirmed beyond its validity, or expires. */
 export class CommitWatch {
   readonly #options: WatchOptions
   /** When each unconfirmed commit was first seen, by its id. */
@@ -34,10 +31,7 @@ export class CommitWatch {
     this.#options = options
   }
 
-  /**
-   * Milliseconds for which layer 1 has not included a commit that waits for it; undefined while it is in
-   * time, or if none was sent for as long.
-   */
+  /** Milliseconds for which layer 1 has not included a waiting commit; undefined while it is in time. */
   get overdueMs(): number | undefined {
     const { now, blockValidityMs } = this.#options
     if (now() - this.#pendingAt > blockValidityMs) return undefined
@@ -74,7 +68,7 @@ export class CommitWatch {
   }
 }
 
-/** What to say while layer 1 includes no commit. @param ms for how long */
+/** The log line while layer 1 includes no commit. @param ms for how long */
 export function overdueLine(ms: number): string {
   return (
     `Layer 1 has included no commit for ${Math.round(ms / 1000)} s, longer than one is valid: check the ` +

@@ -9,7 +9,7 @@ import { CommitWatch } from './commit-watch.js'
 import { notActive, SequencerError } from './errors.js'
 import type { AbsentAdministrator, Administrator, SequencerOptions, Step } from './types.js'
 
-/** What a sequencer works with. */
+/** The means of a sequencer. */
 export interface Resources
   extends Pick<
     SequencerOptions,
@@ -84,7 +84,7 @@ export function settingsOf({
   }
 }
 
-/** What everything that runs under one lease shares. */
+/** The shared context of everything that runs under one lease. */
 export interface SequencerContext extends Resources {
   readonly options: SequencerSettings
   readonly slots: SlotConfig
@@ -102,7 +102,6 @@ export interface SequencerContext extends Resources {
   step(name: Step): void
 }
 
-/** What a context is made of. */
 interface ContextOptions {
   readonly resources: Resources
   readonly options: SequencerSettings
@@ -144,18 +143,11 @@ export function createContext({
   }
 }
 
-/**
- * Whether the rollup has an administrator. Without one its queue never ends, and every key may register as an
- * operator.
- */
+/** Whether there is an administrator. Without one the queue never ends, and every key may register. */
 export const hasAdministrator = ({ contracts }: Pick<SequencerContext, 'contracts'>): boolean =>
   !isRenounced(contracts.parameters.administrator)
 
-/**
- * The administrator. An operation that needs it asks before it changes anything.
- *
- * @throws {SequencerError} `SEQUENCER_NO_ADMINISTRATOR` where its keys are not at hand, or there is none
- */
+/** The administrator. @throws {SequencerError} `SEQUENCER_NO_ADMINISTRATOR` without it or its keys */
 export function administratorOf({
   administrator,
   contracts,

@@ -139,7 +139,6 @@ export function createSequencer(given: SequencerOptions): Sequencer {
   }
 }
 
-/** What a session needs. */
 interface SessionOptions {
   readonly resources: Resources
   readonly options: SequencerSettings

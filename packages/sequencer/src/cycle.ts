@@ -11,16 +11,11 @@ import type { SequencerContext } from './context.js'
 import type { SequencerError } from './errors.js'
 import { loadSpending } from './spending.js'
 
-/** What a sequencer does. */
 type Activity = Operation | 'reconcile'
 
-/**
- * The state that scheduled work and operations share under one lease. One of them runs at a time; operations
- * take precedence, and scheduled work checks `isOperationWaiting` between its steps.
- */
+/** State of scheduled work and operations under one lease. One runs at a time; operations come first. */
 export interface Cycle {
   readonly context: SequencerContext
-  /** What is running. */
   readonly activity: Activity | undefined
   /** Whether a block is being built. */
   readonly isCommitting: boolean

@@ -26,7 +26,7 @@ interface Submitted {
   readonly pairs: readonly (readonly [Given, Given])[]
 }
 
-/** What a seed submits: to one operator, to both, and to each the rival of what the other has. */
+/** The submissions of a seed: to one operator, to both, and to each the rival of the other's transaction. */
 function submissionsOf({ genesis }: RaceScene, seed: number, place: number): Submitted {
   const random = generator(seed + 1_000_000)
   const coins = genesis.slice(place * perSeed, (place + 1) * perSeed).map(({ reference }) => reference)

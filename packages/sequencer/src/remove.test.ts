@@ -81,7 +81,7 @@ test.concurrent('prunes what an interrupted removal left behind, and commits it 
     await accept(store, [transaction])
     hashes.push(hashOf(await killed.sequencer.run('commit')))
   }
-  // What a process leaves behind that was killed after the first of three transactions.
+  // The state left by a process that was killed after the first of three transactions.
   await killed.sequencer.close()
   const headerHash = hashes[1]!
   const { id } = await administrator(chain.layer1).send(

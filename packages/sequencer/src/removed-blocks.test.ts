@@ -26,10 +26,7 @@ import { openers } from './test/services.js'
 /** Of the invalid block, as many as one transaction prunes. */
 const successors = 50
 
-/**
- * Sends the verdict on a block, its removal and the slashing of its operator: one transaction, and all
- * scripts run.
- */
+/** Sends verdict, removal and slashing in one transaction; all scripts run. */
 async function convict(
   { layer1, devnet }: TestChain,
   accused: Omit<Accusation, 'header'>,

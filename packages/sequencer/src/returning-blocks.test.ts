@@ -30,12 +30,7 @@ const sent = transfers(6)
 
 type Stores = Awaited<ReturnType<typeof openStores>>
 
-/**
- * An operator that commits on request and answers.
- *
- * @param own its place among the stores
- * @param adopts whether it follows blocks of the other
- */
+/** An operator that commits on request and answers. `own`: its place among the stores. */
 async function openAnswering(
   context: TestContext,
   { layer1 }: TestChain,
@@ -79,10 +74,7 @@ async function commit(chain: TestChain, { store, sequencer }: TestOperator, from
 
 const newest = (store: Store) => store.blocks.newest()
 
-/**
- * Two operators, of whom the second has committed a block above the other's, and then lost both in a
- * roll-back of layer 1, which does not include them before they expire.
- */
+/** Two operators; the second loses both blocks in a roll-back, and they expire before they are included. */
 async function openScene(context: TestContext) {
   const chain = await openChain(context)
   const { layer1, devnet, clock } = chain

@@ -7,7 +7,7 @@ import { openers } from './test/services.js'
 
 const runs = Number(process.env.RATATOSK_ROLL_BACKS ?? 1)
 
-/** What happens to layer 1, and how many blocks after what happened before. */
+/** The events of layer 1, each with the number of blocks after the one before. */
 const event = fc.record({
   depth: fc.constantFrom(1, 2, 10),
   resubmit: fc.boolean(),

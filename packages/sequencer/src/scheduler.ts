@@ -15,10 +15,7 @@ import { fundAnswerWallet } from './summons/answer-wallet.js'
 
 const maxBackoffMs = 15_000
 const cleanUpEveryMs = 600_000
-/**
- * How long the status of a transaction says that it was removed with its block, and how long answers to
- * questions are kept.
- */
+/** How long removals stay in a transaction's status, and answers are kept. */
 const removalsKeptMs = 30 * 24 * 3_600_000
 /** Reads of the same tip of layer 1, while a transaction is unconfirmed, after which everything is read. */
 const pollsPerReconciliation = 4
@@ -32,20 +29,13 @@ const disagreements = ['SEQUENCER_FOREIGN_QUEUE', 'SEQUENCER_BROKEN_QUEUE', 'LAY
 
 /** The work that runs without a request. */
 interface Scheduler {
-  /**
-   * Does what is due. Never rejects.
-   *
-   * @returns milliseconds until the next call; undefined when the lease is lost
-   */
+  /** Does what is due, never rejects; returns the milliseconds to the next call, undefined without lease. */
   tick(): Promise<number | undefined>
   /** Cancels the automatic initialisation of a state queue. */
   cancelInit(): void
 }
 
-/**
- * Reconciles, merges and commits as the settings say; with `autoInit`, initialises a state queue at the
- * start.
- */
+/** Reconciles, merges and commits as the settings say; with `autoInit`, initialises a queue at the start. */
 export function createScheduler(cycle: Cycle): Scheduler {
   const { context } = cycle
   const { log, store, options } = context
@@ -58,7 +48,7 @@ export function createScheduler(cycle: Cycle): Scheduler {
   let reported = ''
   let unqueued = ''
 
-  /** What `arrivals` said when the mempool was last found empty. */
+  /** The arrivals when the mempool was last found empty. */
   let emptyAt: number | undefined
   async function readWaiting(): Promise<number> {
     const arrived = context.arrivals?.()
@@ -87,10 +77,7 @@ export function createScheduler(cycle: Cycle): Scheduler {
     },
   }
 
-  /**
-   * Whether nothing has to be committed, layer 1 has no new block, and the last reconciliation is not long
-   * ago.
-   */
+  /** Whether there is nothing to commit, no new layer-1 block, and a recent reconciliation. */
   async function isQuiet(now: number): Promise<boolean> {
     const { view, fault } = cycle
     if (fault !== undefined || view === undefined || context.cache.mayHaveResubmissions) return false
@@ -103,10 +90,7 @@ export function createScheduler(cycle: Cycle): Scheduler {
     return !(await cycle.policy.isDue(cycle.now(), waiting))
   }
 
-  /**
-   * Whether layer 1 has another block than the view was read from: it may include what is unconfirmed, or
-   * have been rolled back.
-   */
+  /** Whether layer 1's tip differs from the view's: it may include more, or have been rolled back. */
   async function hasMoved({ tip }: QueueView, now: number): Promise<boolean> {
     if (now - polledAt < options.pollMs) return false
     polledAt = now
@@ -166,7 +150,7 @@ export function createScheduler(cycle: Cycle): Scheduler {
     const now = performance.now()
     counted = undefined
     if (await isQuiet(now)) return prepare()
-    // What follows may return transactions to the mempool.
+    // The next steps may return transactions to the mempool.
     emptyAt = undefined
     cycle.begin('reconcile')
     await cycle.reconcile().catch(fillAndThrow)

@@ -6,10 +6,7 @@ const hourMs = 3_600_000
 /** Share of the budget from which spending is reported and commits slow down. */
 const warningShare = 0.8
 
-/**
- * Lovelace that a block costs unless measured: the fees of its commit and its merge, with the scripts by
- * reference.
- */
+/** Lovelace per block unless measured: the fees of its commit and merge, with scripts by reference. */
 export const typicalBlockCost = 550_000n
 
 /** Lovelace that a block's element locks until the block is merged. */
@@ -24,10 +21,8 @@ export interface SpendingMeter {
   /** Whether 80 % of the budget are spent. */
   isNearLimit(now: number): boolean
   /**
-   * Milliseconds until a block may be committed; 0: now. Below 80 % of the budget blocks follow each other
-   * freely, beyond it at the rate that the budget allows for good, and never beyond the budget.
-   *
-   * @param committedAt when the latest block was committed
+   * Milliseconds until a block may be committed. Below 80 % of the budget blocks follow each other freely,
+   * above it at the rate that the budget allows, and never beyond it.
    */
   delay(now: number, committedAt: number): number
 }
@@ -36,7 +31,7 @@ export interface SpendingMeter {
 export function createSpendingMeter(budget: bigint | undefined): SpendingMeter {
   /** The oldest first. */
   let entries: { readonly lovelace: bigint; readonly at: number }[] = []
-  /** What the next block may cost: the most that one has cost so far. */
+  /** The possible cost of the next block: the most that one has cost so far. */
   let blockCost = typicalBlockCost
 
   const meter: SpendingMeter = {
@@ -75,10 +70,7 @@ export function createSpendingMeter(budget: bigint | undefined): SpendingMeter {
   return meter
 }
 
-/**
- * Adds what the commits and merges of the last hour have cost, so that a restart or another process continues
- * the same budget.
- */
+/** Adds the costs of the last hour, so that a restart or another process continues the same budget. */
 export async function loadSpending(
   meter: SpendingMeter,
   { blocks }: Pick<Store, 'blocks'>,
@@ -112,7 +104,7 @@ async function walkDown(
   }
 }
 
-/** What a deployment spends at its settings. */
+/** The settings that determine the costs of a deployment. */
 export interface CostSettings {
   /** Milliseconds between two commits. */
   readonly commitEveryMs: number

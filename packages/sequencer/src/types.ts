@@ -69,18 +69,18 @@ export interface Administrator {
 
 /** The administrator, where its keys are not at hand. */
 export interface AbsentAdministrator {
-  /** What the refusals say: what is missing and what to do. May be shown to clients. */
+  /** The text of the refusals: the missing means and the remedy. May be shown to clients. */
   readonly absent: string
 }
 
-/** What it takes to answer questions of the summons about this operator's blocks. */
+/** The means to answer questions of the summons about this operator's blocks. */
 export interface AnswerMeans {
   readonly blocks: BlockAnswers
   /** Pays for answers, and for nothing else; opened with `answerKeys`. The operator's wallet fills it. */
   readonly wallet: Wallet
 }
 
-/** What it takes to follow blocks of other operators. */
+/** The means to follow blocks of other operators. */
 export interface AdoptionMeans {
   /** Who may have their bodies: `createPeers` of `@ratatosk/follower`. Its owner closes it. */
   readonly peers: Pick<Peers, 'ask' | 'askBody' | 'openShare'>
@@ -88,7 +88,7 @@ export interface AdoptionMeans {
   readonly rules: BlockRules
 }
 
-/** What a sequencer works with, and how. */
+/** The parts and settings of a sequencer. */
 export interface SequencerOptions {
   readonly store: SequencerStore
   /** Takes the transactions of blocks that layer 1 has removed. */
@@ -198,7 +198,7 @@ export interface SequencerSnapshot {
   readonly active: boolean
   /** ISO 8601. */
   readonly leaseExpiresAt: string | null
-  /** What is running. */
+  /** The running activity. */
   readonly activity: Operation | 'reconcile' | null
   readonly lastStep: Step | null
   /** Why nothing is committed or merged. */

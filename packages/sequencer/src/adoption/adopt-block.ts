@@ -10,12 +10,8 @@ import { type ForeignHeader, fetchBody } from './fetch.js'
 import { examine } from './outputs-before.js'
 
 /**
- * Adopts the block of another operator that follows the store's newest one: fetches its body, judges it, and
- * appends it to the store. Until then nothing changes but the output trie, which follows the store again
- * after a crash.
- *
- * @returns why it cannot be adopted: it breaks a rule, its scripts cannot be run now, or no peer has its body
- *   now
+ * Fetches, judges and appends the next block of another operator. Only the output trie changes before.
+ * Returns why it cannot be adopted now, if it cannot.
  * @throws {SequencerError} `SEQUENCER_FOREIGN_QUEUE` if the queue began with another genesis
  */
 export async function adoptBlock(
@@ -55,12 +51,12 @@ export async function adoptBlock(
     await realignRoots(context)
     throw error
   } finally {
-    // What was prepared for the next block may no longer be the oldest.
+    // The content prepared for the next block may no longer be the oldest.
     context.cache.ahead = []
   }
 }
 
-/** What checking its body has found of a valid block. */
+/** The results of checking the body of a valid block. */
 type Checked = Pick<ForeignBlock, 'transactions' | 'held'>
 
 /** Appends a valid block to the store. */

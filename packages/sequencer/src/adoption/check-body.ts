@@ -29,7 +29,7 @@ import { type BlockApart, takeApart, takeApartAgain } from './taken-apart.js'
 /** Bytes of transactions taken apart before the roots are known: a block of 10,000 transfers has fewer. */
 const takenApartAhead = 4 * 1024 * 1024
 
-/** What the body of a block is worth that belongs to its header. */
+/** The result of judging a body that belongs to its header. */
 type CheckedBody =
   /** Why the block is not known to be valid: it breaks a rule, or its scripts cannot be run now. */
   | { readonly fault: SequencerError }
@@ -37,11 +37,9 @@ type CheckedBody =
   | ({ readonly fault?: undefined } & Pick<ForeignBlock, 'transactions' | 'held'>)
 
 /**
- * Finds out whether a body belongs to a header, and whether that block is valid. The roots are computed on
- * their thread while the outputs that it names are read. Of the transactions that the mempool holds, which
- * were judged when it accepted them, only what may have changed since is judged.
- *
- * @throws {BlockError} (rejects) when it belongs to another header
+ * Whether a body belongs to a header, and whether that block is valid. Of transactions in the mempool, only
+ * what may have changed since their acceptance is judged.
+ * @throws {BlockError} when it belongs to another header
  */
 export async function checkBody(
   context: RootsContext,
@@ -105,11 +103,7 @@ export async function checkBody(
   throw new Error(`The outputs of this ledger do not allow block ${hash}, which is valid`)
 }
 
-/**
- * The outputs that transactions of a block name.
- *
- * @param known positions of those of which only what they read is asked for
- */
+/** The outputs that transactions name. At `known` positions, only those that they read are asked for. */
 function* namedBy(
   { identified, at }: BlockApart,
   known: ReadonlyMap<number, bigint>,
@@ -146,7 +140,7 @@ async function applied(
   }
 }
 
-/** What judging has found; undefined if it has found nothing. */
+/** The fault that judging has found; undefined if there is none. */
 async function faultOf(judging: Promise<void>, hash: string): Promise<SequencerError | undefined> {
   try {
     await judging

@@ -48,12 +48,8 @@ async function ask<Result>(
 }
 
 /**
- * Gets the body of the block after the store's newest one: from the bodies that were kept when blocks left,
- * or from a peer. A peer that sends a body of another header backs off, and the next one is asked.
- *
- * @param check rejects with a {@link BlockError} if a body belongs to another header; all other errors are
- *   passed on
- * @returns the result of `check`; undefined if no peer has the body now
+ * Gets the next body from the kept ones or a peer; undefined if none has it. A peer that sends the body of
+ * another header (`check` rejects with a {@link BlockError}) backs off, and the next one is asked.
  */
 export async function fetchBody<Result>(
   { store, ends }: Pick<SequencerContext, 'store' | 'ends'>,

@@ -1,19 +1,13 @@
 import { slotToTime } from '@ratatosk/ledger'
 import type { SequencerContext } from '../context.js'
 
-/**
- * Age from which a merged block is final: layer 1 is never rolled back that far, and what undoes the block is
- * forgotten.
- */
+/** Age from which a merged block is final: layer 1 is never rolled back that far. */
 export const finalAfterMs = 36 * 3_600_000
 
 /** Blocks that one query reads. */
 const pageSize = 256n
 
-/**
- * Whether an adopted block that layer 1 lacks can come back, merged or not: until the block's end, its commit
- * can still be included. A final block cannot be undone: it is waited for.
- */
+/** Whether layer 1 may still include a lost block: its commit until the block's end, a final block always. */
 export async function canReturn(
   { store: { blocks }, slots }: SequencerContext,
   height: bigint,

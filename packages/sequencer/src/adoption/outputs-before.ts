@@ -24,11 +24,7 @@ interface OutputsBefore {
   readonly utxos: UtxoView
 }
 
-/**
- * Reads those of the outputs before a block that it names.
- *
- * @param references may repeat; they are not kept, because a block may name half a million
- */
+/** Reads those outputs before a block that it names. References are not kept: there may be half a million. */
 export async function readOutputsBefore(
   { blocks }: Pick<SequencerStore, 'blocks'>,
   references: Iterable<OutputReference>,

@@ -15,10 +15,7 @@ export async function takeApart(transactions: readonly Uint8Array[]): Promise<Bl
   return { identified: examined, at: (place) => examined[place] as Examined, all: async () => examined }
 }
 
-/**
- * The same for a block that may be one of hundreds of thousands of transactions, which fill the memory: each
- * is taken apart when it is needed, and all of them only at last, when the block is known to keep the rules.
- */
+/** The same for a huge block: keeps no transaction taken apart until the block is known to keep the rules. */
 export async function takeApartAgain(transactions: readonly Uint8Array[]): Promise<BlockApart | undefined> {
   const identified = await each(transactions, ({ id, cbor }) => ({ id, cbor }))
   if (identified === undefined) return undefined
@@ -29,7 +26,7 @@ export async function takeApartAgain(transactions: readonly Uint8Array[]): Promi
   }
 }
 
-/** What is kept of each transaction; undefined if one does not decode. Other work runs meanwhile. */
+/** The kept part of each transaction; undefined if one does not decode. Other work runs meanwhile. */
 async function each<Kept>(
   transactions: readonly Uint8Array[],
   keep: (examined: Examined) => Kept,

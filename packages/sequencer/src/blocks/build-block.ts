@@ -24,10 +24,7 @@ export type Commitment =
   | NoPlan
   | NoContent
 
-/**
- * Builds a block from the oldest transactions of the mempool, stores it with its commit transaction, and
- * sends that transaction after all pending ones. Until the block is stored, a failure leaves no trace.
- */
+/** Builds, stores and sends the next block. Until it is stored, a failure leaves no trace. */
 export async function buildBlock(context: SequencerContext, view: QueueView): Promise<Commitment> {
   const startedAt = performance.now()
   const plan = await planBlock(context, view)
@@ -61,7 +58,7 @@ async function fillAndStore(
   plan: BlockPlan,
 ): Promise<StoredBlock | NoContent> {
   const done = new AbortController()
-  // What fails or is missed here is left to the next reconciliation.
+  // Failed or missed arrivals are left to the next reconciliation.
   const arrivals = recordArrivals(context, view, done.signal).catch(() => undefined)
   try {
     const content = await fillBlock(context, { startTime: plan.tail.endTime, endTime: plan.times.endTime })

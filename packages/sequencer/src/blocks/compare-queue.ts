@@ -26,11 +26,6 @@ const pageSize = 256n
 
 /**
  * Makes the store agree with the whole queue on layer 1, after a removal, a roll-back or a long absence.
- * Blocks that layer 1 has removed are undone, and blocks that can therefore never be merged are pruned.
- * Blocks that layer 1 lacks otherwise become unconfirmed again, or are undone if other operators committed
- * them; blocks that it has and that were removed here are restored. Blocks of other operators are judged and
- * adopted; where one cannot be, the store ends before it.
- *
  * @throws {SequencerError} `SEQUENCER_FOREIGN_QUEUE` when layer 1 has a block that this store never had and
  *   does not adopt; without means to adopt, the store is unchanged then
  */
@@ -84,12 +79,7 @@ export async function compareQueue(context: SequencerContext): Promise<void> {
   cache.comparison = { at: performance.now(), blocks: queue.blocks.length }
 }
 
-/**
- * Restores or adopts what layer 1 has after the newest block.
- *
- * @param merged how many of them are in the confirmed state: without these, layer 1 cannot be followed
- * @param slot of layer 1's tip
- */
+/** Restores or adopts layer 1's blocks after the newest one; `merged` of them are in the confirmed state. */
 async function takeIn(
   context: SequencerContext,
   missing: readonly MissingBlock[],
@@ -152,10 +142,7 @@ function elementAt(
   return count === 0 ? root : blocks[count - 1]
 }
 
-/**
- * The newest block of this store that the confirmed state includes, and the removed blocks from there to the
- * confirmed state.
- */
+/** The newest block of this store that the confirmed state includes, and the removed blocks after it. */
 async function knownState(
   context: SequencerContext,
   { datum: { state } }: RootElement,
@@ -269,11 +256,7 @@ async function unmergedBetween(
   return (await blocks.range(from, to)).filter(({ state }) => state !== 'merged')
 }
 
-/**
- * Restores a removed block that layer 1 has.
- *
- * @returns false if its transactions are no longer the oldest of the mempool
- */
+/** Restores a removed block that layer 1 has; false if its transactions are no longer the oldest ones. */
 async function restore(context: SequencerContext, block: Block): Promise<boolean> {
   const { store, roots, log } = context
   const { headerHash, height, transactions, firstSequence, lastSequence, utxosRoot } = block

@@ -22,13 +22,7 @@ export async function countWaiting({
   return ahead.length + (left < 1 ? 0 : await store.blocks.waiting(left, ahead.at(-1)?.sequence))
 }
 
-/**
- * Reads the mempool's oldest transactions while it fills up and prepares the roots for them, so that less is
- * left to do for the next block.
- *
- * @param waiting how many transactions the mempool has
- * @returns whether transactions wait for a block with room for more
- */
+/** Prepares the roots for the oldest transactions. Returns whether transactions wait for a block. */
 export async function prepareBlock(
   { store, roots, cache, options: { maxBlockTransactions, prepareAtTransactions } }: SequencerContext,
   waiting: number,
@@ -47,11 +41,7 @@ export async function prepareBlock(
   return added.length > 0
 }
 
-/**
- * The mempool's oldest transactions behind others, as many as a block with those may have.
- *
- * @returns `isFull`: the next one does not fit into the block, by its chunks
- */
+/** The oldest transactions behind others. `isFull`: the next one does not fit, by its chunks. */
 async function oldestAfter(
   { blocks }: SequencerContext['store'],
   ahead: readonly OrderedTransaction[],
@@ -80,10 +70,7 @@ export type NoContent =
   | { readonly kind: 'nothing' }
   | { readonly kind: 'wait'; readonly reason: SequencerError }
 
-/**
- * Applies the mempool's oldest transactions to the output trie. Those that have expired are dropped first;
- * one that is not valid yet, and those after it, have to wait.
- */
+/** Applies the oldest transactions to the trie, without expired ones. One not yet valid ends it. */
 export async function fillBlock(
   context: SequencerContext,
   times: Pick<Header, 'startTime' | 'endTime'>,
@@ -127,12 +114,7 @@ function notYetValid([first]: readonly OrderedTransaction[]): SequencerError {
   )
 }
 
-/**
- * Drops transactions that no block from the next one on may hold, with everything in the mempool that names
- * an output of theirs. They become dead letters.
- *
- * @param what completes the sentence "7 transactions …"
- */
+/** Drops transactions with their descendants. `what` completes the sentence "7 transactions …". */
 async function drop(
   { store, lease, log, step }: SequencerContext,
   unfit: readonly OrderedTransaction[],

@@ -10,15 +10,11 @@ const resubmittedAtOnce = 100
 /** Outputs between two progress lines in the log. */
 const progressEvery = 200_000
 
-/** What it takes to align the output trie with the store. */
+/** The context for aligning the output trie with the store. */
 export type RootsContext = Pick<SequencerContext, 'store' | 'roots' | 'cache' | 'log' | 'step'>
 
 /**
- * Brings the output trie to the state after the store's newest block: leaves it, reverts it, or rebuilds it
- * from the ledger. The store is the record and the trie follows from it, so this repairs the trie after any
- * crash and after every change of blocks.
- *
- * @param newest the store's newest block; undefined when it has none
+ * Reverts or rebuilds the output trie to the state after the store's newest block. Repairs it after a crash.
  * @throws Error when the ledger's outputs do not have the block's root: the database was changed from outside
  */
 export async function alignRoots(context: RootsContext, newest: Block | undefined): Promise<void> {
@@ -82,12 +78,7 @@ export function freeRoots({ roots, log }: Pick<SequencerContext, 'roots' | 'log'
 export const rootBefore = ({ header }: Pick<Block, 'header'>): Uint8Array =>
   decodeHeader(header).prevUtxosRoot
 
-/**
- * Returns the transactions of all unmerged blocks from a height on to the mempool, and the output trie to the
- * state before those blocks.
- *
- * @param reason completes the sentence "Block 7 removed: …"
- */
+/** Returns unmerged blocks to the mempool and reverts the trie. `reason` completes "Block 7 removed: …". */
 export async function returnBlocks(
   context: SequencerContext,
   fromHeight: bigint,
@@ -104,11 +95,8 @@ export async function returnBlocks(
 }
 
 /**
- * Takes ledger and output trie back to the state before a block that layer 1 has removed. Its transactions,
- * and all that were accepted after them, are resubmitted: what made the block invalid may be among them, and
- * they may depend on it.
- *
- * @param reason completes the sentence "Block 7 removed: …"
+ * Reverts the ledger to before a removed block and resubmits its transactions and all later ones: what made
+ * the block invalid may be among them. `reason` completes "Block 7 removed: …".
  */
 export async function undoBlocks(
   context: SequencerContext,
@@ -155,11 +143,7 @@ async function* ledgerWithProgress({ store, log }: RootsContext): AsyncIterable<
   }
 }
 
-/**
- * Resubmits what the removal of blocks took out of the ledger, in the order in which it was accepted. A
- * transaction that was added and not recorded, because the process ended or the queue failed in between, is
- * added again; validation applies it once.
- */
+/** Resubmits transactions of removed blocks in accept order. Validation applies a repeated one once. */
 export async function resubmit({
   store: { resubmissions },
   submissions,
@@ -224,7 +208,6 @@ export async function markCommitted(context: SequencerContext, blocks: readonly 
   for (const block of blocks) context.log.info(...blockLine(block, 'confirmed in the state queue'))
 }
 
-/** Records that blocks are mature. */
 export async function markMature(context: SequencerContext, blocks: readonly Block[]): Promise<void> {
   await setState(context, blocks, 'mature')
   context.step('block-mature')

@@ -18,13 +18,7 @@ import { sendBuilt } from './send-pending.js'
 /** Refunds that one merge collects. More than the one that a merge makes, so that their number falls. */
 const collectedPerMerge = 10
 
-/**
- * Merges the oldest mature blocks, each after the one before and after all pending transactions: stores each
- * merge transaction, then sends it.
- *
- * @param limit the number of blocks to merge at most
- * @returns the merge transactions that were stored
- */
+/** Merges the oldest mature blocks, after all pending transactions: stores each merge, then sends it. */
 export async function mergeBlocks(
   context: SequencerContext,
   view: QueueView,
@@ -42,7 +36,7 @@ export async function mergeBlocks(
     const root = rootAfter(context.contracts, pending, present)
     const next = local.oldestUnmerged[index + 1]
     const isTail = next === undefined && tail !== undefined && equalBytes(tail.headerHash, block.headerHash)
-    // What another operator's commit has made is on layer 1.
+    // Another operator's commit has put the element it made on layer 1.
     const made = elementOf(context.contracts, block, next)
     const element = isTail ? tail : (made ?? (await readElement(context, block)))
     if (element === undefined) break
@@ -89,12 +83,7 @@ export function refundAddress(operator: Uint8Array, networkId: 0 | 1): string {
   return encodeBech32Address(keyAddress(operator, networkId))
 }
 
-/**
- * The refunds that earlier merges paid for their blocks' elements. The wallet does not see them unless its
- * address has no stake part; each merge collects some of them, otherwise the wallet would run dry.
- *
- * @param pending transactions whose inputs are taken
- */
+/** Refunds of earlier merges, which the wallet does not see unless its address has no stake part. */
 async function refundsToCollect(
   { layer1, operator, signal }: SequencerContext,
   pending: readonly PendingTransaction[],

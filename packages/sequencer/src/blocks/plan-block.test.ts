@@ -9,7 +9,7 @@ const blockValidityMs = 10_000
 const vkey = new Uint8Array(28)
 const datum = { operators: [{ vkey, activeFrom: 0n, activeUntil: undefined }] }
 
-/** What is planned in a slot; the tip is a slot old. */
+/** The plan of a slot; the tip is a slot old. */
 const planAt = (slot: number, previousEnd: bigint, of: object = datum) =>
   planTimes(
     {

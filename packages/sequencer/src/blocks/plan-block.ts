@@ -14,7 +14,7 @@ import { fundAnswerWallet } from '../summons/answer-wallet.js'
 import { elementOf, findRegistry, rootAfter } from './queue-elements.js'
 import type { QueueView } from './reconcile.js'
 
-/** What the next block is appended to, and when it ends. */
+/** The block's end and the queue's tail before it. */
 export interface BlockPlan {
   readonly tail: Tail
   readonly registry: RegistryElement
@@ -28,11 +28,7 @@ export type NoPlan =
   /** A block can be committed later. */
   | { readonly kind: 'wait'; readonly reason: SequencerError }
 
-/**
- * Plans the next block.
- *
- * @throws {SequencerError} `SEQUENCER_NO_ANSWERS` when no one would answer for it
- */
+/** Plans the next block. @throws {SequencerError} `SEQUENCER_NO_ANSWERS` when no one would answer for it */
 export async function planBlock(context: SequencerContext, view: QueueView): Promise<BlockPlan | NoPlan> {
   if (context.contracts.summons !== undefined && context.answers === undefined) throw noAnswers()
   // Nothing is ever built on a block that was not judged valid: it would be removed with that block.
@@ -57,7 +53,7 @@ const noAnswers = (): SequencerError =>
       'because a question without an answer costs the bond',
   )
 
-/** What a new block is appended to. */
+/** The end of the queue to which a new block is appended. */
 interface Tail {
   readonly root: RootElement
   readonly block: BlockElement | undefined
@@ -83,9 +79,7 @@ function tailOf({ contracts }: SequencerContext, { root: present, local, tail, p
 }
 
 /**
- * Reads the operator registry. If it has changed, an operator may have been slashed with a block of this
- * queue: the whole queue is compared before the next block.
- *
+ * Reads the registry; a change may be a slashing, so the whole queue is compared before the next block.
  * @throws {SequencerError} `SEQUENCER_NOT_REGISTERED` when the operator is not in it
  */
 async function readOperators(context: SequencerContext): Promise<RegistryElement> {
@@ -99,7 +93,6 @@ async function readOperators(context: SequencerContext): Promise<RegistryElement
   )
 }
 
-/** The times of a commit. */
 interface CommitTimes {
   /** First slot in which the commit is valid. */
   readonly slot: bigint
@@ -108,18 +101,10 @@ interface CommitTimes {
 }
 
 /**
- * Chooses when a block ends that is committed now: within the operator's turn, after the previous block, and
- * late enough for layer 1 to include the commit. A block that would end no later than the previous one ends a
- * slot after it, but near the turn's end it waits: blocks that each end a slot later would use up the turn
- * long before it is over.
- *
- * In the turn of another operator, it takes over if the previous block ended long enough before the commit
- * becomes valid, and the commit is valid for no longer than that. Others may do the same: layer 1 includes
- * one of the commits, and the other blocks return to their mempools.
- *
- * @param previousEnd end time of the previous block
- * @param tip slot of layer 1's newest block
- * @returns a {@link SequencerError} when the block has to wait for another turn
+ * Chooses the end of a block: within the operator's turn, after the previous block, and late enough for layer
+ * 1. Near the turn's end a block waits: blocks that each end a slot later would use up the turn. In another
+ * operator's turn it takes over if the previous block ended long enough before. Returns a
+ * {@link SequencerError} when the block has to wait for another turn.
  */
 export async function planTimes(
   {

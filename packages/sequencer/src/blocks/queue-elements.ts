@@ -33,10 +33,7 @@ export async function readQueue({
   return { ...queue, root }
 }
 
-/**
- * The number of unconfirmed blocks that are in the queue, of the oldest. Each commit spends the one before,
- * so that one read mostly suffices.
- */
+/** The number of unconfirmed blocks in the queue. Each commit spends the last: one read mostly suffices. */
 export async function countArrived(context: Reading, unconfirmed: readonly Block[]): Promise<number> {
   const newest = unconfirmed.at(-1)
   if (newest === undefined) return 0
@@ -68,9 +65,7 @@ export async function findRegistry({
   return readRegistry(contracts, await layer1.utxosByUnit(unit, { signal }))
 }
 
-/**
- * The outputs at the administrator's address that hold the protocol's scripts, for transactions to refer to.
- */
+/** The reference scripts at the administrator's address. */
 export async function readReferenceScripts(context: SequencerContext): Promise<readonly Utxo[]> {
   const { layer1, contracts, cache, signal } = context
   cache.referenceScripts ??= referenceScriptsOf(
@@ -80,10 +75,7 @@ export async function readReferenceScripts(context: SequencerContext): Promise<r
   return cache.referenceScripts
 }
 
-/**
- * An unconfirmed layer-1 transaction of this sequencer: it is stored, and layer 1 has not shown its effect
- * yet.
- */
+/** A stored layer-1 transaction of this sequencer whose effect layer 1 has not shown yet. */
 export interface PendingTransaction {
   readonly kind: 'commit' | 'merge'
   /** The block that it commits or merges. */
@@ -103,14 +95,7 @@ export function pendingTransaction(
   return { kind, block, id, bytes: cbor, transaction, produced: effects(transaction).produced }
 }
 
-/**
- * The pending transactions of blocks, sorted so that each comes after those whose outputs it spends, reads or
- * gives as collateral.
- *
- * @param unconfirmed blocks whose commits are unconfirmed
- * @param oldestUnmerged blocks whose merges may be unconfirmed
- * @param deadMerges ids of merges that layer 1 can no longer include
- */
+/** Pending transactions of blocks, each after those whose outputs it spends, reads or has as collateral. */
 export function pendingTransactions(
   unconfirmed: readonly Block[],
   oldestUnmerged: readonly Block[],
@@ -152,11 +137,7 @@ export function rootAfter(
   return present
 }
 
-/**
- * A block's element in the queue, as this store's transactions produce it: in the block's own commit, or in
- * the commit of the next block, which changes the element's link. Undefined if another operator has committed
- * that one.
- */
+/** A block's element by its own commit or the next one; undefined if that one is another operator's. */
 export function elementOf(
   { scripts: { queue } }: Contracts,
   block: Block,

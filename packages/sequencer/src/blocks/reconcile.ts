@@ -17,10 +17,7 @@ export interface QueueView {
   readonly tip: Tip
   readonly root: RootElement
   readonly local: LocalBlocks
-  /**
-   * The element of `local.newestCommitted`. After a removal it is not the output of any transaction of this
-   * store.
-   */
+  /** The element of `local.newestCommitted`. After a removal, no transaction of this store makes it. */
   readonly tail: BlockElement | undefined
   /** Unconfirmed transactions, in the order in which layer 1 can include them. */
   readonly pending: readonly PendingTransaction[]
@@ -46,12 +43,8 @@ const maxRounds = 8
 const pageSize = 16n
 
 /**
- * Compares the store with layer 1 and resolves every difference: records blocks that entered the queue,
- * matured or were merged, sends pending transactions again, and returns blocks to the mempool that layer 1
- * can no longer include. Reads the root and the newest blocks; the whole queue only when these differ, at the
- * beginning, after a change of the operators, and now and then: a removal in its middle does not show at its
- * ends.
- *
+ * Compares the store with layer 1 and resolves every difference. Reads the whole queue when root or newest
+ * blocks differ, and now and then: a removal in its middle does not show at its ends.
  * @throws {SequencerError} when the queue is missing, broken, or belongs to another store
  */
 export async function reconcile(context: SequencerContext): Promise<QueueView> {

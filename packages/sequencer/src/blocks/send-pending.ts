@@ -6,12 +6,7 @@ import type { SequencerContext } from '../context.js'
 import { returnBlocks } from './ledger-state.js'
 import { type PendingTransaction, readQueue } from './queue-elements.js'
 
-/**
- * Sends a transaction of the operator that was just stored.
- *
- * @param slot slot of layer 1's tip
- * @returns false when it could not be sent; reconciliation sends it again
- */
+/** Sends a transaction that was just stored; false when it failed. Reconciliation sends it again. */
 export async function sendBuilt(
   context: SequencerContext,
   kind: PendingTransaction['kind'],
@@ -35,13 +30,8 @@ export async function sendBuilt(
 }
 
 /**
- * Sends pending transactions again that were not sent for a while: the same bytes, in order. Gives up those
- * that layer 1 can no longer include: a commit's block returns to the mempool with all later blocks, a merge
- * is built again.
- *
- * @param slot slot of a tip that was read before the root, which was read before the transactions were found
- *   missing on layer 1
- * @returns the transactions that are still pending; `changed` when the state has to be read again
+ * Sends pending transactions again, in order, and gives up those that layer 1 can no longer include. `slot`
+ * is that of a tip read before the root, which was read before they were found missing on layer 1.
  */
 export async function sendPending(
   context: SequencerContext,

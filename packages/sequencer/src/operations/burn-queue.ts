@@ -16,10 +16,7 @@ import { administratorOf, type SequencerContext } from '../context.js'
 import { refusalOf, type SequencerError } from '../errors.js'
 import { sendChain } from './send-transactions.js'
 
-/**
- * Burns the queue and empties blocks, mempool, ledger and history. An interrupted reset continues when it is
- * requested again.
- */
+/** Burns the queue and empties blocks, mempool, ledger and history. Continues an interrupted reset. */
 export async function reset(context: SequencerContext): Promise<OperationResult> {
   const { store, roots, operator, cache, log } = context
   administratorOf(context)
@@ -34,10 +31,8 @@ export async function reset(context: SequencerContext): Promise<OperationResult>
 }
 
 /**
- * Burns a queue with which the sequencer cannot continue: it has several root units, it is broken, or another
- * operator has extended it. Nothing that was accepted is lost: unmerged blocks return to the mempool, and
- * init begins a queue with the newest merged block of this store. An interrupted repair continues when it is
- * requested again, or with init.
+ * Burns a queue that cannot be continued: several root units, broken, or extended by another operator.
+ * Unmerged blocks return to the mempool. An interrupted repair continues at the next call, or with init.
  */
 export async function repair(context: SequencerContext): Promise<OperationResult> {
   const { store, layer1, contracts, signal, log } = context
@@ -52,7 +47,7 @@ export async function repair(context: SequencerContext): Promise<OperationResult
   return { kind: 'repaired' }
 }
 
-/** What keeps the sequencer from going on with a queue of one root. */
+/** The reason why the sequencer cannot go on with a queue of one root. */
 async function faultOf(context: SequencerContext): Promise<string | undefined> {
   try {
     const { obstacle } = await reconcile(context)
@@ -89,22 +84,16 @@ async function recordMerges(context: SequencerContext): Promise<void> {
   }
 }
 
-/** What one transaction burns, and the dust that it sweeps. */
+/** The elements that one transaction burns, and the dust that it sweeps. */
 interface Batch {
   readonly elements: readonly Utxo[]
   readonly dust: readonly Utxo[]
 }
 
 /**
- * Burns every element of the queue, roots first, so that nothing can be appended meanwhile. Reads the queue
- * once, sends `maxUnconfirmed` transactions at a time, and reads it again at the end for elements that were
- * added or spent meanwhile. An interrupted call leaves a shorter queue; the next one burns the rest.
- *
- * The transactions also sweep the dust at the queue's address, as far as they have room. The script releases
- * it only to a transaction that burns an element, so the elements are spread over more transactions while
- * there is more dust: a root alone takes 99 outputs along.
- *
- * @returns whether there was any element
+ * Burns every element of the queue, roots first, so that nothing can be appended meanwhile. Also sweeps dust,
+ * which the script releases only with an element: a root alone takes 99 outputs along. Returns whether there
+ * was any element; the next call burns what an interrupted one left.
  */
 export async function burnQueue(context: SequencerContext): Promise<boolean> {
   let burned = 0
@@ -166,10 +155,7 @@ async function readElements({ layer1, contracts, signal }: SequencerContext): Pr
   return allElements(readStateQueue(contracts, utxos))
 }
 
-/**
- * The dust at the queue's address; none if it cannot be read, because others can leave more there than a
- * provider lists.
- */
+/** The dust at the queue's address; none if it cannot be read: it may be more than a provider lists. */
 async function readDust({ layer1, contracts, signal, log }: SequencerContext): Promise<readonly Utxo[]> {
   try {
     return dustOf(contracts, await layer1.utxosAt(contracts.scripts.queue.addressText, { signal }))

@@ -23,12 +23,9 @@ import { operationValidUntil, sendChain, submitAndConfirm } from './send-transac
 const changeValidityMs = 60_000
 
 /**
- * Registers the operator, who pays the bond, unless it is registered.
- *
- * @returns the transaction's id; undefined if there was nothing to do
+ * Registers the operator unless it is registered; undefined if there was nothing to do.
  * @throws {SequencerError} `SEQUENCER_NOT_REGISTERED` if the operator has retired;
- *   `SEQUENCER_NO_ADMINISTRATOR` if the administrator
- *   decides who registers, and its keys are not at hand
+ *   `SEQUENCER_NO_ADMINISTRATOR` if the administrator decides who registers, and its keys are not at hand
  */
 export async function register(context: SequencerContext): Promise<string | undefined> {
   const { contracts, operator, log } = context
@@ -94,14 +91,7 @@ export async function existingRegistry(context: SequencerContext): Promise<Regis
   throw new SequencerError('SEQUENCER_NOT_REGISTERED', 'Layer 1 has no operator registry: initialise again')
 }
 
-/**
- * Publishes the scripts that no output holds yet, the verdict policies included, in a chain of as many
- * transactions as they need.
- *
- * @param wallet pays
- * @param spared outputs of the wallet that do not pay
- * @throws {Layer1Error} as `sendChain`
- */
+/** Publishes the missing scripts in a chain; `spared` outputs do not pay. Throws as `sendChain`. */
 export async function publishMissingScripts(
   context: SequencerContext,
   wallet: Wallet,
@@ -122,8 +112,7 @@ export async function publishMissingScripts(
 }
 
 /**
- * The unspent output that the registry starts with; undefined once there is a registry.
- *
+ * The output that the registry starts with; undefined once there is one.
  * @throws {SequencerError} `SEQUENCER_DEPLOYMENT_OUTPUT_SPENT` if the parameters are those of another
  *   deployment
  */

@@ -25,10 +25,7 @@ import {
 } from './deployment.js'
 import { submitAndConfirm } from './send-transactions.js'
 
-/**
- * The result of init when layer 1 has a root unit already; undefined when init has something to do: there is
- * no root, or the operator still has to register and the administrator, if there is one, can sign here.
- */
+/** The result of init if there is a root and nothing to register; undefined when init has something to do. */
 export async function findInitialised(context: SequencerContext): Promise<OperationResult | undefined> {
   const { layer1, contracts, signal } = context
   const { unit, addressText } = contracts.scripts.queue
@@ -55,9 +52,9 @@ async function mustRegister(context: SequencerContext, roots: number): Promise<b
 }
 
 /**
- * Initialises a state queue whose confirmed state is the newest merged block, or genesis, and everything that
- * it needs and layer 1 lacks, or registers the operator with the queue that there is. Each step reads layer 1
- * first, so that an interrupted operation continues where it ended.
+ * Initialises the queue at the newest merged block or genesis, with everything that layer 1 lacks, or
+ * registers the operator with an existing queue. Each step reads layer 1 first, so that an interrupted one
+ * continues.
  */
 export async function initialise(context: SequencerContext): Promise<OperationResult> {
   const existing = await findInitialised(context)
@@ -107,11 +104,7 @@ async function initialiseWithAdministrator(context: SequencerContext): Promise<s
   return mintRoot(context, wallet, draft)
 }
 
-/**
- * The operator starts registry and queue in one transaction and registers itself afterwards.
- *
- * @returns the id of the transaction that minted the root
- */
+/** Starts registry and queue, then registers the operator. Returns the id of the root's mint. */
 async function initialiseWithoutAdministrator(context: SequencerContext): Promise<string> {
   const { contracts, operator } = context
   const output = await findDeploymentOutput(context)
@@ -145,9 +138,7 @@ export async function hasRoot({ layer1, contracts, signal }: SequencerContext): 
   return (await layer1.utxosByUnit(contracts.scripts.queue.unit, { signal })).length > 0
 }
 
-/**
- * @returns the id of the transaction that minted the root: this one, or another of the same purpose
- */
+/** Mints the root; returns the id of this transaction, or of another of the same purpose. */
 async function mintRoot(context: SequencerContext, wallet: Wallet, draft: TransactionDraft): Promise<string> {
   const { layer1, contracts, signal, log } = context
   const { unit } = contracts.scripts.queue

@@ -7,10 +7,7 @@ test('an operation succeeds although layer 1 includes its transactions a minute 
   const chain = await openChain(context)
   const { sequencer } = await openRollup(context, store, chain.layer1, { blockValidityMs: 1000 })
 
-  /**
-   * Runs an operation of which each transaction waits for a minute. @returns its result and how many there
-   * were
-   */
+  /** Runs an operation whose transactions each wait for a minute; returns its result and their number. */
   async function runLate(operation: 'init' | 'reset') {
     let transactions = 0
     let result: unknown

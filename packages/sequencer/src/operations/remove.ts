@@ -19,12 +19,8 @@ import { SequencerError } from '../errors.js'
 import { sendChain } from './send-transactions.js'
 
 /**
- * Removes an unmerged block from the state queue, and those behind it, which can no longer be merged. The
- * block comes first, so that an extension of the queue meanwhile cannot keep it there. Blocks of this store
- * are undone; blocks of others are just removed. What an interrupted removal leaves behind is pruned before
- * the next block is built.
- *
- * @param name of the block: its header hash, 56 hex digits
+ * Removes a block of this header hash and those behind it. It comes first, so that an extension of the queue
+ * meanwhile cannot keep it there. Blocks that an interruption leaves are pruned before the next one.
  */
 export async function remove(context: SequencerContext, name: string): Promise<OperationResult> {
   const { log, cache } = context
@@ -67,12 +63,9 @@ async function removeOne(context: SequencerContext, headerHash: Uint8Array): Pro
 }
 
 /**
- * Whether a block that this store committed was in the state queue and was removed from it, as opposed to
- * lost in a roll-back, or not there yet. The element before it shows which: the block's commit replaced that
- * element, and if another transaction has replaced it since, that one took the block away.
- *
- * @param commit of the oldest block of this store that is not in the queue
- * @param before the element that it followed, as the queue has it
+ * Whether a block of this store was removed from the queue, as opposed to lost in a roll-back or not there
+ * yet. Its commit replaced the element before it; another transaction that has replaced it since took the
+ * block away.
  */
 export async function isRemoved(
   { layer1, signal }: Pick<SequencerContext, 'layer1' | 'signal'>,
@@ -94,11 +87,8 @@ export async function isRemoved(
 const maxFutile = 8
 
 /**
- * Prunes until no block of the queue is stale. Others may prune as well: nothing is lost then. An interrupted
- * pruning continues at the next call.
- *
- * @returns header hashes of the pruned blocks, in the order of the list
- * @throws {Layer1Error} as `submitAndConfirm`
+ * Prunes until no block is stale; returns their hashes. Continues a former call. Throws as
+ * `submitAndConfirm`.
  */
 export async function pruneStale(context: SequencerContext): Promise<readonly Uint8Array[]> {
   const pruned: Uint8Array[] = []

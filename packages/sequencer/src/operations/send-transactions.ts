@@ -13,11 +13,8 @@ interface OperationTransaction {
 }
 
 /**
- * Builds a transaction of an operation, sends it and waits until it is in a block of layer 1. It is not
- * stored: an operation that is interrupted reads layer 1 again and continues from there.
- *
- * @param isDone whether layer 1 shows the transaction's purpose fulfilled, by whichever transaction
- * @returns the transaction's id, 64 hex digits; undefined when `isDone` came first
+ * Sends a transaction of an operation until it is in a block; undefined when `isDone` came first. It is not
+ * stored: an interrupted operation reads layer 1 again.
  * @throws {Layer1Error} `rejected`; `timeout` when layer 1 can no longer include it
  */
 export async function submitAndConfirm(
@@ -30,29 +27,19 @@ export async function submitAndConfirm(
 }
 
 /**
- * How long layer 1 may take to include a transaction of an operation, in milliseconds. It does not follow the
- * life of a commit, which is short because a block ends with it: a transaction that a busy machine includes
- * late is as good, and one that expires fails an operation.
+ * Milliseconds to include a transaction of an operation. Longer than the life of a commit: one that a busy
+ * machine includes late is as good, and one that expires fails the operation.
  */
 const operationValidityMs = 120_000
 
-/**
- * First slot in which layer 1 can no longer include a transaction of an operation.
- *
- * @param current the current slot
- * @param validityMs how long it may take, in milliseconds
- */
+/** First slot in which layer 1 can no longer include a transaction of an operation. `validityMs` in ms. */
 export const operationValidUntil = (
   { slots }: Pick<SequencerContext, 'slots'>,
   current: bigint,
   validityMs = operationValidityMs,
 ): bigint => current + BigInt(Math.ceil(validityMs / slots.slotLength))
 
-/**
- * Builds a transaction, valid until {@link operationValidUntil} unless the draft says otherwise.
- *
- * @param spared outputs of the wallet that do not pay for it
- */
+/** Builds a transaction, valid until {@link operationValidUntil} by default. `spared` outputs do not pay. */
 async function build(
   context: SequencerContext,
   wallet: Wallet,
@@ -64,10 +51,7 @@ async function build(
   return { wallet, validUntil, built: await wallet.build({ ...draft, validUntil }, { signal, spared }) }
 }
 
-/**
- * Sends a built transaction until layer 1 includes it. Parameters and errors are those of
- * {@link submitAndConfirm}.
- */
+/** Sends a built transaction until layer 1 includes it; as {@link submitAndConfirm}. */
 async function confirm(
   context: SequencerContext,
   { wallet, built, validUntil }: OperationTransaction,
@@ -112,25 +96,18 @@ function keepWaiting(error: unknown): 'waiting' {
 
 /** A transaction of a chain. */
 interface ChainLink {
-  /**
-   * What only it should spend: once one of these is spent, its purpose is fulfilled or has failed.
-   */
+  /** Outputs that only it should spend: once one is spent, its purpose is fulfilled or has failed. */
   readonly spends: readonly Utxo[]
   readonly draft: TransactionDraft
-  /** What is sent if no transaction satisfies the draft. */
+  /** The transaction that is sent if none satisfies the draft. */
   readonly otherwise?: TransactionDraft
   /** Outputs of the wallet that do not pay for it. */
   readonly spared?: readonly Utxo[]
 }
 
 /**
- * Builds and sends transactions that may spend the outputs and the change of those before them, then waits
- * until layer 1 includes them.
- *
- * @param next the next transaction after those that are built; undefined at the end
- * @returns the transactions that were included, in order: all, or those before the first whose inputs
- *   others have spent
- * @throws {Layer1Error} as `submitAndConfirm`
+ * Builds and sends transactions that may spend outputs of those before them, until layer 1 includes them:
+ * all, or those before the first whose inputs others have spent. Throws as `submitAndConfirm`.
  */
 export async function sendChain(
   context: SequencerContext,

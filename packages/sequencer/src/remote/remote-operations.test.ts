@@ -18,7 +18,7 @@ const sequencerThat = (
   run,
 })
 
-/** What a process without a sequencer has of the same queue. */
+/** The view of the same queue in a process without a sequencer. */
 async function openElsewhere(context: TestContext, name: string): Promise<QueueBackend> {
   const queue = await openQueueBackend({ kind: 'redis', url: redisUrl, prefix: name })
   context.onTestFinished(() => queue.close())

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Operation, OperationDetails, OperationResult } from '@ratatosk/ports'
 
-/** Runs an operation. */
 type RunOperation = (operation: Operation, details?: OperationDetails) => Promise<OperationResult>
 
 interface SpacedRuns {
@@ -10,7 +9,6 @@ interface SpacedRuns {
   close(): void
 }
 
-/** The runs of one operation. */
 interface Runs {
   /** When the latest began, by the monotonic clock. */
   beganAt: number
@@ -20,9 +18,8 @@ interface Runs {
 }
 
 /**
- * Bounds what callers can make an operation cost: two runs of the same operation begin at least `intervalMs`
- * apart, however many ask. A call that comes earlier waits for the next run, and all that wait share its
- * result, so no answer is older than its request. A call during a run is answered `busy`.
+ * Starts runs of an operation at least `intervalMs` apart. Earlier calls wait and share the next run, so no
+ * answer is older than its request. A call during a run is answered `busy`.
  */
 export function spaceRuns(run: RunOperation, intervalMs: number): SpacedRuns {
   const closing = new AbortController()

@@ -19,7 +19,7 @@ export interface AnswersOptions {
 /** Answers questions of the summons about a node's own blocks. */
 export interface BlockAnswers {
   /**
-   * What answers a question.
+   * Answers a question.
    *
    * @param block that it is about: unmerged, or removed with its body kept
    * @throws Error if the store lacks what it takes

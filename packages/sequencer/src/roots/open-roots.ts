@@ -6,10 +6,7 @@ import type { RootsHandlers } from './threads/roots-thread.js'
 import { startThread } from './threads/thread.js'
 import type { Roots, RootsOptions } from './types.js'
 
-/**
- * What a block of 10,000 transactions needs for a moment. With the default of 48 MB, most of it is moved to
- * where objects are kept before it is garbage: in a profile, collection took a quarter of the time.
- */
+/** For a block of 10,000 transactions. With the default of 48 MB, collection took a quarter of the time. */
 const maxYoungGenerationSizeMb = 192
 
 /** Calls over which freeing is spread: one after each block, and there is more to free after 64 blocks. */

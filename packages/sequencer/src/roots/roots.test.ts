@@ -162,7 +162,7 @@ describe.each(places)('roots in $place', ({ optionsOf }) => {
       expect(await roots.revert(before)).toBe(true)
     }
 
-    // What was prepared is not what the block holds, or no longer what the state is.
+    // The prepared content is not that of the block, or the state has changed since.
     await roots.prepare(content.slice(0, 15), 0)
     expect((await roots.apply(others)).utxosRoot).toStrictEqual(rootOf(after(outputs, others)))
     expect(await roots.prepare(content.slice(15), 15)).toBe(0)

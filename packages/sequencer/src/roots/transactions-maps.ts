@@ -21,10 +21,7 @@ export type OutputState = Pick<Block, 'headerHash' | 'height' | 'lastSequence' |
 /** Where the outputs after a block come from. */
 export interface OutputSource {
   outputsAfter(state: OutputState): AsyncIterable<readonly LedgerOutput[]>
-  /**
-   * The newest state before a block, or after it, whose outputs the store has, and the blocks from there to
-   * the block, the oldest first.
-   */
+  /** The nearest state whose outputs the store has, and the blocks from there to the block, oldest first. */
   wayTo(block: Block): Promise<{ readonly from: OutputState; readonly blocks: readonly Block[] }>
   /** Blocks of the store by ascending height, including both ends. */
   blocks(from: bigint, to: bigint): Promise<readonly Block[]>
@@ -60,12 +57,7 @@ export class TransactionsMaps {
     return this.#ofMap(block, source, (thread) => thread.ask('answer', { block, question }))
   }
 
-  /**
-   * Answers a question about the outputs after a block. If they are not there, they follow from those after
-   * an earlier block, or are rebuilt.
-   *
-   * @throws Error if the store no longer has them
-   */
+  /** Answers a question about the outputs after a block. @throws Error if the store no longer has them */
   answerAboutOutputs(block: Block, question: SummonsQuestion, source: OutputSource): Promise<Shown> {
     const ask = () => this.#open().ask('answerAboutOutputs', { block: toHex(block.headerHash), question })
     return this.#calls.runExclusive(async () => {

@@ -112,7 +112,7 @@ export interface RootsOptions {
   readonly history?: number
 }
 
-/** What answers a question of the summons. */
+/** The answer to a question of the summons. */
 export type Shown =
   | { readonly kind: 'node'; readonly node: NodeAnswer }
   | {

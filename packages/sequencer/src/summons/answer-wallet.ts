@@ -6,9 +6,7 @@ import type { SequencerContext } from '../context.js'
 
 /** Lovelace. A wallet for answers with less is funded before the next block is committed. */
 const minimumFunds = 30_000_000n
-/**
- * Lovelace that it then gets. An answer pays for itself; a long one locks up to 18 ada, and takes collateral.
- */
+/** Lovelace that it then gets: a long answer locks up to 18 ada, and takes collateral. */
 const fundedWith = 60_000_000n
 
 /**
@@ -22,12 +20,7 @@ export function answerKeys({ payment, address: operator }: WalletKeys): WalletKe
   return { payment, address, addressText: encodeBech32Address(address) }
 }
 
-/**
- * Sends ada from the operator's wallet to the wallet for answers, if that has too little.
- *
- * @param slot of layer 1's tip
- * @throws {WalletError} (rejects) if the operator's wallet lacks it
- */
+/** Sends ada to the wallet for answers if it has too little. @throws {WalletError} without enough ada */
 export async function fundAnswerWallet(context: SequencerContext, slot: bigint): Promise<void> {
   const { answers, cache, signal } = context
   if (answers !== undefined && (await answers.wallet.balance({ signal })).lovelace < minimumFunds)

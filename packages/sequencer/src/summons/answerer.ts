@@ -17,10 +17,7 @@ const longestPauseMs = 60_000
 const readsPerPeriod = 10
 /** The longest time that a question waits that could not be answered, in milliseconds. */
 const retryMs = 10_000
-/**
- * Bytes of answers in flight at which no further one is sent: a block of layer 1 holds 90,112, and the
- * mempool of its nodes two blocks.
- */
+/** Most bytes of answers in flight: a layer-1 block holds 90,112, and a node's mempool two blocks. */
 const maxBytesInFlight = 131_072
 
 /** Answers the questions of the summons about this sequencer's blocks. */
@@ -30,11 +27,8 @@ interface Answerer {
 }
 
 /**
- * Answers questions about own blocks, as fast as layer 1 takes answers. Every answer is recorded before it is
- * sent, and looked up before it is sent again. It does not wait for store and layer 1 to agree: a sequencer
- * with a fault answers too.
- *
- * @param ends aborts when no further answer is to be made
+ * Answers questions about own blocks, even in a sequencer with a fault. Every answer is recorded before it is
+ * sent, and looked up before it is sent again.
  */
 export function createAnswerer(context: AnswerContext, book: OwnQuestionBook, ends: AbortSignal): Answerer {
   const { contracts, log, options, layer1, store, operator, signal, cache, answers } = context
@@ -47,10 +41,7 @@ export function createAnswerer(context: AnswerContext, book: OwnQuestionBook, en
   let fullAt: string | undefined
   let reported = ''
 
-  /**
-   * The questions about own blocks in the queue, in the order in which they are answered. Others are compared
-   * each time: a header may be guessed before it is committed.
-   */
+  /** Open questions about own blocks, in order. Never cached: a header may be guessed before its commit. */
   async function readOwn(): Promise<OwnQuestion[]> {
     if (contracts.summons === undefined) return []
     const { addressText, policy } = contracts.summons
@@ -131,12 +122,7 @@ export function createAnswerer(context: AnswerContext, book: OwnQuestionBook, en
     return false
   }
 
-  /**
-   * Releases answers whose questions others have answered: layer 1 cannot include them, and nothing may spend
-   * their change.
-   *
-   * @returns their ids
-   */
+  /** Releases answers that others have overtaken: nothing may spend their change. Returns their ids. */
   async function releaseOvertaken(open: ReadonlyMap<string, OwnQuestion>): Promise<BytesSet> {
     const overtaken = new BytesSet()
     for (const [id, key] of [...sent]) {

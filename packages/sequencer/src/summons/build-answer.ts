@@ -16,13 +16,9 @@ const maxRedeemerBytes = 13_000
 const keptBytes = 12_288
 
 /**
- * Builds the answer to a question, records it and sends it. The rest of a chunk that is too long for a
- * redeemer goes into the datum of an output, whose transaction is sent before.
- *
- * @param slot of layer 1's tip
- * @param held the transaction of that output, if it was recorded and layer 1 can include it
- * @returns the answer
- * @throws {WalletError} (rejects)
+ * Builds, records and sends an answer. The rest of a chunk that is too long for a redeemer goes into the
+ * datum of an output, whose transaction (`held`, if recorded) is sent before.
+ * @throws {WalletError}
  */
 export async function buildAnswer(
   context: AnswerContext,

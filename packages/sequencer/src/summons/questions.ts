@@ -13,11 +13,7 @@ export interface OwnQuestion extends OpenQuestion {
 /** Shares of the time for an answer within which blocks, not deadlines, order questions. */
 const sharesOfPeriod = 4n
 
-/**
- * The order in which questions are answered: by deadline, but those due within a quarter of the time for an
- * answer by block, the oldest first. The map of a block is built once for all of them then, and the outputs
- * after a block follow from those after an older one.
- */
+/** By deadline; within a quarter of the period by block, oldest first, so that each map is built once. */
 export function inOrder(questions: readonly OwnQuestion[], period: bigint): OwnQuestion[] {
   const share = period < sharesOfPeriod ? 1n : period / sharesOfPeriod
   const rank = ({ question, block }: OwnQuestion) =>
@@ -108,7 +104,7 @@ export function openQuestionBook(): OwnQuestionBook {
 }
 
 /**
- * What is wrong with the questions, in a line; undefined if nothing is.
+ * The unanswered questions in a line; undefined if there are none.
  *
  * @param now in POSIX milliseconds
  */

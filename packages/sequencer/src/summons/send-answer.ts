@@ -8,7 +8,7 @@ import type { AnswerMeans } from '../types.js'
 /** Shares of a transaction's validity after which it is sent again. */
 const sendings = 4
 
-/** What has become of a recorded transaction. `dead`: layer 1 cannot include it any more. */
+/** The status of a recorded transaction. `dead`: layer 1 can no longer include it. */
 export type AnswerState = 'included' | 'pending' | 'dead'
 
 /** The context of a sequencer that can answer. */
@@ -18,14 +18,7 @@ export type AnswerContext = SequencerContext & { readonly answers: AnswerMeans }
 export const canAnswer = (context: SequencerContext): context is AnswerContext =>
   context.contracts.summons !== undefined && context.answers !== undefined
 
-/**
- * Looks up what was recorded for open questions, parents first: an answer may spend the change of another.
- * Sends again what layer 1 does not know.
- *
- * @param slot of layer 1's tip
- * @param dead ids of transactions that layer 1 cannot include; gets those that are found
- * @returns states by transaction id
- */
+/** Looks up recorded answers, parents first, and sends unknown ones again. Adds expired ones to `dead`. */
 export async function followAnswers(
   context: AnswerContext,
   recorded: readonly AnswerTransaction[],

@@ -13,10 +13,7 @@ export async function accept(
   )
 }
 
-/**
- * Accepts what the ledger has the inputs for, as validation would, and acknowledges what it has accepted
- * before.
- */
+/** Accepts transactions whose inputs the ledger has, and acknowledges accepted ones. */
 export function acceptingAll(store: Store): Submissions {
   let count = 0
   let last: Promise<unknown> = Promise.resolve()

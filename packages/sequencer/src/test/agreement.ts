@@ -9,10 +9,7 @@ import { contracts, queueOf } from './rollup.js'
 
 const genesisHash = '00'.repeat(28)
 
-/**
- * Expects that layer 1, store and output trie agree, and that every accepted transaction is in exactly one
- * place.
- */
+/** Expects that layer 1, store and trie agree, and that every transaction is in exactly one place. */
 export async function expectAgreement(
   store: Store,
   layer1: Layer1,
@@ -69,7 +66,7 @@ export async function until(condition: () => Promise<boolean>, timeoutMs = 60_00
 export async function everythingMerged(store: Store): Promise<boolean> {
   const before = await store.blocks.newest()
   if (before?.state !== 'merged' || (await store.blocks.waiting(1)) > 0) return false
-  // What left the mempool in between is in a newer block.
+  // Transactions that left the mempool in between are in a newer block.
   const after = await store.blocks.newest()
   return after?.height === before.height
 }

@@ -36,7 +36,7 @@ async function openScene(
   }
 }
 
-/** What a test changes about an answering sequencer. */
+/** The changes of a test to an answering sequencer. */
 interface Changes {
   readonly options?: Partial<SequencerOptions>
   /** The layer 1 that sequencer and answers use. */

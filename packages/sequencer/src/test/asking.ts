@@ -78,13 +78,8 @@ interface Asked extends OpenQuestion {
 }
 
 export interface Asker {
-  /**
-   * Asks; resolves when the question is sent.
-   *
-   * @param validUntil slot; by default 60 from now
-   */
+  /** Asks; resolves when the question is sent. `validUntil`: a slot, by default 60 from now. */
   ask(block: Block, wanted: Wanted, validUntil?: bigint): Promise<Asked>
-  /** What was recorded for a question. */
   answersTo(question: OpenQuestion): Promise<readonly AnswerTransaction[]>
   /** Whether questions have answers, and layer 1 shows none. */
   isAnswered(...asked: readonly OpenQuestion[]): Promise<boolean>
@@ -94,7 +89,6 @@ export interface Asker {
   open(): Promise<readonly string[]>
 }
 
-/** The reference of a question's output. */
 export const referenceOf = ({ utxo }: OpenQuestion): string => outputReferenceKey(utxo.reference)
 
 /** Opens what asks questions, with the reference scripts of the deployment. */

@@ -11,9 +11,7 @@ export const ghost = {
   output: fromHex(`a20058${'1d'}60${'ab'.repeat(28)}011a3b9aca00`),
 }
 
-/**
- * Roots of an operator who adds an output from nowhere to the next block on request, and builds on that.
- */
+/** Roots of an operator who adds an output from nowhere to the next block on request. */
 export interface LyingRoots extends Roots {
   /** Lies in the next block. */
   lie(): void

@@ -26,7 +26,7 @@ export async function serveBlocks(context: TestContext, store: Store): Promise<s
   return `${await server.listen({ host: '127.0.0.1', port: 0 })}/archivist`
 }
 
-/** What it takes to adopt the blocks of these peers. */
+/** The means to adopt the blocks of these peers. */
 export async function adoptionFrom(
   context: TestContext,
   layer1: Layer1,

@@ -36,12 +36,7 @@ export interface Scene {
   agree(child: number, accepted: readonly SignedTransaction[]): Promise<void>
 }
 
-/**
- * @param funds outputs of the genesis
- * @param maturityWindow milliseconds
- * @param summons whether the contracts have a summons
- * @param peer whose blocks the sequencers adopt; they commit none then, and are another operator
- */
+/** `maturityWindow` in milliseconds. With a `peer`, the sequencers commit nothing and adopt its blocks. */
 export async function openProcesses(
   context: TestContext,
   funds: number,

@@ -87,12 +87,7 @@ async function toTurnOf({ chain }: RaceScene, vkey: Uint8Array, seconds: number)
   await chain.devnet.produceBlock()
 }
 
-/**
- * Lets both operators commit what was submitted to them, while layer 1 answers late, loses what they send,
- * makes blocks and is rolled back, all as a seed says.
- *
- * @param submit to be called when both may commit
- */
+/** Lets both operators commit while layer 1 answers late, loses transactions and rolls back, by a seed. */
 export async function race(scene: RaceScene, seed: number, submit: () => Promise<unknown>): Promise<void> {
   const { chain, racers, settled } = scene
   const { devnet } = chain

@@ -20,10 +20,7 @@ export const devnetDeploymentOutput = (): OutputReference => {
 /** The terms of the summons, where a test has one. */
 export const summonsTerms = { ...termsOf(60_000n), period: 5_000n }
 
-/**
- * @param maturityWindow milliseconds
- * @param summons its terms; none by default
- */
+/** `maturityWindow` in milliseconds; no summons by default. */
 export const contractsOf = (
   maturityWindow: bigint,
   deployment = deploymentOutput,

@@ -37,17 +37,12 @@ export interface TestChain {
   readonly clock: { time: number }
   readonly devnet: Devnet
   readonly layer1: Layer1
-  /** Makes blocks. */
   mine(blocks?: number): Promise<void>
   /** Makes blocks until a condition holds, 1,000 at most. */
   mineUntil(condition: () => boolean): Promise<void>
   /** Goes to the beginning of an operator's turn, so that a block need not wait for it. */
   nextTurn(): Promise<void>
-  /**
-   * Makes a block of whatever waits, until it is ended.
-   *
-   * @param empty whether an empty block is made now and then
-   */
+  /** Makes a block of what waits, until it is ended; with `empty`, an empty one now and then. */
   keepMining(options?: { readonly empty?: boolean }): () => Promise<void>
 }
 

@@ -61,7 +61,7 @@ const log = logOf(holder)
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined }
 const roots = await openRoots({ path })
 const genesis = fundsOf(keyOf(userSeed), Number(funds), 10_000_000n)
-/** What this process still sends to the database once a block is judged. */
+/** The number of statements that this process still sends to the database once a block is judged. */
 let sendings: number | undefined
 const { write } = Socket.prototype
 Socket.prototype.write = function (this: Socket, ...given: Parameters<Socket['write']>) {

@@ -61,9 +61,7 @@ export function transactionsRootOf(transactions: readonly Uint8Array[], before: 
   return Uint8Array.from(trie.root)
 }
 
-/**
- * A block without end: each transfer of a block spends what the same transfer of the block before it made.
- */
+/** A block without end: each transfer spends what the same transfer of the block before made. */
 export function* successiveBlocks(
   key: TestKey,
   genesis: readonly LedgerEntry[],

@@ -2,9 +2,8 @@
 export type Busy = Int32Array<SharedArrayBuffer>
 
 /**
- * Delays the end of the process until a thread is idle. `process.exit()`, which also follows an uncaught
- * error, stops threads wherever they are; a thread stopped inside an LMDB transaction never ends, and keeps
- * the process from ending.
+ * Delays `process.exit()` until a thread is idle: a thread stopped inside an LMDB transaction never ends, and
+ * keeps the process from ending.
  */
 interface ExitGuard {
   readonly busy: Busy

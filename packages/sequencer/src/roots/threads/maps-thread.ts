@@ -49,7 +49,7 @@ interface BlockTransactions {
   readonly transactions: readonly Uint8Array[]
 }
 
-/** What a begun map needs to be finished. */
+/** The inputs to finish a begun map. */
 interface MapInputs {
   readonly block: string
   /** CBOR of the producers that were found. */
@@ -71,7 +71,7 @@ const handlers = {
   ...{ addOutputs, endOutputs, abandonOutputs, moveOutputs, answerAboutOutputs },
 }
 
-/** What the thread can be asked. */
+/** The requests that the thread answers. */
 export type MapsHandlers = typeof handlers
 
 serve(handlers)
@@ -198,11 +198,7 @@ async function endOutputs(block: string): Promise<Uint8Array> {
   return root
 }
 
-/**
- * Applies a block to the outputs before it.
- *
- * @returns the root of the outputs after it; undefined without outputs
- */
+/** Applies a block to the outputs before it; returns the root after it, undefined without outputs. */
 function moveOutputs({ block, transactions }: BlockTransactions): Uint8Array | undefined {
   if (outputs === undefined) return undefined
   const { trie } = outputs

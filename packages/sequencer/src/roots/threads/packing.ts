@@ -7,10 +7,7 @@ export interface PackedBytes {
   readonly ends: Uint32Array<ArrayBuffer>
 }
 
-/**
- * Copies the items once. They are often views of a buffer that others share: such a view cannot be
- * transferred, and a structured clone of it would copy the whole buffer.
- */
+/** Copies the items once. Views of a shared buffer cannot be transferred, and their clones copy all of it. */
 export function pack(items: readonly Uint8Array[]): PackedBytes {
   const bytes = new Uint8Array(items.reduce((sum, { length }) => sum + length, 0))
   const ends = new Uint32Array(items.length)

@@ -101,7 +101,7 @@ const handlers = {
   close: () => trie?.close(),
 }
 
-/** What the thread can be asked. */
+/** The requests that the thread answers. */
 export type RootsHandlers = typeof handlers
 
 serve(handlers)
@@ -111,25 +111,19 @@ function opened(): OutputTrie {
   return trie
 }
 
-/**
- * What follows from the transactions of a block so far. They are not kept: collecting what lives that long
- * takes more time than decoding.
- */
+/** Derived from a block's transactions, which are not kept: collecting them takes longer than decoding. */
 interface Content {
   /** The validity intervals, by position. */
   readonly intervals: ValidityInterval[]
   readonly derivation: Derivation
 }
 
-/** What the next block is expected to begin with. The trie has prepared it. */
+/** The expected beginning of the next block. The trie has prepared it. */
 interface Ahead extends Content {
   readonly packed: PackedBytes[]
 }
 
-/**
- * The content of a block. What was prepared is used if the block begins with it; it is of no use for another
- * block.
- */
+/** The content of a block; what was prepared is used if the block begins with it. */
 function contentOf(packed: PackedBytes): Content {
   const prepared = ahead !== undefined && beginsWith(packed, ahead.packed) ? ahead : undefined
   ahead = undefined

@@ -2,7 +2,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { type Busy, markIdle } from './exit-guard.js'
 import { faultOf, type ThreadFault } from './fault.js'
 
-/** What a thread can be asked, by kind. The main thread knows it as a type: `typeof handlers`. */
+/** The requests that a thread answers, by kind. The main thread knows it as a type: `typeof handlers`. */
 export interface Handlers {
   readonly [kind: string]: (request: never) => unknown
 }
@@ -16,7 +16,7 @@ export interface Request {
 /** A message from a thread: the answer to the only request that it has. */
 export type Response = { readonly answer: unknown } | { readonly fault: ThreadFault }
 
-/** What a thread finds as its `workerData`. */
+/** The `workerData` of a thread. */
 export interface ThreadData {
   readonly busy: Busy
 }
