@@ -32,7 +32,7 @@ const retryable: ReadonlySet<StoreErrorCode> = new Set([
   'STORE_CONFLICT',
 ])
 
-/** What a {@link StoreError} carries besides code and message. */
+/** The details of a {@link StoreError} besides code and message. */
 interface StoreErrorOptions {
   /** The driver's error. It may contain connection details: log it, never send it to clients. */
   readonly cause?: unknown

@@ -12,7 +12,7 @@ import {
 import { readServerWarnings, type StoreWarning } from './server-settings.js'
 import { toStoreError } from './store-driver.js'
 
-/** What a PostgreSQL server says of itself. */
+/** The state of a PostgreSQL server by its own report. */
 export interface ServerInspection {
   /** `server_version_num`: 150004 is PostgreSQL 15.4. */
   readonly version: number

@@ -16,11 +16,11 @@ interface SchemaOptions {
   readonly schema?: string
 }
 
-/** What the store keeps. */
+/** The retention of a store. */
 export interface RetentionOptions {
   /**
-   * The most bytes that dead letters may have, as `rejections.usage()` counts them. What validation adds
-   * beyond it displaces what `prune` would remove, in the same transaction. No limit by default.
+   * The most bytes that dead letters may have, as `rejections.usage()` counts them. Additions of validation
+   * beyond it displace what `prune` would remove, in the same transaction. No limit by default.
    */
   readonly maxRejectionBytes?: number
 }

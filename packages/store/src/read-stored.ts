@@ -22,7 +22,7 @@ export type StoredOptions = ({ readonly url: string } | { readonly pglite: PGlit
   readonly schema: string
 }
 
-/** What shows whether a node can continue a store. */
+/** The facts that decide whether a node may open a store. */
 export interface StoredLedger {
   /**
    * The newest block that is not removed, and the newest transaction that commits a block: it names the

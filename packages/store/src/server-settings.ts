@@ -25,7 +25,7 @@ interface Rule {
   readonly code: StoreWarning['code']
   /** @param value of a setting with a unit: bytes or seconds */
   breaks(setting: string, value: number): boolean
-  /** What the setting costs, and what to do. */
+  /** The cost of the setting, and the remedy. */
   readonly advice: string
 }
 

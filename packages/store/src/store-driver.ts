@@ -25,11 +25,7 @@ export function toStoreError(error: unknown): unknown {
   return new StoreError(codes[code], message, { cause, sqlState })
 }
 
-/**
- * The same driver, with its failures as StoreErrors, inside transactions too.
- *
- * @param disk takes note of the failures
- */
+/** The same driver, with its failures as StoreErrors, inside transactions too. */
 export function storeDriver(driver: Driver, disk: DiskWatch): Driver {
   return {
     autovacuum: driver.autovacuum,

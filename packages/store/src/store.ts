@@ -76,9 +76,9 @@ export interface Store {
   withLedger<T>(work: (ledger: Ledger) => Promise<T>): Promise<T>
 
   /**
-   * As {@link Store.withLedger}, but other processes wait only once `work` has taken the lock. What it has
-   * read until then may have changed, so it must expect `apply` to reject with `STORE_CONFLICT`. Within this
-   * process it excludes {@link Store.withLedger} from the beginning.
+   * As {@link Store.withLedger}, but other processes wait only once `work` has taken the lock. Earlier reads
+   * may be outdated by then, so it must expect `apply` to reject with `STORE_CONFLICT`. Within this process
+   * it excludes {@link Store.withLedger} from the beginning.
    *
    * @example
    * await store.withUnlockedLedger(async (unlocked) => {
@@ -111,7 +111,7 @@ export interface Store {
    */
   ledgerVersion(first: number): Promise<number>
 
-  /** What has happened to transactions and blocks, in order and from any position. */
+  /** The events of transactions and blocks, in order and from any position. */
   readonly events: EventLog
   /** Dead letters. */
   readonly rejections: Rejections
@@ -138,7 +138,7 @@ export interface Store {
 
   /** Blocks and transactions as a chain. */
   readonly chain: ChainQueries
-  /** What was accepted and what was undone since, for what follows acceptance. */
+  /** Acceptances and their undoing, for followers of acceptance. */
   readonly changes: LedgerChanges
   /** Times and rates of blocks, for people who watch. */
   readonly explorer: ExplorerReads

@@ -1,7 +1,7 @@
 import type { Layer1Transaction } from '../blocks/types.js'
 import type { Lease } from '../leases/types.js'
 
-/** What a transaction is for: it pays outputs whose datums are parts of an answer, or it answers. */
+/** The purpose of a transaction: it pays outputs whose datums are parts of an answer, or it answers. */
 export type AnswerStage = 'datum' | 'answer'
 
 /** A transaction that answers a question of the summons, stored before it is sent. */
@@ -13,7 +13,7 @@ export interface AnswerTransaction extends Layer1Transaction {
 
 /** The journal of the answers that were sent. */
 export interface Answers {
-  /** What was recorded for questions, in no particular order. */
+  /** The recorded transactions of questions, in no particular order. */
   of(questions: readonly Uint8Array[]): Promise<AnswerTransaction[]>
   /**
    * Stores a transaction; replaces an earlier one of the same question and stage.

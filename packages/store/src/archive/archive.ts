@@ -41,10 +41,7 @@ const remove = statement(
   sql`DELETE FROM ${schema}.archived_blocks WHERE height >= $1 RETURNING merged`,
 )
 
-/**
- * The archive of a schema. Refused changes, and bodies that it does not have or that are removed while they
- * are read, reject with `STORE_CONFLICT`.
- */
+/** The archive. Refused changes, and bodies missing or removed while read, reject with `STORE_CONFLICT`. */
 export function openArchive(database: Database): WritableArchive {
   const one = async (select: Statement<typeof block>, ...parameters: (Uint8Array | bigint)[]) =>
     (await database.query(select, parameters))[0]

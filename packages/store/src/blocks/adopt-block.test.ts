@@ -85,7 +85,7 @@ describeBackends('adopting a block', (backend) => {
     expect(await collect(store.historyPages(alice.address, { limit: 9, offset: 0 }))).toEqual(
       idsOf(...theirs, mine[0], mine[1]),
     )
-    // What was accepted comes before what happens to its block, and comes once.
+    // An acceptance comes before the states of its block, and comes once.
     const { events } = await store.events.read({
       after: position,
       to: await store.events.head(),

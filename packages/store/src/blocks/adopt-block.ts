@@ -48,15 +48,9 @@ interface Span {
 }
 
 /**
- * Appends a block of another operator, or an own one that left, in a transaction that holds the ledger's
- * lock; see `Blocks.adopt`.
- *
- * Blocks and mempool hold runs of accept sequences, which only grow. What the mempool and the block begin
- * with alike stays as it is. The rest of the block gets greater sequences, and what stays in the mempool gets
- * still greater ones: as if it had been accepted after the block. To the event log, which has sequences of
- * its own, that is nothing new.
- *
- * @param comparison of the mempool with the block, by reads before the lock
+ * Appends a block of another operator, or an own one that left; see `Blocks.adopt`. Accept sequences only
+ * grow: after the common beginning, the block's transactions get greater ones, and the rest of the mempool
+ * still greater ones. The event log keeps its own.
  */
 export async function adoptBlock(
   transaction: SqlTransaction,

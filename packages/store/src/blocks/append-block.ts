@@ -75,9 +75,8 @@ export const headerColumns = (block: BlockHeader) =>
   ] as const
 
 /**
- * The height of a block with this previous header hash.
- *
- * @throws StoreError `STORE_CONFLICT` if the newest block is another one
+ * The height of a block after this header hash.
+ * @throws StoreError `STORE_CONFLICT` if it is not the newest
  */
 export async function heightAfter(transaction: Connection, previousHeaderHash: Uint8Array): Promise<bigint> {
   const [newest] = await transaction.query(newestBlock)

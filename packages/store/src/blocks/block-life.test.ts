@@ -54,7 +54,7 @@ describeBackends('changing blocks', (backend) => {
     expect(await store.blocks.waiting(10)).toBe(5)
     expect(await store.blocks.waiting(4)).toBe(4)
     expect(await store.blocks.waiting(10, second?.sequence)).toBe(3)
-    // What blocks have taken does not count.
+    // Transactions in blocks do not count.
     expect(await store.blocks.waiting(10, 0n)).toBe(5)
   })
 
@@ -215,7 +215,7 @@ describeBackends('changing blocks', (backend) => {
     await buildBlock(store, lease, 'other', 3)
     await refused(one!.headerHash)
     await refused(two!.headerHash)
-    // What comes before it is the same, but in another block.
+    // The transactions before it are the same, but in another block.
     await store.blocks.returnToMempool(1n, lease)
     await buildBlock(store, lease, 'other', 2)
     await refused(two!.headerHash)

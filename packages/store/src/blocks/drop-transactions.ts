@@ -84,11 +84,7 @@ const undo = statement(
   SELECT count(*)::integer AS dropped FROM dropped`,
 )
 
-/**
- * Takes transactions, and what they have done to the ledger, out of the mempool.
- *
- * @param sequences theirs, with those of all that spend what they have made
- */
+/** Takes transactions and their effects out of the mempool. `sequences` include all descendants. */
 export async function takeOut(transaction: SqlTransaction, sequences: readonly bigint[]): Promise<void> {
   const sorted = [...sequences].sort((one, other) => (one < other ? -1 : 1))
   // The newest first: what an older transaction made is restored before that transaction is taken out.
@@ -138,9 +134,7 @@ export async function continueDropSearch(
   }
 }
 
-/**
- * Drops what a complete search has found, in a transaction that holds the ledger's lock; see `Blocks.drop`.
- */
+/** Drops what a complete search has found, under the ledger's lock; see `Blocks.drop`. */
 export async function dropFound(
   transaction: SqlTransaction,
   { found, reasons }: DropSearch,

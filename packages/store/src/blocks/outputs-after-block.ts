@@ -71,12 +71,8 @@ const unspent = statement(
 const beforeAll: OutputReference = { transactionId: new Uint8Array(), index: -1 }
 
 /**
- * The unspent outputs after a block that is not merged: the ledger without the effects of later transactions.
- * No transaction stays open and no snapshot is needed. Once the first and the last sequence of these are
- * known, the set no longer changes: a batch applied meanwhile only moves outputs from one table to the other,
- * and each statement reads both.
- *
- * @param block the newest by default
+ * The unspent outputs after an unmerged block (default: the newest), without a long transaction: with the
+ * first and last later sequence known, the set is fixed, and each statement reads both tables of outputs.
  */
 export async function* outputsAfterBlock(
   connection: Connection,
@@ -102,7 +98,7 @@ export async function* outputsAfterBlock(
   yield* keysetPages(readUnspent, isShort)
 }
 
-// What the mempool has produced has a later sequence; what it has spent is among the spent outputs.
+// Outputs that the mempool produced have a later sequence; those it spent are among the spent outputs.
 const namedAfterNewest = statement(
   { position: int4, output: mempoolLedger.output },
   sql`WITH mempool AS MATERIALIZED (

@@ -193,7 +193,7 @@ type BlockReads = Pick<
   | 'delays'
 >
 
-/** What reads blocks, and the part of the mempool that the next block is built from. */
+/** Reads of blocks, and of the part of the mempool that the next block is built from. */
 export function readBlocks(connection: Connection): BlockReads {
   const many = async (select: Statement<typeof blockRow>, parameters: Parameter[] = []) =>
     (await connection.query(select, parameters)).map(toBlock)

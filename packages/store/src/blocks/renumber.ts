@@ -66,12 +66,7 @@ const setAcceptances = sql`
   FROM ${parameterRows({ transaction_id: 'bytea', event: 'bigint', at: 'timestamptz' })} AS given
   WHERE entry.transaction_id = given.transaction_id`
 
-/**
- * Of transactions that are taken out of the mempool because a block has them with other effects: they were
- * accepted once.
- *
- * @returns sets when they were accepted, and as which event, once the block has them
- */
+/** Keeps time and event of acceptances whose transactions a block has with other effects. */
 export async function keepAcceptances(
   transaction: Connection,
   sequences: readonly bigint[],
@@ -84,12 +79,7 @@ export async function keepAcceptances(
   }
 }
 
-/**
- * Gives the effects of transactions other sequences. What they spend was made by a transaction before
- * `$1`, by one that is in a block now, or by one whose sequence grows by `$2`.
- *
- * @param moved selects `was` and `becomes`, the sequences, and `transaction_id`
- */
+/** Gives effects other sequences. Their inputs are from before `$1`, from a block, or grow by `$2` too. */
 const renumber = (moved: Sql) =>
   statement(
     { strays: int4 },
@@ -137,9 +127,8 @@ const shift = renumber(sql`
 const newestInMempool = newestBetween('mempool_transactions')
 
 /**
- * Moves transactions of the mempool to their places in a block.
- *
- * @throws StoreError `STORE_CONFLICT` if one of them is not there, or spends what the block does not have
+ * Moves transactions of the mempool into a block.
+ * @throws StoreError `STORE_CONFLICT` if one is missing, or spends what the block does not have
  */
 export async function moveToBlock(
   transaction: SqlTransaction,
@@ -162,10 +151,7 @@ export async function moveToBlock(
   ])
 }
 
-/**
- * Gives the transactions of the mempool with these sequences greater ones, without changing their order. The
- * event log keeps the sequences by which it knows them.
- */
+/** Gives transactions of the mempool greater sequences in the same order. The event log keeps its own. */
 export async function shiftMempool(
   transaction: SqlTransaction,
   [first, last]: readonly [bigint, bigint],

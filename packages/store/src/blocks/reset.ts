@@ -15,9 +15,7 @@ const emptied = [
 ]
 
 /**
- * Empties the tables of the ledger and the archive, in a transaction that holds the ledger's lock. DELETE,
- * unlike TRUNCATE, blocks no reader. Dead letters stay: they are evidence, and have their own retention. They
- * no longer rest on anything.
+ * Empties the tables under the ledger's lock. DELETE, unlike TRUNCATE, blocks no reader. Dead letters stay.
  */
 export async function reset(transaction: Connection): Promise<void> {
   // So that nothing is archived on blocks that are gone.

@@ -3,7 +3,6 @@ import type { BlockState } from '@ratatosk/ports'
 import { StoreError } from '../errors.js'
 import type { Layer1Transaction } from './types.js'
 
-/** The states of a block that is not removed. */
 type KeptState = Exclude<BlockState, 'removed'>
 
 /** The column with the time at which a block first entered a state. `built_at` is always set. */

@@ -28,7 +28,7 @@ export interface SequencePart {
   readonly newestFirst?: boolean
 }
 
-/** What the store needs of a header. Times are POSIX milliseconds. */
+/** The fields of a header that the store needs. Times are POSIX milliseconds. */
 export interface BlockHeader {
   /** 28 bytes. */
   readonly headerHash: Uint8Array
@@ -66,7 +66,7 @@ export interface NewBlock extends BlockHeader {
 export interface ForeignBlock extends BlockHeader {
   /** In block order; none in an empty block. */
   readonly transactions: readonly AcceptedTransaction[]
-  /** What {@link Blocks.inMempool} has returned for these under the same lease: it is not read again. */
+  /** The result of {@link Blocks.inMempool} for these under the same lease: it is not read again. */
   readonly held?: ReadonlyMap<number, bigint>
 }
 
@@ -89,7 +89,7 @@ export interface Block extends BlockHeader {
   readonly mergedAt?: Date
 }
 
-/** What the removal of blocks took out of the ledger. */
+/** The transactions that the removal of blocks took out of the ledger. */
 export interface Undone {
   /** The removed blocks, oldest first. */
   readonly blocks: readonly Block[]
@@ -103,7 +103,7 @@ export interface ExaminedTransaction extends AcceptedTransaction {
   readonly named: readonly OutputReference[]
 }
 
-/** What adopting a block has done to the mempool. */
+/** The changes of the mempool by the adoption of a block. */
 export interface Adopted {
   readonly block: Block
   /** Its transactions that were in the mempool. */

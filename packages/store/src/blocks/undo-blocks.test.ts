@@ -69,7 +69,7 @@ describeBackends('undoing blocks', (backend) => {
       chain[8]!.id,
     ])
     expect(await store.blocks.undo(2n, lease)).toEqual({ blocks: [], transactions: 0 })
-    // What was undone can be accepted again.
+    // Undone transactions can be accepted again.
     await apply(...chain.slice(3))
     expect(await buildBlock(store, lease, 'two again', 100)).toMatchObject({ height: 2n, transactions: 6 })
   })
@@ -144,7 +144,7 @@ describeBackends('undoing blocks', (backend) => {
       { block, removedAt, submissionId: '7' },
     ])
     expect(await store.resubmissions.forget(new Date(0))).toBe(0)
-    // What waits is never forgotten.
+    // Waiting resubmissions are never forgotten.
     expect(await store.resubmissions.forget(new Date(Date.now() + 3_600_000))).toBe(1)
     expect(await store.resubmissions.waiting(9)).toHaveLength(3)
     await store.resubmissions.queued([{ sequence: waitingSecond!.sequence, submissionId: '10' }])

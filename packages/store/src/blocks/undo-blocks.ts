@@ -32,9 +32,7 @@ const keepMempool = sql`
   INSERT INTO ${schema}.resubmissions (sequence, transaction_id, cbor)
   SELECT sequence, transaction_id, cbor FROM moved`
 
-/**
- * Takes the ledger back to the state before a block, in a transaction that holds its lock; see `Blocks.undo`.
- */
+/** Reverts the ledger to before a block, under its lock; see `Blocks.undo`. */
 export async function undoBlocks(transaction: Connection, fromHeight: bigint): Promise<Undone> {
   const removed = await removeFrom(transaction, fromHeight)
   const [lowest] = removed

@@ -44,12 +44,7 @@ const undo = sql`
 
 const newest = newestBetween('resubmissions')
 
-/**
- * Reverts what the newest transactions did to the ledger, in a transaction that holds its lock. The
- * transactions themselves are among the resubmissions.
- *
- * @param from the sequence of the oldest
- */
+/** Reverts the effects from a sequence on, under the ledger's lock. Resubmissions hold the transactions. */
 export async function undoEffects(transaction: Connection, from: bigint): Promise<void> {
   // The newest first: what an older transaction made is restored before that transaction is undone.
   for (let to = maxSequence; ; ) {

@@ -86,16 +86,13 @@ const endOfPart = statement(
   sql`SELECT LEAST($2::bigint, ${nth('mempool_transactions')}, ${nth('block_transactions')}) AS end`,
 )
 
-/** What a read of acceptances has found, and up to where it has read if there are none after it. */
+/** The acceptances that a read has found, and how far it has read if there are none after it. */
 export interface Found {
   readonly rows: readonly Row<typeof acceptedRow>[]
   readonly end: bigint
 }
 
-/**
- * Acceptances of transactions that spend from or pay to an address. Of a busy address, a part of the log is
- * read.
- */
+/** Acceptances of transactions that spend from or pay to an address. A busy one is read in parts. */
 export function acceptancesOfAddress(
   database: Database,
   address: Uint8Array,

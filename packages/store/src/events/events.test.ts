@@ -12,7 +12,6 @@ const start: EventPosition = { accepted: 0n, rejected: 0n, block: 0n, verdict: 0
 const alice = walletOf('alice')
 const bob = walletOf('bob')
 
-/** An event, in short. */
 function short(event: LedgerEvent): string {
   if (event.type === 'block') return `${event.height} ${event.state}`
   if (event.type === 'rejected') return `rejected ${event.submissionId}`

@@ -192,7 +192,7 @@ export function openEvents(database: Database): EventLog {
   }
 }
 
-/** What a filter names, as the parameter of the statements. */
+/** The names of a filter, as the parameter of the statements. */
 function chosen({ transactions, address, headerHash }: EventFilter): {
   readonly kind: keyof typeof blocks
   readonly values: readonly Parameter[]
@@ -216,10 +216,7 @@ interface Parts {
   readonly verdict: Part<Row<typeof verdictRow>>
 }
 
-/**
- * Puts a block's states after the acceptances of its transactions. If the page does not reach them, the
- * states wait for a later page.
- */
+/** Puts a block's states after its acceptances; a page without all of these leaves them to a later one. */
 function inOrder({ after, to, limit }: EventRange, parts: Parts): EventPage {
   const events: LedgerEvent[] = []
   let position = after

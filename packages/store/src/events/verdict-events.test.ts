@@ -7,7 +7,6 @@ import { verdictOf, verdictOperator } from '../test/verdicts.js'
 const start: EventPosition = { accepted: 0n, rejected: 0n, block: 0n, verdict: 0n }
 const alice = walletOf('alice')
 
-/** An event, in short. */
 const short = (event: LedgerEvent) =>
   event.type === 'verdict' ? `verdict ${event.height} ${event.state}` : event.type
 

@@ -5,7 +5,6 @@ import { faucetClaims } from '../schema/faucet-tables.js'
 const { id, token, state, address, amount, nextEligibleAt, paymentId, payment, paymentExpiresAt } =
   faucetClaims
 
-/** The columns of a payment. */
 export const paymentRow = { paymentId, payment, paymentExpiresAt }
 
 /** The columns that a {@link HeldClaim} is made of. */
@@ -16,7 +15,6 @@ export const claimList = selectList(claimRow)
 
 export type ClaimRow = Row<typeof claimRow>
 
-/** The payment of a claim that has one. */
 export function toPayment(row: Row<typeof paymentRow>): Payment | undefined {
   const { paymentId, payment, paymentExpiresAt } = row
   if (paymentId === null || payment === null || paymentExpiresAt === null) return undefined

@@ -16,9 +16,7 @@ import { type ClaimRow, claimList, claimRow, toHeldClaim } from './claim-row.js'
 
 const counts = `(state = 'funded'
   OR state = 'reserved' AND (payment_id IS NOT NULL OR held_until > clock_timestamp()))`
-/**
- * SQL for the payment credential of a Shelley address (CIP-19): the index on claims has the same expression.
- */
+/** SQL for the payment credential of a Shelley address (CIP-19), as in the index on claims. */
 const credentialOf = (address: string) => `substring(${address} FROM 2 FOR 28)`
 
 const overdue = `settled_at IS NULL AND payment_expires_at <= $2::timestamptz
@@ -69,10 +67,7 @@ const reserve = statement(
   RETURNING ${claimList}`,
 )
 
-/**
- * Checks and reserves a claim; requests with the same key, address or `ipHash` wait. See
- * `ClaimStore.reserve`.
- */
+/** Reserves a claim; requests with the same key, address or `ipHash` wait. See `ClaimStore.reserve`. */
 export async function reserveClaim(database: Database, request: ReserveRequest): Promise<Reservation> {
   const { idempotencyKey, address, ipHash, amount, now, cooldownMs, dailyIpLimit, leaseMs } = request
   const time = now.toISOString()

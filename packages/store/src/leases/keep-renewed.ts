@@ -1,10 +1,8 @@
 import type { HeldLease, Lease, Leases } from './types.js'
 
 /**
- * Renews a lease every third of its lifetime.
- *
- * @param expiresAt by this process's monotonic clock, which counts from before the request: never later than
- * the database's expiry
+ * Renews a lease every third of its lifetime. `expiresAt` counts from before the request by the monotonic
+ * clock: never later than the database's expiry.
  */
 export function keepRenewed(
   leases: Pick<Leases, 'renew' | 'release'>,

@@ -98,12 +98,7 @@ export function openLeases(connection: Connection): Leases {
   return own
 }
 
-/**
- * Admits one writer of blocks at a time, and only under a lease that is held. The lease cannot be taken
- * before the transaction ends.
- *
- * @throws StoreError `STORE_LEASE_LOST`
- */
+/** Admits one block writer under a lease that is held to the end. @throws StoreError `STORE_LEASE_LOST` */
 export async function requireLease(transaction: SqlTransaction, { name, token }: Lease): Promise<void> {
   // The lease is checked after the lock was acquired, because waiting for the lock takes time.
   await advisoryLock(transaction, 'blocks')

@@ -17,13 +17,9 @@ const reference = { transaction_id: 'bytea', output_index: 'integer' } as const
 const output = { ...reference, output: 'bytea', address: 'bytea' } as const
 
 /**
- * Applies transactions to the ledger. `made_by` and `spent_by` count them from 1; added to `base` they are
- * accept sequences. Every part sees the tables as they were before the statement, so an output that the batch
- * both produces and spends never enters the ledger: it goes straight to the spent outputs.
- *
- * @param base selects the sequence before the first one
- * @param accept inserts the transactions, as `t`
- * @param mayBeSpent a condition on rows of `ledger`
+ * Applies transactions to the ledger. `made_by` and `spent_by` count from 1; plus `base` they are accept
+ * sequences. An output that the batch makes and spends goes straight to the spent outputs: each part sees the
+ * tables as before.
  */
 const append = (base: Sql, accept: Sql, mayBeSpent: string) =>
   statement(
@@ -94,15 +90,11 @@ export interface GrowingBlock {
   readonly id: bigint
   /** Added to the position of a transaction, from 1, this is its accept sequence. */
   readonly zero: bigint
-  /** What transactions of these sequences have produced is not there for the block. */
+  /** The sequences whose outputs the block does not have. */
   readonly absent: readonly [first: bigint, last: bigint]
 }
 
-/**
- * Prepares what {@link appendBatch} does for transactions that go into a block.
- *
- * @param positions of the transactions, from 1
- */
+/** As {@link appendBatch} for transactions of a block. `positions` count from 1. */
 export function blockAppender(
   transactions: readonly AcceptedTransaction[],
   positions: readonly number[],
@@ -116,11 +108,7 @@ export function blockAppender(
   }
 }
 
-/**
- * @param numberOf the number, from 1, of the transaction at a place
- * @returns how many outputs are spent that the transactions have not produced, and the first eleven
- *   parameters of the statements
- */
+/** The first eleven parameters, and the number of spent outputs that the transactions have not produced. */
 function effectsOf(
   transactions: readonly AcceptedTransaction[],
   numberOf: (place: number) => number,

@@ -77,10 +77,7 @@ export async function applyGenesis(
 /** The digests of what was given: those of a million outputs take seconds, and a node asks more than once. */
 const digests = new WeakMap<readonly LedgerEntry[], Buffer>()
 
-/**
- * SHA-256 of the outputs in any order; other work runs meanwhile. A line also has the payment credential: the
- * digests of databases that exist were made so.
- */
+/** SHA-256 of the outputs in any order. Existing digests include the payment credential in each line. */
 async function digestOf(outputs: readonly LedgerEntry[]): Promise<Buffer> {
   const known = digests.get(outputs)
   if (known !== undefined) return known

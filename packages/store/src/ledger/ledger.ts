@@ -44,7 +44,7 @@ const spenders = statement(
   WHERE waiting.sequence IS NOT NULL OR placed.sequence IS NOT NULL`,
 )
 
-/** What can be read of the mempool ledger, with or without its lock. */
+/** Reads of the mempool ledger, with or without its lock. */
 export function openLedgerReads(database: Pick<Database, 'query'>): LedgerReads {
   return {
     async outputs(references) {
@@ -79,11 +79,7 @@ export function openLedgerReads(database: Pick<Database, 'query'>): LedgerReads 
   }
 }
 
-/**
- * The mempool ledger in a transaction that holds its lock.
- *
- * @param maxRejectionBytes the most bytes of rejections that additions leave; undefined: no limit
- */
+/** The mempool ledger in a transaction that holds its lock. `maxRejectionBytes` undefined: no limit. */
 export function openLedger(transaction: SqlTransaction, maxRejectionBytes?: number): Ledger {
   return {
     ...openLedgerReads(transaction),

@@ -32,7 +32,7 @@ const plan: fc.Arbitrary<Plan> = fc.record({
   ),
 })
 
-/** What the store should hold, in plain data. */
+/** The expected content of the store, in plain data. */
 class Model {
   readonly accepted: AcceptedTransaction[] = []
   /** In the order of acceptance. */
@@ -159,9 +159,7 @@ async function expectAgreement({ store }: TestStore, model: Model): Promise<void
   if (last) expect(await store.transaction(last.id)).toEqual(last.cbor)
 }
 
-/**
- * Undoes one transaction after the other as a block's removal will, from what the store has kept alone.
- */
+/** Undoes transactions one by one as the removal of a block does, from stored data alone. */
 async function expectUndone({ store, database, schema }: TestStore, model: Model): Promise<void> {
   for (const [position, { id }] of [...model.accepted.entries()].reverse()) {
     await database.transaction(async (connection) => {

@@ -31,7 +31,7 @@ export interface Batch {
   readonly transactions: readonly AcceptedTransaction[]
 }
 
-/** What can be read of the mempool ledger. */
+/** The reads of the mempool ledger. */
 export interface LedgerReads {
   /** The unspent outputs of `references`, in their order. `undefined`: unknown or spent. One query. */
   outputs(references: readonly OutputReference[]): Promise<(Uint8Array | undefined)[]>
@@ -47,8 +47,7 @@ export interface LedgerReads {
 /** The mempool ledger before its lock. Valid only inside the callback of {@link Store.withUnlockedLedger}. */
 export interface UnlockedLedger extends LedgerReads {
   /**
-   * Waits for the lock, which is held until the SQL transaction ends. What was read before may no longer be
-   * so.
+   * Waits for the lock, which is held until the SQL transaction ends. Earlier reads may be outdated.
    */
   lock(): Promise<Ledger>
 }

@@ -7,18 +7,11 @@ import { acceptedAscending } from './chain.js'
 interface DroppedTransaction {
   /** Orders the drops. Gaps have no meaning. */
   readonly number: bigint
-  /**
-   * The transaction; undefined: everything was undone, by a reset. Its id may be accepted again, with another
-   * sequence.
-   */
+  /** The transaction; undefined: a reset undid all. Its id may be accepted again, with another sequence. */
   readonly transaction: { readonly sequence: bigint; readonly id: Uint8Array } | undefined
 }
 
-/**
- * What something that follows acceptance reads. Transactions appear in the order of their sequences: once a
- * sequence was read, no lower one appears. To be exact, read `accepted` first and `dropped` after it, undo
- * what was dropped, and skip dropped transactions among the accepted ones.
- */
+/** The reads of a follower of acceptance. */
 export interface LedgerChanges {
   /**
    * Accepted transactions with a sequence above `after`, oldest first, at most `limit`. Dropped ones are not

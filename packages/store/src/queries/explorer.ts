@@ -103,7 +103,7 @@ const delayTo = (to: Reached) =>
   )
 const delay = { committed: delayTo('committed'), merged: delayTo('merged') }
 
-/** What an explorer reads of blocks; see `Store.explorer`. */
+/** The explorer's reads of blocks; see `Store.explorer`. */
 export function openExplorer(database: Database): ExplorerReads {
   const minutes = async (
     query: typeof accepted,

@@ -16,7 +16,7 @@ const transaction = statement(
   LIMIT 1`,
 )
 
-/** What clients ask about transactions, addresses and blocks. */
+/** The queries of clients about transactions, addresses and blocks. */
 export function openQueries(database: Database): Queries {
   return {
     async transaction(id) {

@@ -83,10 +83,7 @@ describeBackends('pages of unspent outputs', (backend) => {
     )
   })
 
-  /**
-   * Two outputs fill a page. Before each page, a batch of transactions spends some outputs and produces
-   * others.
-   */
+  /** Compares pages of two outputs, with a batch of transactions before each page. */
   async function compare(
     store: Store,
     outputs: number,

@@ -3,12 +3,7 @@ import { addRejections } from './add-rejections.js'
 import { pruneToBytes } from './prune-rejections.js'
 import type { NewRejection } from './types.js'
 
-/**
- * Adds rejections in a transaction, and prunes in the same transaction what is over the limit: no read
- * ever returns more.
- *
- * @param maxBytes undefined: no limit
- */
+/** Adds rejections and prunes down to `maxBytes` (undefined: no limit) in one transaction. */
 export async function addWithinLimit(
   transaction: Connection,
   rejections: readonly NewRejection[],

@@ -125,7 +125,7 @@ async function pruneStep(
 ): Promise<{ forgotten: number; dropped: number }> {
   const [submissions] = await transaction.query(forgetSubmissions, retention)
   const forgotten = submissions?.forgotten ?? 0
-  // What is forgotten takes its CBOR along, so CBOR is dropped only when nothing is left to forget.
+  // Forgetting a row removes its CBOR too, so CBOR is dropped only when nothing is left to forget.
   if (forgotten === step) return { forgotten, dropped: 0 }
   const [letters] = await transaction.query(dropCbor, [maxBytes])
   return { forgotten, dropped: letters?.dropped ?? 0 }

@@ -74,11 +74,7 @@ const usage = statement(
   sql`SELECT ${selectList(usageRow)} FROM ${schema}.rejection_usage WHERE id = 1`,
 )
 
-/**
- * The {@link Rejections} of a schema.
- *
- * @param maxBytes the most bytes that additions leave; undefined: no limit
- */
+/** The {@link Rejections} of a schema. `maxBytes` undefined: no limit. */
 export function openRejections(database: Database, maxBytes?: number): Rejections {
   return {
     add: (rejections) =>

@@ -24,7 +24,7 @@ export interface NewRejection {
   readonly spentBy?: Uint8Array
 }
 
-/** What is kept of details that are too long. */
+/** The kept part of details that are too long. */
 export interface TruncatedDetails {
   readonly truncated: true
   /** Length of the details as JSON, in bytes of UTF-8. */
@@ -92,7 +92,7 @@ export interface Retention {
   readonly maxBytes: number
 }
 
-/** What {@link Rejections.prune} did. */
+/** The effects of {@link Rejections.prune}. */
 export interface Pruned {
   /** Dead letters that have lost their CBOR. */
   readonly cborDropped: number

@@ -1,10 +1,7 @@
 import { bigint, index } from 'drizzle-orm/pg-core'
 import { bytea, ratatosk } from './columns.js'
 
-/**
- * The bodies of blocks that left the ledger without being merged, while layer 1 may show them again. Times
- * are POSIX milliseconds.
- */
+/** Bodies of unmerged blocks that left the ledger and may return. Times are POSIX milliseconds. */
 export const keptBodies = ratatosk.table(
   'kept_bodies',
   {

@@ -6,10 +6,7 @@ import { bytea, moment, ratatosk } from './columns.js'
 /** Numbers rejections in order. Gaps have no meaning. */
 export const rejectionSequence = ratatosk.sequence('rejection_sequence')
 
-/**
- * Dead letters: submissions that validation has rejected for good. One row for the same bytes, however often
- * submitted.
- */
+/** Dead letters: submissions that validation has finally rejected; one row for the same bytes. */
 export const rejections = ratatosk.table(
   'rejections',
   {
@@ -22,7 +19,7 @@ export const rejections = ratatosk.table(
     /** NULL after retention has dropped it. */
     cbor: bytea('cbor'),
     cborBytes: integer('cbor_bytes').notNull(),
-    /** What retention counts for the rest of the row. */
+    /** Retention counts this for the rest of the row. */
     reasonBytes: integer('reason_bytes').notNull(),
     attempts: integer('attempts').notNull(),
     code: text('code').notNull(),
@@ -46,7 +43,7 @@ export const rejections = ratatosk.table(
     index('rejections_transaction_id')
       .on(table.transactionId, table.sequence)
       .where(sql`${table.transactionId} IS NOT NULL`),
-    // What can be reopened once its spender has left the ledger.
+    // Rejections that can be reopened once their spender has left the ledger.
     index('rejections_spent_by')
       .on(table.spentBy, table.sequence)
       .where(sql`${table.spentBy} IS NOT NULL AND ${table.cbor} IS NOT NULL`),

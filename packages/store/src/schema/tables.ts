@@ -5,11 +5,7 @@ import { bytea, moment, ratatosk } from './columns.js'
 /** Numbers transactions and genesis outputs in order of acceptance. Gaps have no meaning. */
 export const acceptSequence = ratatosk.sequence('accept_sequence')
 
-/**
- * Numbers the acceptance in the event log: the accept sequence that the transaction was given first. It moves
- * with the transaction, and stays when the block of another operator gives what waits a greater accept
- * sequence.
- */
+/** Sequence in the event log: the accept sequence at first acceptance, kept when the latter grows. */
 const eventSequence = () => bigint('event_sequence', { mode: 'bigint' }).notNull().unique()
 
 /** Accepted transactions that are not in a block yet. */
@@ -77,10 +73,7 @@ export const blocks = ratatosk.table(
     height: bigint('height', { mode: 'bigint' }).notNull(),
     state: blockState('state').notNull(),
     headerHash: bytea('header_hash').notNull().unique(),
-    /**
-     * Plutus data CBOR of the ten fields. The next columns repeat the fields that the next block and the
-     * merge need.
-     */
+    /** Plutus data CBOR. The next columns repeat the fields that the next block and the merge need. */
     header: bytea('header').notNull(),
     previousHeaderHash: bytea('previous_header_hash').notNull(),
     utxosRoot: bytea('utxos_root').notNull(),
@@ -111,9 +104,8 @@ export const blocks = ratatosk.table(
 )
 
 /**
- * Building a block moves transactions here from the mempool; removing it moves them back. Positions count
- * from 1. `block_id` is no foreign key: the statement that moves them has just inserted the block, and
- * checking it again took as long as half of the move.
+ * Transactions of blocks, with positions from 1. `block_id` is no foreign key: the statement that moves them
+ * has just inserted the block, and checking it again took as long as half of the move.
  */
 export const blockTransactions = ratatosk.table(
   'block_transactions',
@@ -132,10 +124,7 @@ export const blockTransactions = ratatosk.table(
   ],
 )
 
-/**
- * Transactions that the removal of a block took out of the ledger. A row keeps its CBOR until the queue has
- * the transaction again; afterwards it says only that, and in which block, it was removed.
- */
+/** Transactions of removed blocks. Rows keep the CBOR until the queue has the transaction again. */
 export const resubmissions = ratatosk.table(
   'resubmissions',
   {
@@ -179,10 +168,7 @@ export const answers = ratatosk.table(
   ],
 )
 
-/**
- * Every state that a block has entered, in order. A trigger on `blocks` writes it; rows are never changed.
- * The other columns repeat the block, which may be replaced or reset later.
- */
+/** Every state of each block, in order. A trigger on `blocks` writes it; rows never change. */
 export const blockEvents = ratatosk.table(
   'block_events',
   {
@@ -211,11 +197,7 @@ export const addressHistory = ratatosk.table(
   (table) => [primaryKey({ columns: [table.address, table.sequence] })],
 )
 
-/**
- * Accepted transactions that the ledger has undone, in the order of the undoing, for what follows acceptance.
- * A row without transaction: everything was undone. Whatever takes an accepted transaction out of the ledger
- * adds a row, under the ledger's lock.
- */
+/** Undone acceptances, in order, added under the ledger's lock. No transaction: everything was undone. */
 export const droppedTransactions = ratatosk.table(
   'dropped_transactions',
   {
@@ -223,10 +205,7 @@ export const droppedTransactions = ratatosk.table(
     /** Its accept sequence, which no other transaction ever gets. */
     sequence: bigint('sequence', { mode: 'bigint' }),
     transactionId: bytea('transaction_id'),
-    /**
-     * How many dead letters that rest on the transaction may still be reopened; 0 once the others are
-     * settled.
-     */
+    /** How many dead letters that rest on it may still be reopened; 0 once the others are settled. */
     reopenings: integer('reopenings').notNull().default(1_000),
   },
   (table) => [
@@ -284,10 +263,7 @@ export const archivedBlocks = ratatosk.table(
     headerHash: bytea('header_hash').notNull().unique(),
     /** Plutus data CBOR of the ten fields. */
     header: bytea('header').notNull(),
-    /**
-     * Canonical CBOR. The migration sets its storage to EXTERNAL, so that part of it can be read without the
-     * rest.
-     */
+    /** Canonical CBOR. Its storage is EXTERNAL, so that parts of it can be read. */
     body: bytea('body').notNull(),
     merged: boolean('merged').notNull(),
     archivedAt: moment('archived_at').notNull().defaultNow(),

@@ -91,10 +91,7 @@ const embedded: Backend = {
 export const describeEveryBackend = (subject: string, tests: (backend: Backend) => void): void =>
   describeOn([postgresql, embedded], subject, tests)
 
-/**
- * Runs the same tests on PostgreSQL; on PGlite, which takes half a second of processor time to migrate each
- * test's schema, if PostgreSQL is missing or `RATATOSK_STORES=all`.
- */
+/** Tests on PostgreSQL; on PGlite (half a second a schema) without it or with `RATATOSK_STORES=all`. */
 export const describeBackends = (subject: string, tests: (backend: Backend) => void): void =>
   describeOn(everyBackend ? [postgresql, embedded] : [postgresql], subject, tests)
 

@@ -6,7 +6,6 @@ import { entry, outputOf, walletOf } from './transactions.js'
 export const alice = walletOf('alice')
 export const genesis = Array.from({ length: 5 }, (_, index) => entry(outputOf('genesis', index), alice))
 
-/** A block of the model. */
 export interface ModelBlock {
   readonly name: string
   state: BlockState
@@ -14,11 +13,11 @@ export interface ModelBlock {
   readonly isAdopted?: boolean
 }
 
-/** What the store should hold, in plain data. */
+/** The expected content of the store, in plain data. */
 export class Model {
   /** Every transaction in the order of acceptance; blocks hold the first of them and the mempool the rest. */
   accepted: readonly AcceptedTransaction[] = []
-  /** What each transaction spends or reads, by its id. */
+  /** The outputs that each transaction spends or reads, by its id. */
   readonly named = new Map<string, readonly OutputReference[]>()
   readonly chain: ModelBlock[] = []
   readonly removed = new Map<string, Pick<ModelBlock, 'contents' | 'isAdopted'>>()

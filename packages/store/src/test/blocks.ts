@@ -14,10 +14,7 @@ export async function takeLease(store: Store, name = 'sequencer'): Promise<Lease
   return lease
 }
 
-/**
- * A block named `name` of the oldest transactions of the mempool, `limit` at most. Its header only needs to
- * differ from all others.
- */
+/** A block of the oldest `limit` transactions of the mempool, with a unique header. */
 export async function newBlock({ blocks }: Store, name: string, limit: number): Promise<NewBlock> {
   const oldest = await blocks.oldest(limit)
   const newest = await blocks.newest()

@@ -11,7 +11,7 @@ interface Reading {
   readonly limit?: number
 }
 
-/** What has happened since a position, page by page. */
+/** The events since a position, page by page. */
 export async function readEvents(
   { events }: Store,
   { after = start, filter = {}, limit = 1_000 }: Reading = {},

@@ -20,10 +20,7 @@ export function walletOf(name: string): Wallet {
   return { address: Uint8Array.of(0x60, ...idOf(name).slice(0, 28)) }
 }
 
-/**
- * A transaction named `name` that pays each of `wallets` one output. Its bytes only need to differ from all
- * others.
- */
+/** A transaction with unique bytes that pays each of `wallets` one output. */
 export function transaction(
   name: string,
   spent: readonly OutputReference[],

@@ -1,14 +1,14 @@
 import type { Layer1Transaction } from '../blocks/types.js'
 
 /**
- * `unavailable`: no one serves its body. `valid`: that came, and breaks no rule. `invalid`: it breaks a rule,
- * and nothing is sent yet. `unprovable`: no fraud proof removes it. `removing`: transactions are recorded.
- * `removed`: the state queue no longer has it.
+ * `unavailable`: no one serves its body. `valid`: it breaks no rule. `invalid`: it breaks one, nothing is
+ * sent yet. `unprovable`: no fraud proof removes it. `removing`: transactions are recorded. `removed`: it
+ * left the queue.
  */
 type VerdictState = 'unavailable' | 'valid' | 'invalid' | 'unprovable' | 'removing' | 'removed'
 
 /**
- * What a transaction is for: it asks a question of the summons, pays outputs whose datums are parts of a
+ * The purpose of a transaction: it asks a question of the summons, pays outputs whose datums are parts of a
  * proof, mints the verdict, removes the block, or prunes the blocks behind it.
  */
 export type VerdictStage = 'question' | 'datum' | 'verdict' | 'removal' | 'prune'
