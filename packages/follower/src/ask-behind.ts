@@ -10,10 +10,7 @@ const [servedForMs, slowForMs] = [600_000, 60_000]
 /** Milliseconds for one body, and for all between two reads of layer 1: the first block must not wait. */
 const [bodyMs, roundMs] = [5_000, 30_000]
 
-/**
- * Asks peers for the bodies behind a block whose body none of them has, and gives those that none has to
- * `unavailable`: one block after the other would take too long where an operator withholds many.
- */
+/** Asks peers for the bodies behind an unavailable block; an operator may withhold many. */
 export function createAskBehind(peers: Peers, unavailable: FollowerOptions['unavailable']) {
   /** Until when a block is left alone, by header hash, on the clock of `performance.now()`. */
   const restsUntil = new BytesMap<number>()

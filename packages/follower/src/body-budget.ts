@@ -10,7 +10,7 @@ export interface BodyBudget {
 }
 
 /**
- * What one body takes of a budget. The oldest share gets what it asks for, so that no share waits for ever;
+ * The share of one body in a budget. The oldest share gets what it asks for, so that no share waits for ever;
  * the others wait until there is room.
  */
 export interface BodyShare {

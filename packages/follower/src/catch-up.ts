@@ -69,10 +69,7 @@ type CaughtUp =
       readonly error: BlockError
     }
 
-/**
- * A body that belongs to its header, as far as its sender answers for it. `error`: why the block cannot be
- * applied, from any peer.
- */
+/** A body that belongs to its header. `error`: why the block cannot be applied, from any peer. */
 interface VerifiedBody extends Pick<RightBody, 'body' | 'outputs'> {
   readonly bytes: Uint8Array
   readonly error?: unknown
@@ -90,8 +87,7 @@ interface Download {
 }
 
 /**
- * Archives the blocks of a path in batches. Bodies are requested concurrently, then verified and judged in
- * order. Behind an unprovable block they are judged only.
+ * Archives a path in batches: concurrent requests, judged in order. Behind an unprovable block, judges only.
  */
 export async function catchUp(
   { fork, missing, mergedHeight }: HeaderPath,

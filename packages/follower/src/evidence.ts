@@ -9,7 +9,7 @@ import { FollowerError } from './errors.js'
 export interface EvidenceOptions {
   /** Created when it is needed; nothing else may be in it. */
   readonly dir: string
-  /** What the folder may take; the oldest evidence goes first. */
+  /** The size limit of the folder; the oldest evidence goes first. */
   readonly maxBytes: number
 }
 
@@ -33,7 +33,7 @@ interface Kept {
   readonly isReported: boolean
 }
 
-/** What a report's file has. */
+/** The content of a report's file. */
 interface Report {
   readonly headerHash: string
   readonly height: number

@@ -10,7 +10,6 @@ import { FollowerError } from './errors.js'
 import type { Peer, Peers } from './peers.js'
 import type { ChainState } from './types.js'
 
-/** A block that is not archived. */
 export interface MissingBlock {
   readonly headerHash: Uint8Array
   /** Plutus data CBOR. */
@@ -29,10 +28,7 @@ export interface HeaderPath {
 
 interface HeaderPaths {
   /**
-   * Follows the headers backwards from layer 1's newest block. The state queue has the newest headers; older
-   * ones come from peers and are verified by their hashes.
-   *
-   * @returns undefined when no peer has a missing header now
+   * Follows headers back from layer 1's newest block, older ones from peers; undefined if one is missing.
    * @throws {FollowerError} `FOLLOWER_BROKEN_QUEUE` when the queue's headers do not follow each other
    */
   find(state: ChainState, signal: AbortSignal): Promise<HeaderPath | undefined>

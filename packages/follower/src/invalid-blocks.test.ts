@@ -19,10 +19,7 @@ interface Hostile {
   readonly missing?: readonly Uint8Array[]
 }
 
-/**
- * A transfer that also mints under a native script which never holds: it asks for a signature that is not
- * there.
- */
+/** A transfer that also mints under a native script which asks for a missing signature. */
 function failingScript({ coins: [coin] }: SourceChain): Uint8Array {
   const { key, reference } = coin!
   const script = new CborWriter().array(2).uint(0).bytes(new Uint8Array(28).fill(9)).toBytes()

@@ -31,10 +31,7 @@ import { rebuildUtxos } from './rebuild-utxos.js'
 import { createRecentlySpent } from './recently-spent.js'
 import type { GenesisUtxo, InvalidBlock } from './types.js'
 
-/**
- * States that can be reverted to; an older state is rebuilt from bodies. At least the size of an archived
- * batch.
- */
+/** Revertible states; older ones are rebuilt from bodies. At least the size of an archived batch. */
 const keptStates = 64
 
 /** The unspent outputs after the newest archived block, and the rules that the next block must keep. */
@@ -42,38 +39,21 @@ export interface LedgerState {
   /** Blake2b-256 of an unspent output; see `OutputHashes`. */
   readonly outputHash: OutputHashes
   /**
-   * Verifies that a block begins with this state.
-   *
-   * @throws {BlockError} `BLOCK_INVALID`
-   * @throws {FollowerError} `FOLLOWER_GENESIS_MISMATCH`
+   * Verifies that a block begins here.
+   * @throws {BlockError} `BLOCK_INVALID`; {FollowerError} `FOLLOWER_GENESIS_MISMATCH`
    */
   assertFollows(header: Pick<Header, 'prevUtxosRoot'>): void
   /**
-   * Judges a block and advances to the state after it.
-   *
-   * @param right a body that belongs to the header
-   * @throws {BlockError} `BLOCK_INVALID` when the block breaks a rule; the state is unchanged
-   * @throws {FollowerError} `FOLLOWER_GENESIS_MISMATCH`
-   * @throws {ScriptsNotRunError} when scripts could not be run
+   * Judges a block and advances.
+   * @throws {BlockError} `BLOCK_INVALID`, with the state unchanged; {FollowerError}
+   *   `FOLLOWER_GENESIS_MISMATCH`; {ScriptsNotRunError} when scripts could not be run
    */
   apply(right: Pick<RightBody, 'body' | 'outputs'>, header: Header): Promise<void>
-  /**
-   * Advances to the state after a block without judging it.
-   *
-   * @throws {BlockError} `BLOCK_INVALID` when the block does not lead to its header's root; the state is
-   *   unchanged
-   */
+  /** Advances without judging. @throws {BlockError} `BLOCK_INVALID`, unchanged, if the root differs */
   pass(body: BlockBody, header: Header): Promise<void>
-  /**
-   * The present state, and the one after a block that breaks a rule, to prove what they hold; until `align`
-   * is called.
-   */
+  /** The states before and after an invalid block, to prove what they hold; until `align` is called. */
   accuse(body: BlockBody): Promise<Pick<InvalidBlock, 'before' | 'outputBefore' | 'afterTransactions'>>
-  /**
-   * Moves to the kept state with a root; else to the state after the archive's newest block.
-   *
-   * @returns whether it is the state with that root
-   */
+  /** Moves to the kept state with a root, else to the archive's newest. Returns whether it has that root. */
   align(signal: AbortSignal, root?: Uint8Array): Promise<boolean>
   close(): Promise<void>
 }
@@ -103,12 +83,7 @@ export async function openLedgerState({
   })
   const recentlySpent = createRecentlySpent(keptStates)
 
-  /**
-   * The CBOR of an output.
-   *
-   * @param outref CBOR of its reference
-   * @param hash undefined if it is not unspent
-   */
+  /** The CBOR of an output; `hash` is undefined if it is not unspent. */
   function outputOf(outref: Uint8Array, hash: Uint8Array | undefined): Uint8Array | undefined {
     if (hash === undefined) return undefined
     const output = outputs.get(outref)

@@ -3,9 +3,8 @@ import { openUndamaged } from '@ratatosk/trie/lmdb'
 import { open } from 'lmdb'
 
 /**
- * CBOR of outputs by the CBOR of their references. An output never changes, because its reference contains
- * the hash of the transaction that produces it. Therefore writes are idempotent, a crash leaves nothing
- * inconsistent, and spent outputs may remain. The output trie determines which outputs are unspent.
+ * CBOR of outputs by the CBOR of their references. Outputs never change: writes are idempotent, a crash
+ * leaves nothing inconsistent, and spent ones may remain. The output trie determines which are unspent.
  */
 export interface OutputStore {
   /** Whether the store has every output that the trie beside it holds. */
@@ -21,11 +20,7 @@ export interface OutputStore {
   close(): Promise<void>
 }
 
-/**
- * Outputs in an LMDB folder, created if missing.
- *
- * @throws TrieError `TRIE_STORE_CORRUPT` if the folder is damaged
- */
+/** Outputs in an LMDB folder. @throws TrieError `TRIE_STORE_CORRUPT` if the folder is damaged */
 export function openOutputStore(path: string): OutputStore {
   return openUndamaged(path, () => openFolder(path))
 }
@@ -76,7 +71,6 @@ function* partsOf<Item>(items: Iterable<Item>): Generator<readonly Item[], void>
   if (part.length > 0) yield part
 }
 
-/** Outputs in memory. */
 export function createMemoryOutputs(): OutputStore {
   const outputs = new Map<string, Uint8Array>()
   const keyOf = (outref: Uint8Array): string => asBuffer(outref).toString('latin1')

@@ -29,12 +29,7 @@ export interface PeerRequest<Result> extends Omit<PeerCall, 'accept' | 'text'> {
   readonly room?: (bytes: number) => Promise<void>
 }
 
-/**
- * Asks an untrusted peer for a header or a body. The feed limits the size of the response.
- *
- * @returns undefined for 404
- * @throws {FollowerError} `FOLLOWER_PEER_ANSWER`; the feed's errors; the signal's reason
- */
+/** Asks an untrusted peer; undefined for 404. @throws {FollowerError} `FOLLOWER_PEER_ANSWER`, feed errors */
 export async function askPeer<Result>({
   feed,
   room,
@@ -123,10 +118,7 @@ export async function callPeer<Result>(
   }
 }
 
-/**
- * Resolves at the response head. The signal ends the connection. Redirects are not followed: the target is
- * not a peer.
- */
+/** Resolves at the response head. Redirects are not followed: the target is not a peer. */
 function answerOf(call: PeerCall, signal: AbortSignal): Promise<IncomingMessage> {
   const { url, agent, accept, text } = call
   return new Promise((resolve, reject) => {

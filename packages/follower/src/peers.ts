@@ -11,7 +11,6 @@ import type { FollowerOptions } from './types.js'
 /** Upper bound of the backoff. */
 const maxBackoffMs = 300_000
 
-/** The requests to a peer. */
 interface Requests {
   /** Whether the peer has sent a wrong body, and no right one since. */
   isDoubted: boolean
@@ -43,7 +42,7 @@ export interface Peer {
   body(headerHash: Uint8Array, share: BodyShare, signal: AbortSignal): Promise<EncodedBody | undefined>
 }
 
-/** What a request to a peer may take; see `FollowerOptions`. */
+/** The limits of a request to a peer; see `FollowerOptions`. */
 export type PeerSettings = Pick<
   FollowerOptions,
   'stallMs' | 'timeoutMs' | 'maxBodyBytes' | 'backoffMs' | 'budget'

@@ -15,7 +15,7 @@ import { movedParts } from '@ratatosk/fraud'
 /** A body that belongs to its header. */
 export interface RightBody {
   readonly body: BlockBody
-  /** What the block does to the outputs. Absent if no block with this body is valid. */
+  /** The block's change of the outputs. Absent if no block with this body is valid. */
   readonly outputs?: DerivedBlock['outputs']
   /** Why no block with this body is valid. Its sender is not at fault. */
   readonly error?: BlockError
@@ -24,14 +24,11 @@ export interface RightBody {
 /** A body as its header may commit to it. */
 interface Reading {
   readonly derivation: Derivation
-  /** What was sent as its diff, if that must follow from the transactions. */
+  /** The diff of the peer, if that must follow from the transactions. */
   readonly diff?: BlockBody
 }
 
-/**
- * The readings of a body of which its header may commit to any: where transactions do not decode, what the
- * scripts read of them, and that they move nothing. What a peer says of these is replaced.
- */
+/** The readings of a body of which its header may commit to any; they replace what a peer says of them. */
 async function* readingsOf(body: BlockBody): AsyncGenerator<Reading, void> {
   const { transactions } = body
   let isMoved = false
@@ -71,11 +68,7 @@ export async function verifyReadings(
   throw mismatch
 }
 
-/**
- * The first reading of a body whose header says nothing about it.
- *
- * @throws {BlockError} (rejects) `BLOCK_BODY_MISMATCH` when it is the body of no header at all
- */
+/** The first reading, without a header. @throws {BlockError} `BLOCK_BODY_MISMATCH` if it fits no header */
 export async function firstReading(body: BlockBody): Promise<BlockBody> {
   for await (const { derivation, diff } of readingsOf(body)) {
     if (diff === undefined) return { transactions: body.transactions, ...(await derivation.diffInTurns()) }

@@ -4,8 +4,8 @@ import { CborReader, equalBytes } from '@ratatosk/cbor'
 const maxBytes = 64 * 1024 * 1024
 
 /**
- * The references that the blocks of the kept states spent. Outputs that older blocks spent can be deleted;
- * those that the last blocks before a restart spent never are, nor are those beyond the bytes that are kept.
+ * References that blocks of the kept states spent, to delete the outputs later. Those before a restart, or
+ * beyond the kept bytes, are never deleted.
  */
 export interface RecentlySpent {
   /** @param root of the state after the block */

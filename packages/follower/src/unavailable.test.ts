@@ -17,7 +17,7 @@ async function withholding(chain: SourceChain, withheld: ReadonlySet<number>): P
   return serve({ ...whole, byHash })
 }
 
-/** What a follower asks for, answered by what is known by then. */
+/** The answers to a follower, from what is known by then. */
 function openSource() {
   const asked: UnavailableBlock[] = []
   const shown = new Map<string, readonly Uint8Array[]>()

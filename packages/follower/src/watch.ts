@@ -17,10 +17,7 @@ interface Call {
   isUnprovable: boolean
 }
 
-/**
- * @param closing aborts when the follower closes
- * @param gaveUp called when a call has ended with `unprovable`
- */
+/** `closing` aborts when the follower closes; `gaveUp` is called after `unprovable`. */
 export function createWatch(
   watch: FollowerOptions['watch'],
   closing: AbortSignal,

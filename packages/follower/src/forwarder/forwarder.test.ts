@@ -25,7 +25,7 @@ test('of three nodes, each has what any of them accepts, and nothing goes in cir
     const before = [second, third].map(({ asked }) => asked.status)
     await until(() => [second, third].every(({ asked }, n) => asked.status >= before[n]! + count))
   }
-  // What was on its way has arrived after one round.
+  // All questions under way have arrived after one round.
   await questions(100)
   const posts = () => nodes.map(({ asked }) => asked.submit)
   const before = posts()

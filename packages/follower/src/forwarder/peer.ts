@@ -4,14 +4,14 @@ import { toHex } from '@ratatosk/cbor'
 import { callPeer, type PeerCall, peerAddress } from '../index.js'
 import type { MempoolTransaction } from './types.js'
 
-/** What is read of an answer: the beginning says everything. */
+/** The part of an answer that is read: the beginning says everything. */
 const maxAnswerBytes = 16_384
 /** Upper bound of the wait that a peer may ask for, in milliseconds. */
 const maxRetryAfterMs = 300_000
 /** Statuses that end the search of a peer for a transaction: it was accepted there. */
 const accepted = ['mempool', 'built', 'submitted', 'committed', 'mature', 'merged']
 
-/** What a peer answered to a transaction. */
+/** A peer's answer to a transaction. */
 export type Answer =
   | { readonly kind: 'delivered' | 'known' }
   | { readonly kind: 'refused'; readonly reason: string }
@@ -22,11 +22,7 @@ export type Answer =
 export interface PeerNode {
   /** Base URL, for logs. */
   readonly name: string
-  /**
-   * Submits a transaction, unless the peer has accepted it already.
-   *
-   * @throws any error if the peer does not answer as a node does; the signal's reason
-   */
+  /** Submits a transaction, unless the peer has it. Throws if the peer does not answer as a node does. */
   give(transaction: MempoolTransaction, signal: AbortSignal): Promise<Answer>
   /** Closes idle connections. */
   close(): void

@@ -23,7 +23,6 @@ export class LogLines implements Log {
     this.#add({ ...fields, level: 'error', message })
   }
 
-  /** Each backoff of a peer, with its reason. */
   get backedOff(): { peer: unknown; reason: unknown; backoffMs: unknown }[] {
     return this.lines
       .filter(({ message }) => message === 'Peer backed off')

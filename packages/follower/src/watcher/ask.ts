@@ -14,7 +14,7 @@ import { buildAndSend } from './send.js'
 /** Shares of the time for an answer in which layer 1 has to include a question. */
 const sharesOfPeriod = 2
 
-/** What the summons proves by silence, as verdicts name it. */
+/** The fact that the summons proves by silence, as verdicts name it. */
 export const silence = { policy: 'summons', fraud: 'unanswered' } as const
 
 /** A question to be asked, about a block. */
@@ -34,12 +34,7 @@ export interface QuestionTerm {
   readonly isInTime: boolean
 }
 
-/**
- * The term of a question about a block.
- *
- * @param slot of layer 1's tip
- * @throws TypeError without a summons
- */
+/** The term of a question about a block. @throws TypeError without a summons */
 export async function termOf(
   { layer1, contracts, signal, validityMs }: WatcherContext,
   { endTime }: Pick<Header, 'endTime'>,
@@ -57,8 +52,8 @@ export async function termOf(
 }
 
 /**
- * Whether a question waits for its answer already, that of another included. One whose deadline is later than
- * that of a new one counts for nothing: an operator could ask it to gain time.
+ * Whether any question waits already. One with a later deadline counts for nothing: an operator could ask it
+ * to gain time.
  */
 export const isAsked = (
   { open, pending }: Waiting,
@@ -71,10 +66,7 @@ const counts =
   ({ question }: OpenQuestion): boolean =>
     question.deadline <= latest && isAbout(wanted)(question)
 
-/**
- * Whether a question waits for its answer already. One that is not recorded is kept: after a restart, its
- * answer is read although layer 1 does not show the question any more.
- */
+/** Whether a question waits already. One not recorded is kept: its answer is read after a restart. */
 export async function reliesOnAsked(
   { verdicts }: WatcherContext,
   { kept }: QuestionBook,

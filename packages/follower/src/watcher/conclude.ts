@@ -5,10 +5,7 @@ import type { VerdictRecord } from '@ratatosk/store'
 import type { Missing, WatcherContext } from './context.js'
 import { forget, removalsOf } from './send.js'
 
-/**
- * Settles a verdict about a block that the state queue does not show, if that is certain: the provider may
- * show an older queue, or layer 1 may have lost the block's commit in a roll-back.
- */
+/** Settles a verdict about a block that the queue does not show, unless by an old view or a roll-back. */
 export async function conclude(
   context: WatcherContext,
   verdict: VerdictRecord,
@@ -29,10 +26,7 @@ export async function conclude(
   else log.info(fields, 'An invalid block is gone: this watcher did not remove it')
 }
 
-/**
- * Whether a transaction has taken a block out of the queue since its commit. The element before it shows
- * that: the commit replaced that element, and if another transaction has replaced it since, that one did.
- */
+/** Whether another transaction than the block's commit has spent the element before: it took the block. */
 async function isTaken(
   context: WatcherContext,
   { header, headerHash, height, commitId, state }: VerdictRecord,
@@ -68,12 +62,7 @@ async function isTaken(
   return replaced.kind === 'confirmed' && replaced.slot >= commit.slot
 }
 
-/**
- * Settles verdicts about blocks whose bodies were missing, and that a follower has archived since.
- *
- * @param missing by header hash; loses these blocks
- * @returns the others
- */
+/** Settles verdicts about missing bodies that were archived since; returns the other blocks. */
 export async function settleValid(
   { verdicts, archive, log }: WatcherContext,
   open: readonly VerdictRecord[],

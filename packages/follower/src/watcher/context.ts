@@ -26,7 +26,7 @@ export interface OwnTransaction {
   readonly stage: VerdictStage | 'sweep'
 }
 
-/** What this process knows of a transaction that it has built or adopted. */
+/** The process's knowledge of a transaction that it has built or adopted. */
 export interface InFlight {
   readonly transaction: OwnTransaction
   /** When it may be sent again, on the clock of `performance.now()`. */
@@ -35,7 +35,6 @@ export interface InFlight {
   isAccepted: boolean
 }
 
-/** What everything in a watcher shares. */
 export interface WatcherContext
   extends Omit<WatcherOptions, 'pollMs' | 'patienceMs' | 'validityMs' | 'observer'> {
   readonly validityMs: number
@@ -84,7 +83,7 @@ export interface Missing {
 export interface Job {
   readonly block: InvalidBlock
   readonly book: QuestionBook
-  /** Aborts when the block is gone, or the follower closes. */
+  /** Lovelace that the datums of the longest proof lock, with collateral and fees. */
   readonly signal: AbortSignal
   /** Whether the verdict was recorded for this finding. */
   isRecorded: boolean

@@ -19,7 +19,7 @@ import { openTurn } from './turn.js'
 import type { DisputedBlock, Watcher, WatcherOptions } from './types.js'
 import { advanceUnavailable } from './unavailable.js'
 
-/** What the datums of the longest proof lock, with collateral and fees, in lovelace. */
+/** Lovelace that the datums of the longest proof lock, with collateral and fees. */
 const leastLovelace = 350_000_000n
 /** Milliseconds between two reads of the balance, while nothing is lacking. */
 const balanceEveryMs = 60_000
@@ -118,7 +118,7 @@ export function createWatcher(options: WatcherOptions): Watcher {
     balanceAt = performance.now() + (lack === undefined && !isSweeping ? balanceEveryMs : delayMs)
   }
 
-  /** Does something for each. What fails for one of them delays no other. */
+  /** Does something for each. A failure for one of them delays no other. */
   async function forEach<Item>(items: Iterable<Item>, run: (item: Item) => Promise<void>): Promise<void> {
     let failure: unknown
     for (const item of items)
@@ -185,7 +185,7 @@ export function createWatcher(options: WatcherOptions): Watcher {
         await advanceRemoval(context, current, queue, knownOf(current), own, slot)
       }
     } else {
-      // What is recorded does not wait.
+      // Recorded work does not wait.
       await followRemovals(inQueue, slot)
     }
     // Layer 1 has decided about the others: they can wait.

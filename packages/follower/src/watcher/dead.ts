@@ -3,12 +3,7 @@ import { missingInputs } from '@ratatosk/layer1'
 import type { Transaction } from '@ratatosk/ledger'
 import type { WatcherContext } from './context.js'
 
-/**
- * Whether the validity of a transaction that the provider does not know is over. `perhaps`: the answer may be
- * older than the tip, and the transaction included.
- *
- * @param slot of layer 1's tip
- */
+/** Whether an unknown transaction has expired. `perhaps`: the answer may be older than the tip. */
 export async function isExpired(
   { layer1, signal, lagMs }: WatcherContext,
   { body: { validityInterval } }: Transaction,
@@ -20,10 +15,7 @@ export async function isExpired(
   return slot >= invalidHereafter + BigInt(Math.ceil(lagMs / slotLength)) ? 'yes' : 'perhaps'
 }
 
-/**
- * Whether another transaction in a block spends what a transaction spends, reads or gives as collateral. That
- * the provider does not show an output is not enough: it may not show it yet.
- */
+/** Whether another included transaction uses one of its inputs. A missing output proves nothing. */
 export async function isOvertaken(
   { layer1, wallet, signal }: WatcherContext,
   transaction: Transaction,

@@ -45,7 +45,7 @@ class Stopped extends Error {
   }
 }
 
-/** What a search works on. */
+/** The context of a search. */
 interface Asking {
   readonly context: WatcherContext
   readonly job: Job
@@ -57,9 +57,8 @@ interface Asking {
 }
 
 /**
- * Searches the map of a block's `utxos_root` for an output that does not follow from its transactions, by
- * questions of the summons: the operator may not have shown it to anyone. If the operator does not answer in
- * time, that is a verdict too.
+ * Searches the map of `utxos_root` for an output that does not follow from the block's transactions, by
+ * questions: the operator may not have shown it to anyone. Silence is a verdict too.
  */
 export function searchOutputs(asking: Asking, accused: AccusedBlock): Promise<Hidden<ProvenFraud>> {
   const { header, afterTransactions: truth } = asking.job.block
@@ -72,12 +71,7 @@ export function searchOutputs(asking: Asking, accused: AccusedBlock): Promise<Hi
   })
 }
 
-/**
- * Searches the transactions map of a block, which does not follow from the transactions that its operator
- * has shown, for a fraud, by questions of the summons.
- *
- * @param find searches a block whose map has what its proofs need
- */
+/** Searches a transactions map that does not follow from the shown transactions for a fraud, by questions. */
 export async function searchTransactions<Found>(
   asking: Asking,
   find: (block: AccusedBlock) => Promise<Found | undefined>,

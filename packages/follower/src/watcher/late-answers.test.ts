@@ -10,10 +10,7 @@ import { honest, ofLie } from './test/lies.js'
 import { openOperator } from './test/operator.js'
 import { openWatched, openWatcher, until, type Watched } from './test/scene.js'
 
-/*
- * An operator who has lied answers each question in the last second of its time. The block is removed before
- * it is mature nevertheless.
- */
+/* A lying operator answers each question in its last second. The block is removed in time nevertheless. */
 
 const timeout = 600_000
 /** `RATATOSK_SEARCH_ENTRIES=1000000` searches among so many outputs. */

@@ -14,7 +14,7 @@ import { evaluator, openWatched, openWatcher, until, type Watched } from './test
 
 const timeout = 120_000
 
-/** What a watcher has recorded to be sent. */
+/** The recorded stage of a watcher's transaction. */
 async function stageOf({ store }: Watched, { id }: { readonly id: Uint8Array }): Promise<string | undefined> {
   const { verdicts } = await store.verdicts.list({ limit: 10 })
   return verdicts.flatMap(({ transactions }) => transactions).find((each) => equalBytes(each.id, id))?.stage
@@ -75,7 +75,7 @@ test('sends again what takes bonds back, where layer 1 loses it', { timeout }, a
     ...layer1,
     async submit(cbor, options) {
       const { id } = decodeTransaction(cbor)
-      // What takes bonds back is not recorded.
+      // Transactions that return bonds are not recorded.
       if ((await stageOf(watched, { id })) !== undefined) return layer1.submit(cbor, options)
       if (lost.length > 0) return layer1.submit(cbor, options).finally(() => sentAgain.push(id))
       lost.push(id)

@@ -28,8 +28,8 @@ import { createMemoryArchive } from './test/memory-archive.js'
 import { genesisOf, served, silent } from './test/real-follower.js'
 
 /*
- * A block has a transaction whose bytes are changed at random, and a theft beside it or in the block
- * behind. Whatever the ledger does not decode: a follower finds a fraud, and the scripts accept its proof.
+ * A block has a randomly changed transaction, and a theft beside or behind it. Although the ledger does not
+ * decode the change, a follower finds a fraud whose proof the scripts accept.
  */
 
 /** `RATATOSK_MUTATED_BLOCKS=10000` changes so many blocks, from the seed `RATATOSK_MUTATED_FROM`. */
@@ -82,10 +82,7 @@ const headersOf = (blocks: readonly Committed[]): readonly Header[] => {
   return headers
 }
 
-/**
- * What a follower does with a chain: for each of its blocks that is not valid, the fraud that is proven, or
- * `unprovable`. It ends with the first fraud.
- */
+/** A follower's results for a chain: the proven fraud, or `unprovable`. Ends with the first fraud. */
 async function followed(blocks: readonly Committed[], outputs = outputsBefore()): Promise<readonly string[]> {
   const headers = headersOf(blocks)
   const found: string[] = []

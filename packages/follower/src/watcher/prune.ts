@@ -3,13 +3,7 @@ import type { WatcherContext } from './context.js'
 import { readScripts } from './read-layer1.js'
 import { buildAndSend, follow } from './send.js'
 
-/**
- * Prunes the blocks behind a removed one, which can never be merged. Their ada goes to the wallet.
- *
- * @param slot of layer 1's tip
- * @param wasPruning whether transactions may be recorded that layer 1 has not included
- * @returns whether some are now
- */
+/** Prunes the blocks behind a removed one. `wasPruning`, and the result: transactions may be in flight. */
 export async function pruneBehindRemoved(
   context: WatcherContext,
   queue: StateQueue,

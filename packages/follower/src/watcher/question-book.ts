@@ -3,13 +3,13 @@ import type { SummonsQuestion } from '@ratatosk/contracts'
 import type { NodeAnswer, ShownChunkAnswer } from '@ratatosk/fraud'
 import type { OpenQuestion } from '@ratatosk/protocol'
 
-/** What is asked for, by any asker. */
+/** The subject of a question, by any asker. */
 export type Subject = Pick<SummonsQuestion, 'kind' | 'root' | 'key' | 'hash'>
 
 export const subjectOf = ({ kind, root, key, hash }: Subject): string =>
   `${kind} ${root} ${toHex(key)} ${toHex(hash)}`
 
-/** What this process knows of the questions about a block. */
+/** The process's knowledge of the questions about a block. */
 export interface QuestionBook {
   /** Answers about chunks, by their numbers. */
   readonly chunks: Map<number, ShownChunkAnswer>

@@ -23,7 +23,7 @@ import { follow } from './send.js'
 export interface Waiting {
   /** Those that layer 1 shows. */
   readonly open: readonly OpenQuestion[]
-  /** What is recorded, and not yet on layer 1. */
+  /** Recorded questions, not yet on layer 1. */
   readonly pending: readonly SummonsQuestion[]
   /** Outputs of those that are recorded. */
   readonly recorded: ReadonlySet<string>
@@ -57,12 +57,8 @@ export async function readOpenQuestions({
 }
 
 /**
- * Follows the questions about a block: those that are recorded, and those of others. Sends again what layer 1
- * does not know, forgets what it cannot include, and reads the answers to those that are spent.
- *
- * @param verdict about the block, if it is recorded
- * @param open the questions about it that layer 1 shows
- * @param slot of layer 1's tip
+ * Follows recorded and foreign questions about a block: sends unknown ones again, forgets expired ones, and
+ * reads the answers to those that are spent.
  */
 export async function followQuestions(
   context: WatcherContext,

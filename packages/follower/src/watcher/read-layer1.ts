@@ -44,10 +44,7 @@ export async function readScripts({ layer1, contracts, signal }: WatcherContext)
   return referenceScriptsOf(contracts, await layer1.utxosAt(administratorAddress(contracts), { signal }))
 }
 
-/**
- * The wallet's outputs that hold verdicts against a block, and those of its included transactions that hold
- * parts of proofs. Datums that others pay to the wallet are left out: each would begin another search.
- */
+/** Wallet outputs with verdicts or parts of proofs. Datums of others would each begin a search. */
 export async function readHeld(
   { layer1, contracts, wallet, signal }: WatcherContext,
   headerHash: Uint8Array,

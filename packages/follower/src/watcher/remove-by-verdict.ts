@@ -6,12 +6,7 @@ import type { WatcherContext } from './context.js'
 import { readOperators, readScripts } from './read-layer1.js'
 import { buildAndSend } from './send.js'
 
-/**
- * Removes a block by a verdict of the summons, if the wallet holds one.
- *
- * @param held outputs of the wallet
- * @returns whether it holds one
- */
+/** Removes a block by a verdict of the summons, if the wallet holds one; returns whether it does. */
 export async function removeByVerdict(
   context: WatcherContext,
   headerHash: Uint8Array,

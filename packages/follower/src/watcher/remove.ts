@@ -20,12 +20,8 @@ import { removeByVerdict } from './remove-by-verdict.js'
 import { buildAndSend, follow, removalsOf } from './send.js'
 
 /**
- * Does what is next for the removal of an invalid block: records the finding, follows what was sent, or
- * searches a proof and sends the next transaction. Where there is none, asks for what the operator hides.
- *
- * @param known the verdict, if it is recorded
- * @param open reads the questions about the block that layer 1 shows
- * @param slot of layer 1's tip
+ * Takes the next step of a removal: records the finding, follows what was sent, searches a proof and sends.
+ * Without a proof, asks for what the operator hides.
  */
 export async function advanceRemoval(
   context: WatcherContext,
@@ -63,7 +59,6 @@ export async function advanceRemoval(
   }
 }
 
-/** What a removal depends on. */
 interface State extends Required<Pick<RemovalByFraud, 'queue' | 'registry' | 'referenceScripts' | 'held'>> {
   /** Names the outputs. */
   readonly key: string
@@ -195,10 +190,7 @@ function whileWatched<Value>({ signal }: Job, value: Value): Value {
 /** Attempts at a block; what is wrong may be what the provider showed. */
 const attempts = 3
 
-/**
- * Notes an attempt that failed. After the last, it records that nothing removes the block, and lets the
- * follower judge those behind it.
- */
+/** Notes a failed attempt. After the last, the follower may judge the blocks behind. */
 async function fail({ verdicts, log, retryLater }: WatcherContext, job: Job, why: string): Promise<void> {
   delete job.searched
   job.failures++

@@ -9,15 +9,10 @@ import { sparedOf } from './spared.js'
 
 const hourMs = 3_600_000
 
-/** What has become of a recorded transaction. `dead`: layer 1 cannot include it any more. */
+/** The status of a recorded transaction. `dead`: layer 1 can no longer include it. */
 type SentState = 'included' | 'pending' | 'dead'
 
-/**
- * Looks up transactions, in the order in which they were built. Sends again what layer 1 does not know, and
- * forgets what it cannot include.
- *
- * @param slot of layer 1's tip
- */
+/** Looks up transactions in build order; sends unknown ones again, and forgets expired ones. */
 export async function follow<Each extends OwnTransaction>(
   context: WatcherContext,
   journal: readonly Each[],
@@ -39,7 +34,7 @@ export async function follow<Each extends OwnTransaction>(
   return followed
 }
 
-/** What was recorded for the removal of a block, without questions and prunings of those behind it. */
+/** The recorded transactions of a block's removal, without questions and prunings of later blocks. */
 export const removalsOf = ({ journal }: VerdictRecord): readonly RecordedTransaction[] =>
   journal.filter(({ stage }) => stage !== 'question' && stage !== 'prune')
 
@@ -139,19 +134,13 @@ interface Wanted {
   readonly headerHash: Uint8Array
   readonly stage: VerdictStage
   readonly draft: TransactionDraft
-  /** What is proved. */
   readonly proof?: { readonly policy: string; readonly fraud: string }
 }
 
 /** Stages whose outputs with datums come back to the wallet later, or to the asker. */
 const locking: readonly VerdictStage[] = ['question', 'datum']
 
-/**
- * Builds a transaction, records it and sends it, unless the wallet or the budget lacks the ada.
- *
- * @param slot of layer 1's tip
- * @returns undefined if it is not sent
- */
+/** Builds, records and sends a transaction; undefined if the wallet or the budget lacks the ada. */
 export async function buildAndSend(
   context: WatcherContext,
   wanted: Wanted,

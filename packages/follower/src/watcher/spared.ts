@@ -6,12 +6,8 @@ import type { WatcherContext } from './context.js'
 type Spared = Pick<Utxo, 'reference'>
 
 /**
- * What a new transaction must not pay with: what recorded transactions that are not included spend, read or
- * give as collateral, although the wallet may not have them in flight; datums of proofs that a removal may
- * need; and what sweeps in flight make, because the next process could not follow what spends it. A verdict
- * may move: it stays in the wallet.
- *
- * @param draft what it reads may be its collateral
+ * Outputs that a new transaction must not pay with: those that recorded ones in flight use, datums of proofs,
+ * and outputs of sweeps in flight, because the next process could not follow what spends them.
  */
 export async function sparedOf(
   context: WatcherContext,

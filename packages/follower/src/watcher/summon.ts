@@ -48,23 +48,16 @@ export function createSummonsLine() {
   }
 }
 
-/** What is known of a block that is asked about. */
+/** The known facts about a summoned block. */
 interface AskedBlock {
   readonly queue: StateQueue
   readonly missing: Missing | undefined
-  /** The verdict, if it is recorded. */
   readonly known: VerdictRecord | undefined
   /** The questions about the block that layer 1 shows. */
   questions(block: Missing): Promise<readonly OpenQuestion[]>
 }
 
-/**
- * Asks now for a chunk of a block whose body no peer serves. The question is recorded before it is sent; the
- * watcher then goes on with the block as if its patience were over.
- *
- * @param slot of layer 1's tip
- * @returns undefined if the question is neither refused nor sent: ada lacks, or layer 1 has refused it
- */
+/** Asks for a chunk of an unavailable block; recorded first. Undefined if neither refused nor sent. */
 export async function summonChunk(
   context: WatcherContext,
   { headerHash, chunk }: Summon,

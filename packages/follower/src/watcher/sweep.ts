@@ -10,13 +10,7 @@ const mostAtOnce = 30
 /** Bytes of the datum of a returned bond: the name of its question. */
 const datumLength = 34
 
-/**
- * Takes the bonds of answered questions back into the wallet: the summons returns them to the wallet's key,
- * at an address without a stake part.
- *
- * @param slot of layer 1's tip
- * @returns whether layer 1 has not yet included it
- */
+/** Returns the bonds of answered questions to the wallet, from its key's address without a stake part. */
 export async function sweepBonds(context: WatcherContext, slot: bigint): Promise<boolean> {
   const { wallet, layer1, signal, log, sendings } = context
   const { payment } = wallet.keys

@@ -6,7 +6,7 @@ import type { Contracts } from '@ratatosk/protocol'
 import type { Store, VerdictStage } from '@ratatosk/store'
 import type { FollowerOptions } from '../index.js'
 
-/** What is durable, or done, when the step is reported. */
+/** The durable or finished work when the step is reported. */
 export type WatcherStep =
   | 'unavailable'
   | 'answered'
@@ -92,7 +92,7 @@ export interface Summon {
   readonly chunk: number
 }
 
-/** What has become of a {@link Summon}. */
+/** The result of a {@link Summon}. */
 export type SummonResult =
   | {
       readonly kind: 'asked'

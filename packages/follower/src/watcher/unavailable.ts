@@ -27,14 +27,7 @@ export const mostAtOnce = 20
 const ownShare = 10n
 const reason = 'No peer serves its body'
 
-/**
- * Does what is next about a block whose body no peer serves: asks the operator for it, chunk by chunk, and
- * removes the block where the operator does not answer in time.
- *
- * @param known the verdict, if it is recorded
- * @param open the questions about the block that layer 1 shows
- * @param slot of layer 1's tip
- */
+/** Takes the next step about an unavailable block: asks for it by chunks, and removes it at silence. */
 export async function advanceUnavailable(
   context: WatcherContext,
   missing: Missing,
@@ -127,7 +120,6 @@ async function question(
   }
 }
 
-/** The question for a chunk. */
 export const chunkQuestion = (transactionsRoot: Uint8Array, number: number): WantedQuestion => ({
   kind: 'chunk',
   root: headerFieldIndex.transactionsRoot,
@@ -139,14 +131,14 @@ export const chunkQuestion = (transactionsRoot: Uint8Array, number: number): Wan
 const isKnown = ({ chunks, nodes }: QuestionBook, question: OpenQuestion['question']): boolean =>
   question.kind === 'chunk' ? chunks.has(chunkNumberOf(question.key)) : nodes.has(subjectOf(question))
 
-/** What follows from the chunks that are known. */
+/** The result of the known chunks. */
 type Assembled =
   | { readonly kind: 'wanted'; readonly numbers: readonly number[] }
   /** If the map is false, without the chunks that it does not have. */
   | { readonly kind: 'whole'; readonly transactions: readonly Uint8Array[] }
   | { readonly kind: 'unreadable'; readonly reason: string }
 
-/** What is known of the body of a block. */
+/** The known part of a block's body. */
 export function assemble({ chunks }: QuestionBook): Assembled {
   const first = chunks.get(0)
   if (first === undefined) return { kind: 'wanted', numbers: [0] }

@@ -11,9 +11,7 @@ import type { InvalidBlock } from '../index.js'
 import { followReally } from './test/real-follower.js'
 import { openWatched, openWatcher, until } from './test/scene.js'
 
-/*
- * Blocks with a transaction that does not decode, which no claim shows. It takes nothing, and hides nothing.
- */
+/* Blocks with a transaction that no claim shows, because it does not decode. It takes and hides nothing. */
 
 const timeout = 120_000
 const read = movedParts

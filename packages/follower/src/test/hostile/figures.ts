@@ -10,13 +10,13 @@ export interface Turn {
   readonly processor: number
 }
 
-/** What a process says about itself. */
+/** The report of a process about itself. */
 export interface Figures {
   /** The longest turn since the last figures. */
   readonly turn: Turn
   /** The longest wall time of a turn since then. */
   readonly wall: number
-  /** What ran in the turns since then that took long. */
+  /** The work in those later turns that took long. */
   readonly long: readonly string[]
   /** Bytes. */
   readonly rss: number
@@ -55,7 +55,7 @@ function openExplainer() {
   return {
     add: (turn: Turn, to: number): unknown => turns.length < mostTold && turns.push({ ...turn, to }),
 
-    /** What ran in those that were added since the last call. */
+    /** The work in the turns added since the last call. */
     explain(): readonly string[] {
       const samples = profiler.stop()
       const told = turns.map(({ wall, processor, to }) => {

@@ -20,7 +20,7 @@ export interface AttackedTask {
   readonly genesis: readonly { readonly outref: string; readonly output: string }[]
 }
 
-/** What the process reports: the status of a block, or its figures alone. */
+/** The report of the process: the status of a block, or its figures alone. */
 export interface Said extends Figures {
   readonly ended?: string
 }

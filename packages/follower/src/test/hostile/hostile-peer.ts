@@ -6,7 +6,7 @@ import { CborWriter, concatBytes } from '@ratatosk/cbor'
 interface HostileBlock {
   /** Hex. */
   readonly headerHash: string
-  /** What each who asks gets, one after another; the last again and again. */
+  /** The answers to one who asks, in order; the last again and again. */
   readonly bodies: readonly Uint8Array[]
   /** Names that get the first only, as long as they are here. */
   readonly held?: ReadonlySet<string>

@@ -17,7 +17,6 @@ import type { Committed } from '../../../../fraud/dist/test/lying-blocks.js'
 /** Bytes of a chunk that an answer holds itself. */
 const keptBytes = 12_000
 
-/** What it takes to answer. */
 interface Means extends AnswererOptions {
   readonly contracts: Contracts
   readonly layer1: Layer1
@@ -34,7 +33,6 @@ export interface AnswererOptions {
 
 /** An operator who answers questions about a block with the maps that its header commits to. */
 export interface Answerer {
-  /** Questions that were answered, in order. */
   readonly answered: readonly SummonsQuestion[]
   /** Ends, and rejects if an answer has failed. */
   close(): Promise<void>

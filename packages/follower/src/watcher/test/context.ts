@@ -22,7 +22,7 @@ const header: Header = {
   blockVersion: 1n,
 }
 
-/** What the parts of a watcher share, with a wallet that has one output, and one verdict. */
+/** The shared context of a watcher, with a wallet that has one output, and one verdict. */
 export async function openContext(lovelace: bigint) {
   const scene = await openScene(provableContracts)
   const { devnet, layer1, run } = scene

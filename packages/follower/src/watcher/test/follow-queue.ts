@@ -6,20 +6,11 @@ import type { Watcher } from '../index.js'
 
 /** Judges the bodies of blocks that no peer serves. */
 export interface Withheld {
-  /**
-   * Judges the body that the operator has shown.
-   *
-   * @returns whether it is valid; an invalid one is given to the watcher
-   */
+  /** Judges the body that the operator has shown. An invalid one goes to the watcher. */
   judge(block: InvalidBlock, transactions: readonly Uint8Array[]): Promise<boolean>
 }
 
-/**
- * Gives blocks to a watcher while the state queue has them, as a follower does: the oldest of them that is
- * not unprovable, until it is gone.
- *
- * @param withheld if given, the blocks are unavailable first
- */
+/** Gives a watcher the oldest block that is not unprovable, until it is gone, as a follower does. */
 export function followQueue(
   layer1: Layer1,
   contracts: Contracts,

@@ -20,12 +20,7 @@ const program = fileURLToPath(new URL('../../../dist/watcher/test/watcher-proces
 /** A scene, and what starts watchers of it. */
 export interface Processes extends Watched {
   start(kind: DisputedKind, block: InvalidBlock, killAt?: WatcherStep | ''): ChildProcess
-  /**
-   * Kills a watcher at each step, the next one each time.
-   *
-   * @param before called before a step is to come
-   * @returns the ids of what was recorded
-   */
+  /** Kills a watcher at each step, the next one each time; returns the ids of recorded transactions. */
   killAtEach(
     kind: DisputedKind,
     block: InvalidBlock,
