@@ -12,10 +12,7 @@ export type Outcome =
   | { readonly kind: 'rejected'; readonly failures: Failures; readonly transaction?: string }
   /** The transaction must be delivered again, because a later delivery may have another outcome. */
   | { readonly kind: 'postponed'; readonly failures: Failures }
-  /**
-   * Nothing was decided, because too many scripts are waiting: the transaction is delivered again, without
-   * using up an attempt.
-   */
+  /** Too many scripts wait: the transaction is delivered again, without using up an attempt. */
   | { readonly kind: 'deferred'; readonly afterMs: number }
   /** Nothing was decided, because the worker is closing. */
   | { readonly kind: 'released' }
@@ -74,9 +71,7 @@ const summaryMs = 1000
 /** The most dead letters logged between two summaries, so that a flood of them is not a flood of lines. */
 const maxDeadLetterLines = 5
 
-/**
- * Counts outcomes. Logs a summary at most once a second while there is work, and the reasons of dead letters.
- */
+/** Counts outcomes; logs a summary at most once a second, and the reasons of dead letters. */
 export function recordActivity(log: Log | undefined): Activity {
   const counts = { accepted: 0, known: 0, rejected: 0, postponed: 0, deferred: 0, released: 0, batches: 0 }
   const rejectedBy: Record<string, number> = {}

@@ -24,7 +24,6 @@ export interface BatchRunnerOptions {
   readonly observer: ValidationObserver
   /** POSIX milliseconds. */
   now(): number
-  /** The context of rules at this time. */
   context(): RuleContext
   /** Milliseconds until the next delivery after this many attempts. */
   backoff(attempts: number): number
@@ -85,10 +84,7 @@ export class BatchRunner {
     this.#parking.close()
   }
 
-  /**
-   * A transaction that the node fails to validate is delivered again; after the last attempt it is a dead
-   * letter.
-   */
+  /** Delivers a transaction that the node fails to validate again; after the last attempt, a dead letter. */
   async fail(delivery: Delivery, candidate: Candidate | undefined, error: unknown): Promise<Outcome> {
     const { store, maxAttempts, observer } = this.#options
     observer.failed(delivery, error)
@@ -236,10 +232,7 @@ export class BatchRunner {
     entry.settle({ kind: 'rejected', failures, transaction: examined.key })
   }
 
-  /**
-   * Keeps a copy until the earliest moment at which another delivery could make the transaction a dead
-   * letter.
-   */
+  /** Keeps a copy until another delivery could make the transaction a dead letter. */
   #keepOrphan({ attempt, cbor }: Delivery, candidate: Candidate, missing: readonly string[]): void {
     if (missing.length === 0) return
     const { maxAttempts, backoff, now, exchange } = this.#options

@@ -5,24 +5,18 @@ import type { Candidate } from './examine.js'
 export interface ProvisionalOutput {
   readonly output: TransactionOutput
   readonly owner: Candidate
-  /**
-   * Whether the owner itself waits for an output that an undecided transaction spends, or for its signatures
-   * to be verified.
-   */
+  /** Whether the owner waits for an undecided output itself, or for its signatures. */
   readonly ownerWaits: boolean
 }
 
-/** What the undecided transactions will do to the ledger, by `outputReferenceKey`. */
+/** The pending effects of undecided transactions on the ledger, by `outputReferenceKey`. */
 export interface ProvisionalEffects {
   readonly outputs: ReadonlyMap<string, ProvisionalOutput>
   /** The undecided transaction that spends an output. */
   readonly spenders: ReadonlyMap<string, Candidate>
 }
 
-/**
- * The unspent outputs within a batch: those of the ledger, minus what the batch has spent, plus what it has
- * produced.
- */
+/** The unspent outputs within a batch: the ledger's, minus spent ones, plus produced ones. */
 export class BatchView implements UtxoView {
   readonly #stored: ReadonlyMap<string, Uint8Array>
   readonly #provisional: Map<string, ProvisionalOutput>
@@ -31,11 +25,7 @@ export class BatchView implements UtxoView {
   readonly #outputs = new Map<string, TransactionOutput | undefined>()
   readonly #spentBy: Map<string, string>
 
-  /**
-   * @param stored CBOR of the ledger's outputs by `outputReferenceKey`
-   * @param provisional of the undecided transactions of earlier batches
-   * @param spentBy hex ids of the transactions that spent outputs which are not stored
-   */
+  /** `stored`: CBOR by `outputReferenceKey`; `spentBy`: hex ids of the spenders of missing outputs. */
   constructor(
     stored: ReadonlyMap<string, Uint8Array>,
     provisional?: ProvisionalEffects,
@@ -71,10 +61,7 @@ export class BatchView implements UtxoView {
     return distinct(spentKeys.map((key) => this.#spenders.get(key)))
   }
 
-  /**
-   * The undecided candidates that must be decided before this one can be: its rivals, and owners that wait
-   * themselves.
-   */
+  /** Undecided candidates to decide before this one: its rivals, and owners that wait themselves. */
   blockersOf(candidate: Candidate): readonly Candidate[] {
     const waiting = candidate.named.map(({ key }) => {
       const output = this.#provisionalOutput(key)

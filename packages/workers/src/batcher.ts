@@ -1,32 +1,20 @@
 export interface BatchLimits {
   /** The most items in a batch. */
   readonly size: number
-  /**
-   * Milliseconds without a new item after which a batch starts; five times as many in a steady stream of
-   * items.
-   */
+  /** Milliseconds without a new item after which a batch starts; five times as many in a steady stream. */
   readonly quietMs: number
-  /**
-   * Milliseconds after its first item was added at which a batch starts, however close together others
-   * arrive.
-   */
+  /** Milliseconds after its first item at which a batch starts in any case. */
   readonly maxMs: number
 }
 
-/**
- * Submissions that share a job arrive together, so the pauses of a steady stream are longer than those
- * between its items.
- */
+/** A steady stream has longer pauses than the items of one job. */
 const steadyFactor = 5
-/**
- * A batch of so many is followed by others: one client that waits for each of its transactions is no stream.
- */
+/** A batch of this size is followed by others: a client that waits for each transaction is no stream. */
 const steadySize = 4
 
 /**
- * Collects items into batches and runs one batch at a time: as soon as it is full, nothing has arrived for a
- * while, or its first item has waited long enough. Items that arrive close together therefore share a batch,
- * and a single one hardly waits.
+ * Runs one batch of items at a time: when it is full, after a pause, or when its first item has waited long
+ * enough.
  */
 export class Batcher<Item> {
   readonly #limits: BatchLimits

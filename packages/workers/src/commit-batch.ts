@@ -28,12 +28,7 @@ interface BatchConditions {
   verifyFew(transaction: Transaction): Failures | undefined
 }
 
-/**
- * Validates deliveries against the ledger and writes the results: accepted transactions and dead letters.
- *
- * @param followers further candidates that have deliveries of their own: those that can be accepted are, the
- *   others are left alone
- */
+/** Validates deliveries and writes the results. Of `followers`, only acceptable ones are written. */
 export async function commitBatch(
   ledger: Ledger,
   deliveries: readonly ExaminedDelivery[],
@@ -46,11 +41,8 @@ export async function commitBatch(
 }
 
 /**
- * As {@link commitBatch}, but validates before the ledger is locked.
- *
- * @param isCurrent whether the context is still that of the time, asked under the lock
- * @returns undefined if the ledger or the time has changed since the batch was validated: then nothing is
- *   written
+ * As {@link commitBatch}, but validates before the lock; undefined, and nothing written, if ledger or time
+ * changed.
  * @throws StoreError `STORE_CONFLICT` if an output that the batch spends was spent since
  */
 export async function commitUnlockedBatch(
@@ -134,10 +126,7 @@ function deadLettersOf(
   })
 }
 
-/**
- * Outputs of the ledger that accepted transactions name and leave unspent. `Ledger.apply` checks those that
- * they spend.
- */
+/** Outputs that accepted transactions name and leave unspent. `Ledger.apply` checks the spent ones. */
 function keptOutputs(accepted: readonly Candidate[]): readonly OutputReference[] {
   const own = new Set(
     accepted.flatMap(({ spentKeys, produced }) => [...spentKeys, ...produced.map(({ key }) => key)]),

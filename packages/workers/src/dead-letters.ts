@@ -30,11 +30,7 @@ export async function replayDeadLetter(
   return id
 }
 
-/**
- * The dead letter of a delivery: code and message are those of the first failure, `details` has all of them.
- *
- * @param transactionId undefined if the submission does not decode
- */
+/** A dead letter with the code of the first failure and all `details`. */
 export function deadLetterOf(
   delivery: Delivery,
   transactionId: Uint8Array | undefined,

@@ -44,7 +44,7 @@ const maxResults = 1000
 const maxResultBytes = 4 * 1024 * 1024
 const resultTtlMs = 10 * 60_000
 
-/** What the ledger knows of a transaction: its outputs, and who spent the missing ones. */
+/** The ledger's state for a transaction: its outputs, and who spent the missing ones. */
 interface ReadState {
   readonly outputs: ReadonlyMap<string, Uint8Array>
   readonly known: ReadonlySet<string>
@@ -55,7 +55,7 @@ interface ReadState {
  * Opens evaluations over a store.
  *
  * They cost clients no fee, so they are bounded: without its inputs and everything else in order, a
- * transaction costs three queries. What is expensive, scripts and many signatures, takes turns, by declared
+ * transaction costs three queries. Expensive work, scripts and many signatures, takes turns, by declared
  * units. Results of scripts are remembered for ten minutes.
  *
  * @example

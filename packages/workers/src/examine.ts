@@ -35,10 +35,7 @@ export interface Candidate {
   readonly produced: readonly (Effects['produced'][number] & { readonly key: string })[]
   /** The rules of phase A that it breaks. */
   readonly flaws: Failures
-  /**
-   * Whether the rules of phase A include its signatures. If not, they are verified once everything else is
-   * known to be valid.
-   */
+  /** Whether phase A includes its signatures. If not, they are verified last. */
   readonly verified: boolean
   /** The outcome of its scripts; absent until they have run. */
   readonly scripts?: ScriptOutcome

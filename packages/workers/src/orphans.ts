@@ -19,9 +19,8 @@ interface OrphanLimits {
 }
 
 /**
- * Copies of transactions that wait in the queue for their next delivery because an output that they name is
- * unknown. When a batch produces the output, the copy is accepted in the same batch, and its own delivery
- * then finds it known. Losing a copy loses nothing.
+ * Copies of transactions whose inputs are unknown yet. When a batch produces the input, the copy is accepted
+ * in the same batch, and its own delivery then finds it known. Losing a copy loses nothing.
  */
 export class Orphans {
   readonly #limits: OrphanLimits
@@ -37,20 +36,13 @@ export class Orphans {
     return this.#orphans.size
   }
 
-  /**
-   * Until when a copy of the transaction is kept, in POSIX milliseconds. @param key the transaction's id in
-   * hex
-   */
+  /** Until when a copy is kept, in POSIX milliseconds, by its id in hex. */
   until(key: string): number | undefined {
     return this.#orphans.get(key)?.until
   }
 
   /**
-   * Keeps a copy, and drops the oldest ones where the limits are exceeded. Without verified signatures it
-   * does not replace a copy that has them.
-   *
-   * @param missing by `outputReferenceKey`
-   * @param until POSIX milliseconds; from then on another delivery may have made it a dead letter
+   * Keeps a copy until POSIX milliseconds `until`, dropping the oldest. Unverified ones replace no verified.
    */
   keep(candidate: Candidate, missing: readonly string[], until: number): void {
     const previous = this.#orphans.get(candidate.key)?.candidate
@@ -83,12 +75,7 @@ export class Orphans {
     }
   }
 
-  /**
-   * The copies that name an output of `candidates`, those that name an output of these copies, and so on.
-   * They are kept until dropped.
-   *
-   * @param now POSIX milliseconds
-   */
+  /** The copies that name an output of `candidates` or of one another. They are kept until dropped. */
   following(candidates: readonly Candidate[], now: number): readonly Copy[] {
     if (this.#orphans.size === 0) return []
     const found = new Set<Copy>()
@@ -117,8 +104,8 @@ export interface SharedOrphan {
 }
 
 /**
- * Sends copies to the other workers on the queue: each delivery goes to one worker, and the output that it
- * misses may come to another. A message that is lost costs an attempt, not the transaction.
+ * Sends copies to the other workers on the queue: a delivery and the output that it misses may come to
+ * different ones. A lost message costs an attempt, not the transaction.
  */
 export interface OrphanExchange {
   share(orphan: SharedOrphan): void

@@ -8,7 +8,6 @@ import type { ParkedDelivery, ScriptLane } from './script-lane.js'
 import type { SignatureChecks } from './signatures.js'
 import type { ParkedDecision } from './validate-batch.js'
 
-/** A delivery that waits for its outcome. */
 export interface WaitingDelivery extends ExaminedDelivery {
   readonly slot: DeliverySlot
   settle(outcome: Outcome): void
@@ -59,10 +58,7 @@ export class Parking {
     } else validateAgain({ ...entry, examined })
   }
 
-  /**
-   * A copy whose inputs have become known is validated again with its signatures. If it has to wait, its
-   * delivery does that.
-   */
+  /** Validates a copy again with its signatures. If it has to wait, its delivery does that. */
   async verifyCopy(
     { candidate, until }: Copy,
     decision: ParkedDecision,

@@ -1,7 +1,7 @@
 import type { ProvisionalEffects, ProvisionalOutput } from './batch-view.js'
 import type { Candidate } from './examine.js'
 
-/** What the undecided transactions will do to the ledger, and who holds each of them. */
+/** The pending effects of the undecided transactions on the ledger, and the holder of each. */
 export class Provisional<Holder extends { readonly candidate: Candidate }> implements ProvisionalEffects {
   readonly outputs = new Map<string, ProvisionalOutput>()
   readonly spenders = new Map<string, Candidate>()

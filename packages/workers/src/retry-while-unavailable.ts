@@ -4,11 +4,8 @@ import { isStoreError, type StoreError } from '@ratatosk/store'
 /** Runs work on the store, again and again while the store is unavailable. */
 export interface StoreRetry {
   /**
-   * Runs `work` until it succeeds or fails for another reason than an unavailable store. A `STORE_CONFLICT`
-   * is retried at once, a few times.
-   *
-   * @throws (rejects) the error of `work`; a store error for which {@link isUnavailable} holds only once
-   *   `signal` is aborted
+   * Retries while the store is unavailable, and a `STORE_CONFLICT` a few times at once.
+   * @throws the error of `work`; one of {@link isUnavailable} only once `signal` is aborted
    */
   retryWhileUnavailable<T>(work: () => Promise<T>): Promise<T>
 }

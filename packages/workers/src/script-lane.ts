@@ -17,7 +17,6 @@ interface ScriptLaneOptions {
   readonly maxBytes: number
 }
 
-/** A delivery in the lane. */
 export interface ParkedDelivery {
   readonly id: string
   candidate: Candidate
@@ -36,17 +35,10 @@ export interface ParkedDelivery {
 }
 
 /**
- * Where transactions wait for scripts and for many signatures, outside the ledger's lock and without
- * occupying a worker slot.
- *
- * A transaction that names an output of an undecided one waits behind it; its scripts may run meanwhile. A
- * transaction that spends the same output as an undecided one waits, and its scripts do not run, until that
- * one is decided; the cheapest of several that wait for the same output is next. So one output occupies one
- * thread, however many transactions spend it. A transaction whose signatures are not verified takes no output
- * from another one.
- *
- * The lane is bounded. If it is full, the most expensive transaction that is not running is deferred: its
- * delivery returns to the queue for a while, without using up an attempt.
+ * Where transactions wait for scripts and many signatures, outside the ledger's lock and the worker slots.
+ * Transactions that spend the same output run one by one, the cheapest first, so one output occupies one
+ * thread; unverified ones take no output. If the lane is full, the most expensive waiting transaction is
+ * deferred to the queue, without using up an attempt.
  */
 export class ScriptLane {
   readonly #options: ScriptLaneOptions
@@ -60,7 +52,7 @@ export class ScriptLane {
     this.#runs = new ScriptRuns(options.phaseTwo, options.concurrency)
   }
 
-  /** What the undecided transactions will do to the ledger. */
+  /** The pending effects of the undecided transactions on the ledger. */
   get provisional(): ProvisionalEffects {
     return this.#provisional
   }
@@ -79,20 +71,14 @@ export class ScriptLane {
     return this.#runs.recall(candidate)
   }
 
-  /**
-   * How long a deferred transaction should stay away, in milliseconds: about until the lane has emptied, with
-   * jitter.
-   */
+  /** Milliseconds to defer a transaction: about until the lane has emptied, with jitter. */
   deferMs(): number {
     return Math.min(Math.max(this.#runs.drainMs, 1000), 30_000) * (0.75 + Math.random() / 2)
   }
 
   /**
-   * Parks a delivery until it can be validated again.
-   *
-   * @param id of the delivery, which must {@link leave} when it ends
-   * @returns the candidate to be validated again, with the outcome of its signatures or scripts; `undefined`
-   *   if it was deferred
+   * Parks a delivery, which must {@link leave} by its `id`, until it can be validated again. Returns the
+   * candidate with the outcome of its signatures or scripts; `undefined` if it was deferred.
    */
   park(
     id: string,

@@ -25,8 +25,8 @@ const maxRememberedBytes = 16 * 1024 * 1024
 const rememberedMs = 10 * 60_000
 
 /**
- * Runs scripts, the cheapest first by declared units, and remembers their outcomes. What a script sees is
- * fixed by the transaction and the outputs that it names, so its outcome holds whenever the ledger has these.
+ * Runs scripts, the cheapest first by declared units, and remembers outcomes: the transaction and the outputs
+ * that it names fix all inputs of a script.
  */
 export class ScriptRuns<Holder extends { readonly cost: bigint }> {
   readonly #phaseTwo: PhaseTwo | undefined
@@ -47,10 +47,7 @@ export class ScriptRuns<Holder extends { readonly cost: bigint }> {
     this.#threads = new CheapestFirst(concurrency)
   }
 
-  /**
-   * The candidate with the outcome of its scripts, if they ran in the last minutes: the id fixes everything
-   * that they see.
-   */
+  /** The candidate with its scripts' outcome of the last minutes: its id fixes their inputs. */
   recall(candidate: Candidate): Candidate {
     if (candidate.transaction.witnesses.redeemers.length === 0) return candidate
     const scripts = this.#remembered.get(candidate.key)
@@ -62,12 +59,7 @@ export class ScriptRuns<Holder extends { readonly cost: bigint }> {
     return (this.#threads.waiting * this.#averageRunMs) / this.#concurrency
   }
 
-  /**
-   * Runs the scripts of a candidate once a thread is free.
-   *
-   * @param wanted called before they run
-   * @returns undefined if the holder was withdrawn, or does not want the outcome any more
-   */
+  /** Runs a candidate's scripts on a free thread; undefined if withdrawn or not `wanted`. */
   async run(
     holder: Holder,
     { transaction, key }: Candidate,

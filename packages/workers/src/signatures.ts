@@ -5,13 +5,12 @@ import { LRUCache } from 'lru-cache'
 import { CheapestFirst } from './cheapest-first.js'
 
 /**
- * A transaction with at most this many signatures has them verified when it arrives, so that it is validated
- * once. One with more is validated without them first: keys are free to make, and a signature costs more to
- * verify than the other rules of a payment together.
+ * Up to so many signatures are verified on arrival. More are verified last: keys are free to make, and a
+ * signature costs more to verify than the other rules of a payment together.
  */
 export const maxVerifiedOnArrival = 3
 
-/** What Plutus charges for a verification, in steps: compares signatures with scripts. */
+/** The price of a verification in Plutus, in steps: compares signatures with scripts. */
 const stepsPerSignature = 58_000_000n
 
 /** Remembered results. */
@@ -55,12 +54,7 @@ export class SignatureChecks<Holder extends { readonly cost: bigint }> {
     this.#remembered.set(digestOf(transaction), failures)
   }
 
-  /**
-   * Verifies the cheapest holder first. Other work of the process is done between two transactions.
-   *
-   * @param wanted called before the signatures are verified
-   * @returns `undefined` if the holder was withdrawn before, or does not want it any more
-   */
+  /** Verifies the cheapest holder first, with other work between; `undefined` if it is not `wanted`. */
   async verify(
     transaction: Transaction,
     holder: Holder,

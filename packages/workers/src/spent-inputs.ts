@@ -7,7 +7,7 @@ import type { Candidate, NamedOutput } from './examine.js'
 /** The most missing outputs of a transaction whose spenders are looked up and named. */
 const maxSpenders = 8
 
-/** What has been read of the ledger for some candidates. */
+/** The ledger's outputs and spenders for some candidates. */
 interface ReadLedger {
   /** Whether an output is there, by `outputReferenceKey`. */
   has(key: string): boolean
@@ -15,20 +15,17 @@ interface ReadLedger {
   readonly known: ReadonlySet<string>
 }
 
-/**
- * Who spent the outputs that candidates miss: hex transaction ids by `outputReferenceKey`. One query for all
- * candidates; none if nothing is missing.
- */
+/** Hex ids of the spenders of missing outputs, by `outputReferenceKey`; one query at most. */
 export async function spendersOfMissing(
   ledger: Pick<LedgerReads, 'spenders'>,
   candidates: readonly Candidate[],
   { has, known }: ReadLedger,
 ): Promise<ReadonlyMap<string, string>> {
-  // What is accepted already, or invalid, produces nothing in this batch.
+  // Accepted or invalid transactions produce nothing in this batch.
   const producers = candidates.filter(({ key, flaws }) => flaws.length === 0 && !known.has(key))
   const produced = new Set(producers.flatMap((candidate) => candidate.produced.map(({ key }) => key)))
   const missing = new Map<string, NamedOutput>()
-  // What is invalid for another reason needs no spender, and what is accepted has spent its inputs itself.
+  // Invalid transactions need no spender, and accepted ones have spent their inputs themselves.
   for (const { named } of producers) {
     const own = named.filter((output) => !has(output.key) && !produced.has(output.key))
     for (const output of own.slice(0, maxSpenders)) missing.set(output.key, output)

@@ -125,7 +125,7 @@ describe('a full batch is validated before the ledger is locked', () => {
 
 interface Race extends Pick<ValidationWorkerOptions, 'now'> {
   readonly submitted: readonly SignedTransaction[]
-  /** What another process does to the ledger. */
+  /** The changes of the ledger by another process. */
   readonly meanwhile: (store: Store) => Promise<void>
   readonly before?: Step
 }
@@ -134,7 +134,7 @@ function accept(store: Store, { cbor }: SignedTransaction): Promise<void> {
   return store.withLedger((ledger) => ledger.apply({ transactions: [acceptedOf(cbor)] }))
 }
 
-/** What a batch asks a ledger for that it has not locked yet. */
+/** The calls of a batch to a ledger that it has not locked yet. */
 type Step = 'known' | 'lock'
 
 /** Lets something happen before a step of a batch that is validated without the lock. */

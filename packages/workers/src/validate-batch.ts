@@ -11,24 +11,21 @@ import type { BatchView } from './batch-view.js'
 import type { Candidate } from './examine.js'
 import { nameSpenders, spentInputs } from './spent-inputs.js'
 
-/** What phase B found out about a candidate. */
+/** The result of phase B for a candidate. */
 export type Decision =
   | { readonly kind: 'accepted' }
   /** It was in the ledger before. */
   | { readonly kind: 'known' }
   /**
-   * `failures`: every predicate that fails, of both phases; those of phase A first. `spentBy`: the accepted
-   * transaction, in hex, that spends one of its inputs, if nothing else is wrong for good.
+   * `failures`: all predicates of both phases, A first. `spentBy`: hex id of the accepted spender of an
+   * input, if nothing else is wrong for good.
    */
   | { readonly kind: 'rejected'; readonly failures: Failures; readonly spentBy?: string }
   /** A later attempt may succeed. `missing`: the outputs that are unknown, by `outputReferenceKey`. */
   | { readonly kind: 'retriable'; readonly failures: Failures; readonly missing: readonly string[] }
   | ParkedDecision
 
-/**
- * It can be accepted once signatures are verified or scripts have succeeded: its own, or those of other
- * candidates.
- */
+/** It waits for signatures or scripts: its own, or those of other candidates. */
 export interface ParkedDecision {
   readonly kind: 'parked'
   /** Whether its signatures are all that can be validated next. */
@@ -37,10 +34,7 @@ export interface ParkedDecision {
   readonly evaluate?: ReadonlyMap<string, TransactionOutput>
   /** The undecided candidates whose outputs it names. Its scripts may run while theirs do. */
   readonly behind: readonly Candidate[]
-  /**
-   * The undecided candidates that must be decided before anything happens to it, since they spend the same
-   * output.
-   */
+  /** Undecided candidates that spend the same output and must be decided first. */
   readonly blockedBy: readonly Candidate[]
 }
 
@@ -51,12 +45,8 @@ export interface ValidatedBatch {
 }
 
 /**
- * Phase B: validates candidates in their order. A candidate that misses an output is validated again as soon
- * as the batch produces it, so a chain may be in any order within a batch.
- *
- * @param known hex ids of transactions that were in the ledger before
- * @param verifyFew the failures of signatures that phase A has not verified; `undefined` if there are too
- *   many to verify them here
+ * Phase B in order; a candidate that misses an output is retried when the batch produces it. `known`: hex ids
+ * in the ledger before; `verifyFew` is `undefined` for too many signatures.
  */
 export function validateBatch(
   candidates: readonly Candidate[],
@@ -139,10 +129,7 @@ export function validateBatch(
 
 const noneSpent: ReadonlyMap<string, string> = new Map()
 
-/**
- * The failures of phase A, then those of phase B. Both validate the fee, and only phase B knows what
- * reference scripts add to it.
- */
+/** The failures of phases A and B. Both validate the fee; only B knows the share of reference scripts. */
 function joined(flaws: Failures, failures: Failures): Failures {
   const first = flaws.map((flaw) => failures.find(({ predicate }) => predicate === flaw.predicate) ?? flaw)
   return [...first, ...failures.filter((failure) => !first.includes(failure))]

@@ -53,11 +53,7 @@ export class Validator {
     })
   }
 
-  /**
-   * Never rejects.
-   *
-   * @param slot vacated while the transaction waits for scripts or for many signatures
-   */
+  /** Never rejects. `slot` is vacated while the transaction waits for scripts or many signatures. */
   async validate(delivery: Delivery, slot: DeliverySlot): Promise<Disposition> {
     const { observer, backoff } = this.#options
     const outcome = await this.#outcome(delivery, slot)

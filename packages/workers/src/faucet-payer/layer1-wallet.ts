@@ -12,10 +12,7 @@ export interface Layer1FaucetWalletOptions {
   readonly keys: WalletKeys
 }
 
-/**
- * How old the list of unspent outputs may be, so that concurrent claims share one request. It may be stale:
- * settled payments left the list long before, and payments under way are known from the claim store.
- */
+/** Age limit of the list of unspent outputs, so that concurrent claims share a request. */
 const maxAgeMs = 2_000
 
 /** How long a payment must have been in the chain to be final, as far as a faucet is concerned. */
@@ -93,10 +90,7 @@ export function createLayer1FaucetWallet({ layer1, keys }: Layer1FaucetWalletOpt
   }
 }
 
-/**
- * A rejection concerns this call, regardless of the outcome of earlier calls: if a retry within the call may
- * have reached the network, the error of that retry is thrown instead.
- */
+/** The rejection of this call; if a retry may have reached the network, that retry's error instead. */
 function failureOf(error: unknown): Exclude<Sending['kind'], 'settled' | 'accepted'> {
   if (!isLayer1Error(error)) return 'unknown'
   if (error.code === 'LAYER1_REJECTED') return 'rejected'

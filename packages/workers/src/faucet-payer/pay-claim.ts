@@ -22,10 +22,7 @@ interface ClaimPaymentsOptions {
 /** How long a claim waits for another of this process to release funds before it reads the store again. */
 const stallMs = 250
 
-/**
- * Pays claims that this process holds. Payments are built and recorded one at a time, so that no two spend
- * the same output, and sent concurrently.
- */
+/** Pays claims of this process. Payments are recorded one at a time, so that no two spend the same output. */
 export class ClaimPayments {
   readonly #options: ClaimPaymentsOptions
   readonly #wallet = new Mutex()
@@ -91,13 +88,7 @@ export class ClaimPayments {
     }
   }
 
-  /**
-   * Sends a recorded payment.
-   *
-   * @param onFailure the outcome of the claim if the payment is not accepted; `undecided` if the payment was
-   *   sent
-   *   before, because it may still be accepted
-   */
+  /** Sends a recorded payment. `onFailure` is `undecided` if it was sent before: it may still be accepted. */
   async #send(claim: HeldClaim, payment: Payment, onFailure: 'failed' | 'undecided'): Promise<ClaimResult> {
     const { claims, wallet, log } = this.#options
     const sending = await wallet.send(payment)
@@ -153,10 +144,7 @@ export class ClaimPayments {
     }
   }
 
-  /**
-   * Resolves when a claim of this process has ended, or after a while, since other processes may release
-   * funds, too.
-   */
+  /** Resolves when a claim ends, or after a while: other processes may release funds, too. */
   async #fundsReleased(): Promise<void> {
     const signal = AbortSignal.timeout(stallMs)
     await once(this.#claims, 'ended', { signal }).catch(() => this.#options.onStalled())

@@ -9,7 +9,7 @@ const lifetimeMs = 600_000
 /** How much longer it counts as possible: allows for clock differences, forks and lagging servers. */
 const marginMs = 300_000
 
-/** What a ledger knows about the wallet. */
+/** The ledger's knowledge of the wallet. */
 interface WalletState extends Pick<BuildContext, 'parameters' | 'slots' | 'slot' | 'networkId'> {
   readonly keys: WalletKeys
   /** The unspent outputs at the wallet's address. */
@@ -53,12 +53,7 @@ interface SpendableOutputs {
   readonly all: readonly Utxo[]
 }
 
-/**
- * The outputs at an address that a further payment may spend.
- *
- * @param unspent the outputs that the ledger has at the address
- * @param underWay payments that spend from it, in the order in which they were recorded
- */
+/** Outputs at an address that another payment may spend. `underWay`: payments in the order of recording. */
 export function spendable(
   unspent: readonly Utxo[],
   underWay: readonly UnsettledPayment[],

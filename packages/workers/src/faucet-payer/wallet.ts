@@ -41,7 +41,7 @@ export type Sending =
   | { readonly kind: 'unknown'; readonly error: unknown }
 
 /**
- * What the network knows about a payment. `settled`: it is final. `accepted`: the network has it. `possible`:
+ * The network's knowledge of a payment. `settled`: it is final. `accepted`: the network has it. `possible`:
  * the network does not know it, and may still accept it. `impossible`: it was not included and never will be.
  */
 export type PaymentStatus = 'settled' | 'accepted' | 'possible' | 'impossible'

@@ -9,10 +9,7 @@ import {
 } from '@ratatosk/ledger'
 import type { SignedTransaction, TestKey } from '@ratatosk/test-kit'
 
-/**
- * A Plutus V3 script that always succeeds: `(program 1.1.0 (lam context (con unit ())))`, as a CBOR byte
- * string.
- */
+/** An always-true Plutus V3 script: CBOR of `(program 1.1.0 (lam context (con unit ())))`. */
 const policy = fromHex('450101002499')
 
 /** Any cost model will do, because no engine runs. */

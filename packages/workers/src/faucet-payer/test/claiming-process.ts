@@ -20,12 +20,8 @@ export interface Claiming {
   readonly directory?: string
   /** URL of layer 1; without it the faucet pays on layer 2. */
   readonly blockfrost?: string
-  /** The numbers of the claimants. */
   readonly claimants: readonly number[]
-  /**
-   * When the process kills itself: after all claims are reserved and before a payment is built, before it is
-   * sent, or before it is recorded that it was sent.
-   */
+  /** When the process kills itself: before a payment is built, sent, or recorded as sent. */
   readonly dies?: 'unprepared' | 'unsent' | 'unrecorded'
 }
 

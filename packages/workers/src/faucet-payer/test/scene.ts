@@ -121,7 +121,6 @@ export async function join({
   }
 }
 
-/** Pays from a wallet without a faucet. */
 export async function pay(wallet: FaucetWallet, to: WalletKeys, lovelace: bigint): Promise<void> {
   const draft = { address: to.address.bytes, lovelace, minBalance: 0n, underWay: [] }
   const preparation = await wallet.prepare(draft)

@@ -11,7 +11,6 @@ function keysOf(number: number): WalletKeys {
 export const faucetKeys = keysOf(1)
 /** A wallet with ample funds, used to pay the faucet. */
 export const bankKeys = keysOf(2)
-/** The keys of a claimant. */
 export const claimant = (number: number): WalletKeys => keysOf(1000 + number)
 
 export function outputTo({ address }: WalletKeys, lovelace: bigint): Uint8Array {
