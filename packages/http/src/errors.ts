@@ -1,4 +1,4 @@
-/** What an {@link HttpError} may carry in addition to status, code and message. */
+/** The optional properties of an {@link HttpError} besides status, code and message. */
 export interface HttpErrorOptions extends ErrorOptions {
   /** Fields of the response body next to `error`. */
   readonly bodyFields?: Readonly<Record<string, unknown>>

@@ -206,10 +206,7 @@ function isOwn(page: string, host: string): boolean {
   return ['http:', 'https:'].includes(protocol) && pageHost === urlOfHost(host)?.host
 }
 
-/**
- * A `Host` header as a URL, which normalises letter case and the spelling of IP addresses; undefined if
- * malformed.
- */
+/** A `Host` header as a URL, which normalises case and IP addresses; undefined if malformed. */
 function urlOfHost(host: string | undefined): URL | undefined {
   const url = `http://${host}`
   return host !== undefined && /^[\w.:[\]-]+$/.test(host) && URL.canParse(url) ? new URL(url) : undefined

@@ -19,7 +19,7 @@ const statusOf: Readonly<Record<string, number>> = {
   HPE_HEADER_OVERFLOW: 431,
 }
 
-/** What Node reports of bytes that are not a request. */
+/** Node's error for bytes that are not a request. */
 export interface RequestError extends Error {
   readonly code?: string
   /** A `Buffer`, which Fastify declares as its JSON form. */

@@ -9,7 +9,7 @@ import { httpErrorOptions } from './http-errors.js'
 import { refusalLog } from './refusal-log.js'
 import { requestQueue } from './request-queue.js'
 
-/** What one client, and all of them together, may take of a server. */
+/** The limits of a server for one client, and for all of them together. */
 export interface ServerLimits {
   /** Time that a client has to send a request, headers and body, in milliseconds; then 408. */
   readonly requestTimeoutMs: number
@@ -31,8 +31,8 @@ export interface ServerLimits {
 }
 
 /**
- * Requests on one connection that wait for their response at a time. Node calls the handlers of all requests
- * that arrive together, whether or not the client reads the responses.
+ * Pending requests per connection. Node calls the handlers of all that arrive together, even if the client
+ * does not read the responses.
  */
 const maxPipelined = 16
 

@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test, vi } from 'vitest'
 import { shareAnswers } from './share-answers.js'
 
-/** Counts its calls. */
 function counter() {
   let calls = 0
   return async () => {

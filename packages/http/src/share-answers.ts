@@ -12,9 +12,9 @@ interface Answer<T> {
 }
 
 /**
- * Shares answers among all who ask for the same: calls with the same key within `freshMs` get one answer.
- * What a call gets was never read more than `freshMs` before it, however long the read takes: later calls
- * wait for the next one. A failure is not kept.
+ * Shares answers among all who ask for the same: calls with the same key within `freshMs` get one answer. An
+ * answer was never read more than `freshMs` before its call, however long the read takes: later calls wait
+ * for the next one. A failure is not kept.
  *
  * @param freshMs milliseconds; 0: only calls during a read share it
  * @returns reads the answer under a key, or what another call read

@@ -32,7 +32,7 @@ export class UnsupportedTypeError extends HttpError {
   }
 }
 
-/** What of a server {@link readTransactionBodies} changes. */
+/** The parts of a server that {@link readTransactionBodies} changes. */
 export interface BodyScope {
   removeAllContentTypeParsers(): void
   addContentTypeParser(

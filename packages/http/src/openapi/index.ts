@@ -28,7 +28,7 @@ export interface DocsOptions {
   readonly title: string
   /** Version of the API's description. */
   readonly version: string
-  /** What the server is, as Markdown. */
+  /** A description of the server, as Markdown. */
   readonly description: string
   readonly license?: { readonly name: string; readonly identifier: string }
   readonly contact?: { readonly name: string; readonly url: string }
