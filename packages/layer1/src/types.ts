@@ -44,7 +44,10 @@ export interface Spending {
   readonly transactionId: Uint8Array
   /** Plutus data CBOR; absent if no script ran for the output. */
   readonly redeemer?: Uint8Array
-  /** What the transaction refers to, as the ledger orders it; absent if the provider does not know it. */
+  /**
+   * The outputs that the transaction refers to, in the ledger's order; absent if the provider does not know
+   * it.
+   */
   readonly referenceInputs?: readonly Utxo[]
 }
 

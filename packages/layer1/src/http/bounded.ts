@@ -1,9 +1,8 @@
 import { setMaxListeners } from 'node:events'
 
 /**
- * Runs `run` under a signal that aborts with the caller's signal, or with `TimeoutError` after `timeoutMs`.
- * It removes its listener from the caller's signal, which may live as long as the process; Node 20 never
- * frees what `AbortSignal.any` attaches.
+ * Runs `run` under a signal of the caller or a time-out. Node 20 never frees what `AbortSignal.any` attaches,
+ * so the listener is removed from the caller's signal.
  */
 export async function bounded<T>(
   timeoutMs: number,
@@ -26,10 +25,7 @@ export async function bounded<T>(
   }
 }
 
-/**
- * Rejects with the signal's reason when it aborts, even if `begun` ignores the signal: Node's fetch has
- * missed aborts.
- */
+/** Rejects when the signal aborts, even if `begun` ignores it: Node's fetch has missed aborts. */
 export async function unlessAborted<T>(signal: AbortSignal, begun: Promise<T>): Promise<T> {
   let abort: () => void = () => undefined
   const aborted = new Promise<never>((_resolve, reject) => {

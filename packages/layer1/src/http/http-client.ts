@@ -36,10 +36,9 @@ interface HttpClientOptions {
 }
 
 /**
- * An HTTP client for one provider; every failure is a `Layer1Error`. It never follows redirects, which could
+ * An HTTP client for one provider; all failures are `Layer1Error`s. Redirects are not followed: they could
  * send the credential or a signed transaction to another host.
- *
- * @throws TypeError on an invalid URL, which the message does not quote
+ * @throws TypeError on an invalid URL, unquoted
  */
 export function createHttpClient({ provider, url, headers = {}, limits }: HttpClientOptions): HttpClient {
   const base = baseAddress(provider, url)

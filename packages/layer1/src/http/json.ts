@@ -6,12 +6,7 @@ export type JsonRecord = { readonly [key: string]: unknown }
 const scalars = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g
 const longInteger = /^-?\d{16,}$/
 
-/**
- * Parses JSON with integers of 16 or more digits as strings: `JSON.parse` would silently round lovelace and
- * quantities that a double cannot hold.
- *
- * @throws SyntaxError
- */
+/** Parses JSON with integers of 16 or more digits as strings: doubles would round. @throws SyntaxError */
 export function parseJson(text: string): unknown {
   return JSON.parse(text.replace(scalars, (scalar) => (longInteger.test(scalar) ? `"${scalar}"` : scalar)))
 }

@@ -32,11 +32,7 @@ export function readLimits(limits: Layer1Limits): Limits {
   }
 }
 
-/**
- * Retries transient failures until the attempts are used up.
- *
- * @param signal ends the attempts and the pauses
- */
+/** Retries transient failures until the attempts are used up or `signal` aborts. */
 export async function retrying<T>(
   limits: Limits,
   signal: AbortSignal,
@@ -52,11 +48,7 @@ export async function retrying<T>(
   }
 }
 
-/**
- * Pauses for a random time (full jitter), or as long as the provider's `Retry-After`.
- *
- * @throws the failure itself if the call ends before the pause
- */
+/** Pauses with full jitter, or as long as `Retry-After`. @throws the failure if the call ends before */
 export async function backOff(
   limits: Limits,
   tried: number,
@@ -73,7 +65,7 @@ export async function backOff(
   }
 }
 
-/** What a call rejects with after its signal aborted: the caller's reason, or `timeout`. */
+/** The error of a call after its signal aborted: the caller's reason, or `timeout`. */
 export function endedBy(signal: AbortSignal, provider: string): unknown {
   const reason: unknown = signal.reason
   return isTimeout(reason) ? new Layer1Error('LAYER1_TIMEOUT', `${provider} did not answer in time`) : reason

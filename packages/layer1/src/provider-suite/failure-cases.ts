@@ -7,7 +7,6 @@ import { failsWith } from './expect.js'
 import type { ProviderHarness, SuiteCase, SuiteFault, SuiteOperation, WithHarness } from './harness.js'
 import { included, walletOf } from './transaction-cases.js'
 
-/** The code of the error for each fault. */
 const codes: readonly (readonly [SuiteFault, Layer1ErrorCode])[] = [
   ['time-out', 'LAYER1_TIMEOUT'],
   ['refusal', 'LAYER1_UNREACHABLE'],

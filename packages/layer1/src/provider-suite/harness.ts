@@ -2,13 +2,13 @@ import type { WalletKeys } from '@ratatosk/ledger/builder'
 import type { Evaluator } from '@ratatosk/ledger/plutus'
 import type { Layer1 } from '../types.js'
 
-/** What goes wrong with a request. */
+/** The fault of a request. */
 export type SuiteFault = 'time-out' | 'refusal' | 'rate-limit' | 'failure' | 'garbage' | 'lost-answer'
 
 /** The operation that a request is part of. */
 export type SuiteOperation = 'utxos' | 'transaction' | 'submit' | 'evaluate' | 'parameters' | 'tip'
 
-/** What a case needs of its harness. */
+/** The options that a case gives to its harness. */
 export interface HarnessOptions {
   /**
    * Whether the case waits for requests to time out. If so, a request times out in less than a second and is

@@ -9,11 +9,7 @@ export interface Watched {
   status(signal: AbortSignal): Promise<TransactionStatus>
 }
 
-/**
- * Polls for a transaction. A failed poll says nothing about the transaction, so waiting continues.
- *
- * @param signal ends the wait: a time-out with `timeout`, any other abort with its reason
- */
+/** Polls for a transaction; failed polls are repeated. `signal`: a time-out is `timeout`, else its reason. */
 export async function awaitTransaction(
   { provider, pollMs, status }: Watched,
   confirmations: number,

@@ -10,10 +10,7 @@ import { submitTransaction } from './submit-transaction.js'
 
 const defaultAwaitTimeoutMs = 180_000
 
-/**
- * Turns a provider into a {@link Layer1}: bounds the time of each call, checks the network once before
- * anything else, and implements submission and waiting.
- */
+/** Turns a provider into a {@link Layer1}: time limits, network check, submission and waiting. */
 export function createLayer1(provider: Provider, limits: Limits): Layer1 {
   const { name, networkId } = provider
   let networkChecked = false

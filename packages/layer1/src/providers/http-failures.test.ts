@@ -172,10 +172,7 @@ describe('Blockfrost only', () => {
     reference_script_hash: null,
   })
 
-  /**
-   * Serves 203 outputs. From the given page request on, each request comes with a new block that spends the
-   * first output.
-   */
+  /** Serves 203 outputs. From the given page on, each request has a block that spends the first one. */
   async function servePages(spentFrom: number, blocks: number): Promise<LocalServer> {
     let asked = 0
     let height = 1

@@ -7,11 +7,7 @@ const alphabet = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 /** Longer than any Byron address; decoding base58 takes quadratic time. */
 const maxBase58 = 1024
 
-/**
- * The bytes of an address as providers write it: bech32, or base58 for Byron addresses.
- *
- * @throws RangeError or AddressError on any other text
- */
+/** The bytes of an address in bech32 or base58 (Byron). @throws RangeError or AddressError on other text */
 export function addressBytes(text: string): Uint8Array {
   if (/^addr/.test(text)) return decodeBech32Address(text).bytes
   if (text.length > maxBase58) throw new RangeError('no address')
@@ -39,12 +35,7 @@ export function valueOfUnits(
   return { lovelace, assets }
 }
 
-/**
- * The script with a given hash. Providers differ in whether a Plutus script includes its inner byte string;
- * the form that matches the hash is taken.
- *
- * @throws RangeError when no form matches
- */
+/** The script with a hash, with or without its inner byte string. @throws RangeError if none matches */
 export function scriptOf(language: Script['language'], bytes: Uint8Array, hash: string): ScriptContent {
   const forms = [bytes]
   if (language !== 'native') {

@@ -1,10 +1,7 @@
 import type { OutputReference, ProtocolParameters, SlotConfig, Utxo } from '@ratatosk/ledger'
 import type { EvaluatedRedeemer, Spending, Tip, TransactionStatus } from '../types.js'
 
-/**
- * The part of a {@link Layer1} that differs between providers. Time limits, the network check, safe
- * submission and waiting are in `createLayer1`.
- */
+/** The part of a {@link Layer1} that differs between providers; `createLayer1` adds the rest. */
 export interface Provider {
   readonly name: string
   readonly networkId: 0 | 1

@@ -1,6 +1,6 @@
 import type { RedeemerPurpose } from '@ratatosk/ledger'
 
-/** What Ogmios 5 and 6 call the purposes of redeemers. */
+/** The names of redeemer purposes in Ogmios 5 and 6. */
 const purposes: Readonly<Record<string, RedeemerPurpose>> = {
   spend: 'spend',
   mint: 'mint',

@@ -7,11 +7,7 @@ import {
 } from '@ratatosk/ledger'
 import type { Spending } from '../types.js'
 
-/**
- * How a transaction spends an output.
- *
- * @param outputAt an output that the transaction refers to; undefined if it is not known
- */
+/** The spending of an output by a transaction; `outputAt` is undefined for unknown references. */
 export function spendingBy(
   { id, body, witnesses }: Transaction,
   reference: OutputReference,

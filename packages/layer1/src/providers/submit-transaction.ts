@@ -5,10 +5,8 @@ import { backOff, isPassing, type Limits } from '../http/retry.js'
 import type { Provider } from './provider.js'
 
 /**
- * Submits a transaction until its outcome is known. The same bytes are the same transaction, so repeating is
- * safe; but after an attempt whose answer was lost, a rejection may only mean that the first attempt spent
- * the inputs. A rejected transaction is therefore looked up, and an unknown outcome is reported as
- * `mayHaveEffect`.
+ * Submits a transaction until its outcome is known. After a lost answer, a rejection may mean that the first
+ * attempt spent the inputs: it is looked up, and an unknown outcome is `mayHaveEffect`.
  */
 export async function submitTransaction(
   provider: Provider,
@@ -51,9 +49,7 @@ export async function submitTransaction(
 /** How cardano-node, Ogmios and the devnet report unknown inputs. */
 const inputsGone = /BadInputsUTxO|unknownOutputReferences|unknown UTxO references|All inputs are spent/i
 
-/**
- * Inputs may be unknown because this transaction already waits in a mempool that the provider does not show.
- */
+/** Inputs may be unknown because this transaction waits in a mempool that the provider does not show. */
 function doubtful(error: Layer1Error): Layer1Error {
   const { code, message, reason } = error
   if (reason === undefined || !inputsGone.test(reason)) return error

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 
 export interface LocalServer {
   readonly url: string
-  /** What was asked so far. */
+  /** The requests so far. */
   readonly requests: readonly Pick<IncomingMessage, 'method' | 'url' | 'headers'>[]
   close(): Promise<void>
 }

@@ -3,8 +3,8 @@ import type { CallOptions, Layer1 } from '../types.js'
 import type { Wallet } from './open-wallet.js'
 
 /**
- * What a transaction spends, reads or gives as collateral, and layer 1 does not show: it was spent, or is not
- * there yet. What transactions in flight make counts as shown.
+ * The spent, read or collateral outputs of a transaction that layer 1 does not show. Outputs of transactions
+ * in flight count as shown.
  *
  * @throws {Layer1Error} (rejects)
  */

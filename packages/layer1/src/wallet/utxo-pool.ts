@@ -8,17 +8,9 @@ export type InFlightTransaction = Pick<
   'id' | 'spent' | 'collateral' | 'produced' | 'transaction'
 >
 
-/**
- * Tracks which outputs of one wallet are free. An output goes to one transaction at a time; outputs that a
- * transaction in flight produces are free at once.
- */
+/** Tracks free outputs of a wallet. Each goes to one transaction; those made in flight are free at once. */
 interface UtxoPool {
-  /**
-   * Applies the chain's state: drops transactions that are included or can no longer be included.
-   *
-   * @param unspent all outputs at the wallet's address
-   * @param slot of the tip
-   */
+  /** Applies the wallet's outputs at a tip: drops transactions that are included or expired. */
   refresh(unspent: readonly Utxo[], slot: bigint): void
   free(): readonly Utxo[]
   /** Withholds the inputs of a transaction and offers its outputs. */
@@ -35,9 +27,7 @@ interface UtxoPool {
 interface UtxoPoolOptions {
   /** Whether an output belongs to the wallet. */
   readonly owns: (utxo: Utxo) => boolean
-  /**
-   * How long inputs of an included transaction stay withheld, in case a provider answers from an older block.
-   */
+  /** How long inputs of an included transaction stay withheld: a provider may answer from an older block. */
   readonly withholdMs: number
   /** Milliseconds of a monotonic clock. */
   readonly now: () => number

@@ -31,10 +31,7 @@ export interface Lists {
   /** The whole list as of one block. */
   whole(path: string, signal: AbortSignal): Promise<readonly unknown[]>
   /**
-   * Repeats a read of several requests until no block came in between: an output spent between two pages
-   * shifts the rest and hides an item.
-   *
-   * @param read gets the hash of the newest block
+   * Repeats a read until no block came in between, which would shift pages and hide an item.
    * @throws {Layer1Error} `invalid answer` if a block comes in between every time
    */
   asOfOneBlock<T>(
@@ -44,10 +41,7 @@ export interface Lists {
   ): Promise<T>
 }
 
-/**
- * @param find the body of a path, undefined for 404
- * @param tipHash the hash of the newest block
- */
+/** `find` is undefined for 404; `tipHash` is the hash of the newest block. */
 export function createLists(
   find: (path: string, signal: AbortSignal) => Promise<unknown>,
   tipHash: (signal: AbortSignal) => Promise<string>,

@@ -47,10 +47,7 @@ export function createScripts(
     })
 }
 
-/**
- * Blockfrost gives a native script as JSON. Its hash is of bytes that its author chose, so others may
- * follow from the JSON.
- */
+/** A native script from JSON; its author chose the hashed bytes, so the JSON may give others. */
 function nativeScript(json: JsonRecord, hash: string): ScriptContent | 'unknown' {
   try {
     return scriptOf('native', nativeScriptBytes(json), hash)
@@ -59,10 +56,7 @@ function nativeScript(json: JsonRecord, hash: string): ScriptContent | 'unknown'
   }
 }
 
-/**
- * Reads an output of a Blockfrost list. Undefined if its reference script is unknown: anyone can send such an
- * output to an address, and no transaction needs it.
- */
+/** Reads an output. Undefined if its reference script is unknown: anyone can send such an output. */
 export async function readUtxo(
   item: unknown,
   scripts: ScriptByHash,

@@ -34,19 +34,10 @@ interface LastRead {
 }
 
 /**
- * Reads the unspent outputs with assets of a policy, for which Blockfrost has no endpoint.
- *
- * Its list of a policy's assets says how much of each is left. Their outputs are found in the pages of
- * the address that holds the newest asset, as long as that takes fewer requests than reading asset after
- * asset, which finds the rest. The number of requests therefore depends on the assets that are left, not on
- * other outputs at the address: about four for a few assets, about four for each at most, and one while the
- * tip is the same as at the last read.
- *
- * The list keeps burned assets for ever. It is read from the newest asset to a long run of burned ones, and
- * its oldest page is read for an asset that is burned and minted again, such as the root of the state queue.
- * Only an asset older than 1,000 burned ones in a row can be missed; the state queue has none, because its
- * blocks are burned in the order of their minting. An asset that is minted again keeps its old place in the
- * list: where anyone can mint so, as questions of the summons, read the address of the script.
+ * Reads the outputs with assets of a policy, for which Blockfrost has no endpoint: from the address of the
+ * newest asset while that takes fewer requests, then asset by asset. Burned assets stay in its list for ever;
+ * an asset older than 1,000 burned ones in a row can be missed, unless it is on the oldest page. Where anyone
+ * can mint so, read the address of the script.
  */
 export function createPolicyOutputs({
   lists: { batches, asOfOneBlock },
@@ -57,7 +48,7 @@ export function createPolicyOutputs({
 }: PolicyOutputsOptions): (policy: string, signal: AbortSignal) => Promise<readonly Utxo[]> {
   const lastReads = new LRUCache<string, LastRead>({ max: maxPolicies })
 
-  /** What is left of each asset, newest first. */
+  /** The remaining quantity of each asset, newest first. */
   async function unspentAssets(
     policy: string,
     known: ReadonlySet<string> | undefined,
@@ -142,7 +133,7 @@ export function createPolicyOutputs({
   }
 }
 
-/** What is left of each asset on a page of a policy's list. */
+/** The remaining quantity of each asset on a page of a policy's list. */
 function assetsOf(items: readonly unknown[]): readonly (readonly [unit: string, quantity: bigint])[] {
   return reading('Blockfrost', 'assets of a policy', () =>
     items.map((item) => {
@@ -152,10 +143,7 @@ function assetsOf(items: readonly unknown[]): readonly (readonly [unit: string, 
   )
 }
 
-/**
- * The outputs of a list that hold assets of a policy. Others are not decoded, so their scripts are not
- * fetched.
- */
+/** The outputs of a list with assets of a policy. Scripts of others are not fetched. */
 export function holdingsOf(items: readonly unknown[], policy: string) {
   return reading('Blockfrost', 'an output', () =>
     items.flatMap((item) => {
