@@ -16,7 +16,7 @@ export type QueueErrorCode =
   | 'QUEUE_FULL'
   | 'QUEUE_CLOSED'
 
-/** What a {@link QueueError} may carry in addition to code and message. */
+/** The optional properties of a {@link QueueError} besides code and message. */
 export interface QueueErrorOptions {
   readonly cause?: unknown
   /** Milliseconds after which the same call may succeed. */
@@ -55,9 +55,8 @@ export function isQueueError(value: unknown): value is QueueError {
 }
 
 /**
- * Copies an error without the properties that its driver attached: ioredis puts the command with its
- * arguments (a password in AUTH, a transaction in an insert) on every reply error, and a logger would print
- * them.
+ * Copies an error without its driver's properties: ioredis attaches the command's arguments (a password, a
+ * transaction), and a logger would print them.
  */
 export function withoutSecrets(error: unknown): Error {
   if (!(error instanceof Error)) return new Error(String(error))

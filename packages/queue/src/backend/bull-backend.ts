@@ -53,10 +53,7 @@ interface Emitter {
   on(event: 'error', listener: (error: Error) => void): unknown
 }
 
-/**
- * Creates BullMQ objects over one connector and closes them in order: workers, queues and events,
- * connections.
- */
+/** Creates BullMQ objects over one connector and closes them in order: workers, queues, connections. */
 export class BullBackend implements QueueBackend {
   readonly kind: QueueBackendOptions['kind']
   readonly #connector: Connector

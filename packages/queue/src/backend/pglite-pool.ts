@@ -22,11 +22,8 @@ export interface PGliteInstance extends Statements {
 const firstWords = /^(?:\s+|--[^\n]*(?:\n|$))*(\w+)(?:\s+(\w+))?/
 
 /**
- * PGlite as a `pg.Pool`. PGlite has one session, which every client shares: queries run one at a time, and a
- * client's transaction has exclusive use from BEGIN to COMMIT.
- *
- * Hundreds of queries may be pending at once. They wait for the mutex here: queries that wait inside PGlite
- * would delay every other user of the instance.
+ * PGlite as a `pg.Pool`. Clients share its one session: queries run one at a time, and transactions
+ * exclusively. Queries wait for the mutex here; inside PGlite they would delay its other users.
  */
 export class PGlitePool extends EventEmitter implements PgPool {
   /** BullMQ reads this: no connection can be lost silently, so a worker does not need to poll. */
@@ -37,10 +34,7 @@ export class PGlitePool extends EventEmitter implements PgPool {
   readonly #clients = new Set<PGliteClient>()
   #ended = false
 
-  /**
-   * @param mutex shared by the pools of one PGlite
-   * @param priority queries of a pool with a higher priority run first
-   */
+  /** Pools of one PGlite share `mutex`; queries of a higher `priority` run first. */
   constructor(pglite: PGliteInstance, mutex: Mutex, priority: number) {
     super()
     this.setMaxListeners(0)
@@ -138,9 +132,7 @@ class PGliteClient extends EventEmitter implements PgPoolClient {
   }
 }
 
-/**
- * `PGlite.transaction` takes a callback; this class keeps it running until `commit` or `rollback` is called.
- */
+/** Keeps the callback of `PGlite.transaction` running until `commit` or `rollback` is called. */
 class OpenTransaction {
   readonly statements: Statements
   readonly #settle: (rollback: boolean) => void

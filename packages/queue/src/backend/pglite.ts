@@ -7,10 +7,7 @@ import { quoteSchema, schemaBackend } from './schema-backend.js'
 
 const vacuumMs = 60_000
 
-/**
- * Dead rows of finished jobs and old events, about 600 bytes each, that a table may hold before it is
- * vacuumed.
- */
+/** Dead rows, about 600 bytes each, that a table may hold before it is vacuumed. */
 const deadRows = 10_000
 
 /** Callers wait for producers' queries, but not for those of workers. */
@@ -60,9 +57,8 @@ export async function connectPglite(options: PGliteConnectOptions): Promise<Conn
 }
 
 /**
- * PGlite has one session and therefore one search path. The queue's schema is appended to it: other users of
- * the instance find the same tables as before, and BullMQ's unqualified names resolve wherever no other
- * schema has them.
+ * Appends the queue's schema to the search path of PGlite's one session, so that other users find the same
+ * tables as before.
  */
 async function shareSearchPath(pool: PGlitePool, schema: string): Promise<void> {
   await pool.query(

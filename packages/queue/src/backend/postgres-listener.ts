@@ -2,9 +2,7 @@ import pg from 'pg'
 
 const reconnectMs = 1000
 
-/**
- * A dedicated session for LISTEN, opened by the first subscription and reopened a second after it is lost.
- */
+/** A session for LISTEN, opened by the first subscription and reopened a second after it is lost. */
 export function postgresListener(config: pg.ClientConfig) {
   const listeners = new Map<string, ((message: string) => void)[]>()
   let session: Promise<pg.Client> | undefined

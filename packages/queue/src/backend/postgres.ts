@@ -72,10 +72,7 @@ export async function connectPostgres(options: PostgresConnectOptions): Promise<
   }
 }
 
-/**
- * Channels belong to the database, not to a schema, and their names are limited to 63 bytes; so both are
- * hashed.
- */
+/** Channels belong to the database and have at most 63 bytes; so schema and channel are hashed. */
 function channelName(schema: string, channel: string): string {
   return `ratatosk_${createHash('sha256').update(`${schema} ${channel}`).digest('hex').slice(0, 32)}`
 }

@@ -15,10 +15,7 @@ interface RedisConnectOptions {
 /** Milliseconds until the next connection attempt. */
 const retryStrategy = (attempt: number): number => Math.min(50 * 2 ** Math.min(attempt, 6), 1000)
 
-/**
- * Emits `end` also if it is disconnected between two attempts to connect. The Redis of ioredis then emits
- * nothing, and BullMQ's worker, which waits for the event, never closes.
- */
+/** Emits `end` also between two attempts to connect: ioredis does not, and BullMQ's worker waits for it. */
 class Connection extends Redis {
   override disconnect(reconnect = false): void {
     // ioredis ends a connection in this state at once.
@@ -32,9 +29,8 @@ class Connection extends Redis {
 }
 
 /**
- * Two connections, shared by every BullMQ object: commands of the first fail when Redis is down for longer
- * than `requestTimeoutMs`, commands of the second wait. BullMQ duplicates the second for each worker's
- * blocking wait.
+ * Two connections for all BullMQ objects: commands of the first fail after `requestTimeoutMs` without Redis,
+ * those of the second wait.
  */
 export async function connectRedis(options: RedisConnectOptions): Promise<Connector> {
   const { url, prefix, requestTimeoutMs, onWarning } = options
@@ -106,10 +102,7 @@ export async function connectRedis(options: RedisConnectOptions): Promise<Connec
   }
 }
 
-/**
- * Compares the output of INFO with the settings that an accepted job needs to survive; empty if it says
- * nothing.
- */
+/** The settings in INFO that may lose accepted jobs; empty if it says nothing. */
 export function durabilityWarnings(info: string): QueueWarning[] {
   const warnings: QueueWarning[] = []
   if (/^aof_enabled:0/m.test(info)) {
@@ -133,9 +126,7 @@ function connected(connection: Redis): ConnectedFactory {
   return (name, options, kind) => createRedisBackend(name, { ...options, connection }, kind)
 }
 
-/**
- * A separate connection for subscriptions, opened by the first one; ioredis renews them when it reconnects.
- */
+/** A connection for subscriptions, opened by the first one; ioredis renews them. */
 function redisSubscriber(connection: Redis) {
   let subscriber: Redis | undefined
   return {

@@ -18,10 +18,7 @@ class SchemaConnection extends PostgresConnection {
   }
 }
 
-/**
- * Does what BullMQ's `createPostgresBackend` does, which accepts a pool only together with its default
- * schema. The pool's sessions must have `schema` on their search path.
- */
+/** As BullMQ's `createPostgresBackend`, which allows no pool with another `schema` on its search path. */
 export function schemaBackend(pool: PgPool, schema: string): ConnectedFactory {
   return (name, options, { blocking = false, withBlockingConnection = false } = {}) => {
     const worker = 'name' in options && typeof options.name === 'string' ? `:w:${options.name}` : ''
@@ -41,11 +38,7 @@ export function schemaBackend(pool: PgPool, schema: string): ConnectedFactory {
   }
 }
 
-/**
- * The schema name, quoted for SQL.
- *
- * @throws QueueError `QUEUE_CONFIGURATION` if it is not a plain identifier, which BullMQ requires
- */
+/** The schema name for SQL. @throws QueueError `QUEUE_CONFIGURATION` unless a plain identifier (BullMQ) */
 export function quoteSchema(schema: string): string {
   try {
     return quoteSchemaName(schema)

@@ -9,19 +9,11 @@ interface Pending<Item, Result> {
 interface BulkOptions {
   /** The most items in one call. */
   readonly maxItems: number
-  /**
-   * Consecutive event-loop iterations without a new item after which a call is made; 0 waits for one
-   * iteration in any case.
-   */
+  /** Event-loop iterations without a new item before a call; at least one. */
   readonly quietIterations: number
-  /**
-   * The least milliseconds between the starts of two calls with fewer than `promptItems`. A call after a
-   * longer pause starts at once, so only a steady stream is collected.
-   */
+  /** Minimum milliseconds between starts of calls below `promptItems`: only a steady stream is collected. */
   readonly paceMs: number
-  /**
-   * Milliseconds without a new item that end such a wait: the clients that were answered are back, or gone.
-   */
+  /** Milliseconds without a new item that end such a wait: answered clients are back, or gone. */
   readonly quietMs: number
   /** The same after a call of `steadySize` items or more, whose clients are many. */
   readonly steadyQuietMs: number
@@ -33,11 +25,8 @@ interface BulkOptions {
 const steadySize = 4
 
 /**
- * Combines many calls into one: items that arrive during the same few event-loop iterations, or while a call
- * is in progress, share the next call. Event-loop iterations are counted instead of milliseconds because an
- * embedded database blocks the loop while it works. All items of a call succeed or fail together.
- *
- * @param call receives the items in the order of arrival and returns one result per item
+ * Combines items of the same few event-loop iterations, or of a running call, into the next call; an embedded
+ * database blocks the loop, so milliseconds mean little. All items of a call succeed or fail together.
  */
 export function addsInBulk<Item, Result>(
   call: (items: readonly Item[]) => Promise<readonly Result[]>,

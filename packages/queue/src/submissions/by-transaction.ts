@@ -14,10 +14,7 @@ const namesAtATime = 500
 /** Maximum number of submissions of one transaction that are read. */
 const maxFound = 16
 
-/**
- * The name of a job: the beginnings of its transactions, in order. Jobs are found by it without an index,
- * which would have to be written for each submission and cleaned up after it.
- */
+/** A job's name, from its transactions: found without an index, which each submission would have to write. */
 export function nameOfJob(submissionIds: readonly string[]): string {
   return submissionIds.map((id) => splitSubmissionId(id).transaction?.slice(0, width) ?? none).join('')
 }
@@ -39,12 +36,7 @@ export class SubmissionFinder {
     this.#read = read
   }
 
-  /**
-   * Calls `find` with submissions that may be in the queue, until it finds one: first with those of the jobs
-   * of the last scan, then with those of the next scan.
-   *
-   * @param transaction its id in base64url
-   */
+  /** Calls `find` with possible submissions of the last scan, then of the next. `transaction`: base64url. */
   async find<Found>(
     transaction: string,
     find: (submissionIds: readonly string[]) => Promise<Found | undefined>,

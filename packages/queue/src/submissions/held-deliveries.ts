@@ -5,18 +5,14 @@ interface Held {
 }
 
 const tickMs = 50
-/**
- * While deliveries arrive closer together than this, the input that a held delivery waits for may be among
- * them …
- */
+/** While deliveries arrive closer together, the input that a held one waits for may be among them. */
 const quietMs = 250
 /** … but a held delivery does not wait longer than this past its due time. */
 const maxOverdueMs = 5_000
 
 /**
- * Keeps deliveries that will be repeated in the worker's memory. On PGlite, where statements run one at a
- * time, returning a delivery to the queue and taking it again costs several statements. As in the queue,
- * transactions that are already waiting go first.
+ * Keeps deliveries that will be repeated in memory: on PGlite, returning one to the queue and taking it again
+ * costs several statements. Waiting transactions go first, as in the queue.
  */
 export class HeldDeliveries {
   readonly #capacity: number
@@ -29,10 +25,7 @@ export class HeldDeliveries {
   #counting = false
   #closed = false
 
-  /**
-   * @param capacity the most deliveries held at a time
-   * @param waiting counts the transactions in the queue that no worker has taken yet
-   */
+  /** `capacity`: the most held deliveries; `waiting`: counts transactions that no worker has taken yet. */
   constructor(capacity: number, waiting: () => Promise<number>) {
     this.#capacity = capacity
     this.#waiting = waiting
@@ -55,10 +48,7 @@ export class HeldDeliveries {
     this.#lastDelivery = Date.now()
   }
 
-  /**
-   * Resolves with true after that many milliseconds, once the transactions waiting in the queue have been
-   * delivered; with false as soon as this object is closed.
-   */
+  /** Resolves with true after the time and the deliveries waiting before; with false once closed. */
   async elapsed(milliseconds: number): Promise<boolean> {
     if (this.#closed) return false
     this.#timer ??= setInterval(() => void this.#tick(), tickMs)

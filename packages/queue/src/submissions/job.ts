@@ -26,10 +26,8 @@ interface NewJob {
 const jobOptions: JobsOptions = { attempts: 2 ** 31 - 1, backoff: { type: 'custom' } }
 
 /**
- * Packs transactions into jobs. The ids are unique across processes and restarts. BullMQ's own counter starts
- * again when Redis has lost its data, but dead letters are identified by these ids for good.
- *
- * @param size the most that one job holds; a single transaction may be larger
+ * Packs transactions into jobs of `size` or one transaction. Ids are unique across restarts, unlike BullMQ's
+ * counter: dead letters are identified by them for good.
  */
 export function jobPacker({ transactions, bytes }: QueueSize): (cbor: readonly Uint8Array[]) => NewJob[] {
   const random = randomBytes(9)

@@ -11,29 +11,20 @@ const kibibyte = 1024
 
 /**
  * `<process>.<number>.<transactions>.<KiB>` names a job; with `.<index>` a submission in it, and with
- * `.<transaction>` one that is shaped like a transaction. The transaction is 32 bytes in base64url, all
- * numbers are in base 36.
+ * `.<transaction>` one shaped like a transaction: 32 bytes in base64url. Numbers are in base 36.
  */
 const pattern =
   /^([\w-]{12}\.[0-9a-z]{1,10}\.([0-9a-z]{1,4})\.([0-9a-z]{1,6}))(?:\.([0-9a-z]{1,4})(?:\.([\w-]{43}))?)?$/
 
-/**
- * The id of a new job. It has the size of the job, so that a queue is measured by its ids alone.
- *
- * @param process 12 characters of base64url, unique
- * @param number unique in the process
- */
+/** The id of a new job, with its size, so that ids alone measure a queue. `process`: 12 unique characters. */
 export function newJobId(process: string, number: number, { transactions, bytes }: QueueSize): string {
   const numbers = [number, transactions, Math.ceil(bytes / kibibyte)]
   return [process, ...numbers.map((each) => each.toString(36))].join('.')
 }
 
 /**
- * The id of a submission. It has the transaction id, unless the CBOR is not shaped like a transaction: what
- * became of an accepted submission can so be found without storing which submission the transaction came
- * with.
- *
- * @param index its place in the job that it is submitted with, from 0
+ * The id of a submission, with its transaction id if shaped like one, so that its status can be found without
+ * storing submissions. `index` from 0.
  */
 export function newSubmissionId(jobId: string, index: number, cbor: Uint8Array): string {
   const id = `${jobId}.${index.toString(36)}`
@@ -49,10 +40,7 @@ export function encodeTransaction({ buffer, byteOffset, byteLength }: Uint8Array
 /** Characters of an encoded transaction. */
 const encodedLength = 43
 
-/**
- * The two parts of an id of {@link newSubmissionId}: without the transaction, and the transaction if there is
- * one.
- */
+/** A submission id without the transaction, and the transaction if there is one. */
 export function splitSubmissionId(id: string): { readonly place: string; readonly transaction?: string } {
   const dot = id.length - encodedLength - 1
   // The parts between dots are shorter than a transaction.
@@ -64,9 +52,7 @@ export function joinSubmissionId(place: string, transaction: string): string {
   return `${place}.${transaction}`
 }
 
-/**
- * The id of the job that a submission is added with; undefined if the text cannot be the id of a submission.
- */
+/** The job of a submission id; undefined if the text cannot be one. */
 export function jobOfSubmission(submissionId: string): string | undefined {
   const [, jobId, , , index] = pattern.exec(submissionId) ?? []
   return index === undefined ? undefined : jobId
@@ -83,10 +69,7 @@ export function transactionOfSubmission(submissionId: string): Uint8Array | unde
   return encoded === undefined ? undefined : new Uint8Array(Buffer.from(encoded, 'base64url'))
 }
 
-/**
- * How much was added under the id of a job: exact in transactions, rounded up to KiB in bytes. The id of a
- * submission is that of a job of its own.
- */
+/** The size in a job's id: transactions, and KiB rounded up. A submission's id is of its own job. */
 export function sizeOfJob(id: string): QueueSize {
   const [, , transactions = '0', kibibytes = '0', index] = pattern.exec(id) ?? []
   const size = {

@@ -54,15 +54,15 @@ export interface SubmissionQueue {
    */
   findTransaction(transactionId: Uint8Array): Promise<QueuedSubmission | undefined>
   /**
-   * What waits for validation, redeliveries included, and when the oldest of it was submitted. Takes longer
-   * the more there is.
+   * The submissions that wait for validation, redeliveries included, and when the oldest was submitted. Takes
+   * longer the more there is.
    *
    * @throws QueueError `QUEUE_CLOSED`
    */
   waiting(): Promise<WaitingSubmissions>
 }
 
-/** What waits for validation. */
+/** The submissions that wait for validation. */
 export interface WaitingSubmissions extends QueueSize {
   /** Undefined if nothing waits for its first delivery. */
   readonly oldestAt: Date | undefined
@@ -87,10 +87,7 @@ export interface SubmissionQueueOptions {
 /** The time after which a client of a full queue may try again. */
 const retryAfterMs = 1000
 
-/**
- * The most that one job holds. Larger jobs save little, and are delivered again as a whole when a worker is
- * killed. PGlite runs one statement at a time.
- */
+/** Maximum size of a job. Larger ones save little, and are delivered again as a whole after a kill. */
 export const jobSizes: Readonly<Record<QueueBackend['kind'], QueueSize>> = {
   redis: { transactions: 64, bytes: 65_536 },
   postgres: { transactions: 64, bytes: 65_536 },
@@ -205,11 +202,8 @@ function limitOf(name: string, value = Number.POSITIVE_INFINITY): number {
 }
 
 /**
- * Adds what arrives together, or while an insert is in progress, as few jobs: the cost of a job is that of
- * many transactions.
- *
- * Inserts through BullMQ's backend interface, one level below `Queue.addBulk`, which additionally creates
- * `Job` objects that nothing here uses.
+ * Adds simultaneous submissions as few jobs: a job costs as much as many transactions. Skips `Queue.addBulk`,
+ * which also creates unused `Job` objects.
  */
 function inserter(
   backend: QueueBackend,

@@ -107,7 +107,7 @@ export function createSubmissionWorker(
     submissionQueueName,
     async (job) => {
       const { data, timestamp } = job
-      // What is done need not stay in memory until the last transaction is.
+      // Finished work need not stay in memory until the last transaction is done.
       job.data = []
       activeJobs++
       try {
@@ -269,9 +269,7 @@ export function createSubmissionWorker(
   }
 }
 
-/**
- * Makes BullMQ deliver the job again. It has no stack, because BullMQ would store the stack with the job.
- */
+/** Makes BullMQ deliver the job again. Without a stack, which BullMQ would store. */
 class PostponedError extends Error {
   override readonly name = 'PostponedError'
   override stack = ''

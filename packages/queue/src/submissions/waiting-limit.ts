@@ -2,16 +2,12 @@ import type { QueueSize } from './submission-id.js'
 
 /** The shortest time between two counts, in milliseconds. */
 const recountMs = 250
-/**
- * Counting takes at most one part in this many of the time: on SQL, it takes longer the more there is to
- * count.
- */
+/** Counting takes at most one part in this many of the time. */
 const countingShare = 20
 
 /**
- * Limits how much waits: transactions, and their bytes. Counting for each would be slow, so both are
- * estimated: the last count, plus what this process has added since. What other processes add within a
- * quarter of a second can exceed the limit.
+ * Limits waiting transactions and bytes by estimates: the last count plus own additions since. Others'
+ * additions within a quarter of a second can exceed the limit.
  */
 export class WaitingLimit {
   readonly #limit: QueueSize
@@ -30,10 +26,7 @@ export class WaitingLimit {
     this.#count = count
   }
 
-  /**
-   * Runs `add`, which adds a transaction of this many bytes, unless a limit is reached; resolves to undefined
-   * if one is.
-   */
+  /** Runs `add` for a transaction of this size; undefined if a limit is reached. */
   async admit<Result>(bytes: number, add: () => Promise<Result>): Promise<Result | undefined> {
     if (performance.now() >= this.#nextCount) this.#counting ??= this.#recount()
     if (!this.#known || this.#isReached(bytes)) await this.#counting
@@ -64,7 +57,7 @@ export class WaitingLimit {
     const bytes = this.#added.bytes - this.#inProgress.bytes
     try {
       this.#counted = await this.#count()
-      // What was in progress when the count began may be missing in it.
+      // Additions in progress when the count began may be missing in it.
       this.#added.transactions -= transactions
       this.#added.bytes -= bytes
       this.#known = true

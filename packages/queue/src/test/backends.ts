@@ -66,7 +66,6 @@ export const openers: Record<QueueBackend['kind'], Opener> = {
   },
 }
 
-/** The transactions that wait in a queue, in order. */
 export async function waiting({ jobs }: SubmissionQueue): Promise<QueuedTransaction[]> {
   return (await jobs.getJobs(['waiting'], 0, -1, true)).flatMap(({ data }) => data)
 }
