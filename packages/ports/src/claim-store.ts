@@ -17,7 +17,7 @@ export interface UnsettledPayment {
   readonly accepted: boolean
 }
 
-/** What a claim store needs to know to reserve a claim. */
+/** The data to reserve a claim. */
 export interface ReserveRequest {
   readonly idempotencyKey: string
   /** Bytes of the address (CIP-19). */
@@ -51,7 +51,7 @@ export interface HeldClaim {
   readonly payment?: Payment
 }
 
-/** What a funded claim was answered with. */
+/** The answer to a funded claim. */
 export interface FundedClaim {
   /** UUID. */
   readonly id: string

@@ -4,7 +4,7 @@ export interface Units {
   readonly steps: bigint
 }
 
-/** What the script of one redeemer did. */
+/** The report on the script of one redeemer. */
 export interface RedeemerReport {
   readonly purpose: string
   readonly index: number
@@ -19,7 +19,7 @@ export interface RedeemerReport {
   }
 }
 
-/** What validation would decide about a transaction now. */
+/** The decision that validation would make about a transaction now. */
 export interface Evaluation {
   /**
    * | verdict | what submission does |

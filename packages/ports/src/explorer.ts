@@ -57,7 +57,7 @@ export interface Delay {
   readonly transactions: number
 }
 
-/** What an explorer reads of a node's blocks. `store.explorer` of `@ratatosk/store` implements it. */
+/** The explorer's reads of a node's blocks. `store.explorer` of `@ratatosk/store` implements it. */
 export interface ExplorerReads {
   /** Blocks that are not removed, newest first. `before`: only lower ones. */
   blocks(part: { readonly before?: bigint; readonly limit: number }): Promise<readonly TimedBlock[]>

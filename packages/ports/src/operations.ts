@@ -11,7 +11,7 @@ export type Operation =
   | 'retire'
   | 'release'
 
-/** What an operation is applied to. */
+/** The subject of an operation. */
 export interface OperationDetails {
   /** Header hash of the block to remove, 56 hex digits; `remove` needs it. */
   readonly headerHash?: string
