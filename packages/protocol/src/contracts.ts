@@ -247,9 +247,7 @@ export function provideScripts(
 }
 
 /**
- * The signers of a draft that needs the administrator. A key signs. For a script, the caller adds to the
- * draft an input that the script locks, and the script.
- *
+ * Signers of an administrator's draft; a script needs an input that it locks.
  * @throws {ProtocolError} `PROTOCOL_ADMINISTRATOR_RENOUNCED`
  */
 export function administratorSigners({ administrator }: ContractParameters): readonly Uint8Array[] {

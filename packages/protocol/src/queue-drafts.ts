@@ -106,7 +106,7 @@ function startQueue(
   }
 }
 
-/** What a commit needs besides the contracts. */
+/** The inputs of a commit besides the contracts. */
 export interface Commit {
   readonly queue: StateQueue
   readonly registry: RegistryElement
@@ -169,7 +169,7 @@ export function commitBlock(contracts: Contracts, commit: Commit): TransactionDr
   }
 }
 
-/** What a merge needs besides the contracts. */
+/** The inputs of a merge besides the contracts. */
 export interface Merge {
   readonly queue: StateQueue
   /** The current slot. */

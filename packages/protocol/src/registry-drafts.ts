@@ -74,11 +74,7 @@ export function initRegistry(
   }
 }
 
-/**
- * Mints the registry: the part of the drafts that start it.
- *
- * @param running whether the queue starts in the same transaction
- */
+/** The draft part that mints the registry. `running`: the queue starts in the same transaction. */
 export function startRegistry(
   { scripts: { registry, queue }, parameters }: Contracts,
   deploymentOutput: Utxo,
@@ -187,10 +183,7 @@ export function releaseBond(
   }
 }
 
-/**
- * Notes that the queue starts or ends: the part that the draft of its init or of the burning of its root
- * adds.
- */
+/** The draft part that notes the start or end of the queue in the registry. */
 export function setQueue(
   contracts: Contracts,
   element: RegistryElement,
@@ -200,9 +193,7 @@ export function setQueue(
   return continueRegistry(element, { kind: 'set-queue', running }, { ...element.datum, running })
 }
 
-/**
- * Deletes an operator and pays out the bond but for the penalty: the part that a removal by a verdict adds.
- */
+/** The draft part that deletes an operator and pays out the bond but for the penalty. */
 export function slashOperator(
   { parameters }: Contracts,
   element: RegistryElement,

@@ -30,7 +30,7 @@ import {
 export const maxPrunedBlocks = 50
 
 /**
- * What shows that a block is invalid: a token that has its header hash as name, under one of
+ * The evidence that a block is invalid: a token that has its header hash as name, under one of
  * `contracts.parameters.verdictPolicies`. It is minted in the same transaction under `policy` with a
  * redeemer, or an unspent output holds it already.
  */
@@ -38,7 +38,7 @@ export type Verdict =
   | { readonly kind: 'minted'; readonly policy: PlutusScript; readonly redeemer: Uint8Array }
   | { readonly kind: 'held'; readonly utxo: Utxo }
 
-/** What a removal by a verdict needs besides the contracts. */
+/** The inputs of a removal by a verdict besides the contracts. */
 export interface RemovalByVerdict {
   readonly queue: StateQueue
   readonly registry: RegistryElement

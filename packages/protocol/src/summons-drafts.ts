@@ -45,7 +45,7 @@ function questionOf({ policy, address }: ScriptPlace, utxo: Utxo): OpenQuestion 
   }
 }
 
-/** What asks a question. */
+/** The inputs of a question. */
 export interface Asking {
   /** Without its deadline, which is a period after the validity interval. */
   readonly question: Omit<SummonsQuestion, 'deadline'>
@@ -81,7 +81,7 @@ export function askQuestion(
   }
 }
 
-/** What answers a question. */
+/** The inputs of an answer. */
 export interface Answering {
   readonly asked: OpenQuestion
   /** `encodeNodeAnswer` or `encodeChunkAnswer` of `@ratatosk/fraud`, with 0 as the refund's place. */

@@ -6,8 +6,8 @@ const answerReward = 900_000n
 const questionBond = 3_000_000n
 
 /**
- * Milliseconds in which a question is to be answered: a twelfth of the maturity window, so that several
- * questions, a claim and a removal fit into it; more in a short window, but never too much for one question.
+ * Milliseconds to answer a question: a twelfth of the maturity window, so that several questions, a claim and
+ * a removal fit into it; more in a short window, but never too much for one.
  */
 function answerPeriod(maturityWindow: bigint): bigint {
   const [twelfth, quarter] = [maturityWindow / 12n, maturityWindow / 4n]
@@ -27,8 +27,8 @@ const answersPerHour = 540n
 const hourMs = 3_600_000n
 
 /**
- * What a stranger pays who asks more in the time for an answer than half of layer 1 can carry answers to, in
- * lovelace. It has to be more than a bond: more answers than layer 1 carries could not be given in time.
+ * The lovelace that a stranger pays to ask more, in the time for an answer, than half of layer 1 can carry
+ * answers to. It has to be more than a bond: more answers than layer 1 carries could not be given in time.
  */
 export function outAskingPrice(maturityWindow: bigint): bigint {
   return ((answerReward + askingFee) * answersPerHour * answerPeriod(maturityWindow)) / hourMs

@@ -6,11 +6,7 @@ import type { EvaluationResult } from '@ratatosk/ledger/plutus'
 import { evaluator, type Scene } from './protocol-scene.js'
 import { verdictPolicy } from './verdict-policy.js'
 
-/**
- * Finds which script refuses a draft: builds it with the wallet of these keys, and does not send it.
- *
- * @returns resolves to `queue`, `registry` or `verdict`; undefined if the transaction is valid
- */
+/** Finds the script that refuses a draft: `queue`, `registry` or `verdict`; undefined if valid. */
 export function openJudge({ contracts: { scripts }, layer1 }: Scene, keys: WalletKeys) {
   const names = new Map([
     [scripts.queue.policy, 'queue'],

@@ -132,18 +132,12 @@ export const stateAt = (endTime: bigint, utxoRoot: Uint8Array = root(1)) => ({
   blockVersion,
 })
 
-/** Initialises the registry. */
 export async function beginRegistry({ run, layer1, contracts }: Scene): Promise<void> {
   const [deploymentOutput] = await layer1.utxosByReferences([contracts.parameters.deploymentOutput])
   await run(initRegistry(contracts, deploymentOutput!))
 }
 
-/**
- * A registry with one operator, and a queue.
- *
- * @param utxoRoot of the outputs that the queue starts with
- * @returns the outputs that hold the scripts, if they are published
- */
+/** A registry with one operator, and a queue. Returns the outputs of published scripts. */
 export async function begin(
   scene: Scene,
   publishes = false,
@@ -211,9 +205,7 @@ export async function commitInTurn(...block: Parameters<typeof commit>): ReturnT
 export const lovelaceOf = ({ output }: Utxo): bigint => output.value.lovelace
 
 /**
- * Removes a block by a verdict. The prover is a stranger to the rollup, unless it is `by`.
- *
- * @returns the transaction, and the lovelace that the prover gains before the fee
+ * Removes a block by a stranger's verdict, unless `by`; returns the transaction and the gain before the fee.
  */
 export async function prove(
   { run, queue, registry, otherWallet, contracts }: Scene,

@@ -10,10 +10,7 @@ const { program }: { program: string } = JSON.parse(readFileSync(file, 'utf8'))
 const flat = fromHex(program)
 const bytes = new CborWriter(flat.length + 5).bytes(flat).toBytes()
 
-/**
- * The verdict policy of the tests of `@ratatosk/contracts`: it convicts headers whose transactions root is
- * {@link invalidRoot}.
- */
+/** The test policy of `@ratatosk/contracts`: it convicts headers with {@link invalidRoot}. */
 export const verdictPolicy: PlutusScript = {
   language: 'PlutusV3',
   bytes,
