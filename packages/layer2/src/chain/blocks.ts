@@ -28,7 +28,6 @@ import {
 } from './finality.js'
 import { shareReads } from './share-reads.js'
 
-/** Source of the blocks of a view. */
 interface BlockSource extends Pick<Store, 'blocks' | 'chain'> {
   readonly slots: SlotConfig
   /** POSIX milliseconds. */
@@ -49,10 +48,7 @@ export interface ViewBlocks
     | 'mempool'
   > {
   head(): Promise<Head>
-  /**
-   * The places of transactions, by accept sequence. Transactions in no block of the view are in the open
-   * block.
-   */
+  /** The places of transactions by accept sequence. Those in no block are in the open block. */
   placesOf(sequences: Iterable<bigint>, newest: Head): Promise<(sequence: bigint) => Place>
 }
 

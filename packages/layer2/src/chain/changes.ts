@@ -13,10 +13,7 @@ const pollMs = 250
 /** Number of blocks whose hashes are kept to find out how far a roll-back went. */
 const maxSeen = 2_160
 
-/**
- * Emits changes of a view; polls its newest block and the mempool while there are listeners, once for all of
- * them.
- */
+/** Emits changes of a view; polls once for all listeners, while there are any. */
 export function watchChanges({ head, blocks, chain }: Watched): ChainView['subscribe'] {
   const listeners = new Set<(change: ChainChange) => void>()
   let timer: NodeJS.Timeout | undefined

@@ -50,10 +50,7 @@ export function tipOf({ height, headerHash, endTime }: BlockPosition, slots: Slo
   return { height: Number(height), slot: timeToSlot(slots, endTime), hash: blockHash(headerHash) }
 }
 
-/**
- * The hash of a block for clients, which expect the 32 bytes of Cardano's: the header hash and four zero
- * bytes.
- */
+/** A block's hash in Cardano's 32 bytes: the header hash and four zero bytes. */
 export function blockHash(headerHash: Uint8Array): string {
   return `${toHex(headerHash)}00000000`
 }

@@ -32,7 +32,7 @@ export type ReadIndex = Pick<
   | 'script'
 >
 
-/** What the view reads from the index. */
+/** The view's reads from the index. */
 type IndexedReads = Pick<
   ChainView,
   | 'outputs'
@@ -116,10 +116,7 @@ export function indexedReads(
     return { found, decode }
   }
 
-  /**
-   * What is read of a state, or why the read failed, and what reports whether the index still holds all of
-   * that state: an undo may make a read fail.
-   */
+  /** A read of a state, or its error, and whether the index still holds it: an undo may make a read fail. */
   async function watched<T>(stateNow: () => Promise<State>, read: (state: State) => Promise<T>) {
     // Before the state: what is undone while that is read may be missing.
     const start = await progress()
@@ -140,11 +137,7 @@ export function indexedReads(
     return { outcome, isWhole, check }
   }
 
-  /**
-   * The same, in another try if the index has undone transactions meanwhile, or another process emptied it.
-   *
-   * @throws {ChainUnavailableError} if that happens again
-   */
+  /** As above, with one more try after an undo. @throws {ChainUnavailableError} if that happens again */
   async function steady<T>(stateNow: () => Promise<State>, read: (state: State) => Promise<T>) {
     let last = await watched(stateNow, read)
     if (!(await last.isWhole())) {
@@ -157,16 +150,14 @@ export function indexedReads(
     return { value: outcome.value, check }
   }
 
-  /** What is read of the newest state, all of it. */
+  /** A complete read of the newest state. */
   async function readNow<T>(read: (state: State) => Promise<T>): Promise<T> {
     return (await steady(stateOf, read)).value
   }
 
   /**
-   * Pages of one state; other requests are served between two of them. What the caller looks up for a page
-   * belongs to the state too if it asks for the next one, also after the last.
-   *
-   * @throws {ChainUnavailableError} if the ledger undid transactions since the call: the state is gone
+   * Pages of one state, with other requests in between.
+   * @throws {ChainUnavailableError} after an undo: the state is gone
    */
   async function* readPages(query: OutputQuery, order: NonNullable<ListPart['order']>) {
     const { value: state, check } = await steady(snapshot, async (now) => now)

@@ -1,10 +1,7 @@
 import type { Failures, Json, PredicateFailure } from '@ratatosk/ledger'
 import type { Rejection } from '@ratatosk/store'
 
-/**
- * The failed predicates of a dead letter. Of details that were too long to be kept, the beginning names
- * predicates.
- */
+/** The failed predicates of a dead letter. Details too long to keep still begin with predicates. */
 export function failuresOf({ code, message, details }: Rejection): Failures {
   const listed = Array.isArray(details) ? details.flatMap(readFailure) : []
   if (listed.length > 0) return listed

@@ -1,7 +1,4 @@
-/**
- * Shares reads among callers. Each gets a read that begins after its call, so that what it has heard of is in
- * the answer: of each key one read runs, and one waits for its end.
- */
+/** Shares reads among callers. Each read begins after its call: per key one runs and one waits. */
 export function shareReads<Key, T>(read: (key: Key) => Promise<T>): (key: Key) => Promise<T> {
   const running = new Map<Key, Promise<T>>()
   const waiting = new Map<Key, Promise<T>>()

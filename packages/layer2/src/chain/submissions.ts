@@ -49,16 +49,14 @@ const pollMs = 25
 const batchSize = 1_000
 /** When a client may repeat an undecided submission, in milliseconds. */
 const retryAfterMs = 1_000
-/**
- * How long a repeated submission joins the pending one, in milliseconds. A later repeat is enqueued again.
- */
+/** Milliseconds for which a repeated submission joins the pending one; later it is enqueued again. */
 const pendingMs = 60_000
 /** Maximum number of pending submissions that are remembered. */
 const maxPending = 100_000
 
 /**
- * Enqueues transactions and waits until validation, in this process or another, accepts or rejects them. The
- * result comes from the store, so it is durable when the client receives it.
+ * Enqueues transactions and waits until validation in any process decides them. Results come from the store,
+ * so they are durable.
  */
 export function createSubmissions(options: SubmissionsOptions): Submissions {
   const { queue, store, maxTransactionSize, submitTimeoutMs, log } = options

@@ -206,10 +206,7 @@ const undoStatements = [
   sql`DELETE FROM ${schema}.transactions WHERE sequence ${among}`,
 ]
 
-/**
- * Undoes transactions whose outputs are not spent by transactions that the index keeps. Ignores transactions
- * that the index does not have.
- */
+/** Undoes transactions with no indexed spender of their outputs. Ignores transactions not indexed. */
 export async function undo(connection: Connection, sequences: readonly bigint[]): Promise<void> {
   if (sequences.length === 0) return
   for (const statement of undoStatements) await connection.execute(statement, [sequences])

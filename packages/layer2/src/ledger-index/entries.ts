@@ -13,7 +13,7 @@ import {
 } from '@ratatosk/ledger'
 import type { FollowedTransaction, GenesisEntry } from './types.js'
 
-/** What the index writes about a sequence of transactions. */
+/** The index's rows of a sequence of transactions. */
 export interface IndexEntries {
   readonly transactions: { sequence: bigint; id: Uint8Array; valid: boolean }[]
   /** Outputs that it produces, spent within it or not. */
@@ -85,10 +85,7 @@ export function entriesOf(transactions: readonly FollowedTransaction[]): IndexEn
 /** Genesis outputs whose entries are made and written at once. */
 const genesisStep = 2_000
 
-/**
- * Genesis outputs come before all transactions: their sequences are negative, in the given order. A genesis
- * may have millions, so it comes in parts.
- */
+/** Genesis outputs come first, with negative sequences. There may be millions, so they come in parts. */
 export function* entriesOfGenesis(genesis: readonly GenesisEntry[]): Generator<IndexEntries, void> {
   for (let start = 0; start < genesis.length; start += genesisStep) {
     const collected = collect()
@@ -156,7 +153,6 @@ function collect() {
         }
       }
     },
-    /** The datum and the script inside an output. */
     contents({ datum, referenceScript }: TransactionOutput, sequence: bigint): void {
       if (datum.kind === 'inline') {
         const hash = blake2b256(datum.data)
@@ -174,7 +170,7 @@ function collect() {
   }
 }
 
-/** What the index finds outputs of an address by: the payment credential, or a Byron address itself. */
+/** The key of an address in the index: the payment credential, or a Byron address itself. */
 export function ownerOf(address: Address): Uint8Array {
   return 'payment' in address ? address.payment.hash : address.bytes
 }

@@ -7,9 +7,7 @@ import { openIndex } from './open-index.js'
 import { dumpIndex, unspentOf } from './test/dump.js'
 import { genesis, History, numbersOf } from './test/history.js'
 
-/**
- * Accepted transactions; the process that follows is killed once in every thousand, and at least three times.
- */
+/** Accepted transactions; the follower is killed every thousand, and at least three times. */
 const transactions = Number(process.env.RATATOSK_INDEX_TRANSACTIONS ?? 300)
 const kills = Math.max(3, Math.round(transactions / 1000))
 t.setTimeout(120_000 + transactions * 100)
@@ -56,7 +54,7 @@ t.test(
       if (killed < kills && history.happened.accepted > ((killed + 1) * transactions) / (kills + 1)) {
         await kill()
         killed += 1
-        // What is accepted meanwhile waits for the next process.
+        // Transactions accepted meanwhile wait for the next process.
         await history.step(batch)
         await follow()
       }

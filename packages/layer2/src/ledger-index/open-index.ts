@@ -10,7 +10,6 @@ import type { IndexOptions, LedgerIndex, Progress } from './types.js'
 const maxPauseMs = 10_000
 /** Poll intervals between two polls at most, while there is nothing new: who needs the newest asks for it. */
 const maxQuietPolls = 10
-/** Drops per step. */
 const dropsPerStep = 1_000
 
 /**

@@ -106,9 +106,7 @@ function afterOf({ after, order }: OutputPart, values: Parameters): string[] {
   return [`(x.sequence, x.output_index) ${comes} (${sequence}, ${index})`]
 }
 
-/**
- * Conditions on when an output was produced and spent: lists of which at least one must hold, and no two can.
- */
+/** Conditions on production and spending: at least one must hold, and no two can. */
 function statesOf(spent: boolean | undefined, { sequence }: At, values: Parameters): string[][] {
   if (sequence === undefined) {
     if (spent === undefined) return [[]]

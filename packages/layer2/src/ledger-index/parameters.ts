@@ -20,9 +20,7 @@ export function parametersOf(): Parameters {
   }
 }
 
-/**
- * `range` takes the part of a sorted list; `most` limits the sorted lists that such a list is merged from.
- */
+/** `range` takes the part of a sorted list; `most` limits the lists that it is merged from. */
 export function partOf({ offset, limit, order }: IndexPart, values: Parameters) {
   const skip = values.add(BigInt(offset))
   const take = Number.isFinite(limit) ? values.add(BigInt(limit)) : undefined

@@ -18,10 +18,9 @@ const version = 4
 const names = ['outputs', 'assets', 'mints', 'labels', 'transactions', 'preimages', 'preimage_uses'] as const
 
 /**
- * The tables. `owner` is the payment credential, or for a Byron address the address
- * itself. `sequence` is the accept sequence of the producing transaction and `spent_by` that of the spending
- * one. A mint is the `nth` of its asset, and leaves `total` of it: what is left of an asset is one row,
- * however often it was minted. Lists of assets read only the first mints.
+ * The tables. `owner` is the payment credential or a Byron address; `sequence` and `spent_by` are accept
+ * sequences. A mint is the `nth` of its asset and leaves `total`: one row however often it was minted. Lists
+ * of assets read only first mints.
  */
 const create = [
   sql`CREATE TABLE ${schema}.progress (
@@ -158,9 +157,8 @@ export async function readProgress(connection: Connection): Promise<Progress> {
 }
 
 /**
- * Settings for a step. It reads rows by key: when a table has grown since it was last analysed, the
- * planner would scan all of it. And no caller waits for its commit: a database that fails loses at most the
- * last steps, with their progress.
+ * Settings for a step. It reads rows by key, where stale statistics would make the planner scan. No caller
+ * waits for its commit: a crash loses the last steps, with their progress.
  */
 const stepSettings = sql`SELECT ${[
   'enable_seqscan',

@@ -10,14 +10,14 @@ export interface FollowedTransaction {
   readonly cbor: Uint8Array
 }
 
-/** What the index follows: `store.changes` of `@ratatosk/store` satisfies it. */
+/** The source of the index: `store.changes` of `@ratatosk/store` satisfies it. */
 export interface IndexSource {
   /**
    * Accepted transactions with a sequence above `after`, oldest first, at most `limit`. Dropped ones are not
    * among them.
    */
   accepted(after: bigint, limit: number): Promise<readonly FollowedTransaction[]>
-  /** What was undone, oldest first, at most `limit`. Without transaction: everything was undone. */
+  /** The undone transactions, oldest first, at most `limit`. Without transaction: everything was undone. */
   dropped(
     after: bigint,
     limit: number,
@@ -110,7 +110,7 @@ export interface IndexedOutput {
   readonly spent?: IndexedTransaction
 }
 
-/** What can be asked of the index. Each answer is one statement, so it shows one state of the ledger. */
+/** The queries of the index. Each answer is one statement, so it shows one state of the ledger. */
 export interface IndexQueries {
   /** Outputs, by age. A query without any field reads the whole ledger: limit it. */
   outputs(query: OutputQuery, part: OutputPart, at?: At): Promise<IndexedOutput[]>
@@ -200,7 +200,7 @@ export interface IndexOptions {
    */
   readonly schema: string
   readonly source: IndexSource
-  /** What the ledger was started with, if the source says that it was. */
+  /** The genesis outputs, if the source says that the ledger has them. */
   readonly genesis: readonly GenesisEntry[]
   /**
    * Poll interval in milliseconds; it grows to ten times as much while nothing is accepted. `caughtUp` and

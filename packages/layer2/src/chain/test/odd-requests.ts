@@ -3,7 +3,7 @@ import { hex, mutated, pick, type Random } from '@ratatosk/test-kit'
 import type { Question } from '@ratatosk/test-kit/http'
 import { payment } from '@ratatosk/test-kit/ledger-apis'
 
-/** What requests are made of: what the ledger knows, and much that is wrong. */
+/** The values of requests: what the ledger knows, and much that is wrong. */
 export interface Material {
   readonly hashes: readonly string[]
   readonly addresses: readonly string[]

@@ -43,15 +43,9 @@ const genesis: readonly LedgerEntry[] = [
   }
 })
 
-/**
- * A served layer 2 without layer 1: PostgreSQL, Redis, validation and index as in a node. The test makes the
- * blocks.
- */
+/** A served layer 2 without layer 1: PostgreSQL, Redis, validation and index. The test makes the blocks. */
 export interface ServedLayer2 {
-  /**
-   * A ledger for the suites of `@ratatosk/test-kit/ledger-apis`, by the APIs of a finality; begins again for
-   * each test.
-   */
+  /** A ledger for the suites of `@ratatosk/test-kit/ledger-apis`; begins again for each test. */
   openLedger(finality: Finality): OpenLedger
   close(): Promise<void>
 }

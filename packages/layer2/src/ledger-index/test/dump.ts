@@ -2,10 +2,7 @@ import type { SharedDriver } from '@ratatosk/database'
 
 const tables = ['transactions', 'outputs', 'assets', 'mints', 'labels', 'preimages', 'preimage_uses']
 
-/**
- * Every row of the index, as text and in order: equal for equal indexes. Without the progress, which may be
- * beyond transactions that were dropped before another index saw them.
- */
+/** Every row of the index in order, without its progress, which may pass transactions dropped earlier. */
 export async function dumpIndex(database: SharedDriver, schema: string): Promise<Record<string, string[]>> {
   const found: Record<string, string[]> = {}
   for (const table of tables) {

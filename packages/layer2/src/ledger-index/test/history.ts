@@ -9,7 +9,7 @@ import {
   transactionOf,
 } from './transactions.js'
 
-/** What every history starts with. */
+/** The genesis of every history. */
 export const genesis: readonly LedgerEntry[] = genesisOf(
   Array.from({ length: 40 }, (_, number) => ({
     address: addressOf(number % 7, number % 3 === 0 ? 100 + (number % 2) : undefined),
@@ -40,9 +40,7 @@ export interface Happened {
   resets: number
 }
 
-/**
- * A store whose ledger lives a random life: batches, blocks, removed blocks, dropped transactions, resets.
- */
+/** A store whose ledger lives a random life: batches, blocks, removals, drops, resets. */
 export class History {
   readonly happened: Happened = { accepted: 0, blocks: 0, removed: 0, undone: 0, dropped: 0, resets: 0 }
   readonly #store: Store

@@ -46,10 +46,7 @@ export interface TransactionDraft {
   readonly fee?: number
 }
 
-/**
- * A transaction as validation hands it to the store. It is not valid: it has no signatures and does not
- * balance.
- */
+/** A transaction as validation gives it to the store, unsigned and unbalanced. */
 export function transactionOf(draft: TransactionDraft): AcceptedTransaction {
   const { inputs, outputs, mint = [], datums = [], scripts = [], labels = [], collateral, fee = 0 } = draft
   const body = new Map([
