@@ -14,10 +14,7 @@ const rowsPerChunk = 256
 /** Answers whose first rows are read at the same time. */
 const concurrentStarts = 8
 
-/**
- * Further batches that are read at the same time: an embedded database blocks the event loop while it reads
- * one.
- */
+/** Further batches read at the same time: an embedded database blocks the event loop meanwhile. */
 const concurrentBatches = 2
 
 /** A JSON object with one long array. */
@@ -26,7 +23,6 @@ interface ListAnswer<Row> {
   readonly head: string
   /** Starts to read the rows. */
   rows(): Rows<Row>
-  /** JSON of one row. */
   item(row: Row): string
   /** The text from the array's closing bracket on, given the number of rows. */
   tail(count: number): string
@@ -43,11 +39,9 @@ interface LargeAnswerOptions {
 type Reader = <T>(read: () => Promise<T>) => Promise<T>
 
 /**
- * Creates a function that sends a {@link ListAnswer}. A small one is sent at once: an error is answered as
- * usual. A large one is streamed as the client reads it: rows are requested only when the client has room for
- * them, a client that stalls is disconnected, and an error ends the connection.
- *
- * @throws TooManyLargeReadsError (the returned function) if the answer is large and no place is free
+ * Sends a {@link ListAnswer}: a small one at once, a large one as the client reads it. A client that stalls
+ * is disconnected; an error during a stream ends the connection.
+ * @throws TooManyLargeReadsError if the answer is large and no place is free
  */
 export function largeAnswers({ maxLargeReads, stallTimeoutMs }: LargeAnswerOptions) {
   const starting = pLimit(concurrentStarts)

@@ -79,11 +79,9 @@ function readOffset({ offset }: Query): number {
 }
 
 /**
- * Reads an address with a payment key credential, in bech32 of either case.
- *
- * @returns the bytes of the address (CIP-19)
- * @throws InvalidParameterError in three tiers: `address type` if it is not a string, `address format` if it
- *   is not bech32 or has no payment key credential, `address` if it is not an address of this network
+ * Reads an address with a payment key credential (CIP-19), bech32 in either case.
+ * @throws InvalidParameterError `address type` if no string, `address format` if not bech32 or without the
+ *   credential, `address` on another network
  */
 function readAddress(value: QueryValue, network: AddressNetwork): Uint8Array {
   if (typeof value !== 'string') throw invalid('address type', value)

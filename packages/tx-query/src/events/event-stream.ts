@@ -22,8 +22,8 @@ interface EventStreamOptions {
 const highWaterMark = 16_384
 
 /**
- * The events of one client. Reads a page when the client has taken the one before, so that a client keeps one
- * page waiting at most. Ends a client that takes too long: it resumes from the last id that it has.
+ * The events of one client. Reads a page when the client has taken the one before, and ends a client that
+ * takes too long: it resumes from its last id.
  */
 export class EventStream extends Readable implements FeedClient {
   readonly #options: EventStreamOptions
@@ -74,10 +74,7 @@ export class EventStream extends Readable implements FeedClient {
     this.#options.feed.remove(this)
   }
 
-  /**
-   * Sends pages until the client has enough or nothing is left. A failed read is repeated when the feed wakes
-   * the stream.
-   */
+  /** Sends pages until the client has enough. A failed read is repeated when the feed wakes the stream. */
   async #fill(): Promise<void> {
     const { feed, query } = this.#options
     if (this.#reading) return

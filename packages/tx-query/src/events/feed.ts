@@ -5,13 +5,11 @@ import { LRUCache } from 'lru-cache'
 import { covers, earliest, formatPosition, latest } from './position.js'
 import { renderEvents } from './render.js'
 
-/** A page as it is sent. */
 interface RenderedPage {
   readonly bytes: Buffer
   readonly position: EventPosition
 }
 
-/** A client of the feed. */
 export interface FeedClient {
   /** Something may have happened, or a read may succeed again. */
   wake(): void
@@ -27,10 +25,7 @@ interface FeedOptions {
   readonly logger: Pick<FastifyBaseLogger, 'warn' | 'info'>
 }
 
-/**
- * Events of each kind in one page. With a cut reason, a page stays below 1 MiB even if every character is
- * escaped.
- */
+/** Events of each kind per page. Cut reasons keep it below 1 MiB even if every character is escaped. */
 const pageSize = 250
 
 /** Pages that are remembered: clients that have read everything so far need the same next page. */
@@ -38,9 +33,7 @@ const rememberedPages = 16
 
 const tickMs = 1000
 
-/**
- * Polls for new events on behalf of all clients of a process, and reads each page once for all of them.
- */
+/** Polls for new events once for all clients of a process. */
 export class EventFeed {
   readonly #options: FeedOptions
   readonly #clients = new Set<FeedClient>()
@@ -75,10 +68,7 @@ export class EventFeed {
     this.#timers = []
   }
 
-  /**
-   * Where a client starts: at the newest position now, or after the one that it has. If that is later, it is
-   * of a log that is gone, and the client would miss what happens until then.
-   */
+  /** The start of a client. A position later than the newest is of a lost log: it would miss events. */
   async start(asked: EventPosition | undefined): Promise<EventPosition> {
     if (asked !== undefined && this.#head !== undefined && covers(this.#head, asked)) return asked
     // A pending poll may have read before this call.
@@ -92,10 +82,7 @@ export class EventFeed {
     return this.#head === undefined || covers(position, this.#head)
   }
 
-  /**
-   * The events after a position, up to what is known to have happened. Identical calls share one read, and go
-   * on in turns of the event loop: each sends the page to its client.
-   */
+  /** The events after a position. Identical calls share one read, and go on in turns of the event loop. */
   async page(after: EventPosition, filter: EventFilter, filterKey: string): Promise<RenderedPage> {
     const page = await this.#sharedPage(after, filter, filterKey)
     await this.#turns.next()

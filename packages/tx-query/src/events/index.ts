@@ -40,7 +40,7 @@ export { AcceptedData, BlockData, eventsSchema, eventTypes, RejectedData, Verdic
 
 /** Options of {@link events}. */
 export interface EventsOptions extends RegisterOptions {
-  /** What has happened, in order. */
+  /** The log of events, in order. */
   log: EventLog
   /** The network whose addresses are accepted: `addr1…` on mainnet, `addr_test1…` on testnet. */
   network: AddressNetwork

@@ -3,10 +3,7 @@ import type { EventPosition } from '@ratatosk/ports'
 // 18 digits fit into PostgreSQL's bigint.
 const pattern = /^([0-9]{1,18})\.([0-9]{1,18})\.([0-9]{1,18})(?:\.([0-9]{1,18}))?$/
 
-/**
- * The id of an event: the position after it, as `<accepted>.<rejected>.<block>`, and `.<verdict>` once there
- * is one.
- */
+/** The id of an event, the position after it: `<accepted>.<rejected>.<block>`, and perhaps `.<verdict>`. */
 export function formatPosition({ accepted, rejected, block, verdict }: EventPosition): string {
   return `${accepted}.${rejected}.${block}${verdict === 0n ? '' : `.${verdict}`}`
 }

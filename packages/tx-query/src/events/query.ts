@@ -18,7 +18,6 @@ const maxTransactions = 50
 
 const positionRule = 'Send the id of an event, such as 120.7.33, or 0.0.0 for all events'
 
-/** What a client asks for. */
 export interface EventsQuery {
   readonly filter: EventFilter
   /** The same for the same filter. */
@@ -33,7 +32,7 @@ function invalid(what: string, value: QueryValue, rule: string): InvalidParamete
 const parameters = Object.keys(EventsParameters.properties)
 
 /**
- * Creates a reader of the query of `GET /events`. It throws {@link InvalidParameterError},
+ * A reader of the query of `GET /events`. It throws {@link InvalidParameterError},
  * {@link TooManyFiltersError} and {@link UnknownParameterError}.
  */
 export function queryReader(network: AddressNetwork): (query: Query) => EventsQuery {

@@ -9,18 +9,12 @@ const maxReason = 300
 /** Milliseconds after which `EventSource` reconnects. */
 const retryMs = 1000
 
-/**
- * The beginning of a stream. The id without data is where an `EventSource` resumes that has not received an
- * event.
- */
+/** The beginning of a stream: an `EventSource` resumes at this id without data before the first event. */
 export function renderStart(position: EventPosition): Buffer {
   return Buffer.from(`retry: ${retryMs}\nid: ${formatPosition(position)}\n\n`)
 }
 
-/**
- * What is sent when nothing has happened for a while: everything up to the position was either sent or
- * filtered out.
- */
+/** A heartbeat: everything up to the position was sent or filtered out. */
 export function renderHeartbeat(position: EventPosition): Buffer {
   return Buffer.from(`:\nid: ${formatPosition(position)}\n\n`)
 }

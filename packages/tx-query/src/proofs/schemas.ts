@@ -99,13 +99,13 @@ export const ProofOfAbsence = Type.Object(
 )
 export type ProofOfAbsence = Static<typeof ProofOfAbsence>
 
-/** What `GET /proofs/utxo` asks for, as its handler receives it. */
+/** The parameters of `GET /proofs/utxo`, as its handler receives them. */
 export interface UtxoProofQuery {
   readonly reference: OutputReference
   readonly against: Against
 }
 
-/** What `GET /proofs/transaction` asks for, as its handler receives it. */
+/** The parameters of `GET /proofs/transaction`, as its handler receives them. */
 export interface TransactionProofQuery {
   readonly id: Uint8Array
   readonly headerHash: Uint8Array | undefined

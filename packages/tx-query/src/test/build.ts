@@ -4,10 +4,7 @@ import type { Test } from 'tap'
 import txQuery, { type TxQueryOptions } from '../index.js'
 import { MemoryLedger } from './memory-ledger.js'
 
-/**
- * A server with the plugin only, over an in-memory ledger unless the options name another; `prepare`
- * adds hooks first.
- */
+/** A server with the plugin only, over an in-memory ledger by default; `prepare` adds hooks first. */
 export async function build(
   t: Test,
   options: Partial<TxQueryOptions> = {},
