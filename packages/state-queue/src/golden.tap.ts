@@ -6,7 +6,7 @@ import { build } from './test/build.js'
 
 interface Case {
   readonly request: string
-  /** What the port answers: one of the three. */
+  /** The answer of the port: one of the three. */
   readonly result?: OperationResult
   readonly units?: RootUnits
   readonly balance?: string

@@ -42,7 +42,7 @@ export interface StateQueueView {
   readonly blocks: readonly QueuedBlock[]
   /** Outputs with a token of the queue that are neither a root nor in the list. */
   readonly strays?: readonly StrayOutput[]
-  /** What is wrong with the queue, one sentence for the log; absent if nothing is. */
+  /** The fault of the queue, one sentence for the log; absent without a fault. */
   readonly fault?: string
 }
 

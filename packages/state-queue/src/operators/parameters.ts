@@ -19,7 +19,6 @@ export const verdictStates = [
   'removed',
 ] as const satisfies readonly ListedVerdict['state'][]
 
-/** A part of the list of questions. */
 export interface QuestionsPart {
   readonly limit: number
   readonly offset: number

@@ -73,7 +73,7 @@ export interface RequestedQuestion {
   readonly chunk: number
 }
 
-/** What has become of a {@link RequestedQuestion}. */
+/** The result of a {@link RequestedQuestion}. */
 export type SummonOutcome =
   | {
       readonly kind: 'asked'
@@ -111,7 +111,7 @@ export interface ListedTransaction {
   readonly sentAt: Date
 }
 
-/** What the node found against a block. */
+/** The node's finding against a block. */
 export interface ListedVerdict {
   /** 28 bytes. */
   readonly headerHash: Uint8Array

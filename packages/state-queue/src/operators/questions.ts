@@ -7,8 +7,8 @@ import type { ListedQuestion, OpenQuestions } from './ports.js'
 const overhead = 256
 
 /**
- * Reads the open questions, sorted by deadline. Anyone can ask thousands: other work runs after each piece,
- * and of more than `maxBytes` the first are kept.
+ * Open questions by deadline; of more than `maxBytes`, the first. Anyone can ask thousands: other work runs
+ * in between.
  */
 export async function collectQuestions(
   source: OpenQuestions,
