@@ -2,9 +2,8 @@
 const maxDepth = 16
 
 /**
- * Converts a value to JSON for the log: bytes to hex, big integers and dates to text, sets to arrays, maps to
- * objects; functions are omitted. Circular references become `[circular]`, values that are nested too deeply
- * `[deeper]`.
+ * Converts a value to JSON for the log, without functions. Circular references become `[circular]`, too deep
+ * ones `[deeper]`.
  */
 export function loggable(value: unknown): unknown {
   return toJson(value, [])

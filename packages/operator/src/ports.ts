@@ -1,8 +1,6 @@
 import type { BlockCount, Operation, OperationDetails, OperationResult } from '@ratatosk/ports'
 
-/**
- * The operations that this plugin serves. The remaining one, `repair`, is served by `@ratatosk/state-queue`.
- */
+/** The operations of this plugin. `@ratatosk/state-queue` serves the remaining one, `repair`. */
 export const operations = [
   'init',
   'commit',

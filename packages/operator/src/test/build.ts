@@ -50,7 +50,6 @@ export async function build(t: Test, options?: Partial<OperatorOptions>) {
   return { server, node, lines, log, ...(await listening(server)) }
 }
 
-/** A request for each operation. */
 export const requests = ['/init', '/commit', '/merge', '/reset', `/remove?header_hash=${headerHash}`] as const
 /** Those that change the operator's entry in the registry; each is a POST. */
 export const changes = ['/operator/register', '/operator/retire', '/operator/release'] as const
