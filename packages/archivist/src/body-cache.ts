@@ -8,11 +8,8 @@ interface BodyCache {
   /** Bytes of cached bodies and of bodies that are being derived; at most the limit. */
   readonly bytes: number
   /**
-   * Yields a body in chunks of about 64 KiB. A body that is not cached is derived by `derive`, and cached
-   * when a reader reaches its end. If it does not fit next to the others, each reader derives it and it is
-   * not cached.
-   *
-   * @param derive must produce the same bytes each time
+   * Yields a body in chunks of about 64 KiB, cached when a reader reaches its end, if it fits. `derive` must
+   * produce the same bytes each time.
    */
   read(key: string, derive: () => AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void>
 }

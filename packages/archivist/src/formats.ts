@@ -50,9 +50,8 @@ const cbor: AnswerFormat = {
 }
 
 /**
- * The response format for an `Accept` header: CBOR if the header names it with a higher quality than JSON and
- * at least the quality of a wildcard, otherwise JSON. A wildcard prefers JSON, but a named type takes
- * precedence over it (RFC 9110, section 12.5.1). A header that accepts neither format gets JSON.
+ * CBOR if `Accept` names it with a higher quality than JSON and at least that of a wildcard, otherwise JSON.
+ * A named type takes precedence over a wildcard (RFC 9110, section 12.5.1).
  */
 export function formatFor(accept: string | undefined): AnswerFormat {
   const quality = new Map<string, number>()

@@ -21,12 +21,7 @@ export interface HeightRange {
   readonly to: bigint
 }
 
-/**
- * Parses `{id}`: 56 hex digits are a hash, even if all are decimal; any other number of decimal digits is a
- * height.
- *
- * @throws InvalidParameterError
- */
+/** Parses `{id}`: 56 hex digits are a hash, other decimal digits a height. @throws InvalidParameterError */
 export function readBlockParams({ id }: { readonly id: string }): BlockParams {
   const headerHash = hexParameter(id, 28)
   if (headerHash) return { id: { kind: 'hash', headerHash, text: toHex(headerHash) } }
@@ -34,22 +29,14 @@ export function readBlockParams({ id }: { readonly id: string }): BlockParams {
   return { id: { kind: 'height', height: clamped(id), text: id } }
 }
 
-/**
- * Parses `{id}` of an invalid block, which has no height of its own: 56 hex digits.
- *
- * @throws InvalidParameterError
- */
+/** Parses `{id}` of an invalid block: 56 hex digits. @throws InvalidParameterError */
 export function readHashParams({ id }: { readonly id: string }): BlockParams {
   const headerHash = hexParameter(id, 28)
   if (headerHash === undefined) throw invalidId(id)
   return { id: { kind: 'hash', headerHash, text: toHex(headerHash) } }
 }
 
-/**
- * Parses the query of `/blocks`.
- *
- * @throws InvalidParameterError
- */
+/** Parses the query of `/blocks`. @throws InvalidParameterError */
 export function readRange({ from, to }: Query): HeightRange {
   const invalid = new InvalidParameterError('ARCHIVIST', 'range', `from ${String(from)} to ${String(to)}`)
   if (typeof from !== 'string' || typeof to !== 'string') throw invalid

@@ -11,11 +11,9 @@ interface SendOptions {
 }
 
 /**
- * Creates a function that sends chunks as the client reads them. Headers are sent with the first chunk, so an
- * error before it gets an error response; a later error closes the connection. A client that stalls is
- * disconnected. Nothing is read for a HEAD request.
- *
- * @throws TooManyReadsError (the returned function) if the maximum number of responses is in progress
+ * Sends chunks as the client reads them, with the headers before the first: a later error closes the
+ * connection. A client that stalls is disconnected.
+ * @throws TooManyReadsError if the maximum number of responses is in progress
  */
 export function pieceSender({ maxReads, stallTimeoutMs }: SendOptions) {
   let sending = 0

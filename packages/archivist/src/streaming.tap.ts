@@ -9,10 +9,7 @@ import { build } from './test/build.js'
 const pieceSize = 65_536
 const hash = new Uint8Array(28).fill(7)
 
-/**
- * An archive of one block whose body is `pieces` transactions of 64 KiB, and which counts what is taken of
- * it.
- */
+/** An archive of one block of `pieces` transactions of 64 KiB; it counts the bytes read. */
 async function largeArchive(
   t: Test,
   pieces: number,

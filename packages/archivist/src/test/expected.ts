@@ -4,7 +4,6 @@ import type { SourceBlock } from '@ratatosk/test-kit'
 
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex')
 
-/** The expected JSON of a block. */
 export function jsonOf({ fields, headerHash, height, cbors }: SourceBlock) {
   const { spent, produced } = bodyOf(cbors)
   return {
