@@ -15,13 +15,8 @@ interface Failure<Name extends string> {
 }
 
 /**
- * Creates a check that runs all probes concurrently, each with a time limit. Calls during a run share its
- * result, so a burst of requests causes one run.
- *
- * @param probes by the name of their subsystem
- * @param timeoutMs time limit of a probe, in milliseconds
- * @param onFailure called once per failure and run
- * @returns a function that resolves to the failing subsystems, in the order of `probes`. Never rejects.
+ * Runs all probes concurrently, each within `timeoutMs`; calls during a run share its result. Resolves to the
+ * failing subsystems in order and never rejects. `onFailure` is called once per failure and run.
  */
 export function readinessCheck<Name extends string>(
   probes: Readonly<Record<Name, Probe>>,

@@ -75,7 +75,7 @@ function readerOf(metric: Metric, registry: PrometheusRegistry, timeoutMs: numbe
     } catch {
       failures.inc({ metric: name })
     }
-    // What a label no longer has must not remain; a metric without samples is omitted.
+    // Outdated label values must not remain; a metric without samples is omitted.
     series.reset()
     if (samples.length === 0 && labels.length === 0) series.remove()
     for (const { labels: of = {}, value } of samples) series.inc(of, value)
