@@ -31,7 +31,6 @@ const FailedPredicate = Type.Object(
   { title: 'FailedPredicate', description: 'A rule that a transaction breaks' },
 )
 
-/** The script of one redeemer. */
 const RedeemerReport = Type.Object(
   {
     purpose: Type.String({ description: 'spend, mint, withdraw and so on' }),

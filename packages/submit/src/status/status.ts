@@ -11,7 +11,7 @@ import type {
 } from '@ratatosk/ports'
 import type { SubmissionStatusAnswer, TransactionStatusAnswer } from './schemas.js'
 
-/** What statuses are read from. */
+/** The sources of statuses. */
 export interface StatusSources {
   readonly ledger: PlacedTransactions
   readonly rejections: RejectedSubmissions
@@ -25,9 +25,8 @@ export interface StatusSources {
 type Progress = Omit<TransactionStatusAnswer, 'txHash'>
 
 /**
- * The status of a transaction. If it is not accepted, the queue is read before the store is read again, as
- * for a submission. The queue decides only if nothing else is known, or if the transaction was rejected and
- * submitted again since.
+ * The status of a transaction. The queue is read before the store is read again, and decides only if nothing
+ * else is known, or the transaction was submitted again after a rejection.
  */
 export async function statusOfTransaction(
   sources: StatusSources,
