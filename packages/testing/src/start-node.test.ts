@@ -27,7 +27,7 @@ const templates = () => join(cache, 'node_modules', '.cache', 'ratatosk', 'testi
 
 beforeAll(async () => {
   cache = await mkdtemp(join(tmpdir(), 'ratatosk-cache-'))
-  // What another version of the database may have left: it is made again.
+  // A database of another version may be there: it is made again.
   const { build } = await loadNode()
   const store = join(templateOf(templates(), {}, build), 'store')
   await mkdir(store, { recursive: true })

@@ -15,9 +15,7 @@ const unusedMs = 14 * 86_400_000
 const ours = /^(new-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|\d+\.\d+\.\d+[^/]*-[0-9a-f]{16})$/
 
 /**
- * Where templates are if the caller does not say: in the nearest `node_modules` that can be written, where
- * tools keep their caches, or in a folder of this user for temporary files.
- *
+ * The default folder of templates: the nearest writable `node_modules`, or a temporary folder of this user.
  * @throws {Error} if that folder is another user's, who could choose what a database loads
  */
 export function defaultTemplates(folder = process.cwd()): string {
@@ -51,10 +49,7 @@ export function templateOf(
   return join(templates, `${version}-${digest.digest('hex').slice(0, 16)}`)
 }
 
-/**
- * Copies a folder of files and folders; shares its blocks with the copy if the file system can. Takes a fifth
- * of the time of `cp`, which reads the state of each file several times.
- */
+/** Copies a folder, by shared blocks where possible: five times as fast as `cp`. */
 export async function copyFolder(from: string, to: string): Promise<void> {
   await mkdir(to, { recursive: true, mode: 0o700 })
   const entries = await readdir(from, { withFileTypes: true })
@@ -67,11 +62,7 @@ export async function copyFolder(from: string, to: string): Promise<void> {
   )
 }
 
-/**
- * Copies a template to a new folder.
- *
- * @returns false if there is no such template
- */
+/** Copies a template to a new folder; false if there is none. */
 export async function copyTemplate(template: string, to: string): Promise<boolean> {
   const now = new Date()
   try {
@@ -83,10 +74,7 @@ export async function copyTemplate(template: string, to: string): Promise<boolea
   return true
 }
 
-/**
- * Saves a data folder as a template, and removes templates that are no longer used. Of processes that save
- * the same template at the same time, one succeeds.
- */
+/** Saves a data folder as a template, and removes unused ones. Of simultaneous savers, one succeeds. */
 export async function saveTemplate(from: string, templates: string, template: string): Promise<void> {
   await mkdir(templates, { recursive: true, mode: 0o700 })
   await removeUnused(templates)

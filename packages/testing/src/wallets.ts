@@ -15,11 +15,7 @@ export interface FundedWallet {
 /** The first accounts are the administrator, the operator and the faucet. */
 const reserved = 3
 
-/**
- * So many wallets of the devnet that the node itself does not use.
- *
- * @throws {RangeError} if there are not so many
- */
+/** Wallets of the devnet that the node does not use. @throws {RangeError} if there are too few */
 export function fundedWallets(testWallets: TestWallets, count: number): readonly FundedWallet[] {
   const most = testWallets.wallets.length - reserved
   if (!Number.isInteger(count) || count < 0 || count > most)

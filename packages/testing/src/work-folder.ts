@@ -5,9 +5,9 @@ import { join } from 'node:path'
 
 /** Memory, where a thousand files are copied ten times as fast as to a disk. */
 const memory = '/dev/shm'
-/** What it must have free, in bytes: a node takes 42 MiB, and grows. */
+/** The least free space, in bytes: a node takes 42 MiB, and grows. */
 const leastFree = 2 ** 30
-/** What is left of a process that was killed is removed when it is this old, in milliseconds. */
+/** Folders of killed processes are removed when they are this old, in milliseconds. */
 const abandonedMs = 3_600_000
 const prefix = 'ratatosk-testing-'
 
@@ -17,7 +17,6 @@ process.once('exit', () => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true })
 })
 
-/** Creates a folder for a node. */
 export async function createWorkFolder(): Promise<string> {
   const parent = (await isRoomy(memory)) ? memory : tmpdir()
   await removeAbandoned(parent)
@@ -26,7 +25,6 @@ export async function createWorkFolder(): Promise<string> {
   return folder
 }
 
-/** Removes a folder with all that is in it. */
 export async function removeWorkFolder(folder: string): Promise<void> {
   folders.delete(folder)
   await rm(folder, { recursive: true, force: true })
