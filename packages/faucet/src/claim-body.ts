@@ -10,10 +10,8 @@ export const maxTextLength = 256
 const forbidden = /[\p{Cc}\p{Cs}]/u
 
 /**
- * Reads the body of a claim: first the shape of its fields, then the address. Other fields are ignored.
- *
- * @throws {InvalidClaimError} naming the field
- * @throws {FaucetError} with one of the `ADDRESS_…` codes
+ * Reads a claim: the shape of its fields, then the address.
+ * @throws {InvalidClaimError} naming the field; {FaucetError} with an `ADDRESS_…` code
  */
 export function readClaim(body: unknown): ClaimRequest {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {

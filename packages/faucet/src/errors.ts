@@ -32,8 +32,8 @@ const messages: { readonly [code in FaucetErrorCode]: string } = {
 }
 
 /**
- * Seconds after which the same claim may succeed, for errors that time resolves: the rolling day of an
- * `IP_LIMIT`; for `DEPLETED` a minute, because the time of the next refill is unknown.
+ * Seconds after which a claim may succeed: the rolling day of `IP_LIMIT`; a minute for `DEPLETED`, whose
+ * refill is unknown.
  */
 const retryAfterSeconds: { readonly [code in FaucetErrorCode]?: number } = { IP_LIMIT: 86_400, DEPLETED: 60 }
 

@@ -32,8 +32,8 @@ interface LogLine {
 }
 
 /**
- * A server with the plugin over a payer that returns `answers.result` and records its requests. An
- * {@link OverloadedError} is thrown before, as by the server's limits.
+ * A server with the plugin over a payer that returns `answers.result` and records its requests. It throws an
+ * {@link OverloadedError} before.
  */
 export async function build(t: Test, options: Partial<FaucetOptions> = {}) {
   const asked: ClaimRequest[] = []
