@@ -1,7 +1,7 @@
 /** The ports of a plugin under test, with canned answers; records the calls. */
 export class CannedPorts {
   readonly asked: string[] = []
-  /** What every call rejects with, unless undefined. */
+  /** The error of every call, unless undefined. */
   failure: unknown
 
   protected async answer<T>(call: string, answer: T): Promise<T> {

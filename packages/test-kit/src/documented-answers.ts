@@ -72,7 +72,7 @@ export function documentJudge(
     // An archivist serves at the root what other nodes serve under /archivist.
     const template = templateOf(path) ?? templateOf(`/archivist${path}`)
     const operation = template?.operations[method.toLowerCase()]
-    // What is not served, which depends on role and settings, by a node or by Fastify, which says `Route …`.
+    // A 404 of a route that role or settings leave out, by a node or by Fastify, which says `Route …`.
     if (status === 404 && (body?.toString() === uniform404 || body?.includes('"message":"Route ')))
       return undefined
     // An archivist has a probe that other nodes do not have; its own document names it.

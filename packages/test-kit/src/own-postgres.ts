@@ -16,7 +16,7 @@ export interface OwnPostgres {
   close(): Promise<void>
 }
 
-/** What was written survives the end of a process; only that of the machine needs more. */
+/** Writes survive the end of a process; only that of the machine needs more. */
 const unsynced: Readonly<Record<string, string>> = { fsync: 'off' }
 
 /**

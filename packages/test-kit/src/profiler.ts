@@ -10,10 +10,10 @@ const framesNamed = 8
 const ofTests = /\.tap\.m?js$|\/test\/|\/test-kit\/|\/node_modules\/(@tapjs\/|tap|tcompare\/)/
 /** Fewer samples say nothing. */
 const fewestSamples = 10
-/** What V8 does between functions. */
+/** V8's work between functions. */
 const neutral = new Set(['(root)', '(program)', '(idle)', '(garbage collector)'])
 
-/** What a thread ran between two times. */
+/** The samples of a thread between two times. */
 export interface Samples {
   /** The part of the samples in which no function of a test is on the stack: 0 to 1. */
   readonly share: number

@@ -147,10 +147,7 @@ function proofs(): Questions['proofs'] {
 /** The order of the base point of Ed25519. */
 const order = 2n ** 252n + 27742317777372353535851937790883648493n
 
-/**
- * Small-order points, canonical or not, as keys and as R; keys and R with a torsion component; damaged
- * signatures.
- */
+/** Small-order points as keys and as R, keys and R with a torsion component, damaged signatures. */
 function edgeCaseSignatures(): Questions['signatures'] {
   const key = keyOf(7)
   const message = new Uint8Array(32).fill(3)

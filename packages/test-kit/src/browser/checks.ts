@@ -45,10 +45,7 @@ export interface Questions {
   }[]
 }
 
-/**
- * Calls the public APIs of cbor, ledger, trie and block. Runs unchanged in Node.js and in a browser, where it
- * is bundled with the packages.
- */
+/** Calls the public APIs of cbor, ledger, trie and block, in Node.js or bundled for a browser. */
 export async function answer(questions: Questions): Promise<Json> {
   const blocks: Json[] = []
   for (const block of questions.blocks) blocks.push(await verified(block))

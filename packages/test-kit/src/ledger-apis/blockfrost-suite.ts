@@ -18,7 +18,7 @@ import {
 import type { OpenLedger, RunTest } from './served-ledger.js'
 
 /**
- * What the client `@blockfrost/blockfrost-js` sees of a ledger.
+ * The view of a ledger by the client `@blockfrost/blockfrost-js`.
  *
  * @param served opens the ledger
  */

@@ -21,7 +21,7 @@ export function bech32Of(bytes: Uint8Array): string {
   return encodeBech32Address(address)
 }
 
-/** What the client `@blockfrost/blockfrost-js` sees of assets, of metadata and of the supply. */
+/** The view of assets, metadata and supply by the client `@blockfrost/blockfrost-js`. */
 export function blockfrostSupplySuite(
   test: RunTest,
   open: (t: Test) => Promise<{ readonly ledger: ServedLedger; readonly api: BlockFrostAPI }>,

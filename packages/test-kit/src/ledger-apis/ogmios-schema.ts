@@ -16,11 +16,7 @@ const header = `import type { Ogmios } from '@cardano-ogmios/schema'
 type Wire<T> = T extends bigint ? number : T extends object ? { [K in keyof T]: Wire<T[K]> } : T
 `
 
-/**
- * Checks messages against Ogmios's schema, which is published as TypeScript types, with the compiler.
- *
- * @returns the errors of the compiler; empty if every message matches
- */
+/** The compiler's errors for messages against Ogmios's schema, published as types; empty if all match. */
 export async function checkAgainstSchema(cases: readonly SchemaCase[]): Promise<string> {
   const here = dirname(fileURLToPath(import.meta.url))
   const folder = await mkdtemp(join(here, 'schema-'))

@@ -28,7 +28,6 @@ export type OpenConnection = (t: Test) => Promise<{
   connect(): Promise<InteractionContext>
 }>
 
-/** What a request fails with. */
 export async function errorOf(work: Promise<unknown>): Promise<JSONRPCError> {
   return work.then(
     () => {
@@ -38,7 +37,7 @@ export async function errorOf(work: Promise<unknown>): Promise<JSONRPCError> {
   )
 }
 
-/** What the client sees of transactions with scripts. */
+/** The client's view of transactions with scripts. */
 export function ogmiosScripts(test: RunTest, open: OpenConnection): void {
   test('Plutus scripts are evaluated, succeed and fail', async (t) => {
     const { connect, ledger } = await open(t)

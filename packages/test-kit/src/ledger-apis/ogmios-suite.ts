@@ -18,7 +18,7 @@ import { alice, bob, first, payment, succeeding } from './scenes.js'
 import type { OpenLedger, RunTest } from './served-ledger.js'
 
 /**
- * What the client `@cardano-ogmios/client` sees of a ledger.
+ * The view of a ledger by the client `@cardano-ogmios/client`.
  *
  * @param served opens the ledger
  */
