@@ -1,5 +1,5 @@
-// Bundles the node and its threads: finding and reading some two thousand modules takes longer than all
-// else of a start. What is installed with native code or files of its own stays outside.
+// Bundles the node and its threads: finding and reading some two thousand modules takes longer than all else
+// of a start. Packages with native code or files of their own stay outside.
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join, relative } from 'node:path'
@@ -74,10 +74,7 @@ const writtenHash = {
   },
 }
 
-/**
- * The contracts of a devnet with default settings, applied: compiling the WebAssembly that applies them takes
- * longer than starting the threads.
- */
+/** The applied contracts of a default devnet: to compile their WebAssembly takes longer than threads. */
 const appliedScripts = {
   name: 'applied-scripts',
   setup({ onResolve, onLoad }) {
@@ -108,7 +105,7 @@ function keyOf(parameters, code) {
   return require('node:crypto').createHash('sha256').update(parameters).update(code).digest('hex')
 }
 
-/** What a node of default settings applies, by what it is applied to. */
+/** The scripts that a node of default settings applies, by their parameters. */
 async function applyToDevnet() {
   const uplc = createRequire(path('../../packages/contracts/package.json'))('@lucid-evolution/uplc')
   const { apply_params_to_script: apply } = uplc

@@ -2,7 +2,7 @@ import { duties, servesConsole } from './roles.js'
 import type { Settings } from './settings/schema.js'
 import type { RunningNode } from './start-node.js'
 
-/** What to show in the terminal after a start: where the node is, and what to try. */
+/** The terminal's text after a start: where the node is, and what to try. */
 export function banner(node: RunningNode): string {
   const { url, settings, places, genesis, stateQueueAddress, watcherAddress } = node
   const { NODE_ROLE, NETWORK, SERVE_DOCS, SERVE_LAYER2_APIS } = settings

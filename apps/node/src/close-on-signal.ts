@@ -4,10 +4,7 @@ import closeWithGrace from 'close-with-grace'
 import type { Logger } from 'pino'
 import type { RunningNode } from './start-node.js'
 
-/**
- * The signals of faults. With a handler, Node returns to the instruction that failed, again and again: a
- * crash would never end the process.
- */
+/** Signals of faults. With a handler, Node returns to the failed instruction for ever. */
 const faults = ['SIGILL', 'SIGTRAP', 'SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGSEGV'] as const
 
 /** Closes a node on SIGTERM, SIGINT, SIGQUIT, SIGHUP and an unhandled error, then ends the process. */

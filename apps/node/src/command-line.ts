@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { nodeVersionProblem } from './node-version.js'
 
-/** What a command line asks for instead of a node: text to print, and the exit code. */
+/** The answer to a command line instead of a node: text to print, and the exit code. */
 interface CommandLineAnswer {
   readonly text: string
   readonly exitCode: 0 | 1 | 2
@@ -17,11 +17,7 @@ All settings: https://github.com/ratatosk-l2/ratatosk/blob/main/docs/settings.md
   -v, --version   print the version
 `
 
-/**
- * The answer to command-line arguments; undefined without any, which starts the node.
- *
- * @param node the version of Node.js
- */
+/** The answer to arguments; undefined without any, which starts the node. `node`: the version of Node.js. */
 export function answerCommandLine(args: readonly string[], node: string): CommandLineAnswer | undefined {
   const problem = nodeVersionProblem(node)
   if (problem !== undefined) return { text: `${problem}\n`, exitCode: 1 }
@@ -34,7 +30,6 @@ export function answerCommandLine(args: readonly string[], node: string): Comman
   return { text: `${nodeVersion()}\n`, exitCode: 0 }
 }
 
-/** The version of this package. */
 export function nodeVersion(): string {
   const manifest = new URL('../package.json', import.meta.url)
   const { version }: { version: string } = JSON.parse(readFileSync(manifest, 'utf8'))

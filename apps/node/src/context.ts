@@ -21,10 +21,9 @@ export interface ContextOptions {
   readonly clock?: () => number
 }
 
-/** What every part of a node is opened with. */
+/** The context that opens every part of a node. */
 export interface NodeContext {
   readonly settings: Settings
-  /** What the role serves and runs. */
   readonly duties: Duties
   readonly network: Network
   readonly keys: NodeKeys
@@ -38,18 +37,11 @@ export interface NodeContext {
   readonly log: Logger
   /** The HTTP server. Closing it closes every part. */
   readonly server: FastifyInstance
-  /**
-   * Registers how to close a part that has just been opened. Parts close in reverse order of opening, after
-   * the server has answered its last request; also if a later part fails to open.
-   */
+  /** Registers a part's close: in reverse order after the last answer, also if a later part fails to open. */
   onClose(close: () => Promise<unknown>): void
 }
 
-/**
- * Reads all keys and files that the settings name, before anything is opened.
- *
- * @throws SettingsError
- */
+/** Reads all keys and files of the settings before anything is opened. @throws SettingsError */
 export async function loadContext(
   settings: Settings,
   { log = createLogger(settings), clock = Date.now }: ContextOptions,

@@ -1,10 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-/**
- * What to do if this version of Node.js, such as `20.19.0`, is too old; undefined otherwise.
- *
- * In a module of its own, which old versions of Node.js can load.
- */
+/** The remedy for a too old Node.js; undefined otherwise. Old versions can load this module. */
 export function nodeVersionProblem(found: string): string | undefined {
   const manifest = new URL('../package.json', import.meta.url)
   const { engines }: { engines: { node: string } } = JSON.parse(readFileSync(manifest, 'utf8'))

@@ -1,6 +1,6 @@
 import type { Role, Settings } from './settings/schema.js'
 
-/** What a process serves beside `/health/*`, and what it runs. */
+/** The routes of a process beside `/health/*`, and its work. */
 export interface Duties {
   /** `public`: the endpoints that the specification gives to `api` nodes; `whole`: every endpoint. */
   readonly serves: 'whole' | 'public' | 'nothing'

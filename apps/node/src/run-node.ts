@@ -33,11 +33,7 @@ export async function runNode(environment: Environment): Promise<void> {
   }
 }
 
-/**
- * Why a node did not start, for people.
- *
- * @throws the error itself if it is not one that a node ends with on purpose
- */
+/** The reason of a failed start, for people. @throws the error itself if no start ends with it on purpose */
 export function explainFailure(error: unknown): string {
   if (!isSettingsError(error) && !isStartError(error)) throw error
   const cause = error.cause === undefined ? '' : `Cause: ${reasonOf(error.cause)}\n`
@@ -45,7 +41,7 @@ export function explainFailure(error: unknown): string {
 }
 
 function reasonOf(error: unknown): string {
-  // What the file system of PGlite throws: its errno is WASI's, of which 51 is ENOSPC.
+  // PGlite's file system throws the errno of WASI, where 51 is ENOSPC.
   const { name, errno } = (error ?? {}) as { readonly name?: unknown; readonly errno?: unknown }
   if (name === 'ErrnoError') return errno === 51 ? 'No space is left on the disk' : `WASI errno ${errno}`
   if (!(error instanceof Error)) return String(error)

@@ -13,8 +13,7 @@ import { backupErrorOf, copyFolder, inNewFolder, isInside, sync } from './folder
 import { checkedManifest, countRows, type Manifest, writeManifest } from './manifest.js'
 
 /**
- * Copies the embedded store. What else is in DATA_DIR is rebuilt from it.
- *
+ * Copies the embedded store; the rest of DATA_DIR can be rebuilt.
  * @throws StartError `NODE_DATA_DIR` while a node uses it, or may use it in another container
  */
 export async function backUpEmbedded(settings: Settings, folder: string): Promise<Manifest> {
@@ -54,9 +53,7 @@ async function countAll(directory: string, schemas: readonly string[]): Promise<
 }
 
 /**
- * Restores an embedded store to a DATA_DIR that is empty, does not exist, or holds a restoration that did not
- * end.
- *
+ * Restores an embedded store to an empty or missing DATA_DIR, or one with an unfinished restoration.
  * @throws BackupError, or StartError `NODE_DATA_DIR` while a node uses it, or may use it in another container
  */
 export async function restoreEmbedded(settings: Settings, folder: string): Promise<Manifest> {

@@ -4,9 +4,7 @@ import { BackupError } from '../errors.js'
 import { makeDirectory } from '../storage/make-directory.js'
 
 /**
- * Runs what writes to a new or empty folder, which becomes accessible to its owner only. If it fails, nothing
- * of it is left.
- *
+ * Runs a write to a new or empty folder, private to its owner, and removes it after a failure.
  * @throws BackupError if the folder is not empty, or cannot be written to
  */
 export async function inNewFolder<T>(folder: string, write: () => Promise<T>): Promise<T> {

@@ -33,10 +33,10 @@ const Manifest = Type.Object({
   rows: Type.Record(Type.String(), Type.Integer()),
 })
 
-/** What a backup contains. */
+/** The content of a backup. */
 export type Manifest = Static<typeof Manifest>
 
-/** What runs SQL: PGlite, and a client of PostgreSQL. */
+/** A connection that runs SQL: PGlite, or a client of PostgreSQL. */
 export interface Queries {
   query(text: string): Promise<{ readonly rows: readonly object[] }>
 }
@@ -59,11 +59,7 @@ export async function writeManifest(
   return manifest
 }
 
-/**
- * Reads a manifest and compares it with the files and the settings.
- *
- * @throws BackupError
- */
+/** Reads a manifest and compares it with the files and the settings. @throws BackupError */
 export async function checkedManifest(
   folder: string,
   store: Manifest['store'],
@@ -111,7 +107,6 @@ export async function countRows(
   return rows
 }
 
-/** A text column of a row. */
 export function textOf(row: object, column: string): string {
   return String(new Map<string, unknown>(Object.entries(row)).get(column))
 }
@@ -142,11 +137,7 @@ function portablePath(from: string, to: string): string {
   return relative(from, to).split(sep).join('/')
 }
 
-/**
- * The files at or below a path. Hard links count as the files that they are: a copy has their contents.
- *
- * @throws BackupError also for a symbolic link, which could lead out of the backup, and for a device
- */
+/** The files at or below a path. @throws BackupError for a device, and for a link, which could lead out */
 async function filesOf(path: string): Promise<readonly string[]> {
   const files: string[] = []
   const add = (place: string, entry: Stats | Dirent) => {

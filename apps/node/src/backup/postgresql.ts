@@ -81,8 +81,8 @@ async function existing(client: Queries, schemas: readonly string[]): Promise<st
 }
 
 /**
- * Environment in which a program of PostgreSQL connects as the client of `url` does. The URL is not one of
- * its arguments: other users of the machine can read these, and the client accepts more forms of a URL.
+ * Environment in which a program of PostgreSQL connects as the client of `url` does. Other users can read
+ * arguments, and the client accepts more forms of a URL.
  */
 export function toolEnvironment(url: string, client: pg.Client): NodeJS.ProcessEnv {
   const { user, password, host, port, database, ssl } = client

@@ -21,10 +21,7 @@ export function clockFinding(times: readonly ForeignTime[]): NodeFinding {
   return ok(`agrees with ${times.map(({ source }) => source).join(' and ')}`)
 }
 
-/**
- * Compares a clock with that of an HTTP server, by its Date header. Undefined if the server does not answer
- * or sends none.
- */
+/** Compares a clock with an HTTP server's by its Date header; undefined without one. */
 export async function timeOf(
   url: string,
   source: string,

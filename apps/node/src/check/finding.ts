@@ -1,10 +1,10 @@
 /** The result of one check of what a node needs. */
 export interface NodeFinding {
-  /** What was checked, such as `PostgreSQL`. */
+  /** The subject of the check, such as `PostgreSQL`. */
   readonly subject: string
   /** A node starts with a `warning`, but not or not correctly with a failure. */
   readonly status: 'ok' | 'warning' | 'failed'
-  /** What was found and, unless it is `ok`, what to do. Without credentials. */
+  /** The finding and, unless it is `ok`, the remedy. Without credentials. */
   readonly message: string
 }
 

@@ -36,8 +36,7 @@ export async function inspectPostgres(
 
 /**
  * Refuses a server that cannot hold the store, before a start creates anything. Privileges are left to the
- * migration, which is one transaction: a user who may not create schemas may use migrated ones.
- *
+ * migration: without that of creating schemas, a user may use migrated ones.
  * @throws StartError `NODE_DATABASE`
  */
 export async function requirePostgres(
@@ -58,7 +57,7 @@ export async function requirePostgres(
   }
 }
 
-/** What a server's description of itself means for a node. */
+/** The findings about a server from its description of itself. */
 export function serverFindings(
   place: string,
   { version, isReadOnly, mayCreate, warnings }: ServerInspection,

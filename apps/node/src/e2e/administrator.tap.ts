@@ -55,7 +55,7 @@ t.test(
     t.match((await commit(0)).answer, { status: 200, transactions: 1 })
     await until(async () => String((await get('/merge')).message).startsWith('Merging confirmed state'))
 
-    // What validation would never accept, as in the block of an operator who lies.
+    // A transfer that validation would never accept, as in the block of an operator who lies.
     const forged = (await transferFrom(5, 2)).transfer
     await acceptForged(node.store, forged.cborHex)
     const { transfer, answer } = await commit(1)

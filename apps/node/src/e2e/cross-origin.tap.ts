@@ -21,7 +21,7 @@ const posts = ['/submit', '/faucet/claims', '/deadLetters/1/replay']
 
 const method = (path: string) => (posts.includes(path) ? 'POST' : 'GET')
 
-/** What a browser sends before a request that is not simple. */
+/** The request of a browser before one that is not simple. */
 function preflight(url: string, path: string, origin: string, more: Record<string, string> = {}) {
   const headers = { origin, 'access-control-request-method': method(path), ...more }
   return ask(url + path, { method: 'OPTIONS', headers })

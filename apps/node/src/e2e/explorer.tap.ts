@@ -25,7 +25,7 @@ for (const backend of await backends()) {
       return { status, body: JSON.parse(body) }
     }
     const explore = async (path: string) => (await get(`/explorer/${path}`)).body
-    /** What `/explorer/overview` says once readers no longer share the last answer. */
+    /** The answer of `/explorer/overview` once readers no longer share the last answer. */
     const overview = async (isNew: (body: OverviewAnswer) => boolean) => {
       let body = await explore('overview')
       await until(
@@ -38,7 +38,7 @@ for (const backend of await backends()) {
       return body
     }
 
-    // What takes more than a second to read is absent.
+    // Parts that take more than a second to read are absent.
     t.match(await overview(({ layer1, queue, wallet }) => [layer1, queue, wallet].every(Boolean)), {
       role: 'all',
       network: 'devnet',

@@ -23,7 +23,7 @@ async function post(url: string, cborHex: string) {
   return { status, answer: JSON.parse(body), headers }
 }
 
-/** What a client does: repeats after `Retry-After`, until there is a result. */
+/** Repeats a submission after `Retry-After` as a client does, until there is a result. */
 async function verdict(url: string, cborHex: string) {
   for (;;) {
     const answer = await post(url, cborHex)

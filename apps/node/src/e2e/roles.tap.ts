@@ -43,10 +43,7 @@ const forAll = [
 const forArchivists = ['/archivist/blocks']
 const every = [...health, ...forApi, ...forAll, ...forArchivists]
 
-/**
- * The paths that a node does not answer with its 404. The requests come from another site, so none has a side
- * effect.
- */
+/** The paths without the node's 404. The requests come from another site, so none has a side effect. */
 async function servedPaths(url: string): Promise<string[]> {
   const headers = { 'sec-fetch-site': 'cross-site' }
   const answers = await Promise.all(

@@ -13,7 +13,7 @@ t.setTimeout(600_000)
 const address = Address.from_hex(midgardAddressHex).to_bech32()
 
 for (const backend of await backends()) {
-  // What differs between PostgreSQL with and without Redis is the queue, which shut-down treats alike.
+  // Only the queue differs between PostgreSQL with and without Redis, and shut-down treats both alike.
   const signals =
     backend.name === 'PostgreSQL alone' ? ['SIGKILL' as const] : ['SIGTERM' as const, 'SIGKILL' as const]
   for (const signal of signals) {

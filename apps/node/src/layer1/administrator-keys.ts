@@ -17,14 +17,10 @@ import type { Settings } from '../settings/schema.js'
 export interface AdministratorKeys {
   /** A parameter of the contracts. */
   readonly credential: Credential
-  /**
-   * What signs for the administrator; or why a node with these settings cannot; undefined if there is no
-   * administrator.
-   */
+  /** The administrator's signing; or why these settings have none; undefined without an administrator. */
   readonly signing: AdministratorSigning | { readonly absent: string } | undefined
 }
 
-/** What signs for the administrator. */
 interface AdministratorSigning {
   /** The wallet that pays for the administrator's transactions. */
   readonly wallet: WalletKeys
@@ -38,12 +34,9 @@ const howToSign =
   'it without again'
 
 /**
- * None with ADMIN_RENOUNCED; otherwise the administrator of ADMIN_SCRIPT, ADMIN_KEY_HASH or
- * ADMIN_SEED_PHRASE, in this order.
- *
- * @param own the wallets of ADMIN_SEED_PHRASE
- * @param operator the operator's wallet, whose key counts too
- * @throws SettingsError if the settings contradict each other, or the script cannot be read
+ * None with ADMIN_RENOUNCED; otherwise by ADMIN_SCRIPT, ADMIN_KEY_HASH or ADMIN_SEED_PHRASE, in this order;
+ * the `operator`'s key counts too.
+ * @throws SettingsError if they contradict each other, or the script cannot be read
  */
 export function administratorKeys(
   {

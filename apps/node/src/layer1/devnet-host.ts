@@ -14,7 +14,6 @@ import type { Logger } from 'pino'
 import type { Settings } from '../settings/schema.js'
 import { devnetSchema } from '../storage/open-storage.js'
 
-/** A devnet in this process. */
 export interface HostedDevnet {
   readonly devnet: Devnet
   /** Base URL of its HTTP APIs, such as `http://127.0.0.1:1337`; undefined if they are not served. */
@@ -28,10 +27,7 @@ interface HostOptions {
   readonly ledgerVersion: number
   /** Database that holds the chain. */
   readonly database: Store['database']
-  /**
-   * Serve the HTTP APIs even without DEVNET_PORT, for other processes, which may know the URL of the former
-   * host.
-   */
+  /** Serve the HTTP APIs even without DEVNET_PORT, for processes that may know the URL of the former host. */
   readonly served: { readonly formerUrl: string | undefined } | undefined
   /** Current time in POSIX milliseconds. */
   readonly clock: () => number

@@ -14,7 +14,6 @@ export interface NodeKeys {
   readonly operatorAddress: string | undefined
   /** The operator's wallet, of a sequencer: signs headers and pays for commitments and merges. */
   readonly operator: WalletKeys | undefined
-  /** The faucet's wallet. */
   readonly faucet: WalletKeys | undefined
   /** The wallet that pays for fraud proofs. */
   readonly watcher: WalletKeys | undefined
@@ -28,11 +27,7 @@ export const devnetAccounts = {
   WATCHER_SEED_PHRASE: 4,
 } as const
 
-/**
- * Reads the keys of a role.
- *
- * @throws SettingsError if a seed phrase or an address is invalid
- */
+/** Reads the keys of a role. @throws SettingsError if a seed phrase or an address is invalid */
 export function readKeys(settings: Settings, network: Network): NodeKeys {
   const { serves, sequences, reachesLayer1 } = duties[settings.NODE_ROLE]
   const keysOf = (setting: keyof typeof devnetAccounts) => walletKeys(setting, settings, network.id)
@@ -56,10 +51,7 @@ export function readKeys(settings: Settings, network: Network): NodeKeys {
   }
 }
 
-/**
- * The wallets of ADMIN_SEED_PHRASE; none if only the administrator's hash or script is set, or it is
- * renounced.
- */
+/** The wallets of ADMIN_SEED_PHRASE; none if it is not set, or the administrator is renounced. */
 function administratorWallets(settings: Settings, network: Network): readonly WalletKeys[] {
   const { ADMIN_SEED_PHRASE, ADMIN_KEY_HASH, ADMIN_SCRIPT, ADMIN_RENOUNCED } = settings
   if (ADMIN_RENOUNCED) return []

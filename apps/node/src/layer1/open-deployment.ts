@@ -29,7 +29,7 @@ export interface DeployedQueue {
   readonly blocks: readonly QueuedHeader[]
 }
 
-/** What others than a node need to judge a deployment: its layer 1, its genesis and its rules. */
+/** The data of a deployment that others than a node judge: its layer 1, its genesis and its rules. */
 export interface Deployment {
   /** Where layer 1 is, for people; without credentials. */
   readonly place: string

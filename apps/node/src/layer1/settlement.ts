@@ -46,10 +46,7 @@ export async function openSettlement(
   return { layer1, calls, reads: shareReads(layer1, sharing), contracts, place, devnet }
 }
 
-/**
- * DEPLOYMENT_OUTPUT; on the devnet, the first output in its genesis of the test wallet that spends it by
- * default.
- */
+/** DEPLOYMENT_OUTPUT; on the devnet, the first genesis output of the wallet that spends it by default. */
 function deploymentOutputOf({ DEPLOYMENT_OUTPUT, ADMIN_RENOUNCED }: Settings): OutputReference {
   const { ADMIN_SEED_PHRASE: administrator, OPERATOR_SEED_PHRASE: operator } = devnetAccounts
   const account = ADMIN_RENOUNCED ? operator : administrator
@@ -61,12 +58,7 @@ function deploymentOutputOf({ DEPLOYMENT_OUTPUT, ADMIN_RENOUNCED }: Settings): O
 
 const contractsByContext = new WeakMap<NodeContext, Contracts>()
 
-/**
- * The contracts that the settings describe, opened once for a context. Other settings give other contracts,
- * at other addresses.
- *
- * @throws SettingsError
- */
+/** The contracts of the settings, opened once for a context. @throws SettingsError */
 export function contractsOf(context: NodeContext): Contracts {
   const contracts = contractsByContext.get(context) ?? openContractsOf(context)
   contractsByContext.set(context, contracts)
@@ -118,8 +110,8 @@ function summonsOf({ settings, network }: NodeContext): Pick<ContractParameters,
 }
 
 /**
- * The policies that VERDICT_POLICIES names; by default none, and on a devnet all that know the rules of layer
- * 2. These rules are a parameter of the policies.
+ * The policies of VERDICT_POLICIES; on a devnet, by default, all that know layer 2's rules, which are a
+ * parameter of them.
  */
 function verdictPoliciesOf({ settings, network, parameters }: NodeContext): readonly PlutusScript[] {
   const rules = { parameters, networkId: network.id, slots: network.slots }

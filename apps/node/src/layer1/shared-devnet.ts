@@ -17,20 +17,15 @@ const hostPollMs = 100
 
 interface SharedDevnetOptions {
   readonly leases: Store['leases']
-  /**
-   * Hosts the devnet in this process, if possible at the URL of its former host; undefined for a role that
-   * only uses it.
-   */
+  /** Hosts the devnet here, if possible at its former URL; undefined for a role that only uses it. */
   readonly host: ((formerUrl: string | undefined) => Promise<HostedDevnet>) | undefined
   readonly network: Network
   readonly log: Logger
 }
 
 /**
- * One devnet for all processes on one database. One process hosts it, elected by a lease; the others use its
- * HTTP API, at the address that the host publishes as the holder of a second lease. The chain is in the
- * database, so when the host ends, another process continues it, at the same port if it can: processes
- * without this database, such as archivists, know only the URL.
+ * One devnet for all processes on one database, which holds the chain. A lease elects the host; a second one
+ * publishes its address. The next host takes the same port if it can: archivists know only the URL.
  */
 export class SharedDevnet {
   readonly #options: SharedDevnetOptions

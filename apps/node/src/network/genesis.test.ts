@@ -11,10 +11,7 @@ import { networkOf } from './network.js'
 
 const { mnemonic, wallets } = testWallets
 
-/**
- * The mnemonic's entropy (BIP-39): word 1788 ("test") 23 times, then word 1532 ("sauce"), whose last 8 bits
- * are the checksum.
- */
+/** The mnemonic's entropy (BIP-39): word 1788 ("test") 23 times, word 1532 ("sauce") with the checksum. */
 function entropy(): Buffer {
   const bits = [...Array.from({ length: 23 }, () => 1788), 1532]
     .map((word) => word.toString(2).padStart(11, '0'))

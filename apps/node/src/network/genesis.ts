@@ -33,10 +33,8 @@ export interface LoadedGenesis {
 }
 
 /**
- * The genesis of GENESIS_FILE, or the devnet's own. Undefined on other networks without a file.
- *
- * @throws SettingsError if the file cannot be read, an entry is not an output on this network that layer 2
- *   can spend, or the outputs hold 2^64 lovelace or more
+ * The genesis of GENESIS_FILE, or the devnet's own; else undefined.
+ * @throws SettingsError for an unreadable file, an output that layer 2 cannot spend, or 2^64 lovelace or more
  */
 export async function loadGenesis(
   { GENESIS_FILE }: Pick<Settings, 'GENESIS_FILE'>,

@@ -2,12 +2,7 @@ import { parseJson } from '@ratatosk/client/json'
 import { SettingsError } from '../errors.js'
 import { readRegularFile } from '../settings/regular-file.js'
 
-/**
- * Reads the JSON file that a setting names.
- *
- * @param setting the setting's name, for the error message
- * @throws SettingsError if the file cannot be read, has more bytes, or is not JSON of at most 100 levels
- */
+/** Reads the JSON file of a setting. @throws SettingsError if unreadable, too large or not JSON */
 export async function readJsonFile(setting: string, path: string | URL, maxBytes: number): Promise<unknown> {
   const failed = (reason: string) => new SettingsError([`${setting} is "${path}": ${reason}.`])
   let text: string

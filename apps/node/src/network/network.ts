@@ -25,9 +25,8 @@ const magics: Readonly<Record<NetworkName, number>> = {
 }
 
 /**
- * The public networks count from the start of their Shelley era (`shelley-genesis.json`,
- * `byron-genesis.json`). The devnet counts seconds from 2025: a constant, so that a validity interval means
- * the same after every restart.
+ * Public networks count from the start of Shelley (`shelley-genesis.json`, `byron-genesis.json`); the devnet
+ * counts seconds from 2025, so that validity intervals mean the same after a restart.
  */
 const slots: Readonly<Record<NetworkName, SlotConfig>> = {
   devnet: { zeroTime: BigInt(Date.UTC(2025, 0, 1)), zeroSlot: 0n, slotLength: 1000 },
@@ -36,7 +35,6 @@ const slots: Readonly<Record<NetworkName, SlotConfig>> = {
   mainnet: { zeroTime: 1_596_059_091_000n, zeroSlot: 4_492_800n, slotLength: 1000 },
 }
 
-/** The network with a name. */
 export function networkOf(name: NetworkName): Network {
   const isMainnet = name === 'mainnet'
   return {

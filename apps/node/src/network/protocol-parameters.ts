@@ -5,8 +5,8 @@ import type { NetworkName, Settings } from '../settings/schema.js'
 import { readJsonFile } from './json-file.js'
 
 /**
- * The parameters that the node includes, by ledger version. The devnet uses preprod's of version 11. Of
- * mainnet the cost model of Plutus V1 at that version was not to be had, of preview none.
+ * The included parameters by ledger version. The devnet uses preprod's of version 11. At that version,
+ * mainnet's cost model of Plutus V1 and all of preview's were not available.
  */
 const includedFiles: Readonly<Record<NetworkName, ReadonlyMap<number, string>>> = {
   devnet: new Map([
@@ -22,11 +22,8 @@ const includedFiles: Readonly<Record<NetworkName, ReadonlyMap<number, string>>> 
 }
 
 /**
- * The protocol parameters of layer 2: those of PROTOCOL_PARAMETERS_FILE, or the network's own at a ledger
- * version.
- *
- * @param began the ledger version with which the deployment began; by default LEDGER_VERSION, or the newest
- *   whose parameters the node includes
+ * Layer 2's protocol parameters: PROTOCOL_PARAMETERS_FILE, or the network's at the ledger version with which
+ * the deployment `began`.
  * @throws SettingsError if the file cannot be read, lacks a parameter, or is of another version
  */
 export async function loadProtocolParameters(

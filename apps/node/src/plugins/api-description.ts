@@ -3,7 +3,7 @@ import type { DocsOptions } from '@ratatosk/http/openapi'
 
 const { version } = createRequire(import.meta.url)('../../package.json') as { version: string }
 
-/** What the OpenAPI document says about the node as a whole. */
+/** The description of the whole node in the OpenAPI document. */
 export const description: DocsOptions = {
   title: 'Ratatosk node',
   version,

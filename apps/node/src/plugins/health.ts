@@ -55,7 +55,7 @@ async function explained(pinged: Promise<void>): Promise<void> {
   }
 }
 
-/** What to say if an error, or one of its causes, is that a disk is full. */
+/** The message for an error that, or one of whose causes, is a full disk. */
 export function fullDisk(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined
   if (isStoreError(error) && error.sqlState === '53100') return error.message
@@ -65,10 +65,7 @@ export function fullDisk(error: unknown): string | undefined {
 }
 
 /**
- * Transactions are valid for a time by layer 1's slots. With a clock that is behind these, none would ever be
- * included.
- *
- * @param now in POSIX milliseconds
+ * Checks the clock against layer 1's tip: with a clock that is behind, no transaction would be included.
  * @throws {ReadinessError} while the tip is in the future
  */
 export function checkClock({ slot }: Pick<Tip, 'slot'>, slots: SlotConfig, now: number): void {
@@ -79,28 +76,18 @@ export function checkClock({ slot }: Pick<Tip, 'slot'>, slots: SlotConfig, now: 
   )
 }
 
-/**
- * @param overdueMs for how long layer 1 has included no commit of this process, if that is too long
- * @throws {ReadinessError} if it is
- */
+/** @throws {ReadinessError} if layer 1 has included no commit of this process for too long */
 export function checkCommits(overdueMs: number | undefined): void {
   if (overdueMs !== undefined) throw new ReadinessError(overdueLine(overdueMs))
 }
 
-/**
- * @param questions about the blocks of this process
- * @param now in POSIX milliseconds
- * @throws {ReadinessError} while one of them cannot be answered, or is past its deadline
- */
+/** @throws {ReadinessError} while a question about an own block is unanswerable or past its deadline */
 export function checkQuestions(questions: Questions | undefined, now: number): void {
   const line = questions && unansweredLine(questions, now)
   if (line !== undefined) throw new ReadinessError(line)
 }
 
-/**
- * @param fault why this process commits nothing
- * @throws {ReadinessError} if the reason is an invalid block of another operator
- */
+/** @throws {ReadinessError} if an invalid block of another operator is why this process commits nothing */
 export function checkQueue(fault: SequencerSnapshot['fault'] | undefined): void {
   if (fault?.code === 'SEQUENCER_INVALID_BLOCK') throw new ReadinessError(`${fault.code}: ${fault.message}`)
 }
@@ -131,10 +118,8 @@ function noInvalidBlock(following: Following): void {
 }
 
 /**
- * Throws as {@link checkWatcher}, or while the watcher cannot be opened.
- *
- * @param hasUsers whether the process serves users: an operator who hides blocks makes the watcher spend its
- *   funds, and must not keep them out by that; metrics and log report the lack
+ * Throws as {@link checkWatcher}, or while the watcher cannot be opened. A lack of funds keeps no users out:
+ * an operator who hides blocks makes the watcher spend them.
  */
 function checkWatching({ now, fault }: Following, hasUsers: boolean): void {
   const reason = fault()

@@ -1,7 +1,7 @@
 import type { Store } from '@ratatosk/store'
 import type { LedgerQueries } from '@ratatosk/tx-query'
 
-/** What `/tx`, `/txs`, `/utxos` and `/block` read: page by page, so that long answers need little memory. */
+/** The reads of `/tx`, `/txs`, `/utxos` and `/block`, by pages: long answers need little memory. */
 export function ledgerOf(store: Store): LedgerQueries {
   return {
     transaction: (id) => store.transaction(id),

@@ -6,12 +6,10 @@ export function gauge(name: string, help: string, read: () => number | Promise<n
   return { name, help, kind: 'gauge', read: async () => [{ value: await read() }] }
 }
 
-/** A gauge with labels. */
 export function gauges(name: string, help: string, labels: readonly string[], read: Metric['read']): Metric {
   return { name, help, kind: 'gauge', labels, read }
 }
 
-/** A counter with labels. */
 export function counter(
   name: string,
   help: string,

@@ -25,7 +25,6 @@ beforeAll(async () => {
 
 const hash = (byte: number) => new Uint8Array(28).fill(byte)
 
-/** An output with one token and a datum. */
 function output(index: number, address: Uint8Array, unit: string, datum: Uint8Array): Utxo {
   const { policy, name } = splitUnit(unit)
   return {

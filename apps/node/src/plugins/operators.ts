@@ -28,10 +28,7 @@ const questionsAtOnce = 50
 /** How long readers share when operators take over, in milliseconds. */
 const freshMs = 500
 
-/**
- * Every node reads operators and questions from layer 1 alone. It lists the verdicts in its store, which are
- * those of the watcher of the store.
- */
+/** Reads operators and questions from layer 1, and verdicts from the store of the watcher. */
 export function operatorsOptions(node: Node): OperatorsOptions {
   const settlement = present(node.settlement, 'layer 1')
   const questions = questionsOf(settlement)

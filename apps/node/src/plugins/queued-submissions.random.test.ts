@@ -13,10 +13,7 @@ import { buildBlock } from '../test/blocks.js'
 import { numberOf, randomOf, transactionOf, validate } from '../test/miniature-validation.js'
 import { queuedSubmissionsOf } from './queued-submissions.js'
 
-/**
- * Schedules; `RATATOSK_STATUS_RUNS=100` is the long run, which `RATATOSK_STATUS_FROM`, the first seed,
- * splits.
- */
+/** Schedules; `RATATOSK_STATUS_RUNS=100` is the long run, split by the first seed `RATATOSK_STATUS_FROM`. */
 const runs = Number(process.env.RATATOSK_STATUS_RUNS ?? 3)
 const from = Number(process.env.RATATOSK_STATUS_FROM ?? 1)
 const steps = 40
@@ -38,7 +35,7 @@ const rank: Readonly<Record<string, number>> = {
 }
 const states = ['built', 'submitted', 'committed', 'mature', 'merged'] as const
 
-/** What validates: a worker in this process, or a process of its own. */
+/** The validation: by a worker in this process, or a process of its own. */
 interface Validation {
   /** Without notice: what it was at goes to the next. */
   kill(): Promise<void>

@@ -21,7 +21,7 @@ export function queuedSubmissionsOf(
   }
 }
 
-/** What `/tx/status`, `/submission` and the search of submissions read. */
+/** The sources of `/tx/status`, `/submission` and the search of submissions. */
 export function statusSources({
   store,
   submissions,

@@ -4,8 +4,8 @@ import { takeOverAfterOf } from '@ratatosk/protocol'
 import type { Node } from '../node.js'
 
 /**
- * What users of this deployment have to trust, and the settings and facts of the contracts that say so. A
- * node that does not reach layer 1 knows no contracts, and answers nothing.
+ * The trust assumptions of this deployment, with settings and facts of the contracts. Without layer 1 it
+ * answers nothing.
  */
 export function trustAnswers({ settlement, settings, duties }: Node): readonly TrustAnswer[] {
   if (settlement === undefined) return []

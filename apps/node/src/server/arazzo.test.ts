@@ -46,7 +46,7 @@ const text = readFileSync(new URL('arazzo.yaml', openApiFile), 'utf8')
 const document: OpenApiDocument = JSON.parse(readFileSync(openApiFile, 'utf8'))
 const flows: Arazzo = parse(text)
 
-/** What a flow says that the OpenAPI document, or the flow itself, does not have. */
+/** The references of a flow that the OpenAPI document, or the flow itself, does not have. */
 function faultsOf(arazzo: Arazzo, { workflowId, inputs, steps, outputs }: Workflow): string[] {
   const faults: string[] = []
   const operations = new Map(

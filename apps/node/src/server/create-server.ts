@@ -24,7 +24,6 @@ export function createServer(settings: Settings, log: FastifyBaseLogger): Fastif
   return server
 }
 
-/** What clients may take of the server. */
 export function limitsOf(settings: Settings): ServerLimits {
   return {
     requestTimeoutMs: settings.REQUEST_TIMEOUT_MS,
@@ -36,10 +35,7 @@ export function limitsOf(settings: Settings): ServerLimits {
   }
 }
 
-/**
- * For Fastify's `rewriteUrl`: the URL of a request with single slashes, if it is one of layer 2. Some clients
- * join a base URL that ends in a slash to a path that starts with one. All other URLs stay as they are.
- */
+/** Reduces double slashes in URLs of layer 2: some clients join a base URL that ends in a slash to a path. */
 function singleSlashes({ url = '/' }: { readonly url?: string | undefined }): string {
   if (!url.startsWith('/l2/')) return url
   const [path = '', ...query] = url.split('?')

@@ -2,10 +2,7 @@ import cors from '@fastify/cors'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Settings } from '../settings/schema.js'
 
-/**
- * Request headers of SDKs: Blockfrost's project id, and the version of Lucid Evolution. The APIs of layer 2
- * ignore them.
- */
+/** Request headers of SDKs, which layer 2 ignores: Blockfrost's project id and Lucid Evolution's version. */
 const sdkHeaders = ['project_id', 'lucid']
 
 /** Of what a page may send and read beyond what every page may (Fetch standard, section 4.10). */
@@ -15,10 +12,7 @@ const responseHeaders = ['ETag', 'Link', 'Retry-After', 'X-Request-Id']
 /** How long a browser may remember the answer to a preflight request, in seconds. */
 const preflightMaxAge = 600
 
-/**
- * Lets pages of the origins in CORS_ORIGIN call the routes that are registered afterwards, except those with
- * the config `cors: false`: the operator's and the faucet's. Without the setting, adds nothing.
- */
+/** Opens routes registered afterwards to pages of CORS_ORIGIN, except those with the config `cors: false`. */
 export async function allowOrigins(
   server: FastifyInstance,
   { CORS_ORIGIN: origins }: Pick<Settings, 'CORS_ORIGIN'>,
@@ -56,8 +50,8 @@ export async function allowOrigins(
 }
 
 /**
- * Refuses WebSockets of pages whose origin CORS_ORIGIN does not list: browsers send no preflight request for
- * a WebSocket and let every page read it. Clients that are no browsers send no `Origin`.
+ * Refuses WebSockets of pages that CORS_ORIGIN does not list: browsers send no preflight request for them.
+ * Other clients send no `Origin`.
  */
 export function refuseForeignSockets(
   server: FastifyInstance,

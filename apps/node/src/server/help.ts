@@ -18,10 +18,7 @@ const grouped = [
   /^TRIE_(?!STORE_)/,
 ]
 
-/**
- * The entry of docs/errors.md that explains a caught value, or a log line with a code; undefined if it is not
- * ours.
- */
+/** The entry of docs/errors.md for a caught value or a log line; undefined if it is not ours. */
 export function helpOf(value: unknown): string | undefined {
   if (typeof value !== 'object' || value === null || !('code' in value)) return undefined
   const { code } = value

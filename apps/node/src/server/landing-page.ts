@@ -1,7 +1,7 @@
 import { sameOriginOnly } from '@ratatosk/http'
 import type { FastifyInstance } from 'fastify'
 
-/** What a browser can open, if this node serves it. */
+/** The pages for a browser, if this node serves them. */
 const links = [
   ['/docs', 'all endpoints, with examples'],
   ['/openapi.json', 'the same for programs'],
@@ -30,10 +30,7 @@ ${items.join('\n')}
 `
 }
 
-/**
- * Shows a browser that opens `/` the console, or what this node serves without it. API clients get the 404 of
- * every unknown path.
- */
+/** Shows a browser at `/` the console, or a list of services. API clients get the 404 of unknown paths. */
 export function landingPage(server: FastifyInstance): void {
   let page = ''
   let hasConsole = false

@@ -11,11 +11,7 @@ interface Place {
   readonly setting: 'PORT' | 'DEVNET_PORT'
 }
 
-/**
- * Checks that the node can listen, so that a start that cannot end well creates nothing.
- *
- * @throws StartError `NODE_LISTEN`
- */
+/** Checks that the node can listen, before a start creates anything. @throws StartError `NODE_LISTEN` */
 export async function checkAddress(settings: Settings): Promise<void> {
   const { HOST: host, PORT, DEVNET_PORT } = settings
   await checkPlace({ host, port: PORT, setting: 'PORT' })
@@ -43,12 +39,7 @@ async function checkPlace(place: Place): Promise<void> {
   await new Promise((resolve) => probe.close(resolve))
 }
 
-/**
- * Starts to listen.
- *
- * @returns the server's base URL, such as `http://127.0.0.1:3000`
- * @throws StartError `NODE_LISTEN`
- */
+/** Listens; returns the base URL, such as `http://127.0.0.1:3000`. @throws StartError `NODE_LISTEN` */
 export async function listen(
   server: FastifyInstance,
   { HOST, PORT, MAX_CONNECTIONS }: Pick<Settings, 'HOST' | 'PORT' | 'MAX_CONNECTIONS'>,

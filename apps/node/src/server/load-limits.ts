@@ -5,10 +5,7 @@ import type { FastifyInstance } from 'fastify'
 import { Redis } from 'ioredis'
 import type { Settings } from '../settings/schema.js'
 
-/**
- * For how long the delay of the event loop is averaged, in milliseconds: a few long turns, as when a node
- * starts, are no overload.
- */
+/** Milliseconds over which the event loop's delay is averaged: a few long turns are no overload. */
 const sampleMs = 3000
 /** How long a request waits for Redis to count it, in milliseconds; then it is served. */
 const countTimeoutMs = 500
@@ -16,8 +13,8 @@ const countTimeoutMs = 500
 type LoadSettings = Pick<Settings, 'MAX_EVENT_LOOP_DELAY_MS' | 'QUEUE_PREFIX' | 'RATE_LIMIT' | 'REDIS_URL'>
 
 /**
- * Refuses requests while the process is overloaded, and those of an address that sends too many. Applies to
- * the routes that are registered afterwards, except those with the config `servedUnderLoad`.
+ * Refuses requests under overload, and those of a busy address, on routes registered afterwards without the
+ * config `servedUnderLoad`.
  */
 export async function limitLoad(server: FastifyInstance, settings: LoadSettings): Promise<void> {
   const { MAX_EVENT_LOOP_DELAY_MS, RATE_LIMIT } = settings

@@ -15,7 +15,7 @@ function withHelp(line: Record<string, unknown>): Record<string, unknown> {
   return help === undefined ? line : { ...line, help }
 }
 
-/** What the node's log lines hold, wherever they are written. */
+/** The content of the node's log lines, wherever they are written. */
 export function logOptions({ LOG_LEVEL }: Pick<Settings, 'LOG_LEVEL'>): LoggerOptions {
   return { level: LOG_LEVEL, formatters: { log: withHelp } }
 }

@@ -7,13 +7,10 @@ import { helpOf } from './help.js'
 import { isFromProxy, type TrustedProxies } from './trusted-proxies.js'
 
 const header = 'x-request-id'
-/** What a log line and a header can safely repeat. */
+/** Safe values for a log line and a header. */
 const acceptable = /^[\w.:-]{1,128}$/
 
-/**
- * Ids of requests, unique across requests, restarts and nodes. Behind a trusted proxy, the proxy's
- * `X-Request-Id` is used if it is up to 128 letters, digits and `_.:-`.
- */
+/** Unique request ids; behind a trusted proxy, its `X-Request-Id` of up to 128 letters, digits and `_.:-`. */
 export function requestIds(proxies: TrustedProxies | undefined): (request: IncomingMessage) => string {
   const start = randomBytes(4).toString('hex')
   let count = 0

@@ -8,12 +8,7 @@ import { listen } from './listen.js'
 import { limitLoad } from './load-limits.js'
 import { identifyRequests, linkErrors } from './requests.js'
 
-/**
- * Registers the plugins of the node's role, and listens.
- *
- * @returns the server's base URL
- * @throws StartError `NODE_LISTEN`
- */
+/** Registers the plugins of the role, and listens; returns the base URL. @throws StartError `NODE_LISTEN` */
 export async function serve(node: Node, plugins: readonly PluginRow[]): Promise<string> {
   const { server, settings, duties, log } = node
   log.info('Start: registering the routes')

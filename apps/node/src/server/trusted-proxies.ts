@@ -6,21 +6,14 @@ import type { FastifyInstance } from 'fastify'
 export interface TrustedProxies {
   /** How many addresses `X-Forwarded-For` should have; undefined if proxies are known by their addresses. */
   readonly expected: number | undefined
-  /**
-   * Whether an address is that of a proxy, and the one before it therefore what the proxy has seen.
-   *
-   * @param hop 0 for the peer of the connection, 1 for the last address of `X-Forwarded-For`, and so on
-   */
+  /** Whether an address is a proxy's. `hop`: 0 for the peer, 1 for the last of `X-Forwarded-For`, etc. */
   trusts(address: string | undefined, hop: number): boolean
 }
 
 const forwardedFor = 'x-forwarded-for'
 
 /**
- * Reads TRUST_PROXY: how many proxies a request passes, or the addresses and networks of proxies. Fastify
- * takes a number too, and then trusts none.
- *
- * @returns undefined without proxies
+ * Reads TRUST_PROXY: a number of proxies, or their addresses and networks; undefined without proxies.
  * @throws {TypeError} with the part that is neither an address nor a network
  */
 export function trustedProxies(setting: string): TrustedProxies | undefined {
@@ -62,9 +55,8 @@ function withoutPort(entry: string): string {
 }
 
 /**
- * Reads the entries of `X-Forwarded-For` without their ports. Ignores a header that names no address where
- * the client's should be, so that what a client writes there is no key of a limit. Warns once if it has more
- * addresses than there are proxies.
+ * Ignores an `X-Forwarded-For` without an address in the client's place: the client's text must not be the
+ * key of a limit. Warns once about more addresses than proxies.
  */
 export function checkForwardedFor(server: FastifyInstance, { expected }: TrustedProxies): void {
   let hasWarned = false

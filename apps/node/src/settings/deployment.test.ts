@@ -21,7 +21,7 @@ const dockerfile = read('Dockerfile')
 const unit = read('ops/ratatosk.service')
 const caddyfile = read('ops/Caddyfile')
 
-/** What Docker, its Node image and systemd add to the environment of a process. */
+/** The variables that Docker, its Node image and systemd add to the environment of a process. */
 const surroundings = {
   ...{ PATH: '/', HOME: '/', HOSTNAME: 'f00', NODE_VERSION: '26', YARN_VERSION: '1', LANG: 'C', USER: 'u' },
   ...{ LOGNAME: 'u', SHELL: '/', INVOCATION_ID: '1', JOURNAL_STREAM: '1', SYSTEMD_EXEC_PID: '1' },

@@ -1,6 +1,6 @@
 import { type TOptional, type TUnsafe, Type } from '@sinclair/typebox'
 
-/** What a setting's schema says beside JSON Schema. */
+/** The notes of a setting's schema beside JSON Schema. */
 interface SettingNotes {
   /** One line for the table of settings. */
   readonly description: string

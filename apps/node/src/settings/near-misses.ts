@@ -1,9 +1,8 @@
 import { settingNotes } from './schema.js'
 
 /**
- * Environment variables that are not settings but are spelled almost like one: one message for each.
- *
- * Names of up to five letters allow one edit, longer ones two, so that `HOME` is not taken for `HOST`.
+ * Messages about environment variables spelled almost like a setting. Names of up to five letters allow one
+ * edit, longer ones two: `HOME` is not `HOST`.
  */
 export function nearMisses(environment: Readonly<Record<string, string | undefined>>): string[] {
   const names = [...settingNotes].flatMap(([name, { secret }]) => (secret ? [name, `${name}_FILE`] : [name]))
@@ -17,10 +16,7 @@ export function nearMisses(environment: Readonly<Record<string, string | undefin
   })
 }
 
-/**
- * Insertions, deletions, substitutions and swaps of neighbours that turn one text into the other. Infinity if
- * they are more than two: most pairs of names show it in a few rows.
- */
+/** Insertions, deletions, substitutions and swaps of neighbours between two texts; Infinity above two. */
 export function edits(from: string, to: string): number {
   if (Math.abs(from.length - to.length) > 2) return Number.POSITIVE_INFINITY
   let beforeLast: number[] = []

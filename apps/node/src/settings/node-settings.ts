@@ -3,7 +3,7 @@ import { flag, oneOf, optional, optionalList, wholeNumber } from './kinds.js'
 
 const maxBytes = 1_099_511_627_776
 
-/** What the process is, and where it listens. */
+/** The settings of the role, and of the address where it listens. */
 export const roleSettings = {
   HOST: Type.String({ default: '127.0.0.1', minLength: 1, description: 'Address to listen on' }),
   PORT: wholeNumber({
@@ -85,7 +85,7 @@ export const storageSettings = {
   }),
 }
 
-/** What the ledger starts with, and how transactions are validated. */
+/** The settings of the genesis, and of validation. */
 export const ledgerSettings = {
   GENESIS_FILE: optional({
     defaultNote: "devnet: the devnet's",

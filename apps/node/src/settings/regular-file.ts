@@ -12,9 +12,8 @@ export const fileLimits = {
 const pieceBytes = 65_536
 
 /**
- * The text of a file. A device, a pipe and a socket are refused: they may have no end, and send nothing.
- *
- * @throws Error whose message says what is wrong with the file, to be put behind a colon
+ * The text of a regular file; devices, pipes and sockets may have no end.
+ * @throws Error whose message follows a colon
  */
 export function readRegularFile(path: string | URL, maxBytes: number): string {
   const file = opened(path)
@@ -35,7 +34,7 @@ function opened(path: string | URL): number {
   }
 }
 
-/** What the system says of the size need not be true, as for files of `/proc`. */
+/** The file size by the system need not be true, as for files of `/proc`. */
 function textOf(file: number, maxBytes: number): string {
   const pieces: Buffer[] = []
   for (let bytes = 0; ; ) {

@@ -254,8 +254,8 @@ function rulesOfSummons({ MATURITY_WINDOW_MS, OPERATOR_BOND }: Settings): string
 }
 
 /**
- * Off the devnet, too short a window or too small a bond would leave no time and no stake to challenge a
- * block, and a summons could cost an honest operator its bond.
+ * Off the devnet, a short window or a small bond leaves no time or stake for challenges, and a summons could
+ * cost an honest operator its bond.
  */
 function rulesOfContracts(settings: Settings): string[] {
   const { NODE_ROLE, NETWORK, MATURITY_WINDOW_MS, OPERATOR_BOND, SLASH_PENALTY, VERDICT_POLICIES } = settings

@@ -14,11 +14,8 @@ import { beginAnew, devnetSchema } from './open-storage.js'
 import type { StoredHead } from './stored-ledger.js'
 
 /**
- * Refuses a store whose blocks have another block version, or are in the state queue of other contracts:
- * nothing can follow them. Without blocks, refuses a devnet in the same database whose deployment output
- * began other contracts.
- *
- * @param expected the contracts of the settings; undefined for a role that does not reach layer 1
+ * Refuses a store whose blocks have another version or other contracts, as nothing can follow them; without
+ * blocks, a devnet whose deployment output began others.
  * @throws StartError `NODE_DATABASE`, with what to do
  */
 export async function checkStored(

@@ -144,10 +144,7 @@ test('leaves the mode of a directory of others', async () => {
   await release()
 })
 
-/**
- * A child that has exited but whose parent has not waited for it stays a zombie. The child outlives the
- * shell, which would wait for it.
- */
+/** An exited child without a waiting parent stays a zombie. It outlives the shell, which would wait. */
 const zombieParent = `
 const { spawn } = require('node:child_process')
 const stdio = ['ignore', 'inherit', 'ignore']

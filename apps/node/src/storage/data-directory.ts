@@ -21,9 +21,7 @@ interface TakeOptions {
 
 /** How long a start waits for another process to leave the directory. */
 const defaultWaitMs = 5000
-/**
- * Two processes that start at the same moment both back off, for a random time up to `pauseMs`, and retry.
- */
+/** Of two processes that start at once, both back off for a random time up to this, and retry. */
 const pauseMs = 200
 /** The directory contains the ledger and the queue: only its owner may read it. */
 const ownerOnly = 0o700
@@ -33,20 +31,11 @@ const exitingFlag = 0x4
 const initialSpace = '4026531836'
 
 /**
- * Locks the data directory for this process, creates it if needed, and makes it accessible to its owner only,
- * unless it has only what others wrote.
- * Locks of processes that are gone or being torn down are removed; a running process is given `waitMs` to
- * leave.
- *
- * Each process first writes a lock file whose name identifies it, then looks for others. Of any two
- * processes, at least one sees the other's lock, so at most one keeps the directory.
- *
- * Only processes of this PID namespace and boot can be seen, and those of an earlier boot of this machine are
- * gone. Another lock may be what a container left that is gone, or that of a node that runs in another
- * container or on another machine. It is removed, so that a node starts in its new container; with
- * `refuseForeign` it is kept, and the directory is refused.
- *
- * @throws StartError `NODE_DATA_DIR` if another process holds the directory, or it cannot be written to
+ * Locks the data directory for this process, private to its owner, and removes the locks of processes that
+ * are gone; a running one has `waitMs` to leave. Each process writes its lock before it looks for others, so
+ * of two at least one sees the other's. A lock of another container or machine is removed, unless
+ * `refuseForeign`.
+ * @throws StartError `NODE_DATA_DIR` if it is held, or cannot be written to
  */
 export async function takeDataDirectory(
   directory: string,
@@ -92,10 +81,7 @@ async function isOwn(path: string): Promise<boolean> {
   )
 }
 
-/**
- * What another lock here says, and what to do about it; undefined if there is none. Removes the locks of
- * processes that are gone.
- */
+/** The message about another lock; undefined without one. Removes the locks of processes that are gone. */
 async function otherHolder(
   path: string,
   own: string,
@@ -126,10 +112,7 @@ async function pidNamespace(): Promise<string> {
   }
 }
 
-/**
- * What names this machine across its boots; empty in a container, whose image may have the id of another
- * machine.
- */
+/** This machine's name across boots; empty in a container, whose image may have another machine's id. */
 async function machineOf(space: string): Promise<string> {
   if (space !== initialSpace) return ''
   try {
@@ -141,7 +124,6 @@ async function machineOf(space: string): Promise<string> {
   }
 }
 
-/** The boot of a start time. */
 function bootOf(start: string): string {
   return start.slice(0, Math.max(0, start.lastIndexOf('-')))
 }
@@ -165,7 +147,7 @@ async function startOf(pid: number): Promise<string> {
   return (await statusOf(pid))?.start ?? 'unknown'
 }
 
-/** What the system reports of a process; undefined without /proc, or if the process is gone. */
+/** The system's report on a process; undefined without /proc, or if the process is gone. */
 async function statusOf(pid: number): Promise<{ start: string; ending: boolean } | undefined> {
   try {
     const [boot, stat] = await Promise.all([
@@ -178,10 +160,7 @@ async function statusOf(pid: number): Promise<{ start: string; ending: boolean }
   }
 }
 
-/**
- * Reads proc(5)'s `stat`. Its second field may contain spaces and ends with the last parenthesis; after it
- * come the state (field 3), the flags (field 9) and the start time in ticks (field 22).
- */
+/** Reads proc(5)'s `stat`; after the last parenthesis: state (field 3), flags (9), start in ticks (22). */
 export function parseStatus(boot: string, stat: string): { start: string; ending: boolean } {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   const [state = '', flags, ticks] = [fields[0], fields[6], fields[19]]

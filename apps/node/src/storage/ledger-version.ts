@@ -5,11 +5,9 @@ import { loadProtocolParameters } from '../network/protocol-parameters.js'
 import type { Settings } from '../settings/schema.js'
 
 /**
- * The context at the ledger version with which the deployment began; a new deployment begins with that of the
- * context.
- *
- * @throws StartError `NODE_DATABASE`, with what to do, if the settings ask for another version
- * @throws SettingsError if the node does not include parameters of the deployment's version
+ * The context at the ledger version of the deployment.
+ * @throws StartError `NODE_DATABASE`, with what to do, for another version; SettingsError if the node does
+ *   not include its parameters
  */
 export async function atLedgerVersion(
   context: NodeContext,
@@ -19,13 +17,10 @@ export async function atLedgerVersion(
   return contextAt(context, await store.ledgerVersion(major))
 }
 
-/** What {@link contextAt} has loaded last: a start asks for it more than once. */
+/** The latest result of {@link contextAt}: a start asks for it repeatedly. */
 const kept = new WeakMap<NodeContext, NodeContext>()
 
-/**
- * The context of a deployment that began with a ledger version, or has not begun. It throws as
- * {@link atLedgerVersion} does.
- */
+/** The context at a deployment's version, or of a new one. Throws as {@link atLedgerVersion}. */
 export async function contextAt(context: NodeContext, began: number | undefined): Promise<NodeContext> {
   const { settings, parameters, log } = context
   const { major } = parameters.ledgerVersion

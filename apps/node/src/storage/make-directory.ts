@@ -2,11 +2,8 @@ import { mkdir, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
 /**
- * Creates a directory and those above it. Node's `recursive` tries without end where the system says that a
- * directory above is missing although it is there, as below `/proc`.
- *
- * @returns the first directory that was created; undefined if all existed
- * @throws (rejects) with the error of the system
+ * Creates a directory and those above it; returns the first new one. Node's `recursive` never ends where the
+ * system reports an existing parent as missing, as below `/proc`.
  */
 export async function makeDirectory(path: string, mode: number): Promise<string | undefined> {
   try {

@@ -17,7 +17,7 @@ import { logQueueErrors } from './queue-errors.js'
 import { refuseUnfinishedRestoration } from './restoration.js'
 import type { StoredHead } from './stored-ledger.js'
 
-/** What to do about a store that this version cannot continue. */
+/** The remedy for a store that this version cannot continue. */
 export const beginAnew =
   'begin anew with another DATABASE_SCHEMA or, if DATABASE_URL is not set, another DATA_DIR.'
 
@@ -40,10 +40,8 @@ type Place = EmbeddedDatabase['place']
 const queueSessions = 13
 
 /**
- * Opens the store, in PostgreSQL or an embedded database, and the queue, in Redis or in the store's database.
- * What exists is checked first, and stays as it is if the check rejects.
- *
- * @param check rejects if the node must not open a store
+ * Opens store and queue in their databases. Existing ones are checked first, and stay as they are if `check`
+ * rejects.
  * @throws StartError `NODE_DATA_DIR`, `NODE_DATABASE` or `NODE_QUEUE`
  */
 export async function openStorage(
@@ -85,10 +83,7 @@ export async function openStorage(
   return { store, queue, ...(embedded && { embedded }), places }
 }
 
-/**
- * The data directory, locked for this process. Undefined if another process has locked it: beside PostgreSQL,
- * it only holds what can be rebuilt.
- */
+/** The locked data directory. Undefined if another process has it: beside PostgreSQL, it can be rebuilt. */
 export async function cacheDirectory(
   { settings, log, onClose }: NodeContext,
   { embedded }: Storage,
@@ -158,7 +153,6 @@ export function queueSchema({ DATABASE_SCHEMA }: Settings): string {
   return `${DATABASE_SCHEMA}_queue`
 }
 
-/** The schema of the tables of a devnet. */
 export function devnetSchema({ DATABASE_SCHEMA }: Pick<Settings, 'DATABASE_SCHEMA'>): string {
   return `${DATABASE_SCHEMA}_devnet`
 }

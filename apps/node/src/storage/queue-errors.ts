@@ -3,12 +3,7 @@ import type { Log } from '@ratatosk/ports'
 /** Milliseconds until the same message is logged again. */
 const repeatMs = 30_000
 
-/**
- * Logs the errors of a queue. While its server does not answer, each connection reports the same one at each
- * retry: that is one line in 30 seconds, which counts them.
- *
- * @param server what is asked, such as `Redis at redis://127.0.0.1:6379`
- */
+/** Logs a queue's errors. While its server does not answer, equal ones are one counted line in 30 seconds. */
 export function logQueueErrors(
   log: Pick<Log, 'warn'>,
   server: string,

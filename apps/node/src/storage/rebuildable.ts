@@ -1,10 +1,7 @@
 import { mkdir, rename, rm } from 'node:fs/promises'
 import type { Logger } from 'pino'
 
-/**
- * Opens a folder whose content can be rebuilt. A damaged one is moved aside, in place of the one before it,
- * and opened anew, empty.
- */
+/** Opens a rebuildable folder. A damaged one is moved aside, replacing the last, and opened anew. */
 export async function openRebuildable<Opened>(
   path: string,
   open: (path: string) => Promise<Opened>,

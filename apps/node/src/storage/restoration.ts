@@ -7,11 +7,7 @@ export function restorationFolder(directory: string): string {
   return join(directory, 'restoration')
 }
 
-/**
- * Without this, a node would begin a new ledger beside what a killed restoration left.
- *
- * @throws StartError `NODE_DATA_DIR`
- */
+/** Keeps a node from a new ledger beside an unfinished restoration. @throws StartError `NODE_DATA_DIR` */
 export async function refuseUnfinishedRestoration(directory: string): Promise<void> {
   const folder = restorationFolder(directory)
   if (!(await stat(folder).catch(() => undefined))) return

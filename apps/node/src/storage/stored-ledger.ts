@@ -4,18 +4,15 @@ import { endLeftOver, openEmbedded } from '@ratatosk/database/embedded'
 import { readStored, type StoredLedger } from '@ratatosk/store'
 import { StartError } from '../errors.js'
 
-/** What of a store shows whether a node can continue its deployment. */
+/** The facts that decide whether a node may continue a store. */
 export type StoredHead = Pick<StoredLedger, 'newest' | 'archivedHeader' | 'ledgerVersion' | 'database'>
 
 /** For work that only a message at its end reports. */
 export const silent = { debug() {}, info() {}, warn() {}, error() {} }
 
 /**
- * Reads an embedded store that no process uses. PostgreSQL changes files also when it only reads, so it opens
- * a copy.
- *
- * @param folder of the database
- * @param directory gets the copy, which it does not have afterwards
+ * Reads an embedded store that no process uses, from a copy below `directory`: PostgreSQL changes files even
+ * when it reads.
  * @throws StartError `NODE_DATA_DIR` if there is no room for the copy
  */
 export async function readEmbedded<T>(

@@ -2,10 +2,7 @@ import { createSubmissionQueue, type SubmissionQueue } from '@ratatosk/queue'
 import type { Settings } from '../settings/schema.js'
 import type { Storage } from './open-storage.js'
 
-/**
- * The queue as clients use it. The store takes note of failures of a queue in its database, because the disk
- * is the same.
- */
+/** The clients' queue. The store notes failures of a queue in its database: the disk is the same. */
 export function openSubmissions(
   settings: Settings,
   { queue, store }: Pick<Storage, 'queue' | 'store'>,

@@ -43,8 +43,8 @@ interface Size {
 }
 
 /**
- * An `api` node, whose clients read `/events`, beside a mempool that waits while blocks of another operator
- * are adopted: each has a transaction of its own, and ten that wait.
+ * An `api` node, whose clients read `/events`, beside a mempool of ten that waits while blocks of another
+ * operator are adopted, each with a transaction of its own.
  */
 export async function expectEventsOnce(t: Test, { waiting, blocks, slotMs }: Size): Promise<void> {
   const services = await onServices()
@@ -76,7 +76,7 @@ export async function expectEventsOnce(t: Test, { waiting, blocks, slotMs }: Siz
   const all = [...mine, ...theirs].map(({ id }) => hex(id)).sort()
   for (const [name, { events }] of Object.entries({ listening, reconnecting, late })) {
     await until(() => events.length >= all.length, { what: `${name} has everything`, timeoutMs: 300_000 })
-    // What would come again comes at once.
+    // A repeated event would come at once.
     await sleep(1_000)
     t.same(events.map(({ data }) => data.txHash).sort(), all, `${name}: each acceptance once`)
   }

@@ -1,11 +1,8 @@
 import type { Lease, Store } from '@ratatosk/store'
 
 /**
- * Makes a block of the oldest transactions of the mempool, as a sequencer would, of no content but its
- * number.
- *
- * @param number from 1 to 255; the bytes of its hashes
- * @throws if there are no transactions
+ * Makes a block of the oldest transactions, with the bytes of `number` (1 to 255) as hashes.
+ * @throws if there are none
  */
 export async function buildBlock(
   { blocks }: Pick<Store, 'blocks'>,

@@ -12,7 +12,6 @@ const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium'
 /** Whether tests in a browser are skipped. */
 export const noBrowser = !existsSync(executablePath) && process.env.RATATOSK_REQUIRE_SERVICES !== '1'
 
-/** The global object of a page. */
 export interface PageGlobals {
   readonly cardano: { readonly ratatosk: Cip30Wallet }
   readonly page: typeof import('./page/payment.js')

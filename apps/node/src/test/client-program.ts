@@ -1,6 +1,6 @@
 import { createClient, RejectedError, verifyTransactionProof, verifyUtxoProof } from '@ratatosk/client'
 
-/** What a program needs to use a node as its clients do. */
+/** The means of a program to use a node as its clients do. */
 export interface Task {
   readonly url: string
   /** A valid transaction, in hex, and its hash. */

@@ -15,9 +15,7 @@ const { utxos }: { utxos: { outref: string; output: string }[] } = JSON.parse(
 )
 const outputsEach = utxos.length / wallets.length
 
-/**
- * A genesis output of the devnet, by the account that owns it and its position among that account's outputs.
- */
+/** A genesis output of the devnet, by account and position among the account's outputs. */
 export function devnetFunds(account: number, place: number): Funds {
   const { address, signingKey } = wallets[account]!
   const { outref, output } = utxos[account * outputsEach + place]!

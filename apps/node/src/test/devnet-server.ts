@@ -12,11 +12,7 @@ export interface DevnetServer {
   readonly settings: Readonly<Record<string, string>>
 }
 
-/**
- * Slots and blocks are short, so that tests wait little.
- *
- * @param options others than these
- */
+/** Slots and blocks are short by default, so that tests wait little. */
 export async function devnetServer(
   t: Test,
   options: Pick<DevnetOptions, 'securityParameter'> = {},

@@ -17,9 +17,8 @@ export interface Engine {
 }
 
 /**
- * The versions of Node that the node must run on, installed on first use, or the reason why they cannot be.
- *
- * @throws if they cannot be installed and RATATOSK_REQUIRE_SERVICES=1 requires them
+ * The Node versions of the node, installed on first use, or why not.
+ * @throws if RATATOSK_REQUIRE_SERVICES=1 requires them
  */
 export async function engines(): Promise<readonly Engine[] | string> {
   if (process.platform !== 'linux' || process.arch !== 'x64') return 'The binaries are for Linux on x64'

@@ -23,7 +23,7 @@ import { readSettings } from '../index.js'
 import { contractsOf } from '../layer1/settlement.js'
 import { devnetWallets } from './devnet-server.js'
 
-/** What operators and provers do beside a node, on the node's layer 1. */
+/** The actions of operators and provers beside a node, on the node's layer 1. */
 export async function besideNode(t: Test, devnet: Devnet, environment: Readonly<Record<string, string>>) {
   const { evaluator, port, walletOf } = devnetWallets(t, devnet)
   const context = await loadContext(readSettings({ ...environment, LOG_LEVEL: 'silent' }), {})
@@ -54,10 +54,8 @@ export async function besideNode(t: Test, devnet: Devnet, environment: Readonly<
     readScripts,
 
     /**
-     * Commits a block with transactions that no validation accepts, whose roots follow from them, as an
-     * operator who lies.
-     *
-     * @param merged transactions of all blocks before it, which are merged
+     * Commits a lying operator's block: invalid transactions with matching roots. `merged`: those of all
+     * earlier blocks.
      */
     async commitForged(
       merged: readonly Uint8Array[],

@@ -10,11 +10,7 @@ import { openTurns } from '@ratatosk/workers'
 import fastify from 'fastify'
 import type { Test } from 'tap'
 
-/**
- * Serves `/l2` on the database and queue of a node, in a process that does not validate.
- *
- * @param name schema of the database and prefix of the queue
- */
+/** Serves `/l2` on a node's database and queue, without validation. `name`: schema and prefix. */
 export async function serveGateway(t: Test, name: string, submitTimeoutMs: number) {
   const parameters = devnetParameters()
   const store = await openStore({ url: databaseUrl, schema: name, maxConnections: 6 })

@@ -16,11 +16,7 @@ export interface ManyTransfers {
   readonly transfers: readonly { readonly hash: string; readonly cborHex: string }[]
 }
 
-/**
- * Many valid transfers that are independent of each other; faster to make than with an SDK.
- *
- * @param others further genesis outputs
- */
+/** Many independent valid transfers; faster to make than with an SDK. */
 export async function manyTransfers(
   t: Test,
   count: number,

@@ -17,18 +17,12 @@ export interface MidgardTransaction {
 /** Why tests on Midgard's transactions must be skipped; false if their files are available. */
 export const skipMidgard: string | false = midgardMissing ?? false
 
-/**
- * A chain of 1,000 transactions, which starts with the only genesis output; both chains spend the same
- * output.
- */
+/** A chain of 1,000 transactions from the only genesis output, which both chains spend. */
 export function midgardChain(file: 'txs_0' | 'txs_1'): MidgardTransaction[] {
   return midgardTransactions(`${file}.json`).map(({ id, cbor }) => ({ txId: id, cborHex: toHex(cbor) }))
 }
 
-/**
- * How many transactions of a chain a test submits. An embedded node, its database and its client share one
- * process, so it gets a part of the chain by default; RATATOSK_MIDGARD_CHAIN sets the number.
- */
+/** The length of a submitted chain: RATATOSK_MIDGARD_CHAIN, or a part for an embedded node. */
 export function midgardLength(backend: string): number {
   return Number(process.env.RATATOSK_MIDGARD_CHAIN ?? (backend === 'embedded' ? 60 : 120))
 }

@@ -26,10 +26,7 @@ export function transactionOf(number: number) {
 /** Undoes {@link transactionOf}. */
 export const numberOf = (cbor: Uint8Array) => (cbor[4] ?? 0) * 256 + (cbor[5] ?? 0)
 
-/**
- * Validation in miniature: stores the result before it completes the job, and is interrupted at random in
- * between.
- */
+/** Miniature validation: stores the result before it completes the job, with random interruptions. */
 export function validate(
   backend: QueueBackend,
   store: Store,

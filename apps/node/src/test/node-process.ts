@@ -24,11 +24,7 @@ interface Ended {
   readonly stderr: string
 }
 
-/**
- * Starts a node and waits until it prints its address.
- *
- * @param program path of the Node binary
- */
+/** Starts a node with a Node binary and waits until it prints its address. */
 export async function spawnNode(
   t: Test,
   environment: Readonly<Record<string, string>>,
@@ -37,11 +33,7 @@ export async function spawnNode(
   return nodeProcess(run(t, [main], environment, { program }))
 }
 
-/**
- * Starts a node through another program, which replaces itself by it, and waits until it prints its address.
- *
- * @param through the program and its arguments
- */
+/** Starts a node through a program that replaces itself by it, and waits for its address. */
 export async function spawnThrough(
   t: Test,
   [program = '', ...args]: readonly string[],
@@ -50,12 +42,7 @@ export async function spawnThrough(
   return nodeProcess(run(t, [...args, process.execPath, main], environment, { program }))
 }
 
-/**
- * Starts a node as `npm start` does, under its launcher and in its own process group, and waits until it
- * prints its address.
- *
- * @param args by default, the launcher alone
- */
+/** Starts a node as `npm start` does, in its own process group, and waits for its address. */
 export async function spawnGroup(
   t: Test,
   environment: Readonly<Record<string, string>>,

@@ -6,10 +6,7 @@ import type { Test } from 'tap'
 import { type NodeOptions, type RunningNode, readSettings, startNode } from '../index.js'
 import { explainFailure } from '../run-node.js'
 
-/**
- * Starts a node on a free port and without a log, and closes it when the test ends. It refuses nothing when
- * it is overloaded, as it may be while a machine runs many tests.
- */
+/** Starts a node on a free port until the test ends. It refuses nothing under overload. */
 export async function runNode(
   t: Test,
   environment: Readonly<Record<string, string>>,

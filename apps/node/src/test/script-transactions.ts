@@ -36,7 +36,6 @@ export const wants42 =
 /** Plutus V3: succeeds if the redeemer is 42, else applies a function to itself for ever. */
 export const endless = '582401000025333573466e1d2054375a6ae84d5d11aab9e37540022930991800800918008009'
 
-/** An output that a script locks. */
 export interface LockedOutput {
   readonly script: string
   readonly input: TransactionInput

@@ -17,11 +17,8 @@ import type { Storage } from '../storage/open-storage.js'
 import { openRebuildable } from '../storage/rebuildable.js'
 
 /**
- * Starts to archive the blocks of layer 1, with bodies from the peers; beside a sequencer, from the blocks in
- * the store first.
- *
- * @param directory where the unspent outputs and invalid blocks are kept; in memory without one, or not at
- *   all
+ * Archives layer 1's blocks with the peers' bodies; beside a sequencer, the store's blocks first. Without
+ * `directory`, outputs are in memory and invalid blocks are not kept.
  */
 export async function startFollower(
   context: NodeContext,

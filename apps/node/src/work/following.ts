@@ -17,7 +17,7 @@ interface Parts {
   readonly watcher: Watcher | undefined
 }
 
-/** What follows the blocks of layer 1 in this process. */
+/** The follower of layer 1's blocks in this process. */
 export interface Following {
   /** Invalid blocks that the follower has found, for archivists to serve. */
   readonly evidence: Evidence | undefined
@@ -28,10 +28,8 @@ export interface Following {
 }
 
 /**
- * Starts to follow the blocks of layer 1: an archivist always, a sequencer where it watches. Processes of a
- * sequencer share a store and a wallet, so that one of them watches at a time.
- *
- * @param directory where the unspent outputs and invalid blocks are kept
+ * Follows layer 1's blocks: an archivist always, a sequencer where it watches. Processes of a sequencer share
+ * store and wallet, so one watches at a time.
  */
 export async function startFollowing(
   context: NodeContext,

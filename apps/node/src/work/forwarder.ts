@@ -32,8 +32,8 @@ export function startForwarder(
 }
 
 /**
- * Whether this node's operator is in turn, by this machine's time and the newest registry that was read. What
- * is in the registry now holds for this turn and the next, so it is read once in each turn.
+ * Whether this operator is in turn, by local time and registry. A registry holds for two turns, so it is read
+ * once in each.
  */
 function turnOf(
   { keys, clock }: NodeContext,

@@ -26,10 +26,8 @@ import { openRebuildable } from '../storage/rebuildable.js'
 import { type RootsCalls, timeRoots } from './timed-roots.js'
 
 /**
- * Starts to commit and merge blocks, or to stand by while another process does. Does not wait for layer 1.
- *
- * @param directory where the roots are kept; in memory without one
- * @param validation that of this process
+ * Commits and merges blocks, or stands by while another process does. Does not wait for layer 1. Without
+ * `directory`, roots are in memory.
  */
 export async function startSequencer(
   context: NodeContext,

@@ -11,7 +11,7 @@ import { startSequencer } from './sequencer.js'
 import type { RootsCalls } from './timed-roots.js'
 import { startValidation } from './validation.js'
 
-/** What a process runs beside its server; undefined for what its role does not run. */
+/** The work of a process beside its server; undefined for work that its role does not have. */
 export interface Work {
   readonly validation: ValidationWorker | undefined
   readonly sequencer: Sequencer | undefined

@@ -37,10 +37,7 @@ export async function startValidation(
 /** Interval in milliseconds. With nothing to prune and to reopen, it reads three rows. */
 const keepEveryMs = 1000
 
-/**
- * Until the node closes: keeps the dead letters within the limits of the settings, and submits those again
- * that lost their inputs to transactions which have left the ledger.
- */
+/** Keeps dead letters within the limits, and resubmits those whose inputs' spenders have left the ledger. */
 function keepDeadLetters(
   { settings, log, onClose }: NodeContext,
   { queue, store }: Pick<Storage, 'queue' | 'store'>,

@@ -5,10 +5,7 @@ import { type NodeContext, present } from '../context.js'
 import type { Settlement } from '../layer1/settlement.js'
 import type { Storage } from '../storage/open-storage.js'
 
-/**
- * Opens what removes the invalid blocks that a follower finds, and asks for bodies. Does not wait for layer
- * 1.
- */
+/** Opens the watcher, which removes invalid blocks and asks for bodies. Does not wait for layer 1. */
 export function openWatcher(
   { settings, duties, network, parameters, keys, log, onClose }: NodeContext,
   { store }: Storage,

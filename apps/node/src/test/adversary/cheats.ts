@@ -32,11 +32,7 @@ type Roots = Pick<Header, 'prevUtxosRoot' | 'utxosRoot' | 'transactionsRoot'>
 interface Cheats {
   /** Registers the wallets that are no operators. */
   register(): Promise<void>
-  /**
-   * Commits a block in the turn of one of them, and an empty one behind it.
-   *
-   * @param publish called before the block is sent
-   */
+  /** Commits a block in one of their turns, and an empty one behind it; calls `publish` before sending. */
   commit(block: Committed, publish: (header: Header) => void): Promise<CommittedLie>
   /**
    * Commits a block alone, and again where layer 1 does not take it in time.
@@ -60,12 +56,7 @@ export function openCheats(
   const wallets = accounts.map(walletOf)
   const { turnLength } = contracts.parameters
 
-  /**
-   * Appends a block to the queue.
-   *
-   * @param leastMs that has to be left of the wallet's turn
-   * @returns undefined if it is not the wallet's turn, or not for long enough
-   */
+  /** Appends a block to the queue; undefined unless the wallet's turn has `leastMs` left. */
   async function append(
     wallet: Wallet,
     roots: Roots,

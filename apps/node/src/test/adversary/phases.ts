@@ -2,7 +2,7 @@
 export interface Phases {
   /** A watcher has found it, or has missed its body. */
   readonly detected: number
-  /** What proves the fraud is recorded to be sent: its first datum, verdict or removal. */
+  /** The fraud's first datum, verdict or removal is recorded to be sent. */
   readonly proven: number
   /** The watcher has seen that the state queue no longer has it. */
   readonly removed: number

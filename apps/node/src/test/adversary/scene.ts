@@ -31,7 +31,6 @@ export interface Hiding {
   readonly isSilent?: (question: SummonsQuestion) => boolean
 }
 
-/** What came of a lie. */
 export interface Outcome {
   readonly verdict: {
     readonly state: string
@@ -50,7 +49,7 @@ export interface Outcome {
   readonly phases: Phases
 }
 
-/** What a watcher lists about a block. */
+/** The watcher's entry of a block. */
 interface ListedVerdict extends Pick<Outcome['verdict'], 'state' | 'policy' | 'fraud'> {
   readonly headerHash: string
   readonly foundAt: string

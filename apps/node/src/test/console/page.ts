@@ -9,13 +9,12 @@ const phone = 390
 const widths = [1440, phone] as const
 const schemes = ['light', 'dark'] as const
 
-/** What scrolls sideways, or is cut off: the beginnings of its HTML. */
+/** Elements that scroll sideways or are cut off: the beginnings of their HTML. */
 const sidewaysOnes = `[...document.querySelectorAll('main *')]
   .filter(({ scrollWidth, clientWidth }) => clientWidth > 0 && scrollWidth > clientWidth)
   .filter((each) => getComputedStyle(each).overflowX === 'auto' || each.matches('table, tr, td'))
   .map(({ outerHTML }) => outerHTML.slice(0, 120))`
 
-/** A page of the console in Chromium. */
 export interface ConsolePage {
   readonly page: Page
   /** Errors, dialogs and foreign requests so far. */
@@ -24,15 +23,11 @@ export interface ConsolePage {
   shows(selector: string, text: string): Promise<void>
   /** Takes pictures, light and dark, at both widths. */
   picture(name: string): Promise<void>
-  /** What axe-core finds, and what is wider than the page, light and dark, at both widths. */
+  /** The faults by axe-core, and elements wider than the page, light and dark, at both widths. */
   faults(): Promise<readonly string[]>
 }
 
-/**
- * Opens a page that records every problem.
- *
- * @param expected texts of errors that a test provokes, such as a refused request
- */
+/** Opens a page that records every problem but the `expected` errors. */
 export async function openConsole(
   browser: Browser,
   url: string,

@@ -4,10 +4,7 @@ import { runNode, submit } from '../node.js'
 import { transferFrom } from '../transfers.js'
 import type { ConsoleNode } from './console-node.js'
 
-/**
- * The node is restarted while a page is open: the page has each event once, also those that came before it
- * could connect again.
- */
+/** A page that is open across a restart shows each event once, also those before it reconnects. */
 export async function restart(
   t: Test,
   { node, settings, url, page, visit, shows }: ConsoleNode,

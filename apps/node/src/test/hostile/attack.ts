@@ -21,11 +21,10 @@ import { manyTransfers } from '../many-transfers.js'
 import { initialised, submit } from '../node.js'
 import { type AttackedNode, spawnAttacked } from './attacked.js'
 
-/** A role that is attacked. */
 interface Role {
   readonly name: string
   readonly settings: Readonly<Record<string, string>>
-  /** What it logs about a block that it has found invalid. */
+  /** The log line about a block that it has found invalid. */
   readonly refuses: (headerHash: string) => RegExp
 }
 
@@ -47,7 +46,7 @@ const roles: readonly Role[] = [
   },
 ]
 
-/** What came of an attack on a role. */
+/** The outcome of an attack on a role. */
 export interface Outcome {
   readonly name: string
   readonly bodies: number
@@ -56,7 +55,7 @@ export interface Outcome {
   readonly before: Figures
   readonly after: Figures
   readonly worst: AttackedNode['worst']
-  /** What ran in turns that took long. */
+  /** The work in turns that took long. */
   readonly long: readonly string[]
 }
 

@@ -40,16 +40,12 @@ function payments(source: number, length: number, firstFee = fee): readonly Paym
 /** Two payments that spend one source, each accepted by another node. */
 interface Rivals {
   readonly ids: readonly [string, string]
-  /** The places of the nodes. */
   readonly nodes: readonly [number, number]
 }
 
 /**
- * Submits payments to those of the nodes that are up, by turns: single ones, chains of three, and pairs of
- * which only one can be valid. What gets no answer is submitted to the next node, as a wallet would.
- *
- * @param count of the sources
- * @param pauseMs between two submissions
+ * Submits single payments, chains of three and conflicting pairs to running nodes by turns. Without an answer
+ * it goes to the next node, as a wallet would.
  */
 export function openLoad(t: Test, nodes: readonly OperatorNode[], count: number, pauseMs: number) {
   const clients: readonly KeepAliveClient[] = nodes.map(({ url }) => keepAliveClient(t, url))

@@ -17,7 +17,6 @@ export interface OperatorNode {
   readonly name: string
   readonly url: string
   readonly store: Store
-  /** The database schema. */
   readonly schema: string
   readonly isUp: boolean
   start(): Promise<void>

@@ -43,11 +43,7 @@ async function ledgerRows({ store, schema }: OperatorNode): Promise<string> {
   return linesOf(rows)
 }
 
-/**
- * A hash of the unspent outputs after a block, with the hash of its header.
- *
- * @returns undefined if it is the one that was seen, or another one comes meanwhile
- */
+/** A hash of the outputs after a block, and its header's; undefined if seen, or if another comes. */
 async function outputsAfter(
   { blocks }: Store,
   seen?: string,
