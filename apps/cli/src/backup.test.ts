@@ -17,7 +17,7 @@ async function temporaryFolder(): Promise<string> {
   return folder
 }
 
-/** What a client finds of these transactions, and everything that the receiver has. */
+/** A client's view of these transactions, and everything that the receiver has. */
 async function ledgerOf(url: string, hashes: readonly string[]) {
   const client = createClient(url)
   const found = await Promise.all(hashes.map((hash) => client.getTransaction({ tx_hash: hash })))

@@ -139,7 +139,7 @@ test.each([
 
   const json = await run([...argv, '--url', url, '--json'])
   expect(json.out).not.toMatch(/[^\P{Cc}\n]|\p{Cf}/u)
-  // What is escaped is read as it was sent.
+  // Escaped text is read as it was sent.
   expect(JSON.stringify(JSON.parse(json.out))).toMatch(/gnp/)
 })
 

@@ -3,5 +3,4 @@ import { readFileSync } from 'node:fs'
 const manifest = new URL('../package.json', import.meta.url)
 const { version }: { version: string } = JSON.parse(readFileSync(manifest, 'utf8'))
 
-/** The version of this package. */
 export const cliVersion = version

@@ -12,7 +12,7 @@ function operation(name: string, description: string, run: Operation): Command {
   })
 }
 
-/** What the operator asks a node to do on layer 1. */
+/** The operations that the operator requests from a node on layer 1. */
 export const operations: readonly Command[] = [
   operation('init', 'Mint the root unit and run the genesis programs', (client) => client.init()),
   operation('commit', 'Commit a block now', (client) => client.commit()),

@@ -7,9 +7,7 @@ const timeoutMs = 120_000
 const reportEveryMs = 10_000
 
 /**
- * Follows transactions of an address through a block into the confirmed state.
- *
- * @returns the header hashes of their blocks
+ * Follows an address's transactions into the confirmed state; returns their blocks' hashes.
  * @throws CommandError if the merge changes what the node answers
  */
 export async function showBlockLife(

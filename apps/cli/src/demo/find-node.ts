@@ -5,7 +5,6 @@ import { type ConnectionOptions, connect } from '../frame/node-connection.js'
 import type { Story } from './story.js'
 import { openTemporaryFolder } from './temporary-folder.js'
 
-/** The node of a demo. */
 interface DemoNode {
   readonly client: Client
   /** Whether the demo started it. */
@@ -14,9 +13,8 @@ interface DemoNode {
 }
 
 /**
- * The node that the options name, by default the one at HOST and PORT. If no node answers there, and the
- * options name none, a node in a temporary folder. An error status is an answer too.
- *
+ * The node of the options, by default at HOST and PORT, or else one in a temporary folder. An error status is
+ * an answer too.
  * @throws UsageError or CommandError; ClientError if what answers is not a live node
  */
 export async function findNode(options: ConnectionOptions, shell: Shell, { say }: Story): Promise<DemoNode> {

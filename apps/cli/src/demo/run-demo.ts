@@ -21,7 +21,6 @@ interface AcceptedPayment {
   readonly afterMs: number
 }
 
-/** What happened. */
 interface DemoReport {
   readonly accepted: readonly AcceptedPayment[]
   readonly rejected: { readonly txHash: string; readonly code: string }
@@ -32,9 +31,7 @@ interface DemoReport {
 }
 
 /**
- * Sends two payments and a double spend to a node of the devnet, and follows them until their block is
- * merged.
- *
+ * Follows two payments and a double spend on a devnet until their block is merged.
  * @throws CommandError if no test wallet of a devnet has funds, or an answer is not as expected
  */
 export async function runDemo(client: Client, story: Story): Promise<DemoReport> {

@@ -6,7 +6,6 @@ import { join } from 'node:path'
 /** The folder of what a demo starts. */
 interface TemporaryFolder {
   readonly path: string
-  /** Removes it. */
   remove(): void
 }
 

@@ -23,11 +23,9 @@ export function parseBlock(text: string): number | Uint8Array {
 }
 
 /**
- * Follows the headers of an archivist back from the newest one on layer 1: each has the hash that the one
- * behind it names, so that layer 1 vouches for all of them, and no archivist can make the way longer.
- *
- * @param onHeader called with the number of headers that were read
- * @throws CommandError if a header is missing on the way, or the block is not on it
+ * Follows an archivist's headers back from layer 1's newest: each has the hash that the next one names, so
+ * layer 1 vouches for all.
+ * @throws CommandError if a header is missing, or the block is not on the way
  */
 export async function findBlock(
   wanted: number | Uint8Array,

@@ -20,7 +20,7 @@ import { createMemoryStore } from '@ratatosk/trie'
 import { CommandError } from '../frame/errors.js'
 import type { FoundBlock } from './find-block.js'
 
-/** What was judged about a block, in this order. */
+/** The judged properties of a block, in this order. */
 export const judged = [
   'header: its hash, and the chain of hashes to the newest block on layer 1',
   'link: its times and outputs begin where the block before it ends',
@@ -43,10 +43,9 @@ export interface Verification {
 }
 
 /**
- * Judges a block whose header layer 1 vouches for. All unspent outputs before it are in memory.
- *
- * @throws CommandError if the bodies before it do not lead to it
- * @throws {ScriptsNotRunError} where scripts could not be run
+ * Judges a block whose header layer 1 vouches for. All outputs before it are in memory.
+ * @throws CommandError if the bodies before it do not lead to it; {ScriptsNotRunError} where scripts could
+ *   not be run
  */
 export async function verifyBlock(
   block: FoundBlock,

@@ -8,7 +8,7 @@ interface FoundCommand {
   readonly command: Command
   /** The names before its own, such as `ratatosk dead-letters`. */
   readonly parent: string
-  /** What follows its name. */
+  /** The arguments after its name. */
   readonly rest: readonly string[]
 }
 
@@ -28,17 +28,12 @@ export function findCommand(root: Command, argv: readonly string[]): FoundComman
   return found
 }
 
-/** The help of a command. */
 export async function helpOf({ command, parent }: FoundCommand): Promise<string> {
   const text = await renderUsage(command, parent === '' ? undefined : { meta: { name: parent } })
   return `${stripVTControlCharacters(text).replace(/ +$/gm, '')}\n`
 }
 
-/**
- * Refuses what the command does not know; the parser of citty ignores it.
- *
- * @throws UsageError
- */
+/** Refuses unknown arguments, which the parser of citty ignores. @throws UsageError */
 export function checkArguments({ command, parent, rest }: FoundCommand): void {
   const defined = Object.entries(command.args)
   const options = Object.fromEntries(

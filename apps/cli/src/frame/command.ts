@@ -14,7 +14,6 @@ export interface Shell {
 /** 1: it failed. 3: it is not known, because not everything could be read. */
 type FailedStatus = 1 | 3
 
-/** What a command prints. */
 export interface CommandResult {
   /** With `--json`. */
   readonly value: unknown

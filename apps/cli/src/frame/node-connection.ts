@@ -34,7 +34,6 @@ export const operatorArguments = {
   },
 } as const
 
-/** The values of these options. */
 export interface ConnectionOptions {
   readonly url?: string | undefined
   readonly timeout: string
@@ -69,7 +68,7 @@ export async function connect(
   })
 }
 
-/** What to do about an error of the client, as the end of its message; empty if the message says it. */
+/** The remedy for an error of the client, as the end of its message; empty if the message says it. */
 export function remedyOf(error: unknown): string {
   if (error instanceof WrongTokenError) return '. Set OPERATOR_TOKEN_FILE, or use --token-file'
   if (!(error instanceof NotServedError)) return ''

@@ -1,9 +1,6 @@
 // Strangers write what a node quotes: a terminal must not obey it.
 
-/**
- * Text with control and format characters, line ends included, as `\u009b`: it neither begins a line of its
- * own nor changes how others are shown.
- */
+/** Text with control and format characters escaped, line ends included: it cannot affect other text. */
 export const visible = (text: string): string => text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, escaped)
 
 /** Indented JSON in which the same characters are escaped. Its line ends are between values. */

@@ -14,7 +14,6 @@ import { buildTransaction, keysFromSeedPhrase, type WalletKeys } from '@ratatosk
 import { CommandError } from '../frame/errors.js'
 import { visible } from '../frame/plain-text.js'
 
-/** A signed transaction. */
 export interface SignedPayment {
   /** CBOR in hex. */
   readonly transaction: string
@@ -22,7 +21,7 @@ export interface SignedPayment {
   readonly fee: bigint
 }
 
-/** What is paid from where. */
+/** The amount, sender and receiver of a payment. */
 interface PaymentDraft {
   readonly from: WalletKeys
   readonly utxo: Utxo
@@ -40,7 +39,6 @@ export interface PaymentBuilder {
   pay(draft: PaymentDraft): Promise<SignedPayment>
 }
 
-/** The unspent outputs of an address. */
 export async function outputsOf(client: Client, address: string): Promise<readonly Utxo[]> {
   const { utxos } = await client.listUtxos({ address })
   return understood('GET /utxos', () =>
@@ -61,7 +59,6 @@ function understood<T>(request: string, read: () => T): T {
   }
 }
 
-/** The sum of their lovelace. */
 export function lovelaceIn(utxos: readonly Utxo[]): bigint {
   return utxos.reduce((sum, { output }) => sum + output.value.lovelace, 0n)
 }

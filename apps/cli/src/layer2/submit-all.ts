@@ -9,7 +9,7 @@ export interface Refusal {
   readonly message: string
 }
 
-/** What came of the transactions. */
+/** The results of the transactions. */
 export interface SubmitReport {
   /** How many the node has taken or refused. */
   readonly submitted: number
@@ -47,12 +47,9 @@ const firstPauseMs = 100
 const longestPauseMs = 5_000
 
 /**
- * Submits transactions one after the other, and awaits the results of each few hundred. One without a result
- * is refused with the code `CLI_NO_RESULT` at the end. It stops after a few hundred without any result.
- * All before an empty line must have results before the rest is submitted, which may spend the same outputs.
- * A transaction that the node has is accepted once more, without effect.
- *
- * @param lines CBOR in hex
+ * Submits transactions in order, and awaits results of each few hundred; stops without any. Lines before an
+ * empty one get results before the rest, which may spend the same outputs. `CLI_NO_RESULT` refuses one
+ * without a result.
  */
 export async function submitAll(
   client: Client,
@@ -61,7 +58,7 @@ export async function submitAll(
 ): Promise<SubmitReport> {
   const refusals: Refusal[] = []
   const count = { submitted: 0, accepted: 0, refused: 0 }
-  /** What has no result yet, in the order of submission. */
+  /** The submissions without a result, in order. */
   const open = new Set<Submission>()
   /** The first line that was not submitted. */
   let next = fromLine

@@ -40,11 +40,7 @@ export class Results {
     this.rejected = {}
   }
 
-  /**
-   * Waits until every expected transaction has a result, or the time is over.
-   *
-   * @throws what the stream of events failed with
-   */
+  /** Waits until every expected transaction has a result, or the time is over. @throws the stream's error */
   async settle(timeoutMs: number): Promise<void> {
     const deadline = performance.now() + timeoutMs
     while (this.pending > 0 && performance.now() < deadline) {

@@ -69,9 +69,8 @@ const splitMs = 30_000
 const openAttempts = 5
 
 /**
- * Submits payments of the devnet's test wallets to themselves at a rate, whatever the node answers.
- *
- * @throws CommandError if the node is not on a devnet, the wallets have no funds, or no events arrive
+ * Submits payments of the test wallets to themselves at a rate, regardless of the answers.
+ * @throws CommandError off a devnet, without funds, or if no events arrive
  */
 export async function runLoad(client: Client, { rate, seconds }: LoadOptions): Promise<LoadReport> {
   const builder = await openBuilder(client)

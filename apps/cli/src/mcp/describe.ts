@@ -20,7 +20,6 @@ export function describeOutput({ address, value, datum, referenceScript }: Trans
   }
 }
 
-/** A transaction in words. */
 export function describeTransaction({ id, body, witnesses, isValid }: Transaction) {
   const { invalidBefore, invalidHereafter } = body.validityInterval
   return {

@@ -15,7 +15,7 @@ export interface LineFault {
   readonly error: { readonly code: number; readonly message: string }
 }
 
-/** What the server answers. Methods that it does not have are refused by it. */
+/** The requests that the server answers. It refuses methods that it does not have. */
 const requests = {
   initialize: InitializeRequestSchema,
   ping: PingRequestSchema,

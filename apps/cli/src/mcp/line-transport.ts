@@ -7,8 +7,8 @@ import { linesOf } from './lines.js'
 const mostBytes = 10 * 1024 * 1024
 
 /**
- * Speaks the Model Context Protocol in lines. The transport of the SDK answers no line that is not a message,
- * ends at one that is too long, and leaves requests unanswered at the end of the input.
+ * Speaks the Model Context Protocol in lines. The SDK's transport ignores invalid lines, ends at long ones,
+ * and leaves requests unanswered at the end.
  */
 export class LineTransport implements Transport {
   onclose?: () => void

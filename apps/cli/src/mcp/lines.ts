@@ -1,9 +1,6 @@
 import type { Readable } from 'node:stream'
 
-/**
- * The lines of a stream, the last one also without an end. One that is too long is undefined, and read to its
- * end without being kept.
- */
+/** The lines of a stream, the last also without an end. A too long one is undefined, and is not kept. */
 export async function* linesOf(input: Readable, maxBytes: number): AsyncGenerator<string | undefined, void> {
   let pieces: Buffer[] = []
   let bytes = 0

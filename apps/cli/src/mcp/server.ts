@@ -43,7 +43,7 @@ function failed(code: string, message: string, more: object = {}): CallToolResul
 const isExpected = (error: unknown): error is ClientError | CommandError =>
   error instanceof ClientError || error instanceof CommandError
 
-/** What a model can correct, or a fault of this program. */
+/** The result of a failure: a model's mistake, or a fault of this program. */
 function failureOf(error: unknown): CallToolResult {
   if (error instanceof RejectedError) {
     return failed(error.code, error.message, { failures: error.failures })

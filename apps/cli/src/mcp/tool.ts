@@ -3,7 +3,6 @@ import type { Static, TObject } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { CommandError } from '../frame/errors.js'
 
-/** What tools work with. */
 export interface ToolContext {
   readonly client: Client
   /** Base URL of the control API of a devnet. */

@@ -176,7 +176,6 @@ const rollBack = tool(
   },
 )
 
-/** Every tool. */
 export const tools: readonly Tool[] = [info, fund, utxos, decode, evaluate, submit, status, rollBack]
 
 function waitOptions(finality: NonNullable<AwaitTxOptions['finality']>, timeoutSeconds = 60): AwaitTxOptions {

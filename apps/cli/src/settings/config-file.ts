@@ -26,9 +26,7 @@ function linesOf(path: string, problems: readonly string[]): readonly string[] {
 type Kinds = ReadonlyMap<string, 'secret' | 'plain'>
 
 /**
- * The environment, with the settings of a file where it has none. A secret may only be in another file, which
- * the file names by `<NAME>_FILE`.
- *
+ * The environment, completed by a settings file. Secrets are only in files that `<NAME>_FILE` names.
  * @throws CommandError
  */
 export async function withConfigFile(

@@ -1,6 +1,6 @@
 import { runCli } from '../index.js'
 
-/** What a command line did. */
+/** The result of a command line. */
 export interface Run {
   readonly status: number
   readonly out: string

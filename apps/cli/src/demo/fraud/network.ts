@@ -20,7 +20,7 @@ export interface DemoNetwork {
   /** Becomes the second operator. */
   readonly honest: Member
   readonly watcher: Member
-  /** What an address has on layer 1, in lovelace. */
+  /** The lovelace of an address on layer 1. */
   lovelaceOn1(address: string): bigint
   /** Stops everything, the nodes first. */
   close(): Promise<void>
@@ -32,15 +32,10 @@ const slotMs = 200
 const maturityWindowMs = 600_000
 /** The shortest turns that there are. */
 const turnMs = 10_000
-/** What the second operator has on layer 1, in each of its outputs. */
+/** The second operator's outputs on layer 1, and the lovelace in each. */
 const [outputs, lovelace] = [5, 1_000_000_000n]
 
-/**
- * Starts the network.
- *
- * @param folder of its stores
- * @param connect a client of a URL
- */
+/** Starts the network with its stores in `folder`. */
 export async function startNetwork(
   folder: string,
   connect: (url: string) => Promise<Client>,

@@ -3,13 +3,13 @@ import { CommandError } from '../../frame/errors.js'
 import type { Story } from '../story.js'
 import type { DemoNetwork } from './network.js'
 
-/** What is at stake before the lie. */
+/** The stakes before the lie. */
 export interface Stake {
   /** Key hash of the operator that cheats. */
   readonly cheatKey: string
   /** Its bond, in lovelace. */
   readonly bond: bigint
-  /** What the watcher's wallet has on layer 1, in lovelace. */
+  /** The lovelace of the watcher's wallet on layer 1. */
   readonly watcherHas: bigint
 }
 

@@ -13,15 +13,11 @@ const pollMs = 100
 /** How a false block ended. */
 interface Removal {
   readonly verdict: BlockVerdict
-  /** What the watcher's wallet has gained, in lovelace. */
+  /** The gain of the watcher's wallet, in lovelace. */
   readonly gain: bigint
 }
 
-/**
- * Shows how the watcher proves a fraud, and how layer 1 removes the block and slashes its operator.
- *
- * @throws CommandError if it does not, or takes too long
- */
+/** Shows the proof, the removal and the slashing. @throws CommandError if they fail or take too long */
 export async function showRemoval(
   { honest, watcher, lovelaceOn1 }: DemoNetwork,
   { cheatKey, bond, watcherHas }: Stake,

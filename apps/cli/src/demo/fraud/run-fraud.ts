@@ -13,10 +13,9 @@ import { acceptUnchecked, withoutSignatures } from './theft.js'
 
 /** Generous, because a loaded machine is slow. */
 const timeoutMs = 120_000
-/** What the owner pays in the end, and what is left for the fee of a transaction. */
+/** The owner's last payment, and the reserve for a transaction's fee. */
 const [payment, reserve] = [100_000_000n, 2_000_000n]
 
-/** What happened. */
 interface FraudReport {
   readonly theft: {
     readonly txHash: string
@@ -36,9 +35,7 @@ interface FraudReport {
 }
 
 /**
- * Has an operator commit a theft, and shows how a watcher proves it to layer 1, which removes the block and
- * takes the operator's bond.
- *
+ * Has an operator commit a theft; a watcher proves it, and layer 1 removes the block and takes the bond.
  * @throws CommandError if an answer is not as expected
  */
 export async function runFraud(network: DemoNetwork, story: Story): Promise<FraudReport> {

@@ -21,7 +21,7 @@ import {
 import { freeOfCharge, SourceChain, slots } from '@ratatosk/test-kit'
 import { judgeWith } from '../../deployment/judge.js'
 
-/** What every coin of the chain holds, and what a transaction pays. */
+/** The lovelace of every coin of the chain, and of a transaction's payment. */
 export const lovelace = 5_000_000n
 export const fee = 200_000n
 
@@ -155,7 +155,7 @@ function nodeOf(chain: SourceChain, mempool: Scene['mempool']): NodeSource {
   }
 }
 
-/** What is unspent after the blocks and the mempool. */
+/** The unspent outputs after the blocks and the mempool. */
 function unspentOf(chain: SourceChain, mempool: Scene['mempool']): ReadonlyMap<string, Uint8Array> {
   const unspent = new Map(
     chain.genesis.map(({ reference, output }) => [outputReferenceKey(reference), output]),
