@@ -1,4 +1,4 @@
-// What a script has to undo, done in reverse order when it ends, fails or is interrupted.
+// The tasks that undo a script's effects, in reverse order when it ends, fails or is interrupted.
 const tasks = []
 
 export function defer(task) {

@@ -1,5 +1,4 @@
-// What a benchmark gives to a store without a node: the ledger's first outputs, and transactions as
-// validation accepts them.
+// A store's input without a node: the ledger's first outputs, and transactions as validation accepts them.
 import { fromHex } from '@ratatosk/cbor'
 import { decodeTransaction, decodeTransactionOutput, effects } from '@ratatosk/ledger'
 

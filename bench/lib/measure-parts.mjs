@@ -1,9 +1,6 @@
 import { cleanUp } from './clean-up.mjs'
 
-/**
- * Measures the parts of a benchmark that a variable names, separated by commas; by default all, in order.
- * Removes after each what it leaves behind.
- */
+/** Measures the parts that a variable names, separated by commas; by default all. Cleans up after each. */
 export async function measureParts(parts, variable) {
   try {
     for (const name of (process.env[variable] ?? Object.keys(parts).join()).split(',')) {

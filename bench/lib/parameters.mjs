@@ -3,5 +3,5 @@ import { parseProtocolParameters } from '@ratatosk/ledger'
 
 const devnet = new URL('../../apps/node/parameters/preprod-11.json', import.meta.url)
 
-/** What the node validates by on the devnet, with the document's fee constants. */
+/** The node's parameters on the devnet, with the document's fee constants. */
 export const parameters = parseProtocolParameters(JSON.parse(readFileSync(devnet, 'utf8')))

@@ -4,13 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { availableParallelism, cpus, loadavg } from 'node:os'
 import { join } from 'node:path'
 
-/**
- * Writes what was measured, with the machine and its load; nothing without BENCH_JSON. A later measurement of
- * the same name replaces it.
- *
- * @param {string} name of the file
- * @param {object} figures
- */
+/** Writes figures with the machine and its load, replacing older ones; nothing without BENCH_JSON. */
 export function record(name, figures) {
   const folder = process.env.BENCH_JSON
   if (folder === undefined) return

@@ -56,7 +56,7 @@ export function makeSpread({ count, outputs, addresses }) {
     count,
     /** The first 16 hex digits of each transfer's id. */
     ids,
-    /** What a bare verification of some of them needs. */
+    /** The inputs of a bare verification of some of them. */
     signatures,
     /** Transfers from one on, as the load takes them. */
     from: (first) => ({

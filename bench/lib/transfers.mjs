@@ -12,10 +12,7 @@ export const genesisOutput = (transactionId, output, index = 0) => ({
   output: toHex(output),
 })
 
-/**
- * What a bare verification needs of a transaction that one key signed: the signature ends two bytes before
- * it.
- */
+/** The inputs of a bare verification for one signer: the signature ends two bytes before the end. */
 export const signatureOf = ({ id, cbor }, { publicKey }) => ({
   signature: Buffer.from(cbor.subarray(-66, -2)),
   message: Buffer.from(id),

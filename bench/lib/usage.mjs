@@ -1,5 +1,5 @@
-// What a deployment takes of its machine: processor time, memory of its own, and disk. From /proc, so only on
-// Linux, and of PostgreSQL only if it runs here.
+// The resources of a deployment: processor time, memory of its own, and disk. From /proc, so only on Linux,
+// and of PostgreSQL only if it runs here.
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
@@ -135,10 +135,7 @@ export async function watchUsage(nodes, name) {
   }
 
   return {
-    /**
-     * Differences since the beginning; second by second the memory of each role, and the processor time so
-     * far.
-     */
+    /** Differences since the beginning; by the second, memory of each role and the processor time so far. */
     async stop() {
       stopped = true
       await watching

@@ -1,4 +1,4 @@
-// What a transaction takes of the disk: blocks of payments are accepted, built and stored; then tables are
+// The disk space of a transaction: blocks of payments are accepted, built and stored; then tables are
 // vacuumed and measured, and the outputs' trie in LMDB.
 import { randomBytes } from 'node:crypto'
 import { openIndex } from '@ratatosk/layer2/ledger-index'

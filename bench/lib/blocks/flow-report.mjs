@@ -1,4 +1,4 @@
-// What is printed and kept of runs of submissions.
+// The printed and kept results of runs of submissions.
 import { median, percentile, round } from '../figures.mjs'
 
 /** Processor time per transaction of each third, in microseconds: `[role, [first, second, third]]`. */
@@ -21,7 +21,7 @@ function microseconds({ seconds, count }) {
 
 const sumOf = (figure) => microseconds(figure).reduce((sum, [, each]) => sum + each, 0)
 
-/** What is kept of a run for docs/performance.md. */
+/** The kept figures of a run for docs/performance.md. */
 export function figuresOf(rate, figure) {
   const { count, blocks, perSecond, fromAcceptance, answerMs, ceiling, elapsed } = figure
   const halfAndMost = (values) => values && [percentile(values, 0.5), percentile(values, 0.95)]

@@ -1,4 +1,4 @@
-// What a transaction costs each role.
+// The costs of a transaction for each role.
 import { round } from '../figures.mjs'
 import { digits, image, source, table } from './markdown.mjs'
 import { plotOf, roleBars } from './svg.mjs'

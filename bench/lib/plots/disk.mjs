@@ -1,4 +1,4 @@
-// What a transaction takes of the disk.
+// The disk space of a transaction.
 import { round } from '../figures.mjs'
 import { source, table } from './markdown.mjs'
 

@@ -1,4 +1,4 @@
-// What the versions of Node.js differ in.
+// The differences between versions of Node.js.
 import { round } from '../figures.mjs'
 import { sumOf } from './cost.mjs'
 import { digits, source, table } from './markdown.mjs'
