@@ -8,7 +8,7 @@ import { install, linesOf } from './run-client.mjs'
 
 const here = fileURLToPath(new URL('.', import.meta.url))
 
-/** What `scenario.js` prints: the name of each step, and how to check what follows it. */
+/** The output of `scenario.js`: the name of each step, and how to check its values. */
 const steps = {
   transferred: isHash,
   minted: isHash,
@@ -91,10 +91,7 @@ async function startLedgers(t) {
   }
 }
 
-/**
- * Runs a file on both layers and checks what it prints, which may differ in hashes and in the words of a
- * refusal only.
- */
+/** Runs a file on both layers; its output may differ only in hashes and in the words of a refusal. */
 async function runOnBoth(t, { folder, file, provider, ledgers, check }) {
   const { testWallets } = await import('../packages/devnet/dist/index.js')
   const printed = []

@@ -52,10 +52,7 @@ t.setTimeout(240_000)
 const { folder, packages } = await install()
 t.teardown(() => rm(folder, { recursive: true, force: true }))
 
-/**
- * Starts an example on a free port until the test ends; resolves to its address, the first line that it
- * prints.
- */
+/** Starts an example on a free port until the test ends; resolves to the address that it prints first. */
 async function start(t, example) {
   const server = spawn(process.execPath, ['server.js'], {
     cwd: join(folder, example),

@@ -19,7 +19,6 @@ export async function install(t, name) {
   return folder
 }
 
-/** The lines that a file prints. */
 export async function linesOf(folder, file, environment) {
   const { stdout } = await run(process.execPath, [file], {
     cwd: folder,

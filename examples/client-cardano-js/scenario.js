@@ -1,5 +1,5 @@
-// What a wallet on cardano-js-sdk reads and sends, by Blockfrost's API alone. It is given an address with ada
-// and two signed payments that spend the same output of it.
+// The reads and transactions of a wallet on cardano-js-sdk, by Blockfrost's API alone. It is given an
+// address with ada and two signed payments that spend the same output of it.
 import { createRequire } from 'node:module'
 
 // Its ES modules import JSON in a way that Node.js refuses.

@@ -1,4 +1,4 @@
-// What a dApp does, one line a step. CARDANO_API, or CARDANO_KUPO and CARDANO_OGMIOS, say on which ledger;
+// The steps of a dApp, one line each. CARDANO_API, or CARDANO_KUPO and CARDANO_OGMIOS, say on which ledger;
 // nothing else differs between layer 1 and layer 2.
 import { setTimeout as delay } from 'node:timers/promises'
 import { Unwrapped } from '@blaze-cardano/ogmios'

@@ -1,5 +1,5 @@
-// What dApps do, step by step; prints a line for each. CARDANO_API, or CARDANO_KUPO and CARDANO_OGMIOS, say
-// on which ledger and by which provider.
+// The steps of dApps; prints a line for each. CARDANO_API, or CARDANO_KUPO and CARDANO_OGMIOS, say on which
+// ledger and by which provider.
 import {
   Address,
   Assets,
@@ -214,7 +214,7 @@ await send(
     .collectFrom({ inputs: [locked], redeemer }),
 )
 
-// What is left at the script, all acorns, and the three payments to the friend's key.
+// The outputs at the script, all acorns, and the three payments to the friend's key.
 const count = (step, found) => console.log(`${step} ${found.length}`)
 count('found-by-address', (await client.getUtxos(address)).filter(of(published)))
 count('found-by-unit', [await client.getUtxoByUnit(acorn)].filter(of(transferredAssets)))

@@ -1,5 +1,5 @@
-// What dApps do, step by step; prints a line for each. CARDANO_API, or CARDANO_KUPO and CARDANO_OGMIOS, say
-// on which ledger and by which provider.
+// The steps of dApps; prints a line for each. CARDANO_API, or CARDANO_KUPO and CARDANO_OGMIOS, say on which
+// ledger and by which provider.
 import {
   Blockfrost,
   credentialToAddress,
@@ -138,7 +138,7 @@ await send(
     .collectFrom(await lucid.utxosByOutRef([{ txHash: published, outputIndex: 1 }]), Data.void()),
 )
 
-// What is left at the script, all acorns, and the three payments to the friend's key.
+// The outputs at the script, all acorns, and the three payments to the friend's key.
 const count = (step, outputs) => console.log(`${step} ${outputs.length}`)
 count('found-by-address', (await lucid.utxosAt(address)).filter(of(published)))
 count('found-by-unit', [await lucid.utxoByUnit(acorn)].filter(of(transferredAssets)))
