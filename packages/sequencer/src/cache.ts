@@ -23,7 +23,6 @@ const keptAnswers = 1000
 
 /** Known state of store and layer 1 under one lease. A new lease starts with an empty cache. */
 export class Cache {
-  /** The outputs that hold the protocol's reference scripts. */
   referenceScripts: readonly Utxo[] | undefined
   /** Root of the unspent outputs before the first block; undefined if genesis may have been applied since. */
   genesisRoot: Uint8Array | undefined

@@ -3,13 +3,11 @@ import type { Log } from '@ratatosk/ports'
 import type { SequencerError } from './errors.js'
 import { createSpendingMeter, type SpendingMeter } from './spending.js'
 
-/** When a block is due. See `SequencerOptions`. */
 interface CommitPolicyOptions {
   readonly commitEveryMs: number
   readonly commitAtTransactions: number
   readonly commitAtFees: bigint | undefined
   readonly hourlyBudget: bigint | undefined
-  /** Slots of layer 1. */
   readonly slots: SlotConfig
   readonly log: Log
 }

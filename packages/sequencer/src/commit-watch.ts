@@ -1,7 +1,6 @@
 import { BytesMap } from '@ratatosk/cbor'
 import type { Log } from '@ratatosk/ports'
 
-/** The means of a {@link CommitWatch}. */
 interface WatchOptions {
   /** How long layer 1 may take to include a commit, in milliseconds. */
   readonly blockValidityMs: number

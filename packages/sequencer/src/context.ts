@@ -9,7 +9,6 @@ import { CommitWatch } from './commit-watch.js'
 import { notActive, SequencerError } from './errors.js'
 import type { AbsentAdministrator, Administrator, SequencerOptions, Step } from './types.js'
 
-/** The means of a sequencer. */
 export interface Resources
   extends Pick<
     SequencerOptions,
@@ -31,7 +30,6 @@ export type SequencerSettings = Required<Omit<SequencerOptions, keyof Resources 
 
 const silent: Log = { info: () => undefined, warn: () => undefined, error: () => undefined }
 
-/** Applies the defaults. */
 export function settingsOf({
   store,
   submissions,

@@ -17,7 +17,6 @@ type Activity = Operation | 'reconcile'
 export interface Cycle {
   readonly context: SequencerContext
   readonly activity: Activity | undefined
-  /** Whether a block is being built. */
   readonly isCommitting: boolean
   /** Why nothing is committed or merged. */
   readonly fault: SequencerError | undefined
@@ -38,11 +37,9 @@ export interface Cycle {
   now(): number
   /** Runs an operation as soon as the running step ends. */
   runOperation<T>(operation: Operation, run: () => Promise<T>): Promise<T>
-  /** Whether an operation waits or runs. */
   readonly isOperationWaiting: boolean
   /** Runs scheduled work now; returns undefined, without running it, while something else runs. */
   tryRunScheduled<T>(run: () => Promise<T>): Promise<T> | undefined
-  /** Resolves when nothing runs. */
   idle(): Promise<void>
 }
 

@@ -27,11 +27,9 @@ const feesReadFrom = 1000
 /** Errors after which there is a queue that the store does not agree with. */
 const disagreements = ['SEQUENCER_FOREIGN_QUEUE', 'SEQUENCER_BROKEN_QUEUE', 'LAYER1_INVALID_ANSWER']
 
-/** The work that runs without a request. */
 interface Scheduler {
   /** Does what is due, never rejects; returns the milliseconds to the next call, undefined without lease. */
   tick(): Promise<number | undefined>
-  /** Cancels the automatic initialisation of a state queue. */
   cancelInit(): void
 }
 

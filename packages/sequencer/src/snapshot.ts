@@ -14,7 +14,6 @@ interface SnapshotSources {
   readonly lastStep: Step | undefined
 }
 
-/** The sequencer's in-memory state as JSON. */
 export function snapshotOf(sources: SnapshotSources): SequencerSnapshot {
   const { options, contracts, active, lease, cycle, lastStep } = sources
   const { fault, activity, view } = cycle ?? {}

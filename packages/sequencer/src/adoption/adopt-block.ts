@@ -59,7 +59,6 @@ export async function adoptBlock(
 /** The results of checking the body of a valid block. */
 type Checked = Pick<ForeignBlock, 'transactions' | 'held'>
 
-/** Appends a valid block to the store. */
 async function append(
   context: SequencerContext,
   block: ForeignHeader,

@@ -1,7 +1,6 @@
 import { createPauses } from '@ratatosk/block'
 import { type Examined, examine, tryExamine } from './outputs-before.js'
 
-/** The transactions of a block, taken apart. */
 export interface BlockApart {
   readonly identified: readonly Pick<Examined, 'id' | 'cbor'>[]
   at(place: number): Examined

@@ -44,7 +44,6 @@ export async function buildBlock(context: SequencerContext, view: QueueView): Pr
   return { kind: 'built', block, isFull, fee: built.fee }
 }
 
-/** A stored block and its commit transaction. */
 interface StoredBlock {
   readonly block: Block
   readonly built: BuiltTransaction

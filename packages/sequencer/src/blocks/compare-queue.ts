@@ -115,7 +115,6 @@ async function takeInOne(
   return adoptBlock(context, adoption, missing)
 }
 
-/** A header with its hash. */
 interface QueuedHeader {
   readonly headerHash: Uint8Array
   /** Plutus data CBOR. */

@@ -10,7 +10,6 @@ const resubmittedAtOnce = 100
 /** Outputs between two progress lines in the log. */
 const progressEvery = 200_000
 
-/** The context for aligning the output trie with the store. */
 export type RootsContext = Pick<SequencerContext, 'store' | 'roots' | 'cache' | 'log' | 'step'>
 
 /**
@@ -116,7 +115,6 @@ export async function undoBlocks(
   await alignRoots(context, await store.blocks.newest())
 }
 
-/** Forgets what was known about blocks that are no longer there. */
 function forgetBlocks(
   { operator, cache, log }: SequencerContext,
   removed: readonly Block[],
@@ -221,7 +219,6 @@ export async function markMerged(context: SequencerContext, blocks: readonly Blo
   for (const block of blocks) context.log.info(...blockLine(block, 'merged into the confirmed state'))
 }
 
-/** The arguments of a log line about a block. */
 export function blockLine({ height, headerHash, transactions }: Block, event: string): [object, string] {
   const hash = toHex(headerHash)
   return [

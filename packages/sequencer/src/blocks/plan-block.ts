@@ -21,7 +21,6 @@ export interface BlockPlan {
   readonly times: CommitTimes
 }
 
-/** Why no block can be built now. */
 export type NoPlan =
   /** The operators have changed: the queue has to be compared before a block is built. */
   | { readonly kind: 'outdated' }

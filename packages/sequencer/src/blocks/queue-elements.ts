@@ -78,7 +78,6 @@ export async function readReferenceScripts(context: SequencerContext): Promise<r
 /** A stored layer-1 transaction of this sequencer whose effect layer 1 has not shown yet. */
 export interface PendingTransaction {
   readonly kind: 'commit' | 'merge'
-  /** The block that it commits or merges. */
   readonly block: Block
   readonly id: Uint8Array
   readonly bytes: Uint8Array

@@ -4,7 +4,6 @@ import type { Utxo } from '@ratatosk/ledger'
 import { type BuiltTransaction, isWalletError, type TransactionDraft } from '@ratatosk/ledger/builder'
 import type { SequencerContext } from '../context.js'
 
-/** A built transaction of an operation. */
 interface OperationTransaction {
   readonly wallet: Wallet
   readonly built: BuiltTransaction
@@ -94,7 +93,6 @@ function keepWaiting(error: unknown): 'waiting' {
   return 'waiting'
 }
 
-/** A transaction of a chain. */
 interface ChainLink {
   /** Outputs that only it should spend: once one is spent, its purpose is fulfilled or has failed. */
   readonly spends: readonly Utxo[]

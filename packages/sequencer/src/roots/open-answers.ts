@@ -70,7 +70,6 @@ export function openAnswers({ store, roots, genesis }: AnswersOptions): BlockAns
   }
 }
 
-/** A store with the bodies of removed blocks. */
 const withKept = ({ blocks, bodies, transaction }: AnswersOptions['store']) => ({
   transaction: async (id: Uint8Array) => (await transaction(id)) ?? bodies.transaction(id),
   blocks: {
@@ -96,7 +95,6 @@ async function wayTo({ blocks }: AnswersOptions['store'], block: Block): ReturnT
   return { from: block, blocks: way }
 }
 
-/** The outputs before the first block. */
 const genesisBefore = ({ header, previousHeaderHash, firstSequence }: Block): OutputState => ({
   headerHash: previousHeaderHash,
   height: 0n,

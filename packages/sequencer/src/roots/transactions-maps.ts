@@ -15,17 +15,14 @@ const readsAtATime = 32
 /** Transactions that are applied at most, in place of reading all outputs after a later block. */
 const maxMoved = 50_000n
 
-/** A state of the outputs: that after a block, or the genesis. */
 export type OutputState = Pick<Block, 'headerHash' | 'height' | 'lastSequence' | 'utxosRoot'>
 
-/** Where the outputs after a block come from. */
 export interface OutputSource {
   outputsAfter(state: OutputState): AsyncIterable<readonly LedgerOutput[]>
   /** The nearest state whose outputs the store has, and the blocks from there to the block, oldest first. */
   wayTo(block: Block): Promise<{ readonly from: OutputState; readonly blocks: readonly Block[] }>
   /** Blocks of the store by ascending height, including both ends. */
   blocks(from: bigint, to: bigint): Promise<readonly Block[]>
-  /** CBOR of the block's transactions, in order. */
   transactionsOf(headerHash: Uint8Array): Promise<readonly Uint8Array[]>
 }
 
@@ -158,7 +155,6 @@ function present<Answer>(answer: Answer | undefined): Answer {
   return answer
 }
 
-/** Where the maps of a node's own blocks come from. */
 export function mapSources(
   store: Pick<Store, 'transaction'> & {
     readonly blocks: {

@@ -20,7 +20,6 @@ const retryMs = 10_000
 /** Most bytes of answers in flight: a layer-1 block holds 90,112, and a node's mempool two blocks. */
 const maxBytesInFlight = 131_072
 
-/** Answers the questions of the summons about this sequencer's blocks. */
 interface Answerer {
   /** Does what is due. Never rejects. @returns milliseconds until the next call */
   tick(): Promise<number>

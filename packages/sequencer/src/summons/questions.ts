@@ -5,7 +5,6 @@ import type { Block } from '@ratatosk/store'
 /** Names a question: equal ones have tokens of one name. */
 export const keyOf = ({ utxo }: OpenQuestion): string => outputReferenceKey(utxo.reference)
 
-/** A question about an own block. */
 export interface OwnQuestion extends OpenQuestion {
   readonly block: Block
 }
@@ -55,7 +54,6 @@ export interface OwnQuestionBook extends Questions {
   answered(question: OwnQuestion): void
   /** @returns whether the reason is another one than before */
   failed(question: OwnQuestion, reason: string): boolean
-  /** Whether a question was seen before. */
   knows(question: OpenQuestion): boolean
 }
 

@@ -11,10 +11,8 @@ const sendings = 4
 /** The status of a recorded transaction. `dead`: layer 1 can no longer include it. */
 export type AnswerState = 'included' | 'pending' | 'dead'
 
-/** The context of a sequencer that can answer. */
 export type AnswerContext = SequencerContext & { readonly answers: AnswerMeans }
 
-/** Whether questions can be asked, and answered here. */
 export const canAnswer = (context: SequencerContext): context is AnswerContext =>
   context.contracts.summons !== undefined && context.answers !== undefined
 

@@ -62,7 +62,6 @@ export async function until(condition: () => Promise<boolean>, timeoutMs = 60_00
   }
 }
 
-/** Whether the mempool is empty and every block is merged. */
 export async function everythingMerged(store: Store): Promise<boolean> {
   const before = await store.blocks.newest()
   if (before?.state !== 'merged' || (await store.blocks.waiting(1)) > 0) return false

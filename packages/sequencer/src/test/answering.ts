@@ -36,7 +36,6 @@ async function openScene(
   }
 }
 
-/** The changes of a test to an answering sequencer. */
 interface Changes {
   readonly options?: Partial<SequencerOptions>
   /** The layer 1 that sequencer and answers use. */

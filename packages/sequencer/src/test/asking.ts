@@ -15,7 +15,6 @@ import type { AnswerTransaction, Block, Store } from '@ratatosk/store'
 import { createMemoryStore, createTrie, nodeHash, type Proof, type Trie } from '@ratatosk/trie'
 import { contractsOf, deploymentOutput, summonsTerms } from './rollup-contracts.js'
 
-/** Contracts with a summons, and time for questions. */
 export const summonsContracts = contractsOf(3_600_000n, deploymentOutput, undefined, summonsTerms)
 
 /** A question, and the way to what it is about. */
@@ -72,7 +71,6 @@ export async function transactionsOf(
   return trie
 }
 
-/** A question, with the transaction that asks it. */
 interface Asked extends OpenQuestion {
   readonly bytes: Uint8Array
 }
@@ -83,15 +81,12 @@ export interface Asker {
   answersTo(question: OpenQuestion): Promise<readonly AnswerTransaction[]>
   /** Whether questions have answers, and layer 1 shows none. */
   isAnswered(...asked: readonly OpenQuestion[]): Promise<boolean>
-  /** The reference scripts of the deployment. */
   scripts(): readonly Utxo[]
-  /** References of the questions that layer 1 shows. */
   open(): Promise<readonly string[]>
 }
 
 export const referenceOf = ({ utxo }: OpenQuestion): string => outputReferenceKey(utxo.reference)
 
-/** Opens what asks questions, with the reference scripts of the deployment. */
 export async function openAsker(
   store: Store,
   layer1: Layer1,

@@ -13,7 +13,6 @@ export const ghost = {
 
 /** Roots of an operator who adds an output from nowhere to the next block on request. */
 export interface LyingRoots extends Roots {
-  /** Lies in the next block. */
   lie(): void
   /** The outputs with a root that it has had. */
   at(root: Uint8Array): Trie

@@ -9,12 +9,10 @@ import type { AdoptionMeans, SequencerOptions } from '../types.js'
 import { openRollup, type Rollup, user } from './rollup.js'
 import { openers } from './services.js'
 
-/** An operator with a store of its own. */
 export interface TestOperator extends Rollup {
   readonly store: Store
   /** Of the store. */
   readonly name: string
-  /** Where its blocks are served. */
   readonly url: string
 }
 
@@ -68,7 +66,6 @@ export async function openOperator(
   return { ...rollup, store, name, url }
 }
 
-/** Ids of all transactions of blocks, in order. */
 export async function idsInBlocks({ blocks }: Store): Promise<readonly string[]> {
   const newest = await blocks.newest()
   const ids: string[] = []
@@ -99,7 +96,6 @@ async function ledgerOf({ store, name }: Pick<TestOperator, 'store' | 'name'>) {
 
 type Operators = readonly Pick<TestOperator, 'store' | 'name'>[]
 
-/** Expects that operators have the same blocks of the same transactions. */
 export const expectSameBlocks = (operators: Operators): Promise<void> =>
   expectSame(operators, ({ blocks, transactions }) => ({ blocks, transactions }))
 

@@ -25,7 +25,6 @@ export interface Started {
   readonly working: Promise<unknown>
 }
 
-/** Layer 1 and a store, and sequencers in processes that share them. */
 export interface Scene {
   readonly store: Store
   /** Its schema. */

@@ -71,7 +71,6 @@ const handlers = {
   ...{ addOutputs, endOutputs, abandonOutputs, moveOutputs, answerAboutOutputs },
 }
 
-/** The requests that the thread answers. */
 export type MapsHandlers = typeof handlers
 
 serve(handlers)
@@ -131,7 +130,6 @@ function mapOf(block: string): BlockMap | undefined {
   return map
 }
 
-/** A question about a block, which names what is kept of it. */
 interface BlockQuestion {
   readonly block: string
   readonly question: SummonsQuestion

@@ -7,7 +7,6 @@ interface Rebuilt {
   rebuild(entries: AsyncIterable<TrieEntry>): Promise<Uint8Array>
 }
 
-/** A rebuild of the trie whose pieces arrive one by one. */
 export interface Rebuild {
   /** Resolves when the trie has taken the piece. */
   add(piece: readonly LedgerOutput[]): Promise<void>

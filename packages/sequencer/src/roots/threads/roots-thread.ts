@@ -101,7 +101,6 @@ const handlers = {
   close: () => trie?.close(),
 }
 
-/** The requests that the thread answers. */
 export type RootsHandlers = typeof handlers
 
 serve(handlers)

@@ -7,7 +7,6 @@ export interface Handlers {
   readonly [kind: string]: (request: never) => unknown
 }
 
-/** A message to a thread. */
 export interface Request {
   readonly kind: string
   readonly request: unknown
@@ -16,7 +15,6 @@ export interface Request {
 /** A message from a thread: the answer to the only request that it has. */
 export type Response = { readonly answer: unknown } | { readonly fault: ThreadFault }
 
-/** The `workerData` of a thread. */
 export interface ThreadData {
   readonly busy: Busy
 }

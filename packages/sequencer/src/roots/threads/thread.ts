@@ -17,7 +17,6 @@ export interface Thread<Served extends { readonly [Kind in keyof Served]: Handle
     ...request: Asked<Served[Kind]>
   ): Promise<Awaited<ReturnType<Served[Kind]>>>
   readonly ended: boolean
-  /** Resolves when the thread has ended. */
   readonly exit: Promise<void>
   terminate(): Promise<unknown>
 }
