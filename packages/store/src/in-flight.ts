@@ -12,7 +12,6 @@ interface InFlight {
   close(finish: () => Promise<void>): Promise<void>
 }
 
-/** Starts with no work in flight. */
 export function trackInFlight(): InFlight {
   const running = new Set<Promise<unknown>>()
   let closing: Promise<void> | undefined

@@ -1,6 +1,5 @@
 import type { PGliteLike, PostgresOptions } from '@ratatosk/database'
 
-/** A PGlite in this process. */
 interface EmbeddedOptions {
   /** A PGlite (0.5 or later) that its owner opened and closes. Others may use it too. */
   readonly pglite: PGliteLike
@@ -8,7 +7,6 @@ interface EmbeddedOptions {
   readonly vacuumedSchemas?: readonly string[]
 }
 
-/** Where in the database the tables are. */
 interface SchemaOptions {
   /**
    * The schema that holds the tables. Nodes that share a database need different schemas. Default `ratatosk`.

@@ -28,7 +28,6 @@ const record = sql`
 
 const forget = sql`DELETE FROM ${schema}.answers WHERE recorded_at < $1::timestamptz`
 
-/** See {@link Answers}. */
 export function openAnswers(database: Database): Answers {
   return {
     async of(questions) {

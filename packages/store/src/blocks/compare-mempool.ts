@@ -26,7 +26,6 @@ const mempoolAt = statement(
   FROM ${schema}.mempool_transactions WHERE sequence = ANY ($1::bigint[])`,
 )
 
-/** A transaction of the mempool that the block holds. */
 export interface HeldTransaction {
   readonly sequence: bigint
   /** In the block, from 0. */
@@ -35,7 +34,6 @@ export interface HeldTransaction {
   readonly bytes?: Layer1Transaction
 }
 
-/** Why a transaction cannot stay. */
 interface Conflict {
   readonly message: string
   /** The transaction of the block that it rests on. */

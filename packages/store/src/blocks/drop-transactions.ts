@@ -18,7 +18,6 @@ import type { DropReason, OrderedTransaction } from './types.js'
 /** Transactions read at a time. */
 const pageSize = 1_000
 
-/** A transaction of the mempool, with the time of its acceptance. */
 export const mempoolRow = {
   sequence: mempoolTransactions.sequence,
   id: mempoolTransactions.transactionId,
@@ -105,7 +104,6 @@ type Follow = (
 interface DropSearch {
   readonly reasons: Map<string, DropReason>
   readonly found: { readonly transaction: Row<typeof mempoolRow>; readonly reason: DropReason }[]
-  /** Sequence of the last transaction read. */
   last: bigint
 }
 

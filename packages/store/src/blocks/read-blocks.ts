@@ -25,10 +25,8 @@ const {
   ...blockColumns
 } = getTableColumns(blocks)
 
-/** The columns that a {@link Block} is made of. */
 export const blockRow = blockColumns
 
-/** The select list of a {@link blockRow}. */
 export const blockList = selectList(blockRow)
 
 export function toBlock(row: Row<typeof blockRow>): Block {
@@ -55,7 +53,6 @@ export function toBlock(row: Row<typeof blockRow>): Block {
 
 const select = (rest: string) => statement(blockRow, sql`SELECT ${blockList} FROM ${schema}.blocks ${rest}`)
 
-/** The newest block that is not removed. */
 export const newestBlock = select(`WHERE state <> 'removed' ORDER BY height DESC LIMIT 1`)
 
 // `state <> 'removed'` is the condition of the partial index on heights.

@@ -12,7 +12,6 @@ import {
 import { keptBodies, keptTransactions } from '../schema/kept-tables.js'
 import type { Bodies } from './types.js'
 
-/** Bytes of a SHA-256. */
 const hashLength = 32
 /** Transactions read at a time. */
 const pageSize = 1_000
@@ -73,7 +72,6 @@ export async function keepBodies(transaction: Connection, blocks: readonly Leavi
   for (const { id, headerHash } of blocks) await transaction.execute(keep, [id, headerHash, endTime ?? 0n])
 }
 
-/** See {@link Bodies}. */
 export function openBodies(database: Database): Bodies {
   return {
     async of(headerHash) {

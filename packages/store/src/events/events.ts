@@ -146,7 +146,6 @@ const rejectionsOf = {
   headerHash: undefined,
 }
 
-/** The {@link EventLog} of a schema. */
 export function openEvents(database: Database): EventLog {
   return {
     async head() {

@@ -7,10 +7,8 @@ const { id, token, state, address, amount, nextEligibleAt, paymentId, payment, p
 
 export const paymentRow = { paymentId, payment, paymentExpiresAt }
 
-/** The columns that a {@link HeldClaim} is made of. */
 export const claimRow = { id, token, state, address, amount, nextEligibleAt, ...paymentRow }
 
-/** The select list of a {@link claimRow}. */
 export const claimList = selectList(claimRow)
 
 export type ClaimRow = Row<typeof claimRow>

@@ -77,7 +77,6 @@ const take = statement(
   SELECT ${claimList} FROM held ORDER BY payment_sequence`,
 )
 
-/** The {@link ClaimStore} of a schema. */
 export function openFaucetClaims(database: Database): ClaimStore {
   return {
     reserve: (request) => reserveClaim(database, request),

@@ -59,7 +59,6 @@ const isHeld = statement(
   WHERE name = $1 AND token = $2 AND expires_at > clock_timestamp() FOR KEY SHARE`,
 )
 
-/** The {@link Leases} of a schema. */
 export function openLeases(connection: Connection): Leases {
   const own: Leases = {
     async acquire(name, holder, ttlMs) {

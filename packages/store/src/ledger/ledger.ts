@@ -44,7 +44,6 @@ const spenders = statement(
   WHERE waiting.sequence IS NOT NULL OR placed.sequence IS NOT NULL`,
 )
 
-/** Reads of the mempool ledger, with or without its lock. */
 export function openLedgerReads(database: Pick<Database, 'query'>): LedgerReads {
   return {
     async outputs(references) {

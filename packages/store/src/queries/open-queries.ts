@@ -16,7 +16,6 @@ const transaction = statement(
   LIMIT 1`,
 )
 
-/** The queries of clients about transactions, addresses and blocks. */
 export function openQueries(database: Database): Queries {
   return {
     async transaction(id) {

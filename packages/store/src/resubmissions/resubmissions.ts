@@ -26,7 +26,6 @@ const ofTransaction = statement(
 
 const forget = sql`DELETE FROM ${schema}.resubmissions WHERE cbor IS NULL AND queued_at < $1::timestamptz`
 
-/** See {@link Resubmissions}. */
 export function openResubmissions(database: Database): Resubmissions {
   return {
     async waiting(limit) {

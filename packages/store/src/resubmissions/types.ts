@@ -1,9 +1,7 @@
 import type { OrderedTransaction } from '../blocks/types.js'
 
-/** A transaction that is in the queue again. */
 interface Requeued {
   readonly sequence: bigint
-  /** The id of its new submission. */
   readonly submissionId: string
 }
 

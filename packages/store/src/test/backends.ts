@@ -20,9 +20,7 @@ interface RawDatabase {
 export interface TestStore {
   readonly store: Store
   readonly schema: string
-  /** Where the store is, for another reader. */
   readonly place: StoredOptions
-  /** The database behind the store. */
   readonly database: RawDatabase
   readonly driver: Driver
   /** A second store over the same tables; of the connections only a server takes note. */
@@ -32,7 +30,6 @@ export interface TestStore {
 
 export interface Backend {
   readonly name: 'PostgreSQL' | 'PGlite'
-  /** Why its tests cannot run. */
   readonly missing: string | undefined
   /** Starts the database, which may take long. */
   start(): Promise<unknown>

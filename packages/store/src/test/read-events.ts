@@ -26,7 +26,6 @@ export async function readEvents(
   }
 }
 
-/** The ids of accepted transactions, in the order of the events. */
 export const acceptedIn = (events: readonly LedgerEvent[]): string[] =>
   events.flatMap((event) =>
     event.type === 'accepted' ? Buffer.from(event.transactionId).toString('hex') : [],

@@ -2,7 +2,6 @@ import { blockVersion, encodedHeader } from '@ratatosk/block'
 import type { NewVerdict } from '../verdicts/types.js'
 import { idOf } from './transactions.js'
 
-/** The operator of the disputed blocks. */
 export const verdictOperator = new Uint8Array(28).fill(9)
 
 /** A block that breaks a rule. */

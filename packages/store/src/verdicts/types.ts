@@ -44,11 +44,9 @@ export interface StoredVerdict {
   readonly removedAt?: Date
 }
 
-/** A part of the list of verdicts. */
 interface VerdictsQuery {
   /** The most verdicts to return, from 1. */
   readonly limit: number
-  /** Only those in this state. */
   readonly state?: VerdictState
   /** Header hash of the last verdict of the page before. */
   readonly before?: Uint8Array

@@ -112,7 +112,6 @@ const spent = statement(
   WHERE sent_at > $1::timestamptz`,
 )
 
-/** See {@link Verdicts}. */
 export function openVerdicts(database: Database): Verdicts {
   async function withJournals(
     connection: Connection,
