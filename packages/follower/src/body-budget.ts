@@ -52,7 +52,6 @@ export async function* piecesWithin(
   }
 }
 
-/** Takes what deriving a body needs. */
 export function takeDerivation(
   { transactions }: Pick<BlockBody, 'transactions'>,
   share: BodyShare,

@@ -38,7 +38,6 @@ interface CatchUpOptions {
   /** Has the bodies of blocks that were found invalid, or are behind one. */
   readonly evidence: FollowerOptions['evidence']
   readonly unavailable: FollowerOptions['unavailable']
-  /** Maximum number of concurrent body requests. */
   readonly concurrency: number
   /** The first missing blocks, which are on the state already; those behind them are added. */
   readonly passed: PassedBlock[]
@@ -56,7 +55,6 @@ export interface PassedBlock {
   readonly root: Uint8Array
 }
 
-/** How a catch-up ended. */
 type CaughtUp =
   | { readonly kind: 'complete' }
   /** No peer has the body of this block now. */
@@ -79,7 +77,6 @@ interface PlacedBlock extends MissingBlock {
   readonly height: bigint
 }
 
-/** A body on its way. */
 interface Download {
   /** Says that the blocks before it are applied: only then can its body be verified. */
   begin(): void

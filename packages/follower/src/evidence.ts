@@ -33,7 +33,6 @@ interface Kept {
   readonly isReported: boolean
 }
 
-/** The content of a report's file. */
 interface Report {
   readonly headerHash: string
   readonly height: number

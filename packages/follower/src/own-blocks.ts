@@ -3,7 +3,6 @@ import { piecesWithin } from './body-budget.js'
 import type { Peer } from './peers.js'
 import type { FollowerOptions } from './types.js'
 
-/** The blocks of this process, as a peer serves blocks. */
 export function ownPeer(blocks: NonNullable<FollowerOptions['own']>): Peer {
   const header = (block: ArchivedBlock | undefined) =>
     block && { headerHash: block.headerHash, header: block.header, height: Number(block.height) }

@@ -8,7 +8,6 @@ import { bodyFeed, headerFeed, type PeerHeader } from './peer-answers.js'
 import { askPeer, type PeerRequest } from './peer-request.js'
 import type { FollowerOptions } from './types.js'
 
-/** Upper bound of the backoff. */
 const maxBackoffMs = 300_000
 
 interface Requests {

@@ -13,7 +13,6 @@ import type { FollowerOptions, InvalidBlock } from './types.js'
 
 type Watched = InvalidBlock & { readonly signal: AbortSignal; end(result?: 'unprovable'): void }
 
-/** A watch that runs until the test ends it. */
 function openWatch() {
   const calls: Watched[] = []
   const watch: NonNullable<FollowerOptions['watch']> = (block, signal) =>

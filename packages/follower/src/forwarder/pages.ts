@@ -6,7 +6,6 @@ import type { ForwarderOptions, ForwardOutcome, MempoolTransaction } from './typ
 /** Limits of what is read of the mempool at a time. */
 const maxPage = 256
 const maxPageBytes = 1_048_576
-/** Upper bound of the backoff, in milliseconds. */
 const maxBackoffMs = 30_000
 
 /** @returns gives a peer the next page of the mempool; resolves to the milliseconds until the next one */

@@ -11,20 +11,17 @@ const maxRetryAfterMs = 300_000
 /** Statuses that end the search of a peer for a transaction: it was accepted there. */
 const accepted = ['mempool', 'built', 'submitted', 'committed', 'mature', 'merged']
 
-/** A peer's answer to a transaction. */
 export type Answer =
   | { readonly kind: 'delivered' | 'known' }
   | { readonly kind: 'refused'; readonly reason: string }
   /** It takes nothing for so many milliseconds. */
   | { readonly kind: 'busy'; readonly reason: string; readonly retryAfterMs: number }
 
-/** A node of another operator. */
 export interface PeerNode {
   /** Base URL, for logs. */
   readonly name: string
   /** Submits a transaction, unless the peer has it. Throws if the peer does not answer as a node does. */
   give(transaction: MempoolTransaction, signal: AbortSignal): Promise<Answer>
-  /** Closes idle connections. */
   close(): void
 }
 

@@ -6,7 +6,6 @@ import { onTestFinished } from 'vitest'
 import { createFollower, type Follower, type FollowerOptions } from '../index.js'
 import { LogLines } from './log-lines.js'
 
-/** The rules of a source chain. */
 const rules: BlockRules = { parameters: freeOfCharge, networkId: 0, slots }
 
 export interface Following {

@@ -6,7 +6,6 @@ export interface LogLine {
   readonly [field: string]: unknown
 }
 
-/** A log that keeps its lines. */
 export class LogLines implements Log {
   readonly lines: LogLine[] = []
   readonly #waiting = new Set<() => void>()

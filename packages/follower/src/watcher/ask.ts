@@ -17,7 +17,6 @@ const sharesOfPeriod = 2
 /** The fact that the summons proves by silence, as verdicts name it. */
 export const silence = { policy: 'summons', fraud: 'unanswered' } as const
 
-/** A question to be asked, about a block. */
 export interface WantedQuestion extends Subject {
   /** From the root to the node; none for a chunk. */
   readonly steps: Proof

@@ -83,7 +83,7 @@ export interface Missing {
 export interface Job {
   readonly block: InvalidBlock
   readonly book: QuestionBook
-  /** Lovelace that the datums of the longest proof lock, with collateral and fees. */
+  /** Aborts when the block is gone, or the follower closes. */
   readonly signal: AbortSignal
   /** Whether the verdict was recorded for this finding. */
   isRecorded: boolean
@@ -98,7 +98,6 @@ export interface Job {
   searched?: {
     readonly key: string
     readonly removal: FraudRemoval | undefined
-    /** Why there is no removal. */
     readonly why?: string
   }
 }

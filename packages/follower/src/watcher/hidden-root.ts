@@ -45,7 +45,6 @@ class Stopped extends Error {
   }
 }
 
-/** The context of a search. */
 interface Asking {
   readonly context: WatcherContext
   readonly job: Job

@@ -14,7 +14,6 @@ import { evaluator, openWatched, openWatcher, until, type Watched } from './test
 
 const timeout = 120_000
 
-/** The recorded stage of a watcher's transaction. */
 async function stageOf({ store }: Watched, { id }: { readonly id: Uint8Array }): Promise<string | undefined> {
   const { verdicts } = await store.verdicts.list({ limit: 10 })
   return verdicts.flatMap(({ transactions }) => transactions).find((each) => equalBytes(each.id, id))?.stage

@@ -168,7 +168,6 @@ it('no change of a transaction hides a theft', { timeout: 48 * 3_600_000 }, asyn
 describe.each(Object.keys(undecodedOf(0n)))('%s that does not decode', (what) => {
   const plutus = fromHex('450101002499')
   const script = scriptHash('PlutusV3', plutus.subarray(1))
-  /** At the address of the script. */
   const locked = concatBytes(fromHex('a200581d70'), script, fromHex('011a004c4b40'))
   const outputs = outputsBefore()
   for (const index of [50, 51]) outputs.set(toHex(coin(index)), locked)

@@ -9,7 +9,6 @@ export type Subject = Pick<SummonsQuestion, 'kind' | 'root' | 'key' | 'hash'>
 export const subjectOf = ({ kind, root, key, hash }: Subject): string =>
   `${kind} ${root} ${toHex(key)} ${toHex(hash)}`
 
-/** The process's knowledge of the questions about a block. */
 export interface QuestionBook {
   /** Answers about chunks, by their numbers. */
   readonly chunks: Map<number, ShownChunkAnswer>

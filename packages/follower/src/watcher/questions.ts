@@ -19,7 +19,6 @@ import type { WatcherContext } from './context.js'
 import { chunkNumberOf, type QuestionBook, subjectOf } from './question-book.js'
 import { follow } from './send.js'
 
-/** The questions about a block that wait for their answers. */
 export interface Waiting {
   /** Those that layer 1 shows. */
   readonly open: readonly OpenQuestion[]

@@ -39,7 +39,6 @@ export async function readOperators({ layer1, contracts, signal }: WatcherContex
   return registry
 }
 
-/** Reads the outputs that hold the contracts' scripts. */
 export async function readScripts({ layer1, contracts, signal }: WatcherContext): Promise<readonly Utxo[]> {
   return referenceScriptsOf(contracts, await layer1.utxosAt(administratorAddress(contracts), { signal }))
 }

@@ -128,7 +128,6 @@ export async function send(context: WatcherContext, own: OwnTransaction): Promis
   return true
 }
 
-/** A transaction to be built. */
 interface Wanted {
   /** Of the block that it is about; 28 bytes. */
   readonly headerHash: Uint8Array

@@ -21,7 +21,6 @@ interface WaitingSummon {
   readonly reject: (reason: unknown) => void
 }
 
-/** The summonses of people, in order. */
 export function createSummonsLine() {
   const line: WaitingSummon[] = []
   return {
@@ -48,12 +47,10 @@ export function createSummonsLine() {
   }
 }
 
-/** The known facts about a summoned block. */
 interface AskedBlock {
   readonly queue: StateQueue
   readonly missing: Missing | undefined
   readonly known: VerdictRecord | undefined
-  /** The questions about the block that layer 1 shows. */
   questions(block: Missing): Promise<readonly OpenQuestion[]>
 }
 

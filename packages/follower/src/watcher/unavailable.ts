@@ -131,7 +131,6 @@ export const chunkQuestion = (transactionsRoot: Uint8Array, number: number): Wan
 const isKnown = ({ chunks, nodes }: QuestionBook, question: OpenQuestion['question']): boolean =>
   question.kind === 'chunk' ? chunks.has(chunkNumberOf(question.key)) : nodes.has(subjectOf(question))
 
-/** The result of the known chunks. */
 type Assembled =
   | { readonly kind: 'wanted'; readonly numbers: readonly number[] }
   /** If the map is false, without the chunks that it does not have. */

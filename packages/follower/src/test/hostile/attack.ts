@@ -20,7 +20,6 @@ export interface AttackOptions {
   readonly searches: boolean
   /** Bodies that the peer sends; every second has a valid header. */
   readonly bodies: number
-  /** The number of the first one. */
   readonly from?: number
   readonly seed: number
   /** Share of the largest body of each. */

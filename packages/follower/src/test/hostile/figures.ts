@@ -10,9 +10,7 @@ export interface Turn {
   readonly processor: number
 }
 
-/** The report of a process about itself. */
 export interface Figures {
-  /** The longest turn since the last figures. */
   readonly turn: Turn
   /** The longest wall time of a turn since then. */
   readonly wall: number
@@ -44,7 +42,6 @@ const processorTime = (): number =>
 
 const now = (): Turn => ({ wall: performance.now(), processor: processorTime() })
 
-/** Says what ran in turns. */
 function openExplainer() {
   const collections: PerformanceEntry[] = []
   const observer = new PerformanceObserver((list) => collections.push(...list.getEntries()))

@@ -27,7 +27,6 @@ interface Means extends AnswererOptions {
 export interface AnswererOptions {
   /** From the first such question on, none is answered. */
   readonly isSilent?: (question: SummonsQuestion) => boolean
-  /** Answers a question, when it is time to. */
   readonly whenDue?: (asked: OpenQuestion, answer: () => Promise<void>) => Promise<void>
 }
 

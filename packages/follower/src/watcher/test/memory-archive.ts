@@ -1,7 +1,6 @@
 import type { ArchivedBlock, NewArchivedBlock, WritableArchive } from '@ratatosk/block'
 import { equalBytes } from '@ratatosk/cbor'
 
-/** An archive that ends with the test. */
 export function createMemoryArchive(): WritableArchive {
   let blocks: readonly NewArchivedBlock[] = []
   const byHash = async (hash: Uint8Array) => blocks.find(({ headerHash }) => equalBytes(headerHash, hash))

@@ -12,7 +12,6 @@ export interface Published {
   readonly transactions: readonly Uint8Array[]
 }
 
-/** The outputs before the blocks of tests. */
 export const genesisOf = (outputs = outputsBefore()) =>
   Array.from(outputs, ([key, output]) => ({
     reference: decodeOutputReference(fromHex(key)),
@@ -44,7 +43,6 @@ export function followReally(
   return { close: async () => (await opened).close() }
 }
 
-/** Blocks as a process has them. */
 export function served(blocks: readonly Published[]): Pick<Archive, 'byHash' | 'byHeight' | 'body'> {
   const all = blocks.map(({ header, transactions }, index) => ({
     headerHash: headerHash(header),

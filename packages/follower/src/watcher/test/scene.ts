@@ -43,7 +43,6 @@ export interface Watched {
   queued(): Promise<readonly string[]>
   /** Ends the making of blocks, until the returned function is called. */
   stopMining(): Promise<() => void>
-  /** Lets layer 1's time pass. */
   pass(ms: bigint): Promise<void>
 }
 
