@@ -2,7 +2,6 @@ import type { Failures } from '@ratatosk/ledger'
 import type { Log } from '@ratatosk/ports'
 import type { Delivery } from '@ratatosk/queue'
 
-/** How a delivery ended. */
 export type Outcome =
   /** The transaction was applied to the ledger. */
   | { readonly kind: 'accepted' }

@@ -1,5 +1,4 @@
 export interface BatchLimits {
-  /** The most items in a batch. */
   readonly size: number
   /** Milliseconds without a new item after which a batch starts; five times as many in a steady stream. */
   readonly quietMs: number

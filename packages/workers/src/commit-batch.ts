@@ -24,7 +24,6 @@ interface BatchConditions {
   readonly context: RuleContext
   readonly provisional: ProvisionalEffects
   readonly maxAttempts: number
-  /** See `validateBatch`. */
   verifyFew(transaction: Transaction): Failures | undefined
 }
 

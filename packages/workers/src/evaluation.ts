@@ -39,7 +39,6 @@ export interface EvaluationsOptions {
   readonly turns?: Turns
 }
 
-/** Remembered results of scripts. */
 const maxResults = 1000
 const maxResultBytes = 4 * 1024 * 1024
 const resultTtlMs = 10 * 60_000

@@ -41,18 +41,15 @@ export interface Candidate {
   readonly scripts?: ScriptOutcome
 }
 
-/** The outcome of running the scripts of a transaction. */
 export interface ScriptOutcome {
   readonly failures: Failures
   /** False if the scripts could not be run, which says nothing about the transaction. */
   readonly ran: boolean
 }
 
-/** Which signatures phase A verifies. */
 interface SignaturePolicy {
   /** Maximum number of signatures of a transaction that are verified at once. */
   readonly max: number
-  /** Results of earlier verifications. */
   readonly remembered?: Pick<SignatureChecks<never>, 'recall'>
 }
 

@@ -71,7 +71,6 @@ export class Parking {
     if (verified !== undefined) validateAgain({ candidate: verified, until, parkedAs })
   }
 
-  /** Releases the deliveries that are parked. */
   close(): void {
     for (const entry of this.#parked) entry.settle({ kind: 'released' })
     this.#parked.clear()

@@ -9,9 +9,7 @@ import type { ParkedDecision } from './validate-batch.js'
 interface ScriptLaneOptions {
   readonly phaseTwo: PhaseTwo | undefined
   readonly signatures: SignatureChecks<ParkedDelivery>
-  /** Maximum number of transactions whose scripts run at a time. */
   readonly concurrency: number
-  /** Maximum number of transactions in the lane. */
   readonly maxCount: number
   /** Maximum number of bytes of CBOR in the lane. */
   readonly maxBytes: number
@@ -52,7 +50,6 @@ export class ScriptLane {
     this.#runs = new ScriptRuns(options.phaseTwo, options.concurrency)
   }
 
-  /** The pending effects of the undecided transactions on the ledger. */
   get provisional(): ProvisionalEffects {
     return this.#provisional
   }
@@ -66,7 +63,6 @@ export class ScriptLane {
     return this.#parked.has(id)
   }
 
-  /** The candidate with the outcome of its scripts, if they ran in the last minutes. */
   recall(candidate: Candidate): Candidate {
     return this.#runs.recall(candidate)
   }

@@ -19,7 +19,6 @@ const scriptsNotRun = {
 /** About the ratio of the networks' limits of steps and memory, so that both weigh the same. */
 const stepsPerMemoryUnit = 700n
 
-/** Remembered outcomes of scripts. */
 const maxRemembered = 10_000
 const maxRememberedBytes = 16 * 1024 * 1024
 const rememberedMs = 10 * 60_000
@@ -40,7 +39,6 @@ export class ScriptRuns<Holder extends { readonly cost: bigint }> {
     ttl: rememberedMs,
   })
 
-  /** @param concurrency maximum number of transactions whose scripts run at a time */
   constructor(phaseTwo: PhaseTwo | undefined, concurrency: number) {
     this.#phaseTwo = phaseTwo
     this.#concurrency = concurrency

@@ -13,7 +13,6 @@ export const maxVerifiedOnArrival = 3
 /** The price of a verification in Plutus, in steps: compares signatures with scripts. */
 const stepsPerSignature = 58_000_000n
 
-/** Remembered results. */
 const maxRemembered = 20_000
 const maxRememberedBytes = 8 * 1024 * 1024
 const bytesPerEntry = 200

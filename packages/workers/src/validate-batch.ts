@@ -11,7 +11,6 @@ import type { BatchView } from './batch-view.js'
 import type { Candidate } from './examine.js'
 import { nameSpenders, spentInputs } from './spent-inputs.js'
 
-/** The result of phase B for a candidate. */
 export type Decision =
   | { readonly kind: 'accepted' }
   /** It was in the ledger before. */

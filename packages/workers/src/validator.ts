@@ -19,9 +19,7 @@ export interface ValidatorOptions extends Omit<BatchRunnerOptions, 'scripts' | '
   readonly networkId: number
   readonly slots: SlotConfig
   readonly evaluator: PhaseTwo['evaluator'] | undefined
-  /** Maximum number of transactions whose scripts run at a time. */
   readonly scriptConcurrency: number
-  /** Maximum number of transactions that wait for scripts. */
   readonly maxWaitingForScripts: number
 }
 
@@ -80,12 +78,10 @@ export class Validator {
     })
   }
 
-  /** Whether transactions arrive faster than they are validated. */
   get busy(): boolean {
     return this.#runner.busy
   }
 
-  /** The number of transactions that wait for scripts or for many signatures. */
   get waitingForScripts(): number {
     return this.#scripts.size
   }

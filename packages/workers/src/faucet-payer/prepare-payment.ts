@@ -9,10 +9,8 @@ const lifetimeMs = 600_000
 /** How much longer it counts as possible: allows for clock differences, forks and lagging servers. */
 const marginMs = 300_000
 
-/** The ledger's knowledge of the wallet. */
 interface WalletState extends Pick<BuildContext, 'parameters' | 'slots' | 'slot' | 'networkId'> {
   readonly keys: WalletKeys
-  /** The unspent outputs at the wallet's address. */
   readonly unspent: readonly Utxo[]
 }
 

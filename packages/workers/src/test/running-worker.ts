@@ -9,7 +9,6 @@ export interface RunningWorker extends Services {
   readonly worker: ValidationWorker
   readonly submissions: SubmissionQueue
   submit(transactions: readonly { readonly cbor: Uint8Array }[]): Promise<string[]>
-  /** Resolves when the queue is empty. */
   drained(): Promise<void>
 }
 

@@ -12,7 +12,6 @@ import {
 } from '../index.js'
 import { claimant, faucetKeys } from './wallets.js'
 
-/** The work of this process until it is killed. */
 export interface Claiming {
   /** Schema of the store and prefix of the queue. */
   readonly name: string

@@ -22,14 +22,12 @@ export interface Scene {
   readonly wallet: FaucetWallet
   readonly payer: FaucetPayer
   readonly server: FastifyInstance
-  /** The log lines of the payer and the server. */
   readonly log: string[]
   claim(number: number, changes?: { readonly key?: string; readonly ip?: string }): Promise<Answer>
   /** A second payer and server, which the store sees as another process. */
   another(settings?: Partial<FaucetPayerOptions>): Promise<Scene>
   /** Lovelace of each payment to a claimant. */
   paidTo(number: number): Promise<bigint[]>
-  /** Sends lovelace to the faucet. */
   refill(lovelace: bigint): Promise<void>
 }
 
