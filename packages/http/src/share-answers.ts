@@ -3,7 +3,6 @@ const maxAnswers = 100
 
 interface Answer<T> {
   readonly asked: Promise<T>
-  /** When its read began. */
   readonly since: number
   /** The answer after this one, for calls during its read that it would be too old for. */
   next?: Promise<T>
