@@ -28,7 +28,6 @@ export interface HttpClient {
 }
 
 interface HttpClientOptions {
-  /** The provider's name in errors. */
   readonly provider: string
   readonly url: string
   readonly headers?: Readonly<Record<string, string>>

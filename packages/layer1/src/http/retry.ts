@@ -17,7 +17,6 @@ export function isPassing(error: unknown): error is Layer1Error {
   return isLayer1Error(error) && passing.has(error.code)
 }
 
-/** Applies the defaults and validates the limits. */
 export function readLimits(limits: Layer1Limits): Limits {
   const read = (name: keyof Limits, otherwise: number, least: number): number => {
     const value = limits[name] ?? otherwise

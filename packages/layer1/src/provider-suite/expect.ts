@@ -30,7 +30,6 @@ function contentsOf({ address, value, datum, referenceScript }: TransactionOutpu
   }
 }
 
-/** Asserts that two sets of outputs are equal, in any order. */
 export function sameUtxos(found: readonly Utxo[], expected: readonly Utxo[]): void {
   const listed = (utxos: readonly Utxo[]) =>
     utxos

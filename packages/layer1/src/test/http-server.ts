@@ -3,7 +3,6 @@ import type { AddressInfo } from 'node:net'
 
 export interface LocalServer {
   readonly url: string
-  /** The requests so far. */
   readonly requests: readonly Pick<IncomingMessage, 'method' | 'url' | 'headers'>[]
   close(): Promise<void>
 }

@@ -2,7 +2,6 @@ import { BytesMap, equalBytes } from '@ratatosk/cbor'
 import { outputReferenceKey, type Utxo } from '@ratatosk/ledger'
 import type { BuiltTransaction } from '@ratatosk/ledger/builder'
 
-/** A transaction in flight, as the pool sees it. */
 export type InFlightTransaction = Pick<
   BuiltTransaction,
   'id' | 'spent' | 'collateral' | 'produced' | 'transaction'
@@ -25,7 +24,6 @@ interface UtxoPool {
 }
 
 interface UtxoPoolOptions {
-  /** Whether an output belongs to the wallet. */
   readonly owns: (utxo: Utxo) => boolean
   /** How long inputs of an included transaction stay withheld: a provider may answer from an older block. */
   readonly withholdMs: number

@@ -3,7 +3,6 @@ import { arrayOf, reading } from '../../http/json.js'
 
 /** Items of a full page, the most that Blockfrost sends. */
 export const pageSize = 100
-/** Concurrent requests. */
 export const maxConcurrent = 5
 /** Attempts at reading something with several requests and no block in between. */
 const maxReads = 4

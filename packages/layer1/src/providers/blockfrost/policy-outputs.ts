@@ -14,9 +14,7 @@ const requestsPerAsset = 2
 
 interface PolicyOutputsOptions {
   readonly lists: Lists
-  /** The hash of the newest block. */
   tipHash(signal: AbortSignal): Promise<string>
-  /** The addresses that hold an asset. */
   holders(unit: string, signal: AbortSignal): Promise<readonly string[]>
   /** Items of the output list of an address, for one asset. */
   outputsOf(unit: string, holder: string, signal: AbortSignal): Promise<readonly unknown[]>

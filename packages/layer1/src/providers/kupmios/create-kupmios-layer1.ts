@@ -24,10 +24,8 @@ export interface KupmiosOptions extends Layer1Limits {
 }
 
 const mainnetMagic = 764824073
-/** Concurrent requests. */
 const maxConcurrent = 5
 const parametersForMs = 60_000
-/** Maximum number of remembered block heights. */
 const maxHeights = 1000
 
 /**

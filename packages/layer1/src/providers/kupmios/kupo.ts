@@ -20,7 +20,6 @@ import { createMemo } from '../memo.js'
 import { addressBytes, scriptOf, valueOfUnits } from '../output-content.js'
 
 const providerName = 'Kupo'
-/** Concurrent requests. */
 const maxConcurrent = 5
 const noBytes = new Uint8Array()
 
@@ -31,7 +30,6 @@ const languages: Readonly<Record<string, Script['language']>> = {
   'plutus:v3': 'PlutusV3',
 }
 
-/** Kupo's index of outputs. */
 export interface Kupo {
   /** Unspent outputs of one of Kupo's patterns. @param policy only those that hold an asset of it */
   unspent(pattern: string, signal: AbortSignal, policy?: string): Promise<Utxo[]>
