@@ -7,7 +7,6 @@ interface Pending<Item, Result> {
 }
 
 interface BulkOptions {
-  /** The most items in one call. */
   readonly maxItems: number
   /** Event-loop iterations without a new item before a call; at least one. */
   readonly quietIterations: number

@@ -38,12 +38,10 @@ export class HeldDeliveries {
     return true
   }
 
-  /** Releases a place. */
   leave(): void {
     this.#size--
   }
 
-  /** Records that the queue delivered a transaction. */
   delivered(): void {
     this.#lastDelivery = Date.now()
   }
