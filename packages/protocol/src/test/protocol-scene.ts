@@ -47,7 +47,6 @@ export const contracts = openContracts(parameters, 0)
 /** The same rollup with the policy of fraud proofs. */
 export const provableContracts = openContracts({ ...parameters, verdictPolicies: [ledgerFraudScript()] }, 0)
 
-/** The same rollup with a summons, and time for questions. */
 export const summonsContracts = openContracts(
   {
     ...parameters,

@@ -20,7 +20,6 @@ export const verdictPolicy: PlutusScript = {
 /** A block with this transactions root is fraud. */
 export const invalidRoot = new Uint8Array(32).fill(3)
 
-/** The verdict against a header, if it is one. */
 export const convict = (header: Header): Verdict => ({
   kind: 'minted',
   policy: verdictPolicy,
