@@ -1,4 +1,3 @@
-/** The `code` of an error; undefined for anything else. */
 export function codeOf(error: unknown): unknown {
   return error instanceof Error && 'code' in error ? error.code : undefined
 }

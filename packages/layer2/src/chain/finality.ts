@@ -21,7 +21,6 @@ const states = {
   merged: ['merged'],
 } as const
 
-/** The newest block of a finality. */
 export interface Head {
   /** Genesis if there is no block. */
   readonly tip: ChainTip

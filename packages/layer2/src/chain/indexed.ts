@@ -32,7 +32,6 @@ export type ReadIndex = Pick<
   | 'script'
 >
 
-/** The view's reads from the index. */
 type IndexedReads = Pick<
   ChainView,
   | 'outputs'

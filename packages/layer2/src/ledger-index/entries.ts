@@ -13,12 +13,10 @@ import {
 } from '@ratatosk/ledger'
 import type { FollowedTransaction, GenesisEntry } from './types.js'
 
-/** The index's rows of a sequence of transactions. */
 export interface IndexEntries {
   readonly transactions: { sequence: bigint; id: Uint8Array; valid: boolean }[]
   /** Outputs that it produces, spent within it or not. */
   readonly outputs: OutputEntry[]
-  /** Assets in those outputs. */
   readonly assets: AssetEntry[]
   /** Outputs that it spends and did not produce. */
   readonly spent: { reference: OutputReference; spentBy: bigint }[]

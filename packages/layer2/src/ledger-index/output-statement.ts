@@ -27,7 +27,6 @@ export const outputRow = {
   spentValid: nullable(bool),
 }
 
-/** The statement that reads a part of the outputs that match. */
 export function outputsStatement(query: OutputQuery, part: OutputPart, at: At) {
   const values = parametersOf()
   const conditions = conditionsOf(query, values)

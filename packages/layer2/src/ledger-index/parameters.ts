@@ -1,7 +1,6 @@
 import type { Parameter } from '@ratatosk/database'
 import type { IndexPart } from './types.js'
 
-/** The parameters of one statement, and how it refers to them. */
 export interface Parameters {
   readonly all: readonly Parameter[]
   /** @returns the parameter's name in SQL */

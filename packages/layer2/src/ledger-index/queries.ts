@@ -43,7 +43,6 @@ const scriptByHash = statement(
   sql`SELECT language, bytes FROM ${schema}.preimages WHERE hash = $1 AND language IS NOT NULL`,
 )
 
-/** Answers from the tables of the index. */
 export function openQueries(database: Database): IndexQueries {
   return {
     async outputs(query, part, at = {}) {

@@ -9,7 +9,6 @@ import {
   transactionOf,
 } from './transactions.js'
 
-/** The genesis of every history. */
 export const genesis: readonly LedgerEntry[] = genesisOf(
   Array.from({ length: 40 }, (_, number) => ({
     address: addressOf(number % 7, number % 3 === 0 ? 100 + (number % 2) : undefined),
@@ -28,7 +27,6 @@ export function numbersOf(seed: number): () => number {
   }
 }
 
-/** How often something happened. */
 export interface Happened {
   accepted: number
   blocks: number
