@@ -21,7 +21,6 @@ const concurrentBatches = 2
 interface ListAnswer<Row> {
   /** The text up to the array, including its bracket. */
   readonly head: string
-  /** Starts to read the rows. */
   rows(): Rows<Row>
   item(row: Row): string
   /** The text from the array's closing bracket on, given the number of rows. */
@@ -29,13 +28,11 @@ interface ListAnswer<Row> {
 }
 
 interface LargeAnswerOptions {
-  /** The most large answers sent at a time. */
   readonly maxLargeReads: number
   /** How long a client may accept no data before its connection is closed, in milliseconds. */
   readonly stallTimeoutMs: number
 }
 
-/** Runs one read of a batch. */
 type Reader = <T>(read: () => Promise<T>) => Promise<T>
 
 /**

@@ -12,7 +12,6 @@ const address = Type.String({
 })
 
 const badRequest = errorBody('A parameter is invalid; the message repeats it')
-/** The responses that every list may have. */
 const listResponses = {
   ...limitResponses(),
   400: badRequest,

@@ -8,7 +8,6 @@ import { renderHeartbeat, renderStart } from './render.js'
 interface EventStreamOptions {
   readonly feed: EventFeed
   readonly query: Pick<EventsQuery, 'filter' | 'filterKey'>
-  /** Where the stream starts. */
   readonly position: EventPosition
   /** Silence after which a heartbeat is sent, in milliseconds. */
   readonly heartbeatMs: number

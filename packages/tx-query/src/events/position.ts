@@ -30,10 +30,8 @@ export function covers(position: EventPosition, other: EventPosition): boolean {
   )
 }
 
-/** The later position of each kind. */
 export const latest = ofEachKind((one, other) => one > other)
 
-/** The earlier position of each kind. */
 export const earliest = ofEachKind((one, other) => one < other)
 
 function ofEachKind(isWanted: (one: bigint, other: bigint) => boolean) {

@@ -2,7 +2,6 @@ import type { HistoryPage, LedgerQueries, UtxoRow } from '../index.js'
 
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex')
 
-/** An in-memory ledger that records what it is asked. */
 export class MemoryLedger implements LedgerQueries {
   readonly transactions = new Map<string, Uint8Array>()
   readonly histories = new Map<string, Uint8Array[]>()

@@ -15,7 +15,6 @@ import { latest } from '../position.js'
 export const at = new Date('2026-03-04T05:06:07.891Z')
 const none: EventPosition = { accepted: 0n, rejected: 0n, block: 0n, verdict: 0n }
 
-/** A log of acceptances in memory. */
 export class MemoryLog implements EventLog {
   events: LedgerEvent[] = []
   readonly ranges: EventRange[] = []
@@ -62,7 +61,6 @@ export async function build(t: Test, options: Partial<EventsOptions> = {}) {
   return { log, server, sockets, records, ...(await listening(server)) }
 }
 
-/** An event as a client reads it. */
 export interface Received {
   id?: string
   event?: string
