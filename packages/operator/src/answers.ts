@@ -20,7 +20,6 @@ export function initAnswer(result: OperationResult): Initiated {
   return { message: `Initiation successful: ${transactionId}`, txHash: transactionId, rootUnit }
 }
 
-/** Body of `/commit`. */
 export function commitAnswer(result: OperationResult): Committed {
   if (result.kind === 'nothing-to-commit') return { message: 'Nothing to commit', transactions: 0 }
   if (result.kind !== 'committed') throw operationError('commit', result)
@@ -29,7 +28,6 @@ export function commitAnswer(result: OperationResult): Committed {
   return { message, headerHash, txHash: transactionId, transactions }
 }
 
-/** Body of `/merge`. */
 export function mergeAnswer(result: OperationResult): Merged {
   if (result.kind === 'nothing-to-merge') return { message: 'Nothing to merge' }
   if (result.kind !== 'merged') throw operationError('merge', result)
@@ -41,13 +39,11 @@ export function mergeAnswer(result: OperationResult): Merged {
   }
 }
 
-/** Body of `/reset`. */
 export function resetAnswer(result: OperationResult): Reset {
   if (result.kind !== 'reset') throw operationError('reset', result)
   return { message: 'Collected all UTxOs successfully!' }
 }
 
-/** Body of `/remove`. */
 export function removeAnswer(result: OperationResult): Removed {
   if (result.kind !== 'removed') throw operationError('remove', result)
   const { headerHash, transactionId, removed } = result

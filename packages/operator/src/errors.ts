@@ -1,7 +1,6 @@
 import { HttpError } from '@ratatosk/http'
 import type { OperationResult } from '@ratatosk/ports'
 
-/** The result of an init that found a root unit. */
 type RootExists = Extract<OperationResult, { kind: 'root-exists' }>
 
 /** 409: a root unit exists already; the body says where. `code` is `OPERATOR_ROOT_EXISTS`. */
