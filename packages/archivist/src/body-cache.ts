@@ -31,7 +31,6 @@ interface Derivation {
   state: 'open' | 'complete' | 'overflowed' | 'failed'
   /** The first chunk that did not fit, until a reader at that position takes over the source. */
   rest?: { readonly piece: Uint8Array; readonly position: number } | undefined
-  /** The reason of a failed derivation. */
   error?: unknown
 }
 

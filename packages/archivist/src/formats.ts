@@ -80,7 +80,6 @@ async function* blockJson(
   yield '}'
 }
 
-/** The ten fields of a header in their JSON form. */
 function headerFields(cbor: Uint8Array): HeaderFields {
   const header = decodeHeader(cbor)
   return {

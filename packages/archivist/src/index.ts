@@ -138,7 +138,6 @@ const plugin: FastifyPluginAsyncTypebox<ArchivistOptions> = async (fastify, opti
   )
 }
 
-/** Finds a block by what a request names. */
 type Find = (id: BlockId) => Promise<ArchivedBlock | undefined> | undefined
 
 /**
