@@ -7,7 +7,6 @@ import { isReadinessError, ProbeTimeoutError } from './errors.js'
  */
 export type Probe = (signal: AbortSignal) => Promise<void>
 
-/** A subsystem that is not ready. */
 interface Failure<Name extends string> {
   readonly name: Name
   /** For clients. */
