@@ -7,7 +7,6 @@ import {
 } from '@ratatosk/http'
 import { type Static, Type } from '@sinclair/typebox'
 
-/** A budget or cost of a script. */
 const ExecutionUnits = Type.Object(
   {
     memory: Type.String({ pattern: '^[0-9]+$', description: 'Memory units, a decimal integer' }),
@@ -16,7 +15,6 @@ const ExecutionUnits = Type.Object(
   { title: 'ExecutionUnits', description: 'A budget or cost of a script' },
 )
 
-/** A rule that a transaction breaks. */
 const FailedPredicate = Type.Object(
   {
     predicate: Type.String({
