@@ -13,7 +13,6 @@ const fewestSamples = 10
 /** V8's work between functions. */
 const neutral = new Set(['(root)', '(program)', '(idle)', '(garbage collector)'])
 
-/** The samples of a thread between two times. */
 export interface Samples {
   /** The part of the samples in which no function of a test is on the stack: 0 to 1. */
   readonly share: number
@@ -21,7 +20,6 @@ export interface Samples {
   readonly top: string
 }
 
-/** Samples what this thread runs. */
 export class Profiler {
   readonly #session = new Session()
   #started = false

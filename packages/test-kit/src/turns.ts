@@ -27,7 +27,6 @@ interface Times {
 interface Turn extends Omit<Times, 'at'> {
   readonly from: number
   readonly to: number
-  /** The last requests. */
   readonly asked: readonly string[]
 }
 
