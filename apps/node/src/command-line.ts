@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { nodeVersionProblem } from './node-version.js'
 
-/** The answer to a command line instead of a node: text to print, and the exit code. */
 interface CommandLineAnswer {
   readonly text: string
   readonly exitCode: 0 | 1 | 2

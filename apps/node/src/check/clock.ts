@@ -3,7 +3,6 @@ import { about, type ForeignTime, type NodeFinding } from './finding.js'
 /** Headers have whole seconds, and blocks have slots of a second. */
 const toleranceMs = 5000
 
-/** Compares this machine's clock with those of other machines. */
 export function clockFinding(times: readonly ForeignTime[]): NodeFinding {
   const { ok, failed } = about('clock')
   const wrong = times.filter(({ aheadMs }) => Math.abs(aheadMs) > toleranceMs)

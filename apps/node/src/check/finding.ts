@@ -23,7 +23,6 @@ export interface Inspection {
   readonly time?: ForeignTime
 }
 
-/** The time of another machine. */
 export interface ForeignTime {
   readonly source: string
   /** How far this machine's clock is ahead of it, in milliseconds. */

@@ -13,7 +13,6 @@ import {
 import { SettingsError } from '../errors.js'
 import type { Settings } from '../settings/schema.js'
 
-/** How the settings describe the administrator. */
 export interface AdministratorKeys {
   /** A parameter of the contracts. */
   readonly credential: Credential
@@ -22,7 +21,6 @@ export interface AdministratorKeys {
 }
 
 interface AdministratorSigning {
-  /** The wallet that pays for the administrator's transactions. */
   readonly wallet: WalletKeys
   /** If the administrator is a script: the script, and the keys that satisfy it together. */
   readonly script?: NativeScriptContent

@@ -25,7 +25,6 @@ interface HostOptions {
   readonly settings: Settings
   /** The ledger version of layer 2, which the devnet has too if it knows it. */
   readonly ledgerVersion: number
-  /** Database that holds the chain. */
   readonly database: Store['database']
   /** Serve the HTTP APIs even without DEVNET_PORT, for processes that may know the URL of the former host. */
   readonly served: { readonly formerUrl: string | undefined } | undefined

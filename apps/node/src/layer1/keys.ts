@@ -15,7 +15,6 @@ export interface NodeKeys {
   /** The operator's wallet, of a sequencer: signs headers and pays for commitments and merges. */
   readonly operator: WalletKeys | undefined
   readonly faucet: WalletKeys | undefined
-  /** The wallet that pays for fraud proofs. */
   readonly watcher: WalletKeys | undefined
 }
 

@@ -15,7 +15,6 @@ import { openLayer1 } from './open-layer1.js'
 /** Layer 1 and the rollup's contracts on it. */
 export interface Settlement {
   readonly layer1: Layer1
-  /** How its calls have ended. */
   readonly calls: () => readonly Layer1Calls[]
   /** Reads for HTTP clients, who share them so that they cannot spend the provider's quota. */
   readonly reads: SharedReads
@@ -31,7 +30,6 @@ const maxOperators = 100n
 /** Milliseconds. */
 const devnetTakeOverAfter = 15_000n
 
-/** Connects to layer 1. */
 export async function openSettlement(
   context: NodeContext,
   storage: Storage,

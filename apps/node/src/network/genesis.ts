@@ -25,7 +25,6 @@ const Entry = Type.Object({
 /** The fees of a block are counted in 64 bits: an honest operator never holds more than that. */
 const lovelaceLimit = 2n ** 64n
 
-/** The unspent outputs that a ledger starts with. */
 export interface LoadedGenesis {
   /** GENESIS_FILE; undefined for the devnet's own genesis. */
   readonly file: string | undefined

@@ -11,7 +11,6 @@ export interface Network {
   readonly kind: 'testnet' | 'mainnet'
   /** Network magic; a provider of layer 1 must report it. */
   readonly magic: number
-  /** Slots of layer 2. */
   readonly slots: SlotConfig
 }
 

@@ -12,7 +12,6 @@ import { statusSources } from './queued-submissions.js'
 import { commitmentWallet, maturityOf } from './state-queue.js'
 import { trustAnswers } from './trust.js'
 
-/** The reads of `/explorer` from the parts of a node. */
 export function explorerOptions(node: Node): ExplorerOptions {
   const { store, submissions, index, settlement, settings, network, keys, clock, duties } = node
   return {

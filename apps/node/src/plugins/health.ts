@@ -11,7 +11,6 @@ import type { Following } from '../work/following.js'
 /** Milliseconds by which the clocks of two machines may differ. */
 const clockToleranceMs = 60_000
 
-/** Probes of the parts that a node depends on. */
 export function healthOptions(node: Node): HealthOptions {
   const { store, queue, settlement, sequencer, following, index, settings, duties, clock } = node
   const isQueueInStore = settings.REDIS_URL === undefined

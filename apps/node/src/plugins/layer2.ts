@@ -13,7 +13,6 @@ import type { Node } from '../node.js'
 import { refuseForeignSockets } from '../server/cross-origin.js'
 import type { Settings } from '../settings/schema.js'
 
-/** Where the APIs of a finality are. */
 const prefixes: Readonly<Record<Finality, string>> = {
   accepted: '/l2',
   committed: '/l2/committed',
@@ -22,7 +21,6 @@ const prefixes: Readonly<Record<Finality, string>> = {
 
 const paths = { blockfrost: '/blockfrost/api/v0', kupo: '/kupo', ogmios: '/ogmios' } as const
 
-/** Options of {@link layer2Apis}. */
 interface Layer2ApisOptions {
   readonly views: ReadonlyMap<Finality, ChainView>
   readonly settings: Pick<Settings, 'CORS_ORIGIN' | 'MAX_CONNECTIONS' | 'OGMIOS_VERSION' | 'STALL_TIMEOUT_MS'>
@@ -44,7 +42,6 @@ export const layer2Apis: FastifyPluginAsync<Layer2ApisOptions> = async (server, 
   }
 }
 
-/** Opens the views of layer 2. */
 export async function openLayer2(node: Node): Promise<Layer2ApisOptions> {
   const { settings, network, parameters, clock, log, server, store, submissions, scripts } = node
   const index = present(node.index, 'index')

@@ -1,7 +1,6 @@
 import type { Metric, Sample } from '@ratatosk/health/metrics'
 import { shareAnswers } from '@ratatosk/http'
 
-/** A gauge without labels. */
 export function gauge(name: string, help: string, read: () => number | Promise<number>): Metric {
   return { name, help, kind: 'gauge', read: async () => [{ value: await read() }] }
 }

@@ -18,7 +18,6 @@ const queueEveryMs = 5_000
 const tipEveryMs = 15_000
 const walletEveryMs = 60_000
 
-/** The metrics of what this process runs and reaches. */
 export function metricsOptions(node: Node): MetricsOptions {
   const { settings, validation, sequencer, rootsCalls, settlement, keys, forwarder, following } = node
   const metrics = [

@@ -10,7 +10,6 @@ const walletEveryMs = 60_000
 const states = ['unavailable', 'valid', 'invalid', 'unprovable', 'removing', 'removed'] as const
 const outcomes = ['asked', 'answered', 'unanswered'] as const
 
-/** The metrics of a process that watches, or stands by to do so. */
 export function watcherMetrics({ settings, following, settlement, store, keys }: Node): Metric[] {
   if (!watches(settings) || following === undefined || settlement === undefined) return []
   const { verdicts } = store

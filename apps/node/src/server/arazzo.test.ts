@@ -123,7 +123,6 @@ function faultsOf(arazzo: Arazzo, { workflowId, inputs, steps, outputs }: Workfl
   return faults
 }
 
-/** Every string in a value. */
 function textsOf(item: unknown): string[] {
   if (typeof item === 'string') return [item]
   return typeof item === 'object' && item !== null ? Object.values(item).flatMap(textsOf) : []

@@ -1,6 +1,5 @@
 import { type TOptional, type TUnsafe, Type } from '@sinclair/typebox'
 
-/** The notes of a setting's schema beside JSON Schema. */
 interface SettingNotes {
   /** One line for the table of settings. */
   readonly description: string

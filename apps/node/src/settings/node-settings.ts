@@ -3,7 +3,6 @@ import { flag, oneOf, optional, optionalList, wholeNumber } from './kinds.js'
 
 const maxBytes = 1_099_511_627_776
 
-/** The settings of the role, and of the address where it listens. */
 export const roleSettings = {
   HOST: Type.String({ default: '127.0.0.1', minLength: 1, description: 'Address to listen on' }),
   PORT: wholeNumber({
@@ -26,7 +25,6 @@ export const roleSettings = {
   }),
 }
 
-/** Who may use the operator's endpoints. */
 export const accessSettings = {
   OPERATOR_TOKEN: optional({
     secret: true,
@@ -45,7 +43,6 @@ export const accessSettings = {
   }),
 }
 
-/** Where the ledger and the queue are. */
 export const storageSettings = {
   DATA_DIR: Type.String({
     default: '.ratatosk',
@@ -85,7 +82,6 @@ export const storageSettings = {
   }),
 }
 
-/** The settings of the genesis, and of validation. */
 export const ledgerSettings = {
   GENESIS_FILE: optional({
     defaultNote: "devnet: the devnet's",

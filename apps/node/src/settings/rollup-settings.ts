@@ -16,7 +16,6 @@ const maxLovelace = 1_000_000_000_000_000
 const yearMs = 31_536_000_000
 const hourMs = 3_600_000
 
-/** How to reach layer 1, and the keys to use there. */
 export const layer1Settings = {
   LAYER1_PROVIDER: oneOf(['devnet', 'blockfrost', 'kupmios'], {
     default: 'devnet',
@@ -142,7 +141,6 @@ export const contractSettings = {
   }),
 }
 
-/** When blocks are committed and merged. */
 export const sequencerSettings = {
   AUTO_INIT: Type.Optional(
     Type.Boolean({
@@ -221,7 +219,6 @@ export const sequencerSettings = {
   }),
 }
 
-/** Who may claim how much from the faucet. */
 export const faucetSettings = {
   FAUCET_TOKEN: optional({
     secret: true,

@@ -6,7 +6,6 @@ import { flag, oneOf, optionalList, wholeNumber } from './kinds.js'
 const milliseconds = (notes: { default: number; minimum: number; description: string }) =>
   wholeNumber({ ...notes, maximum: 600_000 })
 
-/** Endpoints that can be turned off. */
 export const endpointSettings = {
   SERVE_TX_STATUS: flag({
     default: true,
@@ -77,7 +76,6 @@ export const endpointSettings = {
   }),
 }
 
-/** How the server treats clients, and what it logs. */
 export const serverSettings = {
   CORS_ORIGIN: optionalList({
     pattern: '^(\\*|(?!null$)[a-zA-Z][a-zA-Z0-9+.-]*://[^\\s/?#@]+)$',

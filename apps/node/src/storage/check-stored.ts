@@ -86,7 +86,6 @@ function placeOf({ DATABASE_URL, DATABASE_SCHEMA, DATA_DIR }: Settings): string 
     : `the schema ${DATABASE_SCHEMA} of ${maskedUrl(DATABASE_URL)}`
 }
 
-/** The block version that a header states. */
 function versionOf(header: Uint8Array): string {
   try {
     return String(decodeHeader(header).blockVersion)

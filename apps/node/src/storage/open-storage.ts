@@ -21,7 +21,6 @@ import type { StoredHead } from './stored-ledger.js'
 export const beginAnew =
   'begin anew with another DATABASE_SCHEMA or, if DATABASE_URL is not set, another DATA_DIR.'
 
-/** The store and the queue of a node. */
 export interface Storage {
   readonly store: Store
   readonly queue: QueueBackend
@@ -143,12 +142,10 @@ async function opening<T>(open: () => Promise<T>): Promise<T> {
   }
 }
 
-/** The schema of the index's tables. */
 export function indexSchema({ DATABASE_SCHEMA }: Settings): string {
   return `${DATABASE_SCHEMA}_index`
 }
 
-/** The schema of the queue's tables. */
 export function queueSchema({ DATABASE_SCHEMA }: Settings): string {
   return `${DATABASE_SCHEMA}_queue`
 }

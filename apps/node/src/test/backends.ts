@@ -4,13 +4,11 @@ import { join } from 'node:path'
 import { databaseUrl, inDatabase, randomName, redisUrl, removeKeys, whyMissing } from '@ratatosk/test-kit'
 import type { Test } from 'tap'
 
-/** Settings of a node's store and queue. */
 export type Placement = Readonly<Record<string, string>>
 
 /** A kind of store and queue; every test gets its own, which is removed when the test ends. */
 export interface Backend {
   readonly name: string
-  /** The reason to skip its tests. */
   readonly skip: string | false
   place(t: Test): Promise<Placement>
 }

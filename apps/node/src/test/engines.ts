@@ -9,7 +9,6 @@ const run = promisify(execFile)
 /** Its lock file pins the binaries with their integrity. */
 const folder = fileURLToPath(new URL('../../../../scripts/engines', import.meta.url))
 
-/** A version of Node. */
 export interface Engine {
   readonly version: string
   /** Path of its program. */

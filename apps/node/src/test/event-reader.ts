@@ -1,6 +1,5 @@
 import { type ClientRequest, get, type IncomingMessage } from 'node:http'
 
-/** An event of `/events`. */
 interface ReadEvent {
   readonly id: string
   readonly type: string

@@ -109,7 +109,6 @@ export async function besideNode(t: Test, devnet: Devnet, environment: Readonly<
   }
 }
 
-/** A transaction with an empty witness set. */
 export const withoutWitnesses = (cbor: Uint8Array): Uint8Array =>
   concatBytes(Uint8Array.of(0x84), partsOf(cbor).body, Uint8Array.of(0xa0, 0xf5, 0xf6))
 

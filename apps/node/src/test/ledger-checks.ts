@@ -13,7 +13,6 @@ export async function missing(
     .map(({ txId }) => txId)
 }
 
-/** An address's whole history, page by page. */
 export async function wholeHistory(
   client: KeepAliveClient,
   address: string,
@@ -28,7 +27,6 @@ export async function wholeHistory(
   }
 }
 
-/** Every dead letter, newest first. */
 export async function allRejections({ rejections }: Store): Promise<Rejection[]> {
   const all: Rejection[] = []
   for (;;) {

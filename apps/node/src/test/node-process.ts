@@ -64,7 +64,6 @@ async function nodeProcess({ child, streams, ended, started }: ReturnType<typeof
   }
 }
 
-/** Starts a node that is expected to exit. */
 export async function failedStart(
   t: Test,
   environment: Readonly<Record<string, string>>,

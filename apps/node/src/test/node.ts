@@ -45,7 +45,6 @@ export async function initialised(url: string): Promise<void> {
   )
 }
 
-/** Posts a transaction. */
 export function submit(url: string, body: string | Buffer): Promise<Answer> {
   return ask(`${url}/submit`, { method: 'POST', headers: { 'content-type': 'text/plain' }, body })
 }

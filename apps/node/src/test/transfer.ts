@@ -20,7 +20,6 @@ import {
 import { type ProtocolParameters, parseProtocolParameters } from '@ratatosk/ledger'
 import type { Funds, Wallet } from './wallet.js'
 
-/** A signed transaction, ready to be submitted. */
 export interface Transfer {
   readonly hash: string
   readonly cborHex: string

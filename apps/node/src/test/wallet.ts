@@ -5,7 +5,6 @@ import {
   PrivateKey,
 } from '@dcspark/cardano-multiplatform-lib-nodejs'
 
-/** A key with its address. */
 export interface Wallet {
   readonly key: PrivateKey
   readonly address: Address

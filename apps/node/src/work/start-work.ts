@@ -15,11 +15,8 @@ import { startValidation } from './validation.js'
 export interface Work {
   readonly validation: ValidationWorker | undefined
   readonly sequencer: Sequencer | undefined
-  /** The roots of this process's blocks. */
   readonly roots: Roots | undefined
-  /** How long their calls have taken. */
   readonly rootsCalls: (() => readonly RootsCalls[]) | undefined
-  /** Sends the mempool to other operators. */
   readonly forwarder: Forwarder | undefined
   /** Follows the blocks of layer 1, and removes invalid ones where it watches. */
   readonly following: Following | undefined
@@ -27,7 +24,6 @@ export interface Work {
   readonly operations: Operations
 }
 
-/** Starts the workers of the node's role. */
 export async function startWork(
   context: NodeContext,
   storage: Storage,

@@ -1,7 +1,6 @@
 import { isSettingsError } from '../../errors.js'
 import { readSettings } from '../read.js'
 
-/** The messages with which settings are refused; none if they are valid. */
 export function problemsOf(environment: Record<string, string>): readonly string[] {
   try {
     readSettings(environment)
@@ -23,5 +22,4 @@ export const preprod: Record<string, string> = {
   OPERATOR_TOKEN: 'open sesame',
   SLASH_PENALTY: '50000000',
 }
-/** A valid seed phrase. */
 export const phrase = `${'test '.repeat(23)}sauce`

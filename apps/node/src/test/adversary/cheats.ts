@@ -14,7 +14,6 @@ const [lifeMs, aloneMs] = [2500n, 8000n]
 /** Milliseconds for which layer 1 is asked whether it has a block. */
 const awaitMs = 30_000
 
-/** A block of a cheat on layer 1. */
 interface CommittedLie {
   readonly wallet: Wallet
   readonly header: Header

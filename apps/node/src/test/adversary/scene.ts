@@ -49,7 +49,6 @@ export interface Outcome {
   readonly phases: Phases
 }
 
-/** The watcher's entry of a block. */
 interface ListedVerdict extends Pick<Outcome['verdict'], 'state' | 'policy' | 'fraud'> {
   readonly headerHash: string
   readonly foundAt: string

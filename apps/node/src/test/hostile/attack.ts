@@ -46,7 +46,6 @@ const roles: readonly Role[] = [
   },
 ]
 
-/** The outcome of an attack on a role. */
 export interface Outcome {
   readonly name: string
   readonly bodies: number

@@ -21,7 +21,6 @@ export interface AttackedNode extends NodeProcess {
 
 const probe = new URL('./probe.js', import.meta.url).href
 
-/** Starts a node under attack. */
 export async function spawnAttacked(
   t: Test,
   name: string,
