@@ -7,7 +7,6 @@ import { type CommandResult, command } from '../frame/command.js'
 import { connect, nodeArguments, timeoutMsOf } from '../frame/node-connection.js'
 import { createProgress } from '../frame/progress.js'
 
-/** `ratatosk audit` */
 export const auditCommand = command(
   'audit',
   'Derive the ledger once more from layer 1 and an archivist, judge its blocks, and compare a node',

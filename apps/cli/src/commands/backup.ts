@@ -8,7 +8,6 @@ const folderArguments = {
   ...configArgument,
 } as const
 
-/** `ratatosk backup` */
 export const backup = command(
   'backup',
   'Save the store of a node to a new folder; a node on an embedded store must be stopped',
@@ -19,7 +18,6 @@ export const backup = command(
   },
 )
 
-/** `ratatosk restore` */
 export const restore = command(
   'restore',
   'Restore a backup to an empty DATA_DIR, or to a database without the schemas; overwrites nothing',

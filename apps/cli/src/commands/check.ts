@@ -2,7 +2,6 @@ import type { Environment, NodeFinding } from '@ratatosk/node'
 import { command } from '../frame/command.js'
 import { configArgument, withConfigFile } from '../settings/config-file.js'
 
-/** `ratatosk check` */
 export const checkCommand = command(
   'check',
   'Check everything that a node with these settings needs; creates nothing',

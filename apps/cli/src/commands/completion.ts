@@ -1,6 +1,5 @@
 import { type Command, command } from '../frame/command.js'
 
-/** `ratatosk completion` */
 export function completion(root: () => Command): Command {
   return command(
     'completion',

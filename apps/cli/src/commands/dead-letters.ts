@@ -64,5 +64,4 @@ const drop = command(
   },
 )
 
-/** `ratatosk dead-letters` */
 export const deadLetters: Command = group('dead-letters', 'Rejected transactions', [list, show, replay, drop])

@@ -5,7 +5,6 @@ import { nodeArguments } from '../frame/node-connection.js'
 const stories = ['payment', 'fraud']
 const urlDescription = 'The node. Default: from HOST and PORT; if none answers there, the demo starts one'
 
-/** `ratatosk demo` */
 export const demo = command(
   'demo',
   'Follow payments on a devnet until their block is merged, or a fraud until its operator is slashed',

@@ -2,7 +2,6 @@ import { writeFile } from 'node:fs/promises'
 import { command } from '../frame/command.js'
 import { CommandError } from '../frame/errors.js'
 
-/** `ratatosk keygen` */
 export const keygen = command(
   'keygen',
   'Write a new seed phrase to a file that only its owner can read; print its address',

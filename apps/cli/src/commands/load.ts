@@ -6,7 +6,6 @@ import { type LateReason, type LoadReport, runLoad } from '../load/run-load.js'
 const mostPerSecond = 1000
 const mostSeconds = 3600
 
-/** `ratatosk load` */
 export const load = command(
   'load',
   "Submit payments of a devnet's test wallets at a rate, and report what came of them",

@@ -3,7 +3,6 @@ import { UsageError } from '../frame/errors.js'
 import { connect, nodeArguments } from '../frame/node-connection.js'
 import { visible } from '../frame/plain-text.js'
 
-/** `ratatosk mcp` */
 export const mcp = command(
   'mcp',
   'Serve tools for a node by the Model Context Protocol on standard input and output',

@@ -3,7 +3,6 @@ import { ada } from '../frame/ada.js'
 import { command } from '../frame/command.js'
 import { connect, nodeArguments } from '../frame/node-connection.js'
 
-/** `ratatosk operators` */
 export const operators = command(
   'operators',
   'List the operators on layer 1, their bonds and turns',

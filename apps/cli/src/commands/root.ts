@@ -18,7 +18,6 @@ import { verdicts } from './verdicts.js'
 import { verify } from './verify.js'
 import { wallet } from './wallet.js'
 
-/** The whole command. */
 export const root = group('ratatosk', 'Starts, checks and operates a Ratatosk node', [
   start,
   checkCommand,

@@ -1,7 +1,6 @@
 import { command } from '../frame/command.js'
 import { configArgument, withConfigFile } from '../settings/config-file.js'
 
-/** `ratatosk start` */
 export const start = command(
   'start',
   'Start a node in this process; with --json, its log is JSON',

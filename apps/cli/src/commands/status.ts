@@ -3,7 +3,6 @@ import { ada } from '../frame/ada.js'
 import { command } from '../frame/command.js'
 import { connect, nodeArguments } from '../frame/node-connection.js'
 
-/** `ratatosk status` */
 export const status = command(
   'status',
   'Show whether a node is ready, its network, blocks and wallet',

@@ -8,7 +8,6 @@ import { visible } from '../frame/plain-text.js'
 import { createProgress } from '../frame/progress.js'
 import { type Refusal, type SubmitReport, submitAll } from '../layer2/submit-all.js'
 
-/** `ratatosk submit <file>` */
 export const submit = command(
   'submit',
   'Submit the transactions of a file, one per line in hex, in order; again, it changes nothing',

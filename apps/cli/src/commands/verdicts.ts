@@ -8,7 +8,6 @@ import { connect, nodeArguments } from '../frame/node-connection.js'
 const states = ['unavailable', 'valid', 'invalid', 'unprovable', 'removing', 'removed'] as const
 const mostVerdicts = 500
 
-/** `ratatosk verdicts` */
 export const verdicts = command(
   'verdicts',
   'List what the watcher of a node found against blocks; fails if one is unprovable',

@@ -3,7 +3,6 @@ import type { Verification } from '../deployment/verify-block.js'
 import { command } from '../frame/command.js'
 import { createProgress } from '../frame/progress.js'
 
-/** `ratatosk verify <block>` */
 export const verify = command(
   'verify',
   'Judge a block from layer 1 and an archivist, without a node',

@@ -2,7 +2,6 @@ import { ada } from '../frame/ada.js'
 import { command } from '../frame/command.js'
 import { connect, nodeArguments } from '../frame/node-connection.js'
 
-/** `ratatosk wallet` */
 export const wallet = command(
   'wallet',
   'Show the balance of the wallet that pays for commitments',

@@ -5,7 +5,6 @@ export interface Story {
   say(text: string): void
 }
 
-/** A story that is written line by line. */
 export function createStory(write: (text: string) => void): Story {
   let steps = 0
   return {

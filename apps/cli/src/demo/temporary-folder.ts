@@ -3,7 +3,6 @@ import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** The folder of what a demo starts. */
 interface TemporaryFolder {
   readonly path: string
   remove(): void

@@ -14,7 +14,6 @@ export const deploymentArguments = {
   },
 } as const
 
-/** Layer 1 and blocks of a deployment. */
 interface JudgedDeployment extends Deployment {
   readonly archivist: BlockSource
   /** Base URL. */

@@ -3,7 +3,6 @@ import { renderUsage } from 'citty'
 import type { Command } from './command.js'
 import { UsageError } from './errors.js'
 
-/** A command that a command line names. */
 interface FoundCommand {
   readonly command: Command
   /** The names before its own, such as `ratatosk dead-letters`. */

@@ -6,11 +6,9 @@ const everyMs = 100
 /** A line on standard error that says how far a command is, if that is a terminal. */
 interface ProgressLine {
   show(text: string): void
-  /** Removes the line. */
   clear(): void
 }
 
-/** The line of a command that takes long. */
 export function createProgress({ isTerminal, writeError }: Shell): ProgressLine {
   let shownAt: number | undefined
   return {

@@ -9,7 +9,6 @@ export interface Refusal {
   readonly message: string
 }
 
-/** The results of the transactions. */
 export interface SubmitReport {
   /** How many the node has taken or refused. */
   readonly submitted: number
@@ -22,7 +21,6 @@ export interface SubmitReport {
   readonly stopped?: Refusal
 }
 
-/** Options of {@link submitAll}. */
 interface SubmitOptions {
   /** The first line that is submitted, from 1. */
   readonly fromLine?: number

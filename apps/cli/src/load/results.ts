@@ -33,7 +33,6 @@ export class Results {
     this.#expected.delete(txHash)
   }
 
-  /** Forgets all results so far. */
   reset(): void {
     this.#expected.clear()
     this.acceptedMs = []

@@ -8,7 +8,6 @@ import { manyDevnetFunds, openBuilder, type PaymentBuilder, type SignedPayment }
 import { type Quantiles, quantilesOf } from './quantiles.js'
 import { Results } from './results.js'
 
-/** How much is submitted, and for how long. */
 interface LoadOptions {
   /** Payments per second. */
   readonly rate: number

@@ -9,7 +9,6 @@ export interface ToolContext {
   readonly devnetUrl: string | undefined
 }
 
-/** A tool, as an MCP client sees and calls it. */
 export interface Tool {
   readonly name: string
   readonly description: string

@@ -1,6 +1,5 @@
 import { runCli } from '../index.js'
 
-/** The result of a command line. */
 export interface Run {
   readonly status: number
   readonly out: string

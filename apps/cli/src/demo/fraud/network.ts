@@ -7,7 +7,6 @@ import { generateMnemonic } from '@scure/bip39'
 import { wordlist } from '@scure/bip39/wordlists/english.js'
 import { fastify } from 'fastify'
 
-/** A node of the network. */
 interface Member {
   readonly node: RunningNode
   readonly client: Client

@@ -3,7 +3,6 @@ import { CommandError } from '../../frame/errors.js'
 import type { Story } from '../story.js'
 import type { DemoNetwork } from './network.js'
 
-/** The stakes before the lie. */
 export interface Stake {
   /** Key hash of the operator that cheats. */
   readonly cheatKey: string

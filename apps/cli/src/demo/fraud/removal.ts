@@ -10,7 +10,6 @@ import type { Stake } from './operators.js'
 const timeoutMs = 120_000
 const pollMs = 100
 
-/** How a false block ended. */
 interface Removal {
   readonly verdict: BlockVerdict
   /** The gain of the watcher's wallet, in lovelace. */
