@@ -18,7 +18,6 @@ export function ledgerEntries(genesis) {
   )
 }
 
-/** A transaction with its effect on the ledger. */
 export function acceptedTransaction(cbor) {
   const transaction = decodeTransaction(cbor)
   const { spent, produced } = effects(transaction)

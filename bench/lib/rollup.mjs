@@ -76,7 +76,6 @@ export async function openRollup(name, genesis) {
     layer1,
     /** A wallet of another operator. */
     otherOperator,
-    /** The genesis of the ledger. */
     entries,
     /** Of the outputs' trie. */
     folder,
