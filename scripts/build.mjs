@@ -21,7 +21,6 @@ const bundles = [
   ['node', 'apps/node/bundle-node.mjs'],
 ]
 
-/** A hash of files' paths and contents. */
 export function digest(root, paths) {
   const hash = createHash('sha256')
   for (const path of paths)

@@ -92,7 +92,6 @@ function code(names) {
   return [...names].map((name) => `\`${name}\``).join(', ')
 }
 
-/** The table of docs/routes.md. */
 export function routesTable(routes) {
   const rows = new Map()
   for (const { role, methods, path, summary, access } of routes) {

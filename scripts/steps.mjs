@@ -19,7 +19,6 @@ export function begin(name, intervalMs = everyMs) {
   }
 }
 
-/** Runs a step to its end. */
 export async function step(name, work) {
   const end = begin(name)
   const result = await work()
