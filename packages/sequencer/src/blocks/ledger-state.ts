@@ -12,10 +12,7 @@ const progressEvery = 200_000
 
 export type RootsContext = Pick<SequencerContext, 'store' | 'roots' | 'cache' | 'log' | 'step'>
 
-/**
- * Reverts or rebuilds the output trie to the state after the store's newest block. Repairs it after a crash.
- * @throws Error when the ledger's outputs do not have the block's root: the database was changed from outside
- */
+/** Aligns the output trie with the newest block. @throws Error if the ledger does not have its root */
 export async function alignRoots(context: RootsContext, newest: Block | undefined): Promise<void> {
   const { roots, cache, log } = context
   const wanted = newest?.utxosRoot ?? cache.genesisRoot

@@ -77,10 +77,7 @@ function tailOf({ contracts }: SequencerContext, { root: present, local, tail, p
   return { root, block, hash, utxosRoot, endTime }
 }
 
-/**
- * Reads the registry; a change may be a slashing, so the whole queue is compared before the next block.
- * @throws {SequencerError} `SEQUENCER_NOT_REGISTERED` when the operator is not in it
- */
+/** Reads the registry; a change may be a slashing. @throws {SequencerError} `SEQUENCER_NOT_REGISTERED` */
 async function readOperators(context: SequencerContext): Promise<RegistryElement> {
   const registry = await findRegistry(context)
   context.cache.readRegistry(registry && outputReferenceKey(registry.utxo.reference))

@@ -86,10 +86,7 @@ export async function isRemoved(
 /** Prunings in a row that change nothing before layer 1's answers are considered inconsistent. */
 const maxFutile = 8
 
-/**
- * Prunes until no block is stale; returns their hashes. Continues a former call. Throws as
- * `submitAndConfirm`.
- */
+/** Prunes until no block is stale, again after a crash; returns hashes. Throws as `submitAndConfirm`. */
 export async function pruneStale(context: SequencerContext): Promise<readonly Uint8Array[]> {
   const pruned: Uint8Array[] = []
   for (let futile = 0; futile < maxFutile; ) {

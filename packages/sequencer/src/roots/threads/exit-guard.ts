@@ -1,10 +1,7 @@
 /** Shared by the main thread and a thread that it asks: 1 while the main thread waits for an answer. */
 export type Busy = Int32Array<SharedArrayBuffer>
 
-/**
- * Delays `process.exit()` until a thread is idle: a thread stopped inside an LMDB transaction never ends, and
- * keeps the process from ending.
- */
+/** Delays `process.exit()` until a thread is idle: one stopped in an LMDB transaction never ends. */
 interface ExitGuard {
   readonly busy: Busy
   /** To be called before each request to the thread. */
