@@ -74,10 +74,7 @@ export const headerColumns = (block: BlockHeader) =>
     block.endTime,
   ] as const
 
-/**
- * The height of a block after this header hash.
- * @throws StoreError `STORE_CONFLICT` if it is not the newest
- */
+/** The height after this header hash. @throws StoreError `STORE_CONFLICT` if it is not the newest */
 export async function heightAfter(transaction: Connection, previousHeaderHash: Uint8Array): Promise<bigint> {
   const [newest] = await transaction.query(newestBlock)
   if (Buffer.compare(previousHeaderHash, newest?.headerHash ?? noHeaderHash) !== 0) {

@@ -126,10 +126,7 @@ const shift = renumber(sql`
 
 const newestInMempool = newestBetween('mempool_transactions')
 
-/**
- * Moves transactions of the mempool into a block.
- * @throws StoreError `STORE_CONFLICT` if one is missing, or spends what the block does not have
- */
+/** Moves mempool transactions into a block. @throws StoreError `STORE_CONFLICT` if one does not fit */
 export async function moveToBlock(
   transaction: SqlTransaction,
   held: readonly HeldTransaction[],
