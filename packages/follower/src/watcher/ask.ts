@@ -50,10 +50,7 @@ export async function termOf(
   return { now: slotToTime(slots, slot), validUntil, deadline, isInTime }
 }
 
-/**
- * Whether any question waits already. One with a later deadline counts for nothing: an operator could ask it
- * to gain time.
- */
+/** Whether any question waits. A later deadline counts for nothing: an operator could gain time by it. */
 export const isAsked = (
   { open, pending }: Waiting,
   wanted: WantedQuestion,

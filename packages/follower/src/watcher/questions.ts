@@ -55,10 +55,7 @@ export async function readOpenQuestions({
   return found
 }
 
-/**
- * Follows recorded and foreign questions about a block: sends unknown ones again, forgets expired ones, and
- * reads the answers to those that are spent.
- */
+/** Follows questions about a block: resends unknown ones, forgets expired ones, reads answers. */
 export async function followQuestions(
   context: WatcherContext,
   book: QuestionBook,

@@ -19,10 +19,7 @@ import { elementsOf, readHeld, readOperators, readScripts } from './read-layer1.
 import { removeByVerdict } from './remove-by-verdict.js'
 import { buildAndSend, follow, removalsOf } from './send.js'
 
-/**
- * Takes the next step of a removal: records the finding, follows what was sent, searches a proof and sends.
- * Without a proof, asks for what the operator hides.
- */
+/** Takes the next step of a removal; without a proof, asks for what the operator hides. */
 export async function advanceRemoval(
   context: WatcherContext,
   job: Job,
