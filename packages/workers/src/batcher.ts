@@ -11,10 +11,7 @@ const steadyFactor = 5
 /** A batch of this size is followed by others: a client that waits for each transaction is no stream. */
 const steadySize = 4
 
-/**
- * Runs one batch of items at a time: when it is full, after a pause, or when its first item has waited long
- * enough.
- */
+/** Runs one batch at a time: when it is full, after a pause, or when its first item waited long enough. */
 export class Batcher<Item> {
   readonly #limits: BatchLimits
   readonly #run: (items: readonly Item[]) => Promise<void>

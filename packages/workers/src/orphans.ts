@@ -103,10 +103,7 @@ export interface SharedOrphan {
   readonly until: number
 }
 
-/**
- * Sends copies to the other workers on the queue: a delivery and the output that it misses may come to
- * different ones. A lost message costs an attempt, not the transaction.
- */
+/** Sends copies to other workers: the missed output may come to them. A lost message costs an attempt. */
 export interface OrphanExchange {
   share(orphan: SharedOrphan): void
 }

@@ -23,10 +23,7 @@ const maxRemembered = 10_000
 const maxRememberedBytes = 16 * 1024 * 1024
 const rememberedMs = 10 * 60_000
 
-/**
- * Runs scripts, the cheapest first by declared units, and remembers outcomes: the transaction and the outputs
- * that it names fix all inputs of a script.
- */
+/** Runs scripts, cheapest first, and remembers outcomes: transaction and named outputs fix all inputs. */
 export class ScriptRuns<Holder extends { readonly cost: bigint }> {
   readonly #phaseTwo: PhaseTwo | undefined
   readonly #concurrency: number

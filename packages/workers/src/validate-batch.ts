@@ -15,10 +15,7 @@ export type Decision =
   | { readonly kind: 'accepted' }
   /** It was in the ledger before. */
   | { readonly kind: 'known' }
-  /**
-   * `failures`: all predicates of both phases, A first. `spentBy`: hex id of the accepted spender of an
-   * input, if nothing else is wrong for good.
-   */
+  /** `failures` of both phases, A first. `spentBy`: hex id of an input's spender, if all else is right. */
   | { readonly kind: 'rejected'; readonly failures: Failures; readonly spentBy?: string }
   /** A later attempt may succeed. `missing`: the outputs that are unknown, by `outputReferenceKey`. */
   | { readonly kind: 'retriable'; readonly failures: Failures; readonly missing: readonly string[] }
