@@ -30,10 +30,7 @@ export interface ServerLimits {
   readonly alwaysServed?: readonly string[]
 }
 
-/**
- * Pending requests per connection. Node calls the handlers of all that arrive together, even if the client
- * does not read the responses.
- */
+/** Pending requests per connection: Node calls all their handlers, read or not. */
 const maxPipelined = 16
 
 /** How long a connection beyond {@link patientLimit} waits for its request, in milliseconds. */
