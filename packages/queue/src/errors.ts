@@ -54,10 +54,7 @@ export function isQueueError(value: unknown): value is QueueError {
   return value instanceof Error && value.name === 'QueueError'
 }
 
-/**
- * Copies an error without its driver's properties: ioredis attaches the command's arguments (a password, a
- * transaction), and a logger would print them.
- */
+/** Copies an error without its driver's properties, such as a command's arguments with a password. */
 export function withoutSecrets(error: unknown): Error {
   if (!(error instanceof Error)) return new Error(String(error))
   const copy = new Error(error.message)

@@ -56,10 +56,7 @@ export async function connectPglite(options: PGliteConnectOptions): Promise<Conn
   }
 }
 
-/**
- * Appends the queue's schema to the search path of PGlite's one session, so that other users find the same
- * tables as before.
- */
+/** Appends the queue's schema to PGlite's one search path: other users find the same tables as before. */
 async function shareSearchPath(pool: PGlitePool, schema: string): Promise<void> {
   await pool.query(
     `SELECT set_config('search_path', current_setting('search_path') || ', ' || $1, false)

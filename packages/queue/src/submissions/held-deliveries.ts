@@ -10,10 +10,7 @@ const quietMs = 250
 /** … but a held delivery does not wait longer than this past its due time. */
 const maxOverdueMs = 5_000
 
-/**
- * Keeps deliveries that will be repeated in memory: on PGlite, returning one to the queue and taking it again
- * costs several statements. Waiting transactions go first, as in the queue.
- */
+/** Keeps deliveries to be repeated in memory: a return to PGlite's queue costs several statements. */
 export class HeldDeliveries {
   readonly #capacity: number
   readonly #waiting: () => Promise<number>

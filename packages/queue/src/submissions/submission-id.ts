@@ -22,10 +22,7 @@ export function newJobId(process: string, number: number, { transactions, bytes 
   return [process, ...numbers.map((each) => each.toString(36))].join('.')
 }
 
-/**
- * The id of a submission, with its transaction id if shaped like one, so that its status can be found without
- * storing submissions. `index` from 0.
- */
+/** A submission's id, with its transaction id if it has one: its status needs no other record. */
 export function newSubmissionId(jobId: string, index: number, cbor: Uint8Array): string {
   const id = `${jobId}.${index.toString(36)}`
   const transactionId = transactionIdOf(cbor)

@@ -201,10 +201,7 @@ function limitOf(name: string, value = Number.POSITIVE_INFINITY): number {
   return value
 }
 
-/**
- * Adds simultaneous submissions as few jobs: a job costs as much as many transactions. Skips `Queue.addBulk`,
- * which also creates unused `Job` objects.
- */
+/** Adds simultaneous submissions as few jobs. Skips `Queue.addBulk`, which also creates `Job` objects. */
 function inserter(
   backend: QueueBackend,
   jobs: JobQueue<QueuedTransactions>,

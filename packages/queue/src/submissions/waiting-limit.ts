@@ -5,10 +5,7 @@ const recountMs = 250
 /** Counting takes at most one part in this many of the time. */
 const countingShare = 20
 
-/**
- * Limits waiting transactions and bytes by estimates: the last count plus own additions since. Others'
- * additions within a quarter of a second can exceed the limit.
- */
+/** Limits waiting transactions and bytes by the last count plus own additions; others' may exceed it. */
 export class WaitingLimit {
   readonly #limit: QueueSize
   readonly #count: () => Promise<QueueSize>
