@@ -154,10 +154,7 @@ export function indexedReads(
     return (await steady(stateOf, read)).value
   }
 
-  /**
-   * Pages of one state, with other requests in between.
-   * @throws {ChainUnavailableError} after an undo: the state is gone
-   */
+  /** Pages of one state. @throws {ChainUnavailableError} after an undo: the state is gone */
   async function* readPages(query: OutputQuery, order: NonNullable<ListPart['order']>) {
     const { value: state, check } = await steady(snapshot, async (now) => now)
     let after: IndexedOutput | undefined

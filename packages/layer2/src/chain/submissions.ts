@@ -54,10 +54,7 @@ const pendingMs = 60_000
 /** Maximum number of pending submissions that are remembered. */
 const maxPending = 100_000
 
-/**
- * Enqueues transactions and waits until validation in any process decides them. Results come from the store,
- * so they are durable.
- */
+/** Enqueues transactions and waits until they are decided. Results are from the store: durable. */
 export function createSubmissions(options: SubmissionsOptions): Submissions {
   const { queue, store, maxTransactionSize, submitTimeoutMs, log } = options
   const waiting = new Set<Waiting>()
