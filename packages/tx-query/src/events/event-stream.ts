@@ -20,10 +20,7 @@ interface EventStreamOptions {
 /** Bytes that wait before no further page is read. */
 const highWaterMark = 16_384
 
-/**
- * The events of one client. Reads a page when the client has taken the one before, and ends a client that
- * takes too long: it resumes from its last id.
- */
+/** The events of one client, page by page as it takes them. Ends a slow one, which resumes by its id. */
 export class EventStream extends Readable implements FeedClient {
   readonly #options: EventStreamOptions
   #position: EventPosition
