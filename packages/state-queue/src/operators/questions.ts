@@ -6,10 +6,7 @@ import type { ListedQuestion, OpenQuestions } from './ports.js'
 /** Bytes that a question takes in memory beside those of its fields, about. */
 const overhead = 256
 
-/**
- * Open questions by deadline; of more than `maxBytes`, the first. Anyone can ask thousands: other work runs
- * in between.
- */
+/** Open questions by deadline, at most `maxBytes`. There may be thousands: other work runs in between. */
 export async function collectQuestions(
   source: OpenQuestions,
   maxBytes: number,
