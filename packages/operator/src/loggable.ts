@@ -1,10 +1,7 @@
 /** Levels of nesting that are logged. */
 const maxDepth = 16
 
-/**
- * Converts a value to JSON for the log, without functions. Circular references become `[circular]`, too deep
- * ones `[deeper]`.
- */
+/** Converts a value to JSON for the log. Circular references become `[circular]`, deep ones `[deeper]`. */
 export function loggable(value: unknown): unknown {
   return toJson(value, [])
 }
