@@ -7,10 +7,7 @@ const pieceSize = 65_536
 interface BodyCache {
   /** Bytes of cached bodies and of bodies that are being derived; at most the limit. */
   readonly bytes: number
-  /**
-   * Yields a body in chunks of about 64 KiB, cached when a reader reaches its end, if it fits. `derive` must
-   * produce the same bytes each time.
-   */
+  /** Yields a body in chunks of 64 KiB, cached at its end if it fits. `derive` repeats the same bytes. */
   read(key: string, derive: () => AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void>
 }
 
