@@ -9,10 +9,7 @@ export const maxTextLength = 256
 /** Control characters, which databases refuse, and lone surrogates, which databases cannot tell apart. */
 const forbidden = /[\p{Cc}\p{Cs}]/u
 
-/**
- * Reads a claim: the shape of its fields, then the address.
- * @throws {InvalidClaimError} naming the field; {FaucetError} with an `ADDRESS_…` code
- */
+/** Reads a claim. @throws {InvalidClaimError} naming the field; {FaucetError} with an `ADDRESS_…` code */
 export function readClaim(body: unknown): ClaimRequest {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     throw new InvalidClaimError('body', 'must be a JSON object')

@@ -31,10 +31,7 @@ const messages: { readonly [code in FaucetErrorCode]: string } = {
   INTERNAL: 'Something went wrong',
 }
 
-/**
- * Seconds after which a claim may succeed: the rolling day of `IP_LIMIT`; a minute for `DEPLETED`, whose
- * refill is unknown.
- */
+/** Seconds until a retry: the rolling day of `IP_LIMIT`; for `DEPLETED` a minute, as refills are unknown. */
 const retryAfterSeconds: { readonly [code in FaucetErrorCode]?: number } = { IP_LIMIT: 86_400, DEPLETED: 60 }
 
 /** A refused or failed claim. Its `code` is that of the body with the prefix `FAUCET_`. */

@@ -31,10 +31,7 @@ interface LogLine {
   err?: { message: string; code?: string; stack: string }
 }
 
-/**
- * A server with the plugin over a payer that returns `answers.result` and records its requests. It throws an
- * {@link OverloadedError} before.
- */
+/** A server with the plugin over a payer that returns `answers.result`, or throws an overload before. */
 export async function build(t: Test, options: Partial<FaucetOptions> = {}) {
   const asked: ClaimRequest[] = []
   const log: LogLine[] = []
