@@ -14,10 +14,7 @@ import type { Settings } from './settings/schema.js'
 export interface ContextOptions {
   /** Default: a logger to standard output, according to LOG_LEVEL and LOG_FORMAT. */
   readonly log?: Logger
-  /**
-   * Current time in POSIX milliseconds, of validity intervals and of a devnet that this process hosts.
-   * Default: `Date.now`.
-   */
+  /** Current time in POSIX milliseconds, of validity intervals and an own devnet. Default: `Date.now`. */
   readonly clock?: () => number
 }
 

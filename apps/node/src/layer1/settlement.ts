@@ -107,10 +107,7 @@ function summonsOf({ settings, network }: NodeContext): Pick<ContractParameters,
   return isWanted ? { summons } : {}
 }
 
-/**
- * The policies of VERDICT_POLICIES; on a devnet, by default, all that know layer 2's rules, which are a
- * parameter of them.
- */
+/** The policies of VERDICT_POLICIES; on a devnet, by default, all that take layer 2's rules. */
 function verdictPoliciesOf({ settings, network, parameters }: NodeContext): readonly PlutusScript[] {
   const rules = { parameters, networkId: network.id, slots: network.slots }
   const { VERDICT_POLICIES: named } = settings

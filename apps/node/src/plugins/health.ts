@@ -63,10 +63,7 @@ export function fullDisk(error: unknown): string | undefined {
   return fullDisk(error.cause)
 }
 
-/**
- * Checks the clock against layer 1's tip: with a clock that is behind, no transaction would be included.
- * @throws {ReadinessError} while the tip is in the future
- */
+/** @throws {ReadinessError} while layer 1's tip is in the future: no transaction would be included */
 export function checkClock({ slot }: Pick<Tip, 'slot'>, slots: SlotConfig, now: number): void {
   const ahead = Number(slotToTime(slots, slot)) - now
   if (ahead <= clockToleranceMs) return

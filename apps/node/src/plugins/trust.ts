@@ -3,10 +3,7 @@ import type { TrustAnswer } from '@ratatosk/explorer'
 import { takeOverAfterOf } from '@ratatosk/protocol'
 import type { Node } from '../node.js'
 
-/**
- * The trust assumptions of this deployment, with settings and facts of the contracts. Without layer 1 it
- * answers nothing.
- */
+/** The trust assumptions of this deployment. Without layer 1, contracts are unknown: no answer. */
 export function trustAnswers({ settlement, settings, duties }: Node): readonly TrustAnswer[] {
   if (settlement === undefined) return []
   const { parameters } = settlement.contracts

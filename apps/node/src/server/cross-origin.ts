@@ -49,10 +49,7 @@ export async function allowOrigins(
   })
 }
 
-/**
- * Refuses WebSockets of pages that CORS_ORIGIN does not list: browsers send no preflight request for them.
- * Other clients send no `Origin`.
- */
+/** Refuses WebSockets of unlisted origins (CORS_ORIGIN): browsers send no preflight request for them. */
 export function refuseForeignSockets(
   server: FastifyInstance,
   { CORS_ORIGIN: origins = [] }: Pick<Settings, 'CORS_ORIGIN'>,

@@ -12,10 +12,7 @@ const countTimeoutMs = 500
 
 type LoadSettings = Pick<Settings, 'MAX_EVENT_LOOP_DELAY_MS' | 'QUEUE_PREFIX' | 'RATE_LIMIT' | 'REDIS_URL'>
 
-/**
- * Refuses requests under overload, and those of a busy address, on routes registered afterwards without the
- * config `servedUnderLoad`.
- */
+/** Refuses requests under overload or of a busy address, except to `servedUnderLoad` routes. */
 export async function limitLoad(server: FastifyInstance, settings: LoadSettings): Promise<void> {
   const { MAX_EVENT_LOOP_DELAY_MS, RATE_LIMIT } = settings
   if (MAX_EVENT_LOOP_DELAY_MS > 0) await refuseUnderPressure(server, MAX_EVENT_LOOP_DELAY_MS)

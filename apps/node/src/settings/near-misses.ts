@@ -1,9 +1,6 @@
 import { settingNotes } from './schema.js'
 
-/**
- * Messages about environment variables spelled almost like a setting. Names of up to five letters allow one
- * edit, longer ones two: `HOME` is not `HOST`.
- */
+/** Messages about misspelled settings: one edit up to five letters, else two, as `HOME` is not `HOST`. */
 export function nearMisses(environment: Readonly<Record<string, string | undefined>>): string[] {
   const names = [...settingNotes].flatMap(([name, { secret }]) => (secret ? [name, `${name}_FILE`] : [name]))
   const known = new Set(names)

@@ -11,10 +11,7 @@ export const fileLimits = {
 
 const pieceBytes = 65_536
 
-/**
- * The text of a regular file; devices, pipes and sockets may have no end.
- * @throws Error whose message follows a colon
- */
+/** The text of a regular file; devices and pipes may not end. @throws Error to be put behind a colon */
 export function readRegularFile(path: string | URL, maxBytes: number): string {
   const file = opened(path)
   try {

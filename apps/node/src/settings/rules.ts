@@ -253,10 +253,7 @@ function rulesOfSummons({ MATURITY_WINDOW_MS, OPERATOR_BOND }: Settings): string
   return problems
 }
 
-/**
- * Off the devnet, a short window or a small bond leaves no time or stake for challenges, and a summons could
- * cost an honest operator its bond.
- */
+/** Off the devnet, challenges need time and a stake, and a summons could cost an honest bond. */
 function rulesOfContracts(settings: Settings): string[] {
   const { NODE_ROLE, NETWORK, MATURITY_WINDOW_MS, OPERATOR_BOND, SLASH_PENALTY, VERDICT_POLICIES } = settings
   if (!duties[NODE_ROLE].reachesLayer1) return []

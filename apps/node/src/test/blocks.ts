@@ -1,9 +1,6 @@
 import type { Lease, Store } from '@ratatosk/store'
 
-/**
- * Makes a block of the oldest transactions, with the bytes of `number` (1 to 255) as hashes.
- * @throws if there are none
- */
+/** Makes a block of the oldest transactions; `number` (1 to 255) is in its hashes. @throws without any */
 export async function buildBlock(
   { blocks }: Pick<Store, 'blocks'>,
   lease: Lease,

@@ -15,10 +15,7 @@ export interface Engine {
   readonly program: string
 }
 
-/**
- * The Node versions of the node, installed on first use, or why not.
- * @throws if RATATOSK_REQUIRE_SERVICES=1 requires them
- */
+/** Node versions, installed on first use, or why not. @throws if RATATOSK_REQUIRE_SERVICES requires them */
 export async function engines(): Promise<readonly Engine[] | string> {
   if (process.platform !== 'linux' || process.arch !== 'x64') return 'The binaries are for Linux on x64'
   const { dependencies } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'))

@@ -53,10 +53,7 @@ export async function besideNode(t: Test, devnet: Devnet, environment: Readonly<
     readOperators,
     readScripts,
 
-    /**
-     * Commits a lying operator's block: invalid transactions with matching roots. `merged`: those of all
-     * earlier blocks.
-     */
+    /** Commits invalid transactions with matching roots. `merged`: those of all earlier blocks. */
     async commitForged(
       merged: readonly Uint8Array[],
       transactions: readonly Uint8Array[],

@@ -27,10 +27,7 @@ export interface Following {
   fault(): string | undefined
 }
 
-/**
- * Follows layer 1's blocks: an archivist always, a sequencer where it watches. Processes of a sequencer share
- * store and wallet, so one watches at a time.
- */
+/** Follows layer 1's blocks. Of a sequencer's processes, one watches: they share store and wallet. */
 export async function startFollowing(
   context: NodeContext,
   storage: Storage,

@@ -31,10 +31,7 @@ export function startForwarder(
   return forwarder
 }
 
-/**
- * Whether this operator is in turn, by local time and registry. A registry holds for two turns, so it is read
- * once in each.
- */
+/** Whether this operator is in turn. A registry holds for two turns, so it is read once in each. */
 function turnOf(
   { keys, clock }: NodeContext,
   { layer1, contracts }: Pick<Settlement, 'layer1' | 'contracts'>,

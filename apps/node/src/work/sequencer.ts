@@ -25,10 +25,7 @@ import type { Storage } from '../storage/open-storage.js'
 import { openRebuildable } from '../storage/rebuildable.js'
 import { type RootsCalls, timeRoots } from './timed-roots.js'
 
-/**
- * Commits and merges blocks, or stands by while another process does. Does not wait for layer 1. Without
- * `directory`, roots are in memory.
- */
+/** Commits and merges blocks, or stands by. Does not wait for layer 1. No `directory`: roots in memory. */
 export async function startSequencer(
   context: NodeContext,
   storage: Storage,

@@ -43,10 +43,7 @@ interface Rivals {
   readonly nodes: readonly [number, number]
 }
 
-/**
- * Submits single payments, chains of three and conflicting pairs to running nodes by turns. Without an answer
- * it goes to the next node, as a wallet would.
- */
+/** Submits payments, chains of three and conflicting pairs by turns; without an answer, to the next node. */
 export function openLoad(t: Test, nodes: readonly OperatorNode[], count: number, pauseMs: number) {
   const clients: readonly KeepAliveClient[] = nodes.map(({ url }) => keepAliveClient(t, url))
   const payers: string[] = []
