@@ -25,10 +25,7 @@ function linesOf(path: string, problems: readonly string[]): readonly string[] {
 /** Every setting by its name. */
 type Kinds = ReadonlyMap<string, 'secret' | 'plain'>
 
-/**
- * The environment, completed by a settings file. Secrets are only in files that `<NAME>_FILE` names.
- * @throws CommandError
- */
+/** The environment, completed by a settings file; secrets only by `<NAME>_FILE`. @throws CommandError */
 export async function withConfigFile(
   path: string | undefined,
   environment: Environment,
