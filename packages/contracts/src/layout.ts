@@ -18,7 +18,6 @@ export const Element = { content: 0, link: 1 } as const
 export const Registry = { operators: 0, queue: 1, running: 2, size: 3 } as const
 export const Operator = { vkey: 0, bond: 1, activeFrom: 2, activeUntil: 3 } as const
 
-/** Constructors of the state queue's minting redeemer. */
 export const QueueAction = { init: 0, deinit: 1, commit: 2, merge: 3, remove: 4, prune: 5 } as const
 /** Constructors of the `approach` of `remove` and `slash`: who decides, and the operator's registry state. */
 export const Approach = { active: 0, retired: 1, 'already-slashed': 2, 'by-administrator': 3 } as const

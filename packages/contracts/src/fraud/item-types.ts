@@ -1,5 +1,5 @@
 /*
- * What the ledger decodes of each item of a body and a witness set, as far as no other claim says so: the
+ * The type that the ledger decodes for each item of a body and witness set, unless other claims have it: the
  * transaction policy and the search for frauds read items by the same types.
  */
 

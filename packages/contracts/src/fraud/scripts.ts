@@ -40,11 +40,9 @@ export function transactionFraudScript(rules: ProvableRules): PlutusScript {
   return applyParameters(compiledCode(title), rulesData(rules))
 }
 
-/** Whether there is a transaction policy for these rules. */
 export const hasTransactionPolicy = ({ parameters }: ProvableRules): boolean =>
   transactionPolicies.has(parameters.ledgerVersion.major)
 
-/** The parameters of the transaction policy. */
 export function rulesData({ parameters, networkId, slots }: ProvableRules): bigint[] {
   const { memory, steps } = parameters.executionPrices
   const { numerator, denominator } = parameters.referenceScriptCostPerByte

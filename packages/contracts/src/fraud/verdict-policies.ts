@@ -7,11 +7,9 @@ import {
   witnessFraudScript,
 } from './scripts.js'
 
-/** A policy whose tokens are verdicts. */
 interface VerdictPolicy {
   /** @throws ContractsError if there is none for these rules */
   script(rules: ProvableRules): PlutusScript
-  /** Whether there is a script for these rules. */
   covers(rules: ProvableRules): boolean
   /** Whether its script is the same for all rules. */
   readonly isUniversal: boolean

@@ -2,10 +2,8 @@
  * The constructors and fields of the summons: its script reads and codecs write them.
  */
 
-/** Constructors of a question: what it asks for. */
 export const QuestionKind = { chunk: 0, subtree: 1, leaf: 2 } as const
 
-/** Fields of a question. */
 export const Question = { headerHash: 0, root: 1, key: 2, hash: 3, deadline: 4, refund: 5 } as const
 
 /** Constructors of the redeemers: `ask` mints; `answer` and `expire` spend the question. */

@@ -5,7 +5,6 @@ export function withField(cbor: Uint8Array, path: readonly number[], value: Plut
   return encodePlutusData(replaced(decodePlutusData(cbor), path, value))
 }
 
-/** A datum with another constructor at a path. */
 export function withConstructor(cbor: Uint8Array, path: readonly number[], index: number): Uint8Array {
   const data = dataAt(cbor, path)
   if (typeof data !== 'object' || !('fields' in data)) throw new TypeError('no constructor there')

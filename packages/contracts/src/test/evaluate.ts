@@ -26,7 +26,6 @@ export const parameters = parseProtocolParameters(
 export const zeroTime = 1_700_000_000_000n
 export const timeOf = (slot: bigint): bigint => zeroTime + slot * 1000n
 
-/** The engines of others. */
 export const engines = { scalus, aiken } satisfies { readonly [name: string]: Evaluate }
 
 /** Aiken's engine is several times slower. It runs `all` cases, one of N, or none if this is not set. */
@@ -34,7 +33,6 @@ const aikenCases = process.env.RATATOSK_AIKEN
 const everyAikenCase = aikenCases === 'all' ? 1 : Number(aikenCases)
 export const runsAiken = aikenCases !== undefined
 
-/** The cases that an engine runs. */
 export const casesOf = <Case>(engine: string, cases: readonly Case[]): readonly Case[] =>
   engine === 'aiken' ? cases.filter((_case, index) => index % everyAikenCase === 0) : cases
 

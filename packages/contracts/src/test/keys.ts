@@ -10,7 +10,6 @@ export interface TestKey {
 /** The DER header before the seed of an Ed25519 private key in PKCS #8 (RFC 8410). */
 const privateKeyHead = Buffer.from('302e020100300506032b657004220420', 'hex')
 
-/** A deterministic key pair. */
 export function testKey(name: string): TestKey {
   const seed = createHash('sha256').update(name).digest()
   const key: KeyObject = createPrivateKey({

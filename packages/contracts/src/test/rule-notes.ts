@@ -1,7 +1,6 @@
 /** The text of `RULES.md` about a rule. */
 export interface RuleNote {
   readonly rule: string
-  /** The condition that the script checks. */
   readonly condition: string
   /** The attack or mistake that it prevents. */
   readonly stops: string

@@ -46,7 +46,6 @@ export interface Finish {
   readonly fee?: bigint
   readonly scriptDataHash?: Uint8Array
   readonly collateral?: readonly TestInput[]
-  /** CBOR of the verification key witnesses. */
   readonly keyWitnesses?: Uint8Array
   /** By redeemer, in ledger order. */
   readonly units?: readonly { readonly memory: bigint; readonly steps: bigint }[]

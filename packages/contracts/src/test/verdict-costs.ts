@@ -9,7 +9,6 @@ import { bond, createWorld, type World } from './world.js'
 
 const feeOf = (transaction: TestTransaction): bigint => complete(transaction, engines.scalus).fee
 
-/** Proof, removal and slash in one transaction. */
 export function removalByProof({ header, script, redeemer }: ProvenLie): TestTransaction {
   const provable = createWorld({ verdictPolicies: [script.hash] })
   return removeByProof(provable, { header, redeemer, policy: { script } })

@@ -45,7 +45,6 @@ const verdictPolicy = (book: RuleBook, context: Data): Unit =>
     })
   })
 
-/** The flat program of the policy. */
 export const compileVerdictPolicy = (): Uint8Array =>
   compile(
     lambda((context: Data) => verdictPolicy(createRuleBook(), context)),

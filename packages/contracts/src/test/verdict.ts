@@ -22,5 +22,4 @@ export const verdictToken = (header: Header, policy = verdict.hash, quantity = 1
   quantity,
 })
 
-/** The redeemer under which the policy convicts a header. */
 export const convicting = (header: Header) => ({ policy: verdict.hash, redeemer: encodeHeader(header) })

@@ -20,7 +20,6 @@ const takeOverAfter = 15_000n
 export const bond = 500_000_000n
 const releaseDelay = 120_000n
 export const maxOperators = 4n
-/** The parameters of the summons. */
 export const summonsTerms = {
   bond: 3_000_000n,
   reward: 450_000n,
@@ -33,7 +32,6 @@ const blockVersion = 1n
 export const rootName = rootTokenName('RATATOSK')
 export const registryName = registryTokenName('RATATOSK')
 
-/** A script with its address and policy. */
 export interface Contract {
   readonly script: PlutusScript
   readonly policy: Uint8Array

@@ -72,7 +72,6 @@ export function blueprint(): object {
   }
 }
 
-/** The parameters of the transaction policies. */
 const transactionRules: Interface['parameters'] = [
   ['slot_zero_time', 'Integer'],
   ['slot_length', 'Integer'],
@@ -113,7 +112,6 @@ function entries(name: string, { program }: Compiled, types: Interface): object[
   ]
 }
 
-/** The entry of a minting policy. */
 function policyEntry(
   name: string,
   { program }: Compiled,

@@ -12,9 +12,7 @@ import { summons } from './summons/summons.js'
 
 /** A compiled validator, not yet applied to its parameters. */
 export interface Compiled {
-  /** The program in flat encoding. */
   readonly program: Uint8Array
-  /** The names of the rules that it enforces. */
   readonly rules: readonly string[]
 }
 
@@ -84,7 +82,6 @@ const terms: { readonly [title in ValidatorTitle]: (book: RuleBook) => Term<PTyp
     ),
 }
 
-/** A function of parameters, one after the other. */
 function withParameters<Name extends string>(
   names: readonly Name[],
   body: (parameters: { readonly [name in Name]: Data }) => Term<PType>,
@@ -97,7 +94,6 @@ function withParameters<Name extends string>(
   return take({}, names)
 }
 
-/** Compiles a validator as the blueprint has it. */
 export function compileValidator(title: ValidatorTitle): Compiled {
   const book = createRuleBook()
   const program = compile(linked(terms[title](book)), plutusV3)

@@ -202,7 +202,6 @@ export const honestBlock = blockOf(story, outputsBefore())
 /** An output that never was. */
 export const ghost: OutputReference = { transactionId: new Uint8Array(32).fill(0xee), index: 0 }
 
-/** Overwrites bytes of a value. */
 export function patch(entries: Entries, key: string, offset: number, bytes: Uint8Array): void {
   const value = Uint8Array.from(entries.get(key)!)
   value.set(bytes, offset)
@@ -216,7 +215,6 @@ export function eight(value: bigint): Uint8Array {
   return bytes
 }
 
-/** The record of an output, as numbers. */
 export function outputRecord(created: bigint, spent: bigint, output: Uint8Array): Uint8Array {
   const bytes = new Uint8Array(outputRecordLength)
   bytes.set(eight(created), 0)

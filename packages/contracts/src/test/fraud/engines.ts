@@ -6,7 +6,6 @@ import { engines, parameters, runsAiken, type ScriptRun, zeroTime } from '../eva
 import { encodeOutput, encodeTransaction, type TestTransaction } from '../transaction.js'
 import { ada, wallet } from '../world.js'
 
-/** A script without parameters, from its program. */
 export function scriptOf(program: Uint8Array): PlutusScript {
   const bytes = new CborWriter(program.length + 5).bytes(program).toBytes()
   return { language: 'PlutusV3', bytes, hash: scriptHash('PlutusV3', bytes) }
@@ -40,7 +39,6 @@ export function mintingOf(minting: Minting): TestTransaction {
   }
 }
 
-/** Evaluates the scripts of a transaction. */
 export type Judge = (transaction: TestTransaction) => Promise<ScriptRun>
 
 /** One per test worker, with which it ends: its thread is slow to start. */

@@ -3,7 +3,6 @@ import type { PlutusScript } from '../../script/apply.js'
 import { engines } from '../evaluate.js'
 import { mintingOf } from './engines.js'
 
-/** The proof of a fraud in a block. */
 export interface ProvenLie {
   /** In Markdown. */
   readonly what: string

@@ -24,7 +24,6 @@ function partAt(data: PlutusData, place: number): PlutusData {
   return found
 }
 
-/** Data with another part at a place. */
 function replaced(data: PlutusData, place: number, change: (part: PlutusData) => PlutusData): PlutusData {
   if (place === 0 || typeof data === 'bigint' || data instanceof Uint8Array) return change(data)
   let left = place - 1

@@ -52,7 +52,6 @@ function countsTooMany({ entries }: TestBlock): boolean {
   return record !== undefined && decodeChunkRecord(record).chunks > maxChunks
 }
 
-/** Whether a transaction spends or reads an output that is not unspent. */
 function readsWhatIsNotThere({ transactions, outputsBefore }: TestBlock): boolean {
   const unspent = new Set(outputsBefore.keys())
   return transactions.some((cbor) => {

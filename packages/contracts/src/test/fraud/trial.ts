@@ -71,7 +71,6 @@ export interface TrialOptions {
   readonly every: number
 }
 
-/** A redeemer, and the fraud that it states. */
 export type Stated = readonly [fraud: string, redeemer: Uint8Array]
 
 /** Tries redeemers of a policy against honest blocks. */

@@ -40,7 +40,6 @@ export interface VectorTransactions {
   /** The outputs unspent before them: output CBOR by reference in hex. It holds until the next is read. */
   readonly unspent: ReadonlyMap<string, Uint8Array>
   readonly rules: ProvableRules
-  /** The first slot of their block. */
   readonly slot: bigint
   /** Whether the ledger that recorded them accepts them; undefined if none did. */
   readonly accepted?: boolean
@@ -49,7 +48,6 @@ export interface VectorTransactions {
 const folder = (name: string) => join(vectors, name)
 const slots = slotsOfRuns
 
-/** The transactions of each collection, by the folder's name. */
 export const collections: { readonly [name: string]: () => Generator<VectorTransactions, void> } = {
   'midgard-txs': midgard,
   'ledger-scenarios': scenarios,
@@ -252,7 +250,6 @@ export function blockOfVector({ transactions, unspent, rules, slot }: VectorTran
   return blockOf(transactions, new Map(unspent), { header: { startTime, endTime: startTime + 30_000n } })
 }
 
-/** The bodies of all transactions in the vectors, as encoded. */
 export function* vectorBodies(): Generator<Uint8Array, void> {
   for (const transactionsOf of Object.values(collections))
     for (const { transactions } of transactionsOf()) for (const each of transactions) yield* bodyIn(each)

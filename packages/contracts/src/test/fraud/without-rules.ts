@@ -30,7 +30,6 @@ export type Verdict<Proof> = (
 /** The redeemer with a proof, Plutus data CBOR. */
 type EncodeProof<Proof> = (header: Header, proof: Proof) => Uint8Array
 
-/** Verdicts of a policy. */
 export const verdictsOf =
   <Proof>(script: PlutusScript, encode: EncodeProof<Proof>): Verdict<Proof> =>
   (block, proof, { name = headerHash(block.header) } = {}) =>
@@ -38,7 +37,6 @@ export const verdictsOf =
 
 export interface WithoutRules<Proof> {
   readonly title: ValidatorTitle
-  /** Of the policy. */
   readonly parameters: readonly PlutusData[]
   readonly breaches: readonly PolicyBreach<Proof>[]
   readonly encode: EncodeProof<Proof>

@@ -16,7 +16,6 @@ function fullRegistry(from: World) {
   return running(from, ...retired, ...serving)
 }
 
-/** Slashes an operator in a registry that is as full as it can be. */
 export function slashInFullRegistry(from: World): TestTransaction {
   const before = fullRegistry(from)
   const operators = before.operators.filter(({ vkey }) => vkey !== operator.hash)

@@ -174,7 +174,6 @@ export const pruneBlocks = (world: World, headers: readonly Header[], next?: Hea
 /** Prunes all blocks behind the root. */
 export const prune = (world: World): TestTransaction => pruneBlocks(world, [secondHeader, thirdHeader])
 
-/** Prunes a block behind a block, and leaves the one behind it. */
 export const pruneBehindBlock = (world: World): TestTransaction => ({
   ...pruneBlocks(world, [thirdHeader]),
   inputs: [

@@ -211,11 +211,9 @@ const commit = (world: World, last: TestOutput, linked: TestOutput, header: Head
   validTo: (header.endTime - timeOf(0n)) / 1000n,
 })
 
-/** Commits a block after the root. */
 export const commitFirst = (world: World, header = firstHeader): TestTransaction =>
   commit(world, rootOutput(world, genesis), rootOutput(world, genesis, header), header)
 
-/** Commits a block after a block. */
 export const commitSecond = (world: World, header = secondHeader): TestTransaction =>
   commit(world, blockOutput(world, firstHeader), blockOutput(world, firstHeader, header), header)
 

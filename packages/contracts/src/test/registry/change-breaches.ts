@@ -34,7 +34,6 @@ import {
 const crowd = (count: number, times: Parameters<typeof entry>[1] = {}) =>
   Array.from({ length: count }, (_, i) => entry({ hash: new Uint8Array(28).fill(i + 1) }, times))
 
-/** Breaches that apply to every change of the registry. */
 export function changeBreaches(name: string, scenario: (world: World) => TestTransaction): Breach[] {
   return [
     ...outputBreaches(`${name}-continues`, scenario, 0, 'registry'),

@@ -42,7 +42,6 @@ const deepHeader = { ...header, utxosRoot: deepMap.root }
 const deep = (kind: 'subtree' | 'leaf', above = depth): Asked =>
   asking(nextAt(deepMap, kind, deepPath, above), 1, deepHeader)
 
-/** The transactions of the summons. */
 export const summonsTransactions = (world: World): (readonly [string, TestTransaction])[] => [
   ['ask for a chunk', ask(world, chunkQuestion(0))],
   ['ask for a subtree below 12 branches', ask(world, deep('subtree'))],

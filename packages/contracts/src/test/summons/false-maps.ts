@@ -4,7 +4,7 @@ import type { Draw } from '../fraud/draw.js'
 import { type FreeBranch, type FreeNode, leafAt, nodeOf, pathFrom } from './free-map.js'
 
 /*
- * What an operator can put in the place of a node of a true map, whose root then is false.
+ * The nodes that an operator can put in the place of one of a true map, whose root then is false.
  */
 
 const branchOver = (

@@ -185,7 +185,6 @@ export const answerBy = (world: World, asked: Asked, redeemer: Uint8Array): Test
 
 const entryAt = (path: Uint8Array) => entries.find(([key]) => Buffer.compare(blake2b256(key), path) === 0)
 
-/** The redeemer of an answer that a map gives. */
 export const redeemerFrom = (trie: TrieView, { question }: Asked): Uint8Array => {
   const answer = answerAboutNode(question, { trie, entryAt })
   if (answer === undefined) throw new Error('The map does not have the node')
@@ -221,7 +220,6 @@ export function answerHonestly(world: World, asked: Asked): TestTransaction {
   return answerBy(world, asked, encodeChunkAnswer(0, answer))
 }
 
-/** The verdict against the header of a question. */
 export const verdictOf = (world: World, { question }: Asked): Token => tokenOf(world, question.headerHash)
 
 export const expire = (world: World, asked: Asked): TestTransaction => {

@@ -73,7 +73,6 @@ function requireBigEndian(flag: unknown): void {
 
 const longest = 8192
 
-/** The last message that a script traced. */
 export const traces: { last: string | undefined } = { last: undefined }
 
 export const builtins = {

@@ -68,7 +68,6 @@ function force(value: unknown): unknown {
   return value instanceof Delayed ? value.run() : fail()
 }
 
-/** A builtin function as a value. */
 function curried(name: BuiltinName): unknown {
   const run = builtins[name] as (...args: readonly unknown[]) => unknown
   const take = (taken: readonly unknown[]): unknown =>
@@ -86,7 +85,6 @@ function choose(value: unknown, branches: readonly (() => unknown)[]): unknown {
 const nameAt = (depth: number) => `v${depth}`
 const isBuiltin = (bound: Bound): bound is BuiltinName => bound in builtins
 
-/** The builtin function that a term is, if it is one. */
 function builtinIn(term: UPLCTerm, scope: readonly Bound[]): BuiltinName | undefined {
   if (term instanceof Force) return builtinIn(term.termToForce, scope)
   if (term instanceof UPLCVar) {

@@ -6,7 +6,6 @@ import { constr, encodePlutusData, type PlutusData } from '@ratatosk/ledger/plut
  * of JavaScript.
  */
 
-/** A script fails. */
 export class Failure extends Error {}
 
 // One for all: the stack traces of refusals would take most of the time.

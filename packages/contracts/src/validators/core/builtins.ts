@@ -93,17 +93,14 @@ export const integer = (value: number | bigint): Int => pInt(value)
 export const bytes = (value: Uint8Array): Bytes => pByteString(value)
 export const boolean = (value: boolean): Bool => pBool(value)
 export const unitValue = (): Unit => pmakeUnit()
-/** A constructor without fields. */
 export const emptyConstr = (index: number): Data => pData(new DataConstr(index, []))
 export const fail = <T extends PType>(): Term<T> => perror(anything) as Term<PType> as Term<T>
 
 const noData = (): List => call(IRNative.mkNilData, unitValue())
 export const noEntries = (): Entries => call(IRNative.mkNilPairData, unitValue())
 
-/** A list of data, written out. */
 export const listOf = (...items: readonly Data[]): List =>
   items.reduceRight((rest, item) => prepend(item, rest), noData())
-/** A map of data with one entry. */
 export const mapOf = (key: Data, value: Data): Data =>
   mapData(call(IRNative.mkCons, mkPairData(key, value), noEntries()))
 export const prepend = (item: Data, rest: List): List => call(IRNative.mkCons, item, rest)

@@ -103,7 +103,6 @@ export const oneToken = (policy: Data, name: Bytes, quantity: Int): Data =>
 export const mintedName = (minted: Data): Bytes =>
   unBData(fstPair(headList(unMapData(sndPair(headList(unMapData(minted)))))))
 
-/** The spent outputs with this payment credential. */
 export const spentAt = (inputs: List, credential: Data): List =>
   recursive<PList<PData>, PList<PData>>((self, rest) =>
     choose(
@@ -117,7 +116,6 @@ export const spentAt = (inputs: List, credential: Data): List =>
     ),
   )(inputs)
 
-/** Whether an output holds a token of a policy. */
 const holds = (output: Data, policy: Data): Bool => hasKey(tailList(unMapData(valueFieldOf(output))), policy)
 
 export const hasKey = defineOf<[PList<PPair<PData, PData>>, PData], PBool>(
@@ -154,7 +152,6 @@ export const lookUp = defineOf<[PList<PPair<PData, PData>>, PData], PData>(
 export const mintedQuantity = (transaction: List, policy: Data, name: Data): Int =>
   unIData(lookUp(unMapData(lookUp(mintOf(transaction), policy)), name))
 
-/** The output that an input spends, by its reference. */
 export const spentBy = (inputs: List, reference: Data): Data =>
   recursive<PList<PData>, PData>((self, rest) =>
     scope(function* () {

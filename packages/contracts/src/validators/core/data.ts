@@ -38,7 +38,6 @@ import {
   scope,
 } from './term.js'
 
-/** The fields of any constructor. */
 export const fieldsOf = define((value: Data): List => sndPair(unConstrData(value)))
 export const constructorOf = define((value: Data): Int => fstPair(unConstrData(value)))
 

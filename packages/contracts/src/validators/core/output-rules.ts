@@ -4,7 +4,6 @@ import { none } from './data.js'
 import type { Rules } from './rules.js'
 import type { Data, Int } from './term.js'
 
-/** The requirements on an output of the protocol. */
 interface ExpectedOutput {
   readonly address: Data
   /** Every asset but ada. */

@@ -8,15 +8,12 @@ export type Rules = { readonly [name: string]: Bool }
 
 /** Collects the rules of a validator while its term is built. */
 export interface RuleBook {
-  /** Succeeds if every condition holds and fails otherwise. */
   enforce(rules: Rules): Unit
   /** The term if every condition holds; fails otherwise. */
   guard<T extends PType>(rules: Rules, term: Term<T>): Term<T>
-  /** The names of all rules so far. */
   readonly names: ReadonlySet<string>
 }
 
-/** The rule book of the published scripts. */
 export const createRuleBook = (): RuleBook => ruleBook(new Set(), (_name, _place, condition) => condition)
 
 /**

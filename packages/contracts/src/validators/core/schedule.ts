@@ -32,10 +32,8 @@ export const isOf =
   (entry: Data): Bool =>
     equalsData(at(fieldsOf(entry), Operator.vkey), operator)
 
-/** The number of the turn that a time is in. */
 export const turnOf = (time: Int, turnLength: Int): Int => divideInteger(time, turnLength)
 
-/** The number of the last turn that the transaction can be included in. */
 export const lastTurnOf = (transaction: List, turnLength: Int): Int =>
   turnOf(subtractInteger(validToOf(transaction), integer(1)), turnLength)
 

@@ -45,7 +45,6 @@ export type Entries = Term<PList<PPair<PData, PData>>>
 export type Constr = Term<PPair<PInt, PList<PData>>>
 export type Unit = Term<PUnit>
 
-/** A function applied to its arguments. */
 export function call<Out extends PType>(
   callee: IRNative | Term<PType>,
   ...args: readonly Term<PType>[]
@@ -59,7 +58,6 @@ export function call<Out extends PType>(
   })
 }
 
-/** A function of one argument. */
 export function lambda<A extends PType, B extends PType>(
   body: (input: Term<A>) => Term<B>,
 ): Term<PLam<A, B>> {
@@ -170,7 +168,6 @@ export function defineOf<Inputs extends readonly PType[], B extends PType>(
   return (...inputs) => call(closed, ...inputs)
 }
 
-/** A function that may call itself. */
 export function recursive<A extends PType, B extends PType>(
   body: (self: (input: Term<A>) => Term<B>, input: Term<A>) => Term<B>,
 ): (input: Term<A>) => Term<B> {

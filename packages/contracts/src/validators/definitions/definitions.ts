@@ -3,7 +3,6 @@ import { queueDefinitions } from './queue.js'
 import { registryDefinitions } from './registry.js'
 import { summonsDefinitions } from './summons.js'
 
-/** The definitions of the blueprint, in its order. */
 export const definitions = {
   ...queueDefinitions,
   ...fraudProofDefinitions,

@@ -2,7 +2,6 @@ import { chunkProofDefinitions } from './chunk-proofs.js'
 import { reference, variant } from './reference.js'
 import { witnessProofDefinitions } from './witness-proofs.js'
 
-/** The types of the fields of fraud proofs. */
 const proofFields = {
   transaction: 'OpenedTransaction',
   index: 'Integer',
@@ -27,7 +26,6 @@ const proofFields = {
   flaw: 'ChunkFlaw',
 } as const
 
-/** The types of the fields of proofs of the transaction policy. */
 const transactionProofFields = {
   outputs: 'SuppliedList',
   hashes: 'Bytes',
@@ -61,7 +59,6 @@ const partVariants = [
   ]),
 ]
 
-/** Redeemers of the policies of fraud proofs. */
 export const fraudProofDefinitions = {
   ProofStep: {
     title: 'ProofStep',

@@ -1,6 +1,5 @@
 import { reference, variant } from './reference.js'
 
-/** Datum and redeemers of the operator registry. */
 export const registryDefinitions = {
   Operator: {
     title: 'Operator',

@@ -1,6 +1,5 @@
 import { reference, variant } from './reference.js'
 
-/** Datum and redeemers of the summons. */
 export const summonsDefinitions = {
   Question: {
     title: 'Question',

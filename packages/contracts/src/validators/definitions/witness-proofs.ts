@@ -1,6 +1,5 @@
 import { variant } from './reference.js'
 
-/** Redeemers of the witness policy. */
 export const witnessProofDefinitions = {
   WitnessNeed: {
     title: 'WitnessNeed',

@@ -64,9 +64,7 @@ export interface Transactions {
   bodyIn(opening: List): Bytes
   /** A list that a proof holds, or names as the datum of a reference input. */
   suppliedList(content: Data): List
-  /** Whether the transactions map has an entry. */
   has(key: Bytes, value: Bytes, proof: Data): Bool
-  /** Whether the transactions map lacks a key. */
   lacks(key: Bytes, proof: Data): Bool
   /** Whether the hash of an entry's value, {@link noValue} for none, is at the path of its key. */
   hasAt(path: Bytes, valueHash: Bytes, proof: Data): Bool
@@ -97,7 +95,6 @@ interface UnspentOutputs {
 /** All that a header commits to. */
 export interface Accused extends Transactions, NotedOutputs, UnspentOutputs {}
 
-/** The data that a proof supplies beside its openings. */
 export interface Supplied {
   /** The bytes that a proof holds, or names as the datum of a reference input. */
   supplied(content: Data): Bytes
@@ -177,7 +174,6 @@ export function* transactionsOf(book: RuleBook, header: Data, referenceInputs: L
   }
 }
 
-/** Opens what the transactions map notes of outputs. */
 export function* notedOutputsOf(book: RuleBook, { hasAt }: Transactions): Opening<NotedOutputs> {
   const outputIn = yield* bind(
     lambda<PByteString, PLam<PData, PByteString>>((path) =>
@@ -229,7 +225,6 @@ function* unspentOutputsOf(book: RuleBook, header: Data): Opening<UnspentOutputs
   return { unspent: (when, key, opening) => unspentAt(when, blake2b256(key), opening), unspentAt }
 }
 
-/** The hash that names a header. */
 export const headerHashOf = (header: Data): Bytes => blake2b224(serialiseData(header))
 
 /** Whether a choice in a redeemer is its first, constructor 0. */
@@ -257,7 +252,6 @@ const suppliedData = defineOf<[PData, PList<PData>], PData>(2, (supplied, refere
   }),
 )
 
-/** Bytes in the redeemer or in the datum of a reference input. */
 export const suppliedBytes = (supplied: Data, referenceInputs: List): Bytes =>
   unBData(suppliedData(supplied, referenceInputs))
 

@@ -44,11 +44,9 @@ import { headerHashOf, type Opening } from './openings.js'
 /** Checks a fraud proof, whose fields are those of the redeemer behind the header. */
 export type FraudCheck<Block> = (book: RuleBook, block: Block, fields: List) => Unit
 
-/** The frauds that a policy knows. */
 export interface Frauds<Block> {
   /** Opens what they read of a header. */
   readonly open: (book: RuleBook, header: Data, referenceInputs: List) => Opening<Block>
-  /** By their constructors in the redeemer. */
   readonly checks: readonly (readonly [index: number, check: FraudCheck<Block>])[]
 }
 
@@ -89,7 +87,6 @@ export const fraudPolicy = <Block>(book: RuleBook, { open, checks }: Frauds<Bloc
     )
   })
 
-/** Whether no quantity is positive. */
 export const onlyBurns = (quantities: Entries): Bool =>
   recursive<PList<PPair<PData, PData>>, PBool>((self, rest) =>
     choose(

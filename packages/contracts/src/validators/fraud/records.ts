@@ -52,7 +52,6 @@ const hashBytes = 32
 /** The key of a transaction in the map; fails for a negative position. */
 export const positionKey = (position: Int): Bytes => integerToByteString(8, position)
 
-/** The length of a chunk's key. */
 export const chunkKeyLength = 4
 
 /** The key of a chunk in the map; fails for a negative number. */
@@ -79,10 +78,8 @@ export const bodyLengthOf = (transaction: Bytes): Int => number(transaction, tra
 export const witnessSetLengthOf = (transaction: Bytes): Int =>
   number(transaction, transactionRecord.witnessSetLength, 4)
 
-/** The position of the first transaction of a chunk. */
 export const firstPositionOf = (chunk: Bytes): Int => number(chunk, chunkRecord.first)
 
-/** The number of chunks of the block. */
 export const chunkCountOf = (chunk: Bytes): Int => number(chunk, chunkRecord.chunks)
 
 export const chunkHashOf = (chunk: Bytes): Bytes => part(chunk, chunkRecord.hash, hashBytes)

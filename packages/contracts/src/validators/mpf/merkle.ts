@@ -37,7 +37,6 @@ const rootOver = (children: Bytes, first: number, count: number): Bytes =>
 
 const half = (value: Int): Int => divideInteger(value, integer(2))
 
-/** The parent of a node and its sibling. */
 const parent = (place: Int, node: Bytes, sibling: Bytes): Bytes =>
   choose(isEven(place), combine(node, sibling), combine(sibling, node))
 

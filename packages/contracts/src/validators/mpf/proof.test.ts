@@ -224,7 +224,6 @@ function readIn(proof: Uint8Array): Uint8Array {
   )
 }
 
-/** One alteration of each kind at each step. */
 function* altered(proof: Proof): Generator<Proof> {
   for (let i = 0; i < proof.length; i++) {
     const step = proof[i]!

@@ -47,7 +47,6 @@ import { combine, nibble, nibbles, suffix } from './nibbles.js'
  * leaf: so one proof has several forms, which all prove the same.
  */
 
-/** Nibbles in a path. */
 export const pathLength = 64
 export const hashBytes = 32
 const Step = { branch: 0, fork: 1 } as const
@@ -206,7 +205,6 @@ export const isPath = define<PByteString, PBool>((path) =>
   ),
 )
 
-/** Whether each byte is a nibble. */
 export const areNibbles = (held: Bytes): Bool =>
   scope(function* () {
     const whole = yield* bind(held)

@@ -47,7 +47,6 @@ import { contentOf, elementDatum } from './list-element.js'
 
 /** Bytes: the policy of the queue that an output of the registry names. */
 const queueOf = (registry: Data): Data => at(fieldsOf(datumOf(registry)), Registry.queue)
-/** Whether that queue runs. */
 const isRunning = (registry: Data): Bool => isTrue(at(fieldsOf(datumOf(registry)), Registry.running))
 
 /**

@@ -18,7 +18,6 @@ export const blockName = (headerHash: Bytes): Bytes => appendByteString(bytes(bl
 export const hashInName = (name: Bytes): Bytes =>
   sliceByteString(integer(blockPrefix.length), integer(hashLength), name)
 
-/** Whether an element is the root. */
 export const isRoot = (element: Data, rootName: Data): Bool =>
   equalsByteString(tokenNameOf(element), unBData(rootName))
 

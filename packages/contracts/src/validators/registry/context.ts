@@ -41,12 +41,10 @@ export interface MintContext {
   readonly minted: Data
 }
 
-/** The facts that the rules of a change to the registry read. */
 export interface ChangeContext {
   readonly parameters: RegistryParameters
   /** The fields of `TxInfo`. */
   readonly transaction: List
-  /** The registry's output that is spent. */
   readonly registry: Data
   /** The first field of the redeemer: an operator's key hash, or whether the queue is to run. */
   readonly argument: Data
@@ -57,7 +55,6 @@ export interface ChangeContext {
 export const registryDatum = (operators: List, queue: Data, running: Data): Data =>
   constr(0, listData(operators), queue, running)
 
-/** Binds the fields of the registry's datum. */
 export function* fieldsOfRegistry(registry: Data) {
   const fields = yield* bind(fieldsOf(datumOf(registry)))
   const operators = yield* bind(unListData(at(fields, Registry.operators)))

@@ -104,7 +104,6 @@ export const retire = (book: RuleBook, context: ChangeContext): Unit =>
     })
   })
 
-/** Returns the bond of a retired operator. */
 export const release = (book: RuleBook, context: ChangeContext): Unit =>
   scope(function* () {
     const { parameters, transaction, registry, argument: operator } = context

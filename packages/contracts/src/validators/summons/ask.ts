@@ -41,10 +41,8 @@ import { emptyHash } from '../mpf/merkle.js'
 import type { SummonsTerms } from './terms.js'
 import { depthOf, nodeAbove, pathOf, treeKeyLength } from './tree.js'
 
-/** A transaction that mints. */
 interface Minting {
   readonly policy: Data
-  /** Quantities by name. */
   readonly minted: Data
   /** `Ask [header, steps]` */
   readonly redeemer: Data

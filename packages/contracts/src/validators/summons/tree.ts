@@ -72,7 +72,6 @@ export const rootWithout = (path: Bytes, steps: List): Bytes =>
     boolean(true),
   )
 
-/** The hash of a leaf that hangs at a depth. */
 export const leafHash = (path: Bytes, valueHash: Bytes, depth: Int): Bytes =>
   combine(suffix(path, depth), valueHash)
 

@@ -13,7 +13,6 @@ import { eight, type TestBlock } from '../blocks.js'
 
 export const ofFlaw = (flaw: ChunkFlawProof): LedgerFraudProof => ({ fraud: 'wrongChunk', flaw })
 
-/** The chunks of transactions. */
 export function chunksOf(transactions: readonly Uint8Array[]): readonly Uint8Array[] {
   const chunks: Uint8Array[] = []
   const chunker = createChunker((_, bytes) => chunks.push(Uint8Array.from(bytes)))
@@ -22,7 +21,6 @@ export function chunksOf(transactions: readonly Uint8Array[]): readonly Uint8Arr
   return chunks
 }
 
-/** A chunk of a block with the bytes that it is claimed to have. */
 export function shown(block: TestBlock, number: number): ShownChunk {
   const chunk = openChunk(block, number)
   const hash = toHex(chunk.record.subarray(17))

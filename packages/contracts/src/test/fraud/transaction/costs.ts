@@ -28,7 +28,6 @@ import {
 
 const many = Array.from({ length: 10 }, (_, i) => special(400 + i))
 
-/** A block of transactions among many entries. */
 function amongMany(plans: readonly Plan[]): TestBlock {
   const outputs = unspentBefore()
   for (const reference of many) outputs.set(hexOf(reference), payment(3, 2_000_000n))

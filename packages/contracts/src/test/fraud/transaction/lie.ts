@@ -8,7 +8,6 @@ export interface TransactionLie {
   readonly block: TestBlock
   readonly twin: TestBlock
   readonly prove: Prove
-  /** Whether the ledger decodes the transaction. */
   readonly isDecoded: boolean
 }
 

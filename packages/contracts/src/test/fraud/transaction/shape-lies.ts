@@ -54,7 +54,6 @@ const needed = [
 const [inputs, outputs, fee] = needed
 const open = openMap(...needed)
 
-/** A body with an entry at its start or end. */
 const bodyWith = (entries: readonly (readonly [Uint8Array, Uint8Array])[]): Plan => ({
   body: map(...entries),
 })

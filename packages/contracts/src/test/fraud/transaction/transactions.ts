@@ -62,7 +62,6 @@ export const keyAddress = (key: number, header = 0x60): Uint8Array =>
 export const policy = (byte: number): Uint8Array => new Uint8Array(28).fill(byte)
 export const text = (name: string): Uint8Array => new TextEncoder().encode(name)
 
-/** Assets by policy and name. */
 export type Tokens = readonly (readonly [policy: Uint8Array, name: Uint8Array, quantity: bigint])[]
 
 /** A map of policies to maps of names, in order; only a repeated last policy shares an entry. */
@@ -113,7 +112,6 @@ export interface Plan {
   /** The body as it is, in place of all above but the witness set. */
   readonly body?: Uint8Array
   readonly auxiliaryData?: Uint8Array
-  /** Whether the body has indefinite length. */
   readonly indefinite?: boolean
 }
 
@@ -203,6 +201,5 @@ export const unspentBefore = () =>
     ...[...specialOutputs, ...ofManyItems].map(([key, output]) => [hexOf(key), output] as const),
   ])
 
-/** A block of one transaction. */
 export const blockWith = (plan?: Plan) => blockOf([transfer(plan).cbor], unspentBefore())
 export { coin0, coin1, coin2 }

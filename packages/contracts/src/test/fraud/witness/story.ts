@@ -267,14 +267,12 @@ const lastPayment = {
   signers: [dave],
 } satisfies WitnessedDraft
 
-/** The changes to a transaction of the story. */
 export interface Changes {
   readonly everything?: Partial<WitnessedDraft>
   readonly payment?: Partial<WitnessedDraft>
   readonly last?: Partial<WitnessedDraft>
 }
 
-/** The block of the story, but for changes. */
 export function storyWith(
   { everything: first, payment: second, last }: Changes = {},
   lie: Lie = {},

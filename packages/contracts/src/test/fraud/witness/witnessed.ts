@@ -45,7 +45,6 @@ export interface WitnessedDraft {
   readonly plutus?: readonly Plutus[]
   readonly datums?: readonly Uint8Array[]
   readonly redeemers?: readonly (readonly [purpose: number, index: number])[]
-  /** Of the scripts that run. */
   readonly languages?: readonly PlutusLanguage[]
   /** In place of the right script data hash; null for none. */
   readonly scriptDataHash?: Uint8Array | null
@@ -53,7 +52,6 @@ export interface WitnessedDraft {
   readonly signed?: (key: TestKey, id: Uint8Array) => Uint8Array
 }
 
-/** A transaction and its parts. */
 export interface WitnessedTransaction {
   readonly id: Uint8Array
   readonly body: Uint8Array

@@ -57,7 +57,6 @@ const repeat = <T>(count: number, item: T): T[] => Array.from({ length: count },
 const { inputs: maxInputs, outputs: maxOutputs, resolvedItems } = profileLimits
 
 let used = 0
-/** Fresh coins that are these outputs. */
 function coinsOf(outputs: readonly Uint8Array[]): Coins {
   const references = coins(used, outputs.length)
   used += outputs.length

@@ -29,7 +29,6 @@ import { nowhere, skip } from './skip.js'
 
 const isMapOutput = (output: Bytes): Bool => isMap(indexByteString(output, integer(0)))
 
-/** The address of an output. */
 export const addressIn = defineOf<[PByteString], PByteString>(1, (output) =>
   stringAt(
     output,

@@ -130,7 +130,6 @@ export const keyOfOutput = (id: Bytes, index: Int): Bytes =>
     return appendByteString(bytes(referenceStart), appendByteString(id, short))
   })
 
-/** The set of references in a field of a body that has this field. */
 export const referencesIn = (body: Bytes, field: number): Int =>
   untagged(body, fieldAt(body, integer(0), field))
 
@@ -159,7 +158,6 @@ export const referenceAt = defineOf<[PByteString, PInt, PInt], PByteString>(3, (
   ),
 )
 
-/** Whether a set has a reference. */
 export const hasReference = defineOf<[PByteString, PInt, PByteString], PBool>(3, (body, set, reference) =>
   scope(function* () {
     const size = yield* bind(lengthOfByteString(reference))
@@ -187,7 +185,6 @@ export const hasReference = defineOf<[PByteString, PInt, PByteString], PBool>(3,
   }),
 )
 
-/** How many references a set has. */
 export const referenceCount = defineOf<[PByteString, PInt], PInt>(2, (body, set) =>
   withArray(body, set, (count, first) =>
     choose(

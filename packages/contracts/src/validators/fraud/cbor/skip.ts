@@ -168,7 +168,6 @@ const skipLongHead = (
 export const skip = (cbor: Bytes, count: Int, place: Int): Int =>
   call<PInt>(call<Skip>(skipIn, cbor), count, place)
 
-/** The bytes of the item at a place. */
 export const itemBytes = defineOf<[PByteString, PInt], PByteString>(2, (cbor, place) =>
   sliceByteString(place, subtractInteger(skip(cbor, integer(1), place), place), cbor),
 )

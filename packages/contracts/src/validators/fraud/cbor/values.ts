@@ -36,7 +36,6 @@ import { nowhere, shortString, skip } from './skip.js'
 /** The fields of an output in its map form, by their key in the CDDL. */
 const OutputField = { address: 0, value: 1, referenceScript: 3 } as const
 
-/** Where the address of an output is. */
 export const addressAt = (cbor: Bytes, output: Int): Int =>
   partAt(cbor, output, OutputField.address, (first) => first)
 
@@ -88,7 +87,6 @@ const partAt = (cbor: Bytes, output: Int, field: number, inArray: (first: Int) =
     )
   })
 
-/** The lovelace in the value at a place. */
 export const lovelaceAt = defineOf<[PByteString, PInt], PInt>(2, (cbor, value) =>
   choose(
     isArray(indexByteString(cbor, value)),
@@ -178,7 +176,6 @@ const shortStringLength = (cbor: Bytes, place: Int): Int =>
     )
   })
 
-/** The sum over the items of an array. */
 export const sumOver = (cbor: Bytes, array: Int, each: (place: Int) => Int): Int =>
   withArray(cbor, array, (count, first) =>
     call<PInt>(

@@ -82,7 +82,6 @@ const missing: FraudCheck = (book, block, fields) =>
     })
   })
 
-/** The parts that the frauds of one chunk read. */
 interface Shown {
   readonly number: Int
   readonly record: Bytes

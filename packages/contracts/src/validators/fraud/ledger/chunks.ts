@@ -53,7 +53,6 @@ export interface Chunks {
 /** The number of a chunk, from its opening. */
 export const numberOf = positionOf
 
-/** Opens chunks. */
 export function* chunksOf(book: RuleBook, { has }: Transactions, { suppliedAll }: Supplied): Opening<Chunks> {
   const chunkIn = yield* bind(
     lambda<PList<PData>, PByteString>((opening) =>
@@ -107,17 +106,14 @@ export function* chunksOf(book: RuleBook, { has }: Transactions, { suppliedAll }
 const sizeAt = (chunk: Bytes, place: Int): Int =>
   byteStringToInteger(sliceByteString(place, integer(4), chunk))
 
-/** Where the frame behind the one at a place begins. */
 export const behindFrame = defineOf<[PByteString, PInt], PInt>(2, (chunk, place) =>
   addInteger(addInteger(place, integer(4)), sizeAt(chunk, place)),
 )
 
-/** The content of the frame at a place. */
 export const frameAt = defineOf<[PByteString, PInt], PByteString>(2, (chunk, place) =>
   sliceByteString(addInteger(place, integer(4)), sizeAt(chunk, place), chunk),
 )
 
-/** Where the transaction behind the one at a place begins. */
 const behindTransaction = (chunk: Bytes, place: Int): Int =>
   behindFrame(chunk, behindFrame(chunk, behindFrame(chunk, place)))
 

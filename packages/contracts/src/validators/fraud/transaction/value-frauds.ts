@@ -25,7 +25,7 @@ import { referenceScriptSize, referenceScriptsPrice, unitsPrice } from './fees.j
 import { type FraudCheck, type RuleParameters, type SumOverOutputs, sumOverAll } from './opening.js'
 
 /**
- * What a transaction consumes of an asset is not what it produces.
+ * The consumed quantity of an asset is not the produced one.
  * `[transaction, outputs, hashes, policy, name]`: policy and name as CBOR, both empty for ada; the outputs of
  * all inputs. `ValueNotConservedUTxO`, where neither certificates, withdrawals, proposals nor a donation move
  * ada: no valid transaction of layer 2 has those.

@@ -230,7 +230,6 @@ const datumMissing: Check = (book, block, fields) =>
     )
   })
 
-/** The frauds that the witness policy knows. */
 export const witnessFrauds = (views: LanguageViews): Frauds<Witnessed> => ({
   open,
   checks: [

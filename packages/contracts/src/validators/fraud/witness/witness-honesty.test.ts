@@ -40,7 +40,6 @@ describe('the witnesses of an honest block', { timeout: 48 * 3_600_000 }, () => 
       ...(blocks > 0 ? { first: 20, every: 100 } : { first: 1, every: 100 }),
     })
 
-  /** Expects that no proof of a block is accepted, and no change of one. */
   async function expectNoVerdict(block: TestBlock, draw: Draw, trial: Trial) {
     const proofs = some([...witnessProofsOf(block)], proofsOfBlock, draw)
     const stated = proofs.map(

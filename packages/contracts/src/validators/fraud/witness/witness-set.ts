@@ -50,7 +50,7 @@ import { isThere } from '../cbor/references.js'
 import { itemBytes, skip } from '../cbor/skip.js'
 
 /*
- * What a witness set has, and whether it satisfies a native script. A key witness must be encoded as a
+ * The contents of a witness set, and whether it satisfies a native script. A key witness must be encoded as a
  * definite array with heads in their shortest form; otherwise what reads it fails.
  */
 
@@ -103,7 +103,6 @@ export const publicKeyAt = defineOf<[PByteString, PInt], PByteString>(2, (witnes
   ),
 )
 
-/** The signature of the same. */
 export const signatureAt = (witnesses: Bytes, witness: Int): Bytes =>
   sliceByteString(addInteger(witness, integer(37)), integer(64), witnesses)
 
@@ -158,7 +157,6 @@ export const signersIn = define<PByteString, PList<PData>>((witnesses) =>
   }),
 )
 
-/** Whether a key is among those that have signed, by its hash. */
 export const isSigned = (signers: List, keyHash: Bytes): Bool => includes(signers, bData(keyHash))
 
 /** The kinds of native scripts, by their number in the CDDL. */
@@ -172,7 +170,6 @@ interface Satisfying {
   readonly until: Int
 }
 
-/** Whether a native script is satisfied. */
 export const isSatisfied = (script: Bytes, { signers, body, from, until }: Satisfying): Bool =>
   recursive<PInt, PBool>((self, place) =>
     withArray(script, place, (_size, kind) =>
