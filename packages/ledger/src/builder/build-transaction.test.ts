@@ -48,7 +48,6 @@ const context = (funds: readonly Utxo[]): BuildContext => ({
   evaluator,
 })
 
-/** Records the runs of scripts. */
 function counting(given: BuildContext, runs: string[]): BuildContext {
   return {
     ...given,

@@ -23,7 +23,6 @@ export interface Plan {
   /** The amounts that outputs need beyond inputs and minting, by unit; negative ones are surplus. No fee. */
   readonly needed: ReadonlyMap<string, bigint>
   readonly datums: readonly Uint8Array[]
-  /** Whether the transaction runs Plutus scripts. */
   readonly runsScripts: boolean
 }
 

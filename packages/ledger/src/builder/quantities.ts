@@ -23,7 +23,6 @@ export function addAssets(quantities: Quantities, assets: Assets, factor = 1n): 
   }
 }
 
-/** The amount of a unit in a value. */
 export function quantityOf({ lovelace, assets }: Value, unit: string): bigint {
   if (unit === lovelaceUnit) return lovelace
   const { policy, name } = splitUnit(unit)

@@ -2,7 +2,6 @@ import type { ExecutionUnits, RedeemerPointer } from './types.js'
 
 /** A request to an engine, in a form that is cheap to transfer to a thread. */
 export interface EngineRequest {
-  /** The transaction as submitted. */
   readonly transaction: Uint8Array
   /** CBOR of each input and reference input; `outputs` has the CBOR of their outputs at the same index. */
   readonly inputs: readonly Uint8Array[]

@@ -37,7 +37,6 @@ export function createScriptCheck(): ScriptCheck {
 
 type PlutusScript = Exclude<Script, { readonly language: 'native' }>
 
-/** The Plutus scripts that have to run, each once. */
 function plutusScripts({ neededHashes, provided }: ScriptUse): readonly PlutusScript[] {
   const scripts: PlutusScript[] = []
   for (const hash of neededHashes) {

@@ -17,7 +17,6 @@ export interface PredicateFailure {
 /** Every rule that a transaction breaks; empty if it breaks none. */
 export type Failures = readonly PredicateFailure[]
 
-/** Collects the failures of the rules. */
 export class Findings {
   readonly failures: PredicateFailure[] = []
 

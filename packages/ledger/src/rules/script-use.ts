@@ -62,7 +62,6 @@ export function scriptUse(transaction: Transaction, resolution: Resolution): Scr
   }
 }
 
-/** The languages of the Plutus scripts that are both needed and provided. */
 export function languagesUsed({ neededHashes, provided }: ScriptUse): ReadonlySet<PlutusLanguage> {
   const languages = new Set<PlutusLanguage>()
   for (const hash of neededHashes) {

@@ -1,7 +1,6 @@
 import * as cml from '@dcspark/cardano-multiplatform-lib-nodejs'
 import type { Plan } from './transaction-plan.js'
 
-/** The transaction, and its hash according to CML. */
 export function buildWithCml(wanted: Plan): { bytes: Uint8Array; hash: string } {
   const inputs = cml.TransactionInputList.new()
   for (const [id, index] of wanted.inputs) {

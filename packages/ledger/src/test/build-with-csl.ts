@@ -2,7 +2,6 @@ import * as csl from '@emurgo/cardano-serialization-lib-nodejs'
 import { toHex } from '@ratatosk/cbor'
 import type { AssetPlan, Plan } from './transaction-plan.js'
 
-/** The transaction, and its hash according to CSL. */
 export function buildWithCsl(wanted: Plan): { bytes: Uint8Array; hash: string } {
   const number = (value: bigint): csl.BigNum => csl.BigNum.from_str(value.toString())
   const inputs = csl.TransactionInputs.new()
@@ -70,7 +69,6 @@ export function buildWithCsl(wanted: Plan): { bytes: Uint8Array; hash: string } 
   return { bytes: csl.Transaction.new(body, witnesses, auxiliaryData).to_bytes(), hash: hash.to_hex() }
 }
 
-/** Assets by policy, in the order of the plan. */
 function byPolicy(planned: readonly AssetPlan[]): Map<string, AssetPlan[]> {
   const policies = new Map<string, AssetPlan[]>()
   for (const asset of planned)

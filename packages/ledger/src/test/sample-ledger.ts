@@ -111,7 +111,6 @@ export const toBob = (lovelace: bigint, more: Partial<OutputDraft> = {}): Output
 })
 const units = (memory: bigint, steps: bigint): Uint8Array =>
   new CborWriter().array(2).uint(memory).uint(steps).toBytes()
-/** Redeemers in the map form of Conway. */
 export const redeemers = (...pointers: (readonly [tag: number, index: number])[]): Uint8Array => {
   const writer = new CborWriter().map(pointers.length)
   for (const [tag, index] of pointers) {
@@ -154,7 +153,6 @@ export function plutusSpend(
   return committed(draft, language)
 }
 
-/** The draft with the script data hash of its witnesses. */
 export function committed(draft: Draft, ...languages: (1 | 2 | 3)[]): Draft {
   const hash = scriptIntegrityHash(
     decodeTransaction(encodeDraft(draft)),

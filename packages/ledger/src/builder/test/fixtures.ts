@@ -7,13 +7,11 @@ import { keysFromSeedPhrase } from '../keys/seed-phrase.js'
 const ofDevnet = (path: string): string =>
   readFileSync(new URL(`../../../../devnet/${path}`, import.meta.url), 'utf8')
 
-/** The wallets of a devnet. */
 export const testWallets: {
   mnemonic: string
   wallets: { account: number; address: string; signingKey: string }[]
 } = JSON.parse(ofDevnet('genesis/wallets.json'))
 
-/** The protocol parameters of a devnet. */
 export const parameters = parseProtocolParameters(JSON.parse(ofDevnet('parameters/devnet-11.json')))
 
 export const keys = keysFromSeedPhrase(testWallets.mnemonic, { networkId: 0, account: 0 })

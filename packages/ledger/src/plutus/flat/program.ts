@@ -16,7 +16,6 @@ import { builtinIsAvailable, coreIsAvailable } from './availability.js'
 import { BitReader, FlatError } from './bit-reader.js'
 import { decodeConstant } from './constant.js'
 
-/** A decoded program. */
 export interface Program {
   readonly term: Term
   /** False if a variable is free: the ledger fails such a script before it runs it. */
@@ -29,7 +28,6 @@ interface Target {
   readonly protocolMajor: number
 }
 
-/** The ledger version that introduced each language. */
 const introducedIn: { readonly [language in PlutusLanguage]: number } = {
   PlutusV1: 5,
   PlutusV2: 7,
@@ -72,7 +70,6 @@ export function decodeProgram(script: Uint8Array): Program {
   return decodeFlat(new CborReader(script).readBytes())
 }
 
-/** Decodes a flat program. */
 export function decodeFlat(flat: Uint8Array): Program {
   return readProgram(new BitReader(flat))
 }

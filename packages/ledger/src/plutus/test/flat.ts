@@ -57,7 +57,6 @@ const builtins = {
 
 const constantTypes = { integer: 0, bytestring: 1, string: 2, unit: 3, bool: 4, data: 8 } as const
 
-/** A whole program in the flat encoding. */
 export function flatProgram(term: Term, version: readonly [number, number, number] = [1, 0, 0]): Uint8Array {
   const bits = new Bits()
   for (const number of version) bits.natural(BigInt(number))
@@ -73,7 +72,6 @@ export function endOf(term: Term, start: number): number {
   return bits.length
 }
 
-/** The bytes of a script: its program in a CBOR byte string. */
 export function scriptBytes(flat: Uint8Array): Uint8Array {
   return new CborWriter(flat.length + 5).bytes(flat).toBytes()
 }

@@ -43,7 +43,6 @@ function splitProgram(flat: Uint8Array): { version: [number, number, number]; re
 /** Succeeds with any result. */
 export const succeed: Term = unit
 
-/** Succeeds only if the result is the constant. */
 export function succeedIfEqual(expected: ExpectedConstant): Term {
   return ['force', ifThenElse(equals(expected, 'result'), ['delay', unit], ['delay', ['error']])]
 }

@@ -17,7 +17,6 @@ export function minimumLovelace(output: TransactionOutput, parameters: ProtocolP
   return BigInt(entryOverhead + output.bytes.length) * parameters.coinsPerUtxoByte
 }
 
-/** The outputs of the body and the collateral return. */
 export function allOutputs({ body }: Transaction): readonly TransactionOutput[] {
   return body.collateralReturn ? [...body.outputs, body.collateralReturn] : body.outputs
 }

@@ -9,7 +9,7 @@ import { languagesUsed, scriptUse } from '../script-use.js'
 import { validateScriptContexts } from './collect.js'
 
 /**
- * What phase 2 needs in addition to {@link RuleContext}: an evaluator of scripts, and the mapping of slots to
+ * The needs of phase 2 beyond {@link RuleContext}: an evaluator of scripts, and the mapping of slots to
  * time.
  */
 export interface PhaseTwo {

@@ -2,7 +2,6 @@ import { ScriptsNotRunError } from '../../errors.js'
 import type { Failures, PredicateFailure } from '../../rules/failures.js'
 import { knownDeviations } from './known-deviations.js'
 
-/** The outcome of one case of a collection. */
 export interface Outcome {
   readonly name: string
   /** The rules that validated: those of the ledger, or those and the layer-2 profile. */
@@ -25,7 +24,6 @@ export async function orNotRun(failures: Promise<Failures>): Promise<Failures> {
   }
 }
 
-/** Deviations without a known reason. */
 export function unexplained(outcomes: readonly Outcome[]): readonly Outcome[] {
   return outcomes.filter(({ result, name }) => result === 'deviation' && !knownDeviations.has(name))
 }

@@ -29,7 +29,6 @@ export function builtin(forces: number, arity: number, run: Run): BuiltinFunctio
 
 const maxInt64 = 2n ** 63n - 1n
 
-/** An argument that is a constant. */
 export function constantAt(args: readonly Value[], at: number): Constant {
   const value = args[at]
   if (value === undefined || value.kind !== ValueKind.constant)
@@ -102,7 +101,6 @@ export function contentOf(args: readonly Value[], at: number, type: ConstantType
   return constant.content
 }
 
-/** An argument that is passed on unchanged. */
 export function anyAt(args: readonly Value[], at: number): Value {
   return args[at] ?? fail('A builtin lacks an argument')
 }

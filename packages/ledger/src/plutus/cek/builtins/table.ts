@@ -24,5 +24,4 @@ const byName: { readonly [name in BuiltinName]: BuiltinFunction } = {
   ...coins,
 }
 
-/** Every builtin function by its number in flat. */
 export const builtins: readonly BuiltinFunction[] = builtinNames.map((name) => byName[name])
