@@ -114,7 +114,6 @@ const byStatus: Readonly<Record<number, typeof StatusError>> = {
   504: UnknownOutcomeError,
 }
 
-/** The error for an answer, by its status and the code of its body. */
 export function statusError(init: StatusErrorInit): StatusError {
   const { status, body } = init
   const isDisabled = status === 404 && (body as { code?: unknown } | null | undefined)?.code === 'DISABLED'

@@ -17,10 +17,8 @@ const firstBackoffMs = 200
 const defaultMaxBytes = 16 * 1024 * 1024
 const maxBackoffMs = 5_000
 
-/** Parameters of a request, by name. */
 export type RequestParameters = Readonly<Record<string, string | number | undefined>>
 
-/** One request, as it is sent at each attempt. */
 export interface NodeRequest {
   readonly operation: Operation
   readonly parameters?: RequestParameters | undefined

@@ -16,7 +16,6 @@ interface OutputJson {
   readonly reference_script_hash: string | null
 }
 
-/** A ledger, by its Blockfrost API. */
 export interface LedgerClient {
   /** The unspent outputs of addresses (hex). */
   unspent(addresses: readonly string[]): Promise<Unspent[]>

@@ -5,7 +5,6 @@ import { invalidRequest } from './errors.js'
 /** Quantities by unit: `lovelace`, or policy id and asset name in hex. */
 export type Amount = ReadonlyMap<string, bigint>
 
-/** An unspent output. */
 export interface Unspent {
   readonly transactionId: string
   readonly index: number

@@ -22,9 +22,7 @@ export function readTransaction(tx: unknown): Transaction {
   }
 }
 
-/** The keys that a transaction needs. */
 interface NeededKeys {
-  /** Their hashes. */
   readonly hashes: BytesSet
   /** Keys that native scripts name; which of them have to sign depends on the script. */
   readonly optional: BytesSet

@@ -14,7 +14,7 @@ export interface DataSignature {
 }
 
 /**
- * What `enable()` of a CIP-30 wallet resolves to. Its methods reject with the errors of CIP-30:
+ * The result of `enable()` of a CIP-30 wallet. Its methods reject with the errors of CIP-30:
  * `{ code, info }`.
  */
 export interface Cip30Api {
