@@ -181,7 +181,6 @@ describe('the trie of unspent outputs', () => {
   })
 })
 
-/** A transaction that spends one output and reads others. */
 function reading(spent: OutputReference, ...read: readonly OutputReference[]): Uint8Array {
   const inputs = (list: readonly OutputReference[]) =>
     encodeList(list.map(({ transactionId, index }) => encodeInput(transactionId, index)))

@@ -100,7 +100,6 @@ const [operationsOfPiece, operationsAtOnce] = [8192, 40_000]
 /** The most updates that a diff takes: no body names more outputs than 503,143. */
 const mostPieces = 64
 
-/** A derivation on its way into the trie. */
 interface Begun {
   readonly derivation: Derivation
   readonly draft: TrieDraft
@@ -148,7 +147,6 @@ export function createOutputTrie({ store, history = 64 }: OutputTrieOptions): Ou
     }
   }
 
-  /** All updates of a diff, or none. */
   async function updateAll(diff: BlockDiff): Promise<void> {
     const before = Uint8Array.from(trie.root)
     const count = diff.spent.length + diff.produced.length
@@ -282,7 +280,6 @@ export function* operationsOfDiff({ spent, produced }: BlockDiff): Generator<Tri
   for (const { outref, output } of produced) yield { type: 'insert', key: outref, value: output }
 }
 
-/** Translates a trie error to outputs. */
 function describe(error: unknown): unknown {
   if (!isTrieError(error)) return error
   const reference = error.key && outputReferenceKey(decodeOutputReference(error.key))

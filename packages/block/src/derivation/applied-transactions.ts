@@ -15,7 +15,6 @@ export interface AppliedTransactions {
   addResolved(output: number): void
   /** Completes a record once the hashes of all outputs are known. */
   resolve(position: number, outputs: OutputTable): void
-  /** A view of the record at a position. */
   record(position: number): Uint8Array
 }
 

@@ -105,7 +105,6 @@ export function countWithinChunks(lengths: Iterable<number>): {
 interface Chunker {
   /** The number of chunks so far, the last one included. */
   readonly count: number
-  /** Adds the next transaction. */
   add(parts: Pick<TransactionParts, 'body' | 'witnessSet' | 'rest'>): void
   /** Completes the last chunk. */
   end(): void

@@ -226,7 +226,6 @@ export function createDerivation(read?: ReadBody): Derivation {
     deriveInTurns: (before) => inTurns(deriving(before)),
   }
 
-  /** Notes the operation that was given for an output. */
   function given(output: number, operation: number): void {
     const others = (outputs.flags[output] as number) & ~(known.inserted | known.deleted)
     outputs.flags[output] = others | operation

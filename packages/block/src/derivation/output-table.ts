@@ -72,7 +72,6 @@ export class OutputTable {
     this.#sources.push(body)
   }
 
-  /** Notes that a transaction produces an output. */
   produce(slot: number, output: Uint8Array, position: number): void {
     this.createdBy[slot] = position
     this.setHash(slot, blake2b256(output))
@@ -192,7 +191,6 @@ export class OutputTable {
 
 type Column = Uint8Array | Uint16Array | Uint32Array | Int32Array
 
-/** A longer column that begins with the same items. */
 export function grown<Items extends Column>(column: Items, length: number): Items {
   const longer = new (column.constructor as new (length: number) => Items)(length)
   longer.set(column)

@@ -28,7 +28,7 @@ export interface TransactionRecord {
 }
 
 /**
- * What happened to one output in a block: an entry of the transactions map under the output reference's CBOR.
+ * The fate of one output in a block: an entry of the transactions map under the output reference's CBOR.
  */
 export interface OutputRecord {
   /** Position of the transaction that produces it; undefined when the output is older than the block. */

@@ -58,7 +58,7 @@ export interface Derivation {
   /** Whether {@link Derivation.diff} is this one; other work runs meanwhile. */
   hasDiff(diff: BlockDiff): Promise<boolean>
   /**
-   * What the transactions added since the last call do to the trie of unspent outputs, in no particular
+   * The operations on the trie of unspent outputs by the transactions since the last call, in no particular
    * order: after all of them, what the diff does.
    */
   operations(): readonly TrieOperation[]
