@@ -74,7 +74,6 @@ export function openChunk(block: AccusedBlock, number: number): ChunkOpening {
   return { number, record, proof: block.map.prove(key) }
 }
 
-/** The data of a flaw in a redeemer. */
 export function chunkFlawData(proof: ChunkFlawProof): PlutusData {
   const fields = fieldsOf(proof)
   return constr(ChunkFlaw[proof.flaw], ...fields)

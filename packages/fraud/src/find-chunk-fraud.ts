@@ -27,7 +27,6 @@ import { inParts } from './supplied-bytes.js'
 /** Chunks with unknown bytes for which the transactions are searched, each a share of the block. */
 const maxSearches = 64
 
-/** The entries of the map for chunks. */
 interface Noted {
   readonly chunks: ReadonlyMap<number, EncodedChunk>
   /** The greatest position of a transaction; undefined if there is none. */

@@ -8,7 +8,6 @@ import { type FoundFraud, firstFound, type Search, type step } from './smallest-
 import type { TransactionFraudProof } from './transaction-proofs.js'
 import type { WitnessFraudProof } from './witness-proofs.js'
 
-/** The proofs of each policy. */
 interface ProofsOf {
   readonly ledger: LedgerFraudProof
   readonly transaction: TransactionFraudProof

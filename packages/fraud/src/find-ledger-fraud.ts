@@ -232,7 +232,6 @@ function* fraudsOfOutput(
     yield wrongOutputsAfter(block, after, key)
 }
 
-/** The proof that the block has no transaction with a number of a record; undefined if it has one. */
 function absenceAt(block: AccusedBlock, number: bigint): Proof | undefined {
   const key = numberKey(number - 1n)
   return block.valueOf(key) === undefined ? block.map.proveAbsence(key) : undefined

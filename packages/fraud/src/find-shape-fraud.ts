@@ -166,7 +166,6 @@ function* fraudsInBody(
   }
 }
 
-/** The first strange asset in the mint of a body. */
 function strangeAssetIn(body: Item) {
   const field = fieldOf(body, mint)
   return field && strangeAssetOfMint(field)

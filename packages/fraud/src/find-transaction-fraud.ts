@@ -65,7 +65,6 @@ export function* transactionFrauds(block: AccusedBlock, rules: ProvableRules): S
   }
 }
 
-/** The outputs that the transactions of a block make, by reference. */
 function* outputsMadeIn(block: AccusedBlock): Generator<typeof step, BytesMap<Uint8Array>> {
   const made = new BytesMap<Uint8Array>()
   for (const position of block.transactions.keys()) {

@@ -59,7 +59,6 @@ async function remove(block: Committed) {
   }
 }
 
-/** The frauds that are found, with the flaws of chunks. */
 async function foundIn(block: Committed) {
   const { wanted } = await open(block)
   return [...fraudsIn(wanted.block, rules)].flatMap((found) =>

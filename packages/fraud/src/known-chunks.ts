@@ -56,7 +56,6 @@ interface KnownChunks {
 
 const knownOf = new WeakMap<AccusedBlock, KnownChunks>()
 
-/** Reads the chunks that are known besides, once for a block. */
 export function* readKnownChunks(block: AccusedBlock): Stepping<KnownChunks> {
   const read = knownOf.get(block)
   if (read !== undefined) return read

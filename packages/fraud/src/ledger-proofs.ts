@@ -68,7 +68,7 @@ export type LedgerFraudProof =
   /** The output is spent by the transaction that makes it, or by one before. */
   | { readonly fraud: 'spentBeforeMade'; readonly key: Uint8Array; readonly output: OutputOpening }
   /**
-   * What is unspent after the block does not follow. `path` is the Blake2b-256 of an output's reference,
+   * The outputs unspent after the block do not follow. `path` is the Blake2b-256 of an output's reference,
    * which may be unknown; `before` is needed if the block does not note the output.
    */
   | {
@@ -217,7 +217,6 @@ function fieldsOf(proof: LedgerFraudProof): PlutusData[] {
   }
 }
 
-/** Bytes in as many parts as they need. */
 const partsData = (bytes: Uint8Array): PlutusData[] => inParts(bytes).map(suppliedData)
 
 /** The list that a part of `wrongResolvedHash` holds. */

@@ -10,7 +10,6 @@ import { beforeAll, expect, it } from 'vitest'
 import { lies } from './test/lies/index.js'
 import { type OpenStory, openStory } from './test/open-story.js'
 
-/** The frauds of each policy, as its script has them. */
 const frauds = {
   ledger: Object.keys(LedgerFraud)
     .filter((fraud) => fraud !== 'wrongChunk')

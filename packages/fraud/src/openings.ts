@@ -29,7 +29,7 @@ export interface TransactionOpening extends RecordOpening {
 }
 
 /**
- * What the transactions map notes of an output: the encoded record, 48 bytes; or a proof that there is none.
+ * The entry of the transactions map for an output: the encoded record, 48 bytes, or a proof of absence.
  */
 export interface OutputOpening {
   readonly record?: Uint8Array

@@ -31,7 +31,7 @@ export interface RemovalByFraud extends Pick<RemovalByVerdict, 'queue' | 'regist
 }
 
 /**
- * What a draft does: `removal` removes the block and slashes its operator, and mints the verdict unless
+ * The effect of a draft: `removal` removes the block and slashes its operator, and mints the verdict unless
  * one is held. Where that does not fit into a transaction, `datum` first pays an output whose datum is
  * part of the proof, and `verdict` mints the verdict.
  */

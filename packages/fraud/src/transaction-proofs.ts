@@ -29,7 +29,6 @@ export interface Asset {
 /** An output by its index in the body, or the collateral return. */
 export type OutputPlace = number | 'collateralReturn'
 
-/** The sets of references in a body, by their constructors. */
 const inputSets = { inputs: 0, collateralInputs: 1, referenceInputs: 2 } as const
 
 /** A transaction's record and witness set. */
@@ -54,7 +53,7 @@ export type PartOpening = TransactionOpening | WitnessSetOpening
  */
 export type TransactionFraudProof =
   /**
-   * What the transaction consumes of an asset is not what it produces. `resolved` has the outputs of all
+   * The consumed quantity of an asset is not the produced one. `resolved` has the outputs of all
    * inputs.
    */
   | {

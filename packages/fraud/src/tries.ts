@@ -6,13 +6,11 @@ export type Excess = 'bytes' | 'units'
 
 /** Which proofs of a search are tried. */
 interface Tries {
-  /** Whether a proof is worth a try. */
   isWorth(fraud: ProvenFraud): boolean
   /** Notes that a proof was refused; `excess` if only for being too large. */
   refused(fraud: ProvenFraud, excess: Excess | undefined): void
 }
 
-/** The tries of a kind. */
 interface Tried {
   /** Proofs that used up a try. */
   count: number

@@ -22,7 +22,6 @@ function forged(bytes: Uint8Array): Uint8Array {
   return bytes.with(place, bytes[place]! ^ 1)
 }
 
-/** A transaction without witnesses. */
 function unsigned(bytes: Uint8Array): Uint8Array {
   const { body } = decodeTransaction(bytes)
   return concatBytes(Uint8Array.of(0x84), body.bytes, Uint8Array.of(0xa0, 0xf5, 0xf6))

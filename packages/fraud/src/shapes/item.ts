@@ -45,7 +45,6 @@ export function itemIn(cbor: Uint8Array, maxItems: number, anyHeads = false): It
     return argument
   }
 
-  /** The items up to a break. */
   function itemsToBreak(stride: number): Item[] {
     const items: Item[] = []
     while (cbor[place] !== 0xff || items.length % stride > 0) items.push(read())

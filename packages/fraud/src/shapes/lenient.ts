@@ -19,7 +19,7 @@ import { type Item, itemIn } from './item.js'
 import { entriesOf, fieldOf, firstOf, isMap, itemsOf, partsOfOutput } from './shapes.js'
 
 /*
- * What the scripts read of transactions that the ledger does not decode although their shapes are right: a
+ * The parts that the scripts read of transactions that the ledger does not decode despite right shapes: a
  * false address, a quantity of zero, an empty list or bad data prevents decoding, but hides no theft.
  */
 

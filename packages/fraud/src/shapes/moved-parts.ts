@@ -10,7 +10,7 @@ const [inputs, outputs, fee, referenceInputs] = [0, 1, 2, 18]
 const leastOutputBytes = 33
 
 /**
- * What the scripts read that a transaction moves whose body the ledger does not decode; undefined if they
+ * The changes that the scripts read of a transaction whose body the ledger does not decode; undefined if they
  * cannot read one of these fields, or the body has no room for so many outputs. Both are frauds.
  */
 export function movedParts(body: Uint8Array): MovedParts | undefined {

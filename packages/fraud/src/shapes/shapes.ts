@@ -19,7 +19,6 @@ const isUint = (item: Item | undefined): boolean => between(item, 0, 0x20)
 /** The item behind a tag with an argument of two bytes, as that of a set is. */
 const untagged = (item: Item): Item => (firstOf(item) === 0xd9 ? (item.items[0] as Item) : item)
 
-/** Keys and values of a map. */
 export const entriesOf = ({ items }: Item): (readonly [key: Item, value: Item])[] =>
   items.flatMap((key, place) => (place % 2 === 0 ? [[key, items[place + 1] as Item] as const] : []))
 
@@ -44,7 +43,6 @@ type IsShape = (item: Item) => boolean
 const isSet: IsShape = (item) => isArray(untagged(item))
 const isMint: IsShape = (item) => strangeAssetOfMint(item) === undefined
 
-/** The types of fields by their keys, and which of these are needed. */
 export interface FieldTypes {
   /** How many keys there may be; a field without a type here may be anything. */
   readonly known: number

@@ -65,7 +65,6 @@ const formsOf = (type: ItemType): { readonly [major: number]: Form } => itemType
 const embeddedIn = ({ bytes, argument }: Item) =>
   itemIn(bytes.subarray(bytes.length - Number(argument)), maxEmbedded, true)
 
-/** The type of a part. */
 function partOf({ bytes, argument }: Item, { kind, parts }: Form, step: number): ItemType | undefined {
   switch (kind) {
     case 'list':

@@ -66,7 +66,6 @@ export function otherLeaf(trie: TrieView, branch: MapBranch, path: Uint8Array): 
   throw new RangeError('A branch has one child')
 }
 
-/** The first leaf at or below a node of a map. */
 export function firstLeaf(trie: TrieView, node: MapNode): MapLeaf {
   let here = node
   while (here.kind === 'branch') {

@@ -40,7 +40,6 @@ export type NodeAnswer =
 /** Whether a question about a map asks for keys and values: `root` is the index of the header's field. */
 export const showsEntries = (root: number): boolean => root === headerFieldIndex.transactionsRoot
 
-/** Whether an answer shows a branch. */
 export const isBranchAnswer = (answer: NodeAnswer): answer is Extract<NodeAnswer, { children: unknown }> =>
   answer.node.kind === 'branch'
 

@@ -19,7 +19,6 @@ export type Entries = Map<string, Uint8Array>
 /** The commitments of a block, without the rest of its header. */
 export interface Committed extends Omit<Accusation, 'header'> {
   readonly after: Trie
-  /** Unspent outputs before and after the block, by reference. */
   readonly outputs: { readonly before: Entries; readonly after: Entries }
   readonly roots: Pick<Header, 'prevUtxosRoot' | 'utxosRoot' | 'transactionsRoot'>
 }
@@ -59,9 +58,7 @@ function trieOf(entries: Entries): Trie {
 export interface BlockOptions {
   /** Changes its map before the root is taken. */
   readonly entries?: (map: Entries) => unknown
-  /** Changes the outputs after it. */
   readonly after?: (outputs: Entries) => unknown
-  /** The outputs before it. */
   readonly outputs?: Entries
   /** The parts that it reads of bodies that do not decode. */
   readonly read?: ReadBody
@@ -129,7 +126,6 @@ export function lyingSuccessor(block: Committed): Committed {
   }
 }
 
-/** The frames of transactions, of whatever length. */
 export const framesOf = (...transactions: readonly Uint8Array[]): Uint8Array =>
   concatBytes(
     ...transactions.map((cbor) => {

@@ -3,7 +3,7 @@ import { blake2b256 } from '@ratatosk/ledger'
 import { addressOfThief, type Theft } from './theft.js'
 
 /*
- * What the ledger does not decode although no claim shows it, in transactions that take nothing.
+ * Items that the ledger does not decode although no claim shows it, in transactions that take nothing.
  */
 
 /** A transaction label that is a text. */

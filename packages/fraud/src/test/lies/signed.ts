@@ -40,7 +40,6 @@ export interface Plan {
   readonly fields?: Fields
   /** Of a transaction's id. */
   readonly keyWitnesses?: (id: Uint8Array) => readonly Uint8Array[]
-  /** Further fields of the witness set. */
   readonly witnesses?: Fields
   /** The bytes behind the witness set. */
   readonly rest?: Uint8Array

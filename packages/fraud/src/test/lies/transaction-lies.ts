@@ -23,7 +23,6 @@ const manyCoins = Array.from({ length: 31 }, (_, n) => 5 + n)
 /** An input in a list of indefinite length. */
 const openReference = concatBytes(fromHex('9f'), coin(30).subarray(1), fromHex('ff'))
 
-/** Lies about single transactions. */
 export const transactionLies: readonly Lie[] = [
   planned('that a transaction may make a lovelace', 'valueNotPreserved', { outputs: [output(paid + 1n)] }),
   planned('that a fee is enough', 'feeTooSmall', { fee: 100_000n, outputs: [output(9_900_000n)] }),

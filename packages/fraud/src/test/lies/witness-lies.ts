@@ -32,7 +32,6 @@ const withDatumHash = concatBytes(
   list(uint(0), bytes(blake2b256(datum))),
 )
 
-/** All outputs before the blocks of lies. */
 export const outputsOfLies = (): Entries =>
   new Map([
     ...outputsBefore(),
