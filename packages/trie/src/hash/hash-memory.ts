@@ -3,7 +3,6 @@
  * has one; a function that uses it is done with it before it returns.
  */
 export interface HashMemory {
-  /** The memory. */
   readonly bytes: Uint8Array
   /** Writes the Blake2b-256 of the `length` bytes at `input` to `output`. */
   hash(output: number, input: number, length: number): void
@@ -15,7 +14,6 @@ export interface HashMemory {
   reserve(length: number): number
 }
 
-/** Length of the memory. */
 export const memoryLength = 65_536
 
 /** @param next the first offset that is free */

@@ -10,7 +10,6 @@ export interface MemoryStore extends TrieStore {
 
 interface KeptVersion {
   version: Version
-  /** Nodes that this version added, freed when it is undone. */
   created: Float64Array
   /** Nodes that only older versions use, freed when the previous one is forgotten. */
   superseded: Float64Array

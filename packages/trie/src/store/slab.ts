@@ -8,7 +8,6 @@ interface Slab {
   get(id: number): Uint8Array
   /** Frees the memory of `id` for later byte strings. */
   remove(id: number): void
-  /** Bytes allocated. */
   readonly capacity: number
 }
 

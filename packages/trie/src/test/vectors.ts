@@ -7,7 +7,6 @@ const folder = vectorsFolder('mpf')
 
 export const vectorsAreMissing = folder === undefined
 
-/** A run of the reference implementation. */
 export interface ReferenceRun {
   steps: { insert?: string; delete?: string; value?: string; root: string }[]
   proofs: {
@@ -19,12 +18,10 @@ export interface ReferenceRun {
   }[]
   /** The proof of the key of a map that has no other. */
   single: ProofStepJson[]
-  /** The root and the number of keys in the end. */
   root: string
   entries: number
 }
 
-/** A map of strings with its root. */
 export interface PublishedMap {
   root: string
   entries: { key: string; value: string }[]

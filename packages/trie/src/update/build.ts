@@ -5,7 +5,6 @@ import type { NodeSealer } from './seal.js'
 
 /** Collects entries in any order, 64 bytes for each, and builds a trie, hashing each node once. */
 interface TrieBuilder {
-  /** The number of entries. */
   readonly size: number
   add(entry: TrieEntry): void
   /** Writes all nodes but the root, which it returns, if any. Throws `TRIE_KEY_DUPLICATE`. */
@@ -57,7 +56,6 @@ export function createTrieBuilder(sealer: NodeSealer): TrieBuilder {
     return createBranch(half(first, 0), records.fork(first, order.at(-1) ?? 0, depth))
   }
 
-  /** The entries of each child of a branch, with its nibble. */
   function* childrenOf(order: Uint32Array, fork: number): Generator<[nibble: number, child: Uint32Array]> {
     for (let start = 0; start < order.length; ) {
       const nibble = nibbleOf(order, start, fork)

@@ -22,7 +22,6 @@ export interface KeyChange {
   path: Uint8Array
   /** The key, for errors. */
   key: Uint8Array
-  /** Whether the map must have the key before the batch. */
   present: boolean
   /** The hash of the key's value before the batch, once the edit has found it. */
   before?: Uint8Array

@@ -18,7 +18,6 @@ export interface Records {
   half(entry: number, which: 0 | 1): Uint8Array
   /** Puts path and hash of the value of an entry where leaves are hashed. */
   putLeaf(entry: number): void
-  /** A nibble of the path of an entry. */
   nibble(entry: number, index: number): number
   /** The first nibble from `depth` on in which two paths differ. Throws `TRIE_KEY_DUPLICATE` without one. */
   fork(first: number, last: number, depth: number): number
