@@ -1,6 +1,5 @@
 import type { FastifyReply } from 'fastify'
 
-/** Who reads an answer. */
 export interface ConnectedClient {
   /** Aborted when the client has left, or will read nothing more of the answer. */
   readonly signal: AbortSignal
@@ -8,7 +7,6 @@ export interface ConnectedClient {
   disconnect(): void
 }
 
-/** The client of an answer by HTTP. */
 export function clientOf(reply: FastifyReply): ConnectedClient {
   return { signal: clientSignal(reply), disconnect: () => reply.raw.destroy() }
 }

@@ -75,7 +75,6 @@ export function fingerprint(unit: string): string {
   return bech32.encode('asset', bech32.toWords(blake2b160(fromHex(unit))))
 }
 
-/** The auxiliary data of a transaction, if it has any. */
 async function dataOf(chain: ChainView, hash: string): Promise<AuxiliaryData | undefined> {
   return (await chain.transaction(hash))?.transaction.transaction.auxiliaryData
 }

@@ -10,7 +10,6 @@ const statusNames: Readonly<Record<number, string>> = {
   503: 'Service Unavailable',
 }
 
-/** An error response of the Blockfrost API. */
 export class BlockfrostError extends Error {
   override readonly name = 'BlockfrostError'
 

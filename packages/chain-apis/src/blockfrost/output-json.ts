@@ -12,7 +12,6 @@ export function amountJson({ lovelace, assets }: Value): { unit: string; quantit
   return amount
 }
 
-/** The fields that an output has in every response. */
 export function outputJson({ address, value, datum, referenceScript }: TransactionOutput) {
   const inline = datum.kind === 'inline' ? datum.data : undefined
   const hash = datum.kind === 'hash' ? datum.hash : inline && blake2b256(inline)
@@ -25,7 +24,6 @@ export function outputJson({ address, value, datum, referenceScript }: Transacti
   }
 }
 
-/** An unspent output in a list. */
 export function utxoJson({ transactionHash, index, output, created }: ChainOutput) {
   return {
     ...outputJson(output),
@@ -42,7 +40,6 @@ const maxUnits = 20_000
 /** The sum of several outputs. `add` throws {@link TooManyOutputsError} beyond 20,000 units. */
 export class Total {
   readonly #quantities = new Map<string, bigint>([['lovelace', 0n]])
-  /** The number of outputs. */
   outputs = 0
 
   add(outputs: readonly ChainOutput[]): this {

@@ -11,7 +11,6 @@ import { stakeCredentialOf } from '../view/certificates.js'
 import type { ChainView } from '../view/chain-view.js'
 import { paymentCredential } from '../view/outputs.js'
 
-/** The redeemers of a transaction, with the scripts that they are for. */
 export async function redeemersJson(chain: ChainView, transaction: Transaction) {
   const { memory, steps } = chain.parameters.executionPrices
   const scriptOf = await scriptsOf(chain, transaction)

@@ -15,7 +15,6 @@ export interface AdditionalOutput {
   readonly script?: { readonly language: 'native' | 'v1' | 'v2' | 'v3'; readonly cbor: string } | undefined
 }
 
-/** The most additional outputs of one evaluation. */
 export const maxAdditionalOutputs = 300
 
 const languageTags = { native: 0, v1: 1, v2: 2, v3: 3 } as const

@@ -11,7 +11,6 @@ declare module 'fastify' {
   }
 }
 
-/** The options of each API plugin. */
 export interface ApiOptions {
   readonly chain: ChainView
   readonly faults?: FaultSource | undefined

@@ -14,7 +14,7 @@ export type FaultOperation =
   | 'other'
 
 /**
- * What happens to a request.
+ * The fault of a request.
  *
  * - `time-out`: no response; the connection stays open until the client gives up or the server closes.
  * - `refusal`: the connection is closed without a response.

@@ -70,7 +70,6 @@ export async function kupoApi(
     return reply.type(jsonType).send(Readable.from(body))
   }
 
-  /** The matching outputs as JSON, in parts. */
   function matchesOf({ query, order, resolveHashes, matches }: Selection, client: ConnectedClient) {
     const itemsOf = (page: readonly ChainOutput[]) => matchesJson(chain, page.filter(matches), resolveHashes)
     return lists.read(chain.outputPages(query, order), itemsOf, client)
@@ -130,7 +129,6 @@ function json(reply: FastifyReply, body: unknown): FastifyReply {
   return reply.type(jsonType).send(encodeJson(body))
 }
 
-/** The selection of a request for matches. */
 interface Selection {
   readonly query: ChainOutputQuery
   readonly order: NonNullable<ListPart['order']>

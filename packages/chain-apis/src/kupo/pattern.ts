@@ -75,7 +75,6 @@ function readAddress(text: string): Pattern | undefined {
   }
 }
 
-/** The filters of a query string. */
 export interface Filters {
   readonly policy_id?: string
   readonly asset_name?: string

@@ -14,9 +14,7 @@ export interface BlockReader {
   read(block: ChainBlock, isWanted: () => boolean): Promise<EncodedBlock | undefined>
 }
 
-/** The most bytes of blocks that are kept. */
 const maxKept = 32 * 1024 * 1024
-/** Transactions that are read at a time. */
 const pageSize = 100
 /** Placeholder for the keys of the block producer: the chain has none. */
 const noKey = '00'.repeat(32)

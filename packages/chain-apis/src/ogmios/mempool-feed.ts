@@ -3,7 +3,6 @@ import type { ChainView, MempoolEntry } from '../view/chain-view.js'
 
 /** A mempool at one time. Two snapshots with the same transactions are one object. */
 export interface MempoolSnapshot {
-  /** In order of acceptance. */
   readonly entries: readonly MempoolEntry[]
   /** Total size of the transactions. */
   readonly bytes: number

@@ -16,7 +16,6 @@ import { checkList, invalidParams, RpcError, type RpcRequest } from './rpc.js'
 
 type Query = (chain: ChainView, params: RpcRequest['params'], version: OgmiosVersion) => unknown
 
-/** The supported queries of ledger state and network. */
 export const queries: Readonly<Record<string, Query>> = {
   'queryLedgerState/tip': async (chain) => pointJson(await chain.tip()),
   'queryLedgerState/epoch': async (chain) => epochOf((await chain.tip()).slot),
@@ -97,7 +96,6 @@ async function* pagesOf(chain: ChainView, queries: readonly ChainOutputQuery[]) 
   for (const query of queries) yield* chain.outputPages({ ...query, spent: false }, 'oldest-first')
 }
 
-/** Bytes of an address in hex. */
 function addressBytes(text: string): string {
   try {
     return toHex(readAddressText(text).bytes)
@@ -112,7 +110,6 @@ export function networkName({ networkId }: Pick<ChainView, 'networkId'>): 'mainn
   return networkId === 1 ? 'mainnet' : 'testnet'
 }
 
-/** The registered accounts. The chain has no rewards. */
 async function rewardAccounts(
   chain: ChainView,
   { keys = [], scripts = [] }: RpcRequest['params'],

@@ -34,7 +34,6 @@ export function operationOf(method: string): FaultOperation {
   return operations[method] ?? 'other'
 }
 
-/** The parts that the sessions of a chain share. */
 interface SessionContext {
   readonly chain: ChainView
   readonly lists: LongLists

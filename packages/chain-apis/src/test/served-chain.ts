@@ -46,7 +46,6 @@ export function chainWith(methods: Partial<ChainView>): ChainView {
   return { ...emptyChain, ...methods } as ChainView
 }
 
-/** A client of Ogmios by WebSocket. */
 async function connect(t: Test, url: string, options?: ClientOptions) {
   const socket = new WebSocket(url, options)
   t.teardown(() => socket.terminate())

@@ -49,7 +49,6 @@ export function addAccountRoutes(fastify: FastifyInstance, chain: ChainView, max
     return page(total.json().slice(1), query)
   })
 
-  /** The value that the account holds. */
   async function totalOf(credential: Credential): Promise<Total> {
     const total = new Total()
     const query = { ...queryOf(credential), spent: false }

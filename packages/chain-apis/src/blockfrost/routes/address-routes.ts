@@ -139,7 +139,6 @@ async function totalJson(chain: ChainView, text: string, holder: Holder, maxOutp
   }
 }
 
-/** The addresses that hold an asset, with their quantities. */
 async function holders(
   chain: ChainView,
   unit: string,

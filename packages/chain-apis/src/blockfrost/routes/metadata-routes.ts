@@ -13,7 +13,6 @@ interface ByLabel {
   Querystring: Paging
 }
 
-/** Routes for the transactions whose metadata has a label. */
 export function addMetadataRoutes(fastify: FastifyInstance, chain: ChainView, lists: LongLists): void {
   const config = { config: { operation: 'transaction' as const } }
 

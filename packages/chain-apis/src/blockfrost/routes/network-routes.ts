@@ -3,7 +3,6 @@ import { limitedPages } from '../../limited-outputs.js'
 import { epochLength, maxSupply } from '../../mainnet-values.js'
 import type { ChainView } from '../../view/chain-view.js'
 
-/** Routes for the network: its eras, and its supply and stake. */
 export function addNetworkRoutes(fastify: FastifyInstance, chain: ChainView, maxOutputs: number): void {
   fastify.get('/network/eras', async () => [
     {

@@ -15,7 +15,6 @@ const types = {
 
 type ByHash = { Params: { hash: string } }
 
-/** Routes for scripts and datums by hash. */
 export function addScriptRoutes(fastify: FastifyInstance, chain: ChainView): void {
   const script = { config: { operation: 'script' as const } }
   const datum = { config: { operation: 'datum' as const } }

@@ -16,7 +16,6 @@ import { seconds } from './chain-routes.js'
 
 type ByHash = { Params: { hash: string } }
 
-/** Routes for transactions and the mempool. */
 export function addTransactionRoutes(fastify: FastifyInstance, chain: ChainView): void {
   const config = { config: { operation: 'transaction' as const } }
 
@@ -89,7 +88,6 @@ function outputsOf(chain: ChainView, transaction: string) {
   return chain.outputs({ transaction }, { offset: 0, limit: Number.POSITIVE_INFINITY })
 }
 
-/** The genesis outputs, shown as the outputs of a transaction. */
 function genesisJson(chain: ChainView, outputs: readonly ChainOutput[]) {
   return {
     ...unsupportedCounts,

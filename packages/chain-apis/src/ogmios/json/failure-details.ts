@@ -43,7 +43,6 @@ export function nonAdaCollateral({ transaction, utxos }: FailureContext): unknow
   }
 }
 
-/** The failure of each redeemer. */
 export function mismatchReason({ description, failures }: FailureContext['details']): string {
   const reasons = entries(failures).map(({ purpose, index, message, logs }) => {
     const traces = Array.isArray(logs) && logs.length > 0 ? ` (traces: ${logs.join('; ')})` : ''
