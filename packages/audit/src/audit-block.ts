@@ -13,7 +13,6 @@ import { type MapOutput, transactionsRootOf } from './transactions-map.js'
 import type { Finding, FindingKind } from './types.js'
 import { ada, Sum, textOf } from './value.js'
 
-/** The state that a body is audited against. */
 interface BodyContext {
   readonly ledger: AuditedLedger
   /** Of the blocks before this one. */
@@ -120,7 +119,6 @@ function createBlock({ ledger, table, report }: BodyContext) {
   const transactions: AuditedTransaction[] = []
   const chunks = createChunks()
   const outputs = new Map<string, MapOutput>()
-  /** Positions by id. */
   const positions = new Map<string, number>()
   const minted = new Sum()
   let fees = 0n

@@ -36,7 +36,6 @@ export interface AuditedChain {
   readonly end: string | undefined
   /** Whether the unspent outputs are those that the newest header commits to. */
   readonly agrees: boolean
-  /** The header hash at a height; undefined above the newest block. */
   hashAt(height: number): Uint8Array | undefined
   /** The newest height of a header hash; 0 for genesis; undefined if it is not in the chain. */
   heightOf(headerHash: Uint8Array): number | undefined
@@ -56,7 +55,6 @@ const mostWrongBodies = 4
 
 const genesisHash = new Uint8Array(28)
 
-/** The inputs of a chain's audit. */
 interface ChainContext {
   readonly ledger: AuditedLedger
   readonly findings: FindingList
@@ -99,7 +97,6 @@ export function createChain({ ledger, findings, judge, pause }: ChainContext): A
     }
   }
 
-  /** Judges a header alone and against the one before it. */
   function judgeHeader(header: AuditedHeader, report: Report): void {
     const before = kept.at(-1)?.header
     const expect = (kind: FindingKind, message: string, expected: Uint8Array, found: Uint8Array): void => {

@@ -9,7 +9,6 @@ export const maxChunks = 1024
 
 /** Consecutive transactions of a block. */
 export interface Chunk {
-  /** Position of its first transaction. */
   readonly first: number
   /** Blake2b-256 of the frames of its transactions. */
   readonly hash: Uint8Array

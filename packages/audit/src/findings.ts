@@ -35,7 +35,6 @@ export function createFindings(limit: number): FindingList {
 export const difference = (expected: Uint8Array, found: Uint8Array) =>
   equalBytes(expected, found) ? undefined : { expected: toHex(expected), found: toHex(found) }
 
-/** The block of a finding. */
 export const blockAt = (height: number, headerHash: Uint8Array): NonNullable<Finding['block']> => ({
   height,
   headerHash: toHex(headerHash),

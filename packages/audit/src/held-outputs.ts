@@ -91,7 +91,6 @@ export function createHeldAudit(
   /** Whether a transaction is older than what is pending. */
   const isDerived = (id: string): boolean => chain.blockOf(fromHex(id)) !== 0 || ledger.isGenesisId(id)
 
-  /** The outputs that pending transactions spend, each with its spender. */
   function spentBy(pending: PendingTransactions, report: Report): Map<string, string> {
     const spent = new Map<string, string>()
     for (const [id, { inputs }] of pending)

@@ -5,7 +5,6 @@ import { outref, reasonOf } from './transaction.js'
 import type { GenesisOutput } from './types.js'
 import { type OutputValue, Sum } from './value.js'
 
-/** An unspent output. */
 interface Unspent {
   /** CBOR of its reference. */
   readonly outref: Uint8Array
@@ -29,7 +28,6 @@ export interface AuditedLedger {
   readonly genesisLovelace: bigint
   readonly fees: bigint
   readonly mintedAssets: number
-  /** Whether the ledger began with this output. */
   isGenesis(key: string): boolean
   /** Whether the ledger began with an output of this transaction. @param id 64 hex digits */
   isGenesisId(id: string): boolean

@@ -56,7 +56,6 @@ export function createRun(
     }
   }
 
-  /** Whether the chain has the block of a trace at a height. */
   function isAt(height: number, trace: Trace): boolean {
     const [hash, expected] = [chain.hashAt(height), trace.hashAt(height)]
     return hash !== undefined && expected !== undefined && equalBytes(hash, expected)

@@ -7,12 +7,10 @@ import type { Sources } from './sources.js'
 import { reasonOf } from './transaction.js'
 import type { QueueReading } from './types.js'
 
-/** A queue with a confirmed state. */
 export type RootedQueue = QueueReading & Required<Pick<QueueReading, 'confirmed'>>
 
 /** The blocks that layer 1 vouches for: its queue, and before that what each header names. */
 export interface Trace {
-  /** Height of the newest block. */
   readonly height: number
   /** The header hash at a height above {@link base}. */
   hashAt(height: number): Uint8Array | undefined
@@ -50,7 +48,6 @@ export async function traceBack(
   }
 }
 
-/** The header with a hash, if the archive has it. */
 export async function headerOf(
   hash: Uint8Array,
   { header }: Pick<Sources, 'header'>,

@@ -18,7 +18,6 @@ import { witnessSet as witnesses } from './grammar/witness-set.js'
 import { blake2b256 } from './hash.js'
 import { type OutputValue, readMint } from './value.js'
 
-/** An output reference. */
 interface Outref {
   /** CBOR in its shortest form: the key of the maps that headers commit to. */
   readonly cbor: Uint8Array
@@ -26,7 +25,6 @@ interface Outref {
   readonly key: string
 }
 
-/** The parts of a transaction that the audit reads. */
 export interface AuditedTransaction {
   /** Blake2b-256 of the body: 32 bytes. */
   readonly id: Uint8Array
@@ -61,7 +59,6 @@ export const maxOutputIndex = 0xffff
 const isTrue = 0xf5
 const isNull = 0xf6
 
-/** A reference by its parts. */
 export function outref(transactionId: Uint8Array, index: number): Outref {
   const cbor = new CborWriter(40).array(2).bytes(transactionId).uint(index).toBytes()
   return { cbor, key: `${toHex(transactionId)}#${index}` }

@@ -3,7 +3,6 @@ import type { Chunk } from './chunks.js'
 import { blake2b256 } from './hash.js'
 import type { AuditedTransaction } from './transaction.js'
 
-/** The changes of an output in a block. */
 export interface MapOutput {
   /** CBOR of the reference. */
   readonly outref: Uint8Array

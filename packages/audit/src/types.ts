@@ -141,7 +141,7 @@ export interface AuditOptions {
 }
 
 /**
- * What is wrong.
+ * The kind of a fault.
  *
  * | kind | meaning |
  * | --- | --- |

@@ -35,7 +35,6 @@ export function readAccount(reader: CborReader): Uint8Array {
   return account
 }
 
-/** Whether a script owns an account. */
 export const isOfScript = ([header = 0]: Uint8Array): boolean => header >> 4 === 15
 
 function faultOfAddress(address: Uint8Array): string | undefined {

@@ -4,7 +4,6 @@ import { readOutputAddress } from './address.js'
 import { fieldsOf, ledgerReader } from './items.js'
 import { plutusData, scriptReference } from './scripts.js'
 
-/** The parts of an output that the audit reads. */
 interface ReadOutput {
   readonly value: OutputValue
   /** Whether it pays to an address of the Byron era. */

@@ -7,7 +7,6 @@ const maxPart = 64
 /** Plutus data, as the ledger reads them. */
 export const plutusData: Demand = nested(data)
 
-/** A native script, as the ledger reads it. */
 export const nativeScript: Demand = nested(native)
 
 /** The bytes of a Plutus script: rules judge them, no grammar does. */

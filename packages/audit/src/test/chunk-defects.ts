@@ -24,7 +24,6 @@ async function commitWithChunk({ chain }: Scene, place: number): Promise<void> {
   await chain.commitAny(cbors, [], { transactionsRoot: await rootOf(entries) })
 }
 
-/** Defects in the chunks of a block. */
 export const chunkDefects: readonly Defect[] = [
   ...places.map(
     ([what, place]): Defect => [

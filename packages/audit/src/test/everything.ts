@@ -1,7 +1,6 @@
 import { CborReader, CborWriter, concatBytes, fromHex, isDecodeError, toHex } from '@ratatosk/cbor'
 import { blake2b256 } from '@ratatosk/ledger'
 
-/** The CBOR of a byte string, in hex. */
 const bytes = (hex: string): string => toHex(new CborWriter().bytes(fromHex(hex)).toBytes())
 const hash = (byte: string, length: number): string => bytes(byte.repeat(length))
 /** CBOR in a byte string. */

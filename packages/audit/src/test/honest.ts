@@ -38,7 +38,5 @@ export async function honest(context: TestContext): Promise<Scene> {
   return scene
 }
 
-/** Ids of the transactions of a block. */
 export const idsOf = ({ cbors }: SourceBlock) => cbors.map((cbor) => toHex(partsOf(cbor).id))
-/** A node that shows what a scene has. */
 export const honestNode = ({ chain }: Scene) => nodeOf(chain, idsOf)

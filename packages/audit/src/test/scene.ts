@@ -72,16 +72,13 @@ export function spending(coins: readonly Coin[], draft: Draft = {}) {
 /** A chain, its queue on layer 1, and its archive behind HTTP; each can be made to lie. */
 export interface Scene {
   readonly chain: SourceChain
-  /** The header hash of the block at a height. */
   hashOf(height: number): string
   readonly lies: Lies
   audit(more?: Partial<AuditOptions>): ReturnType<typeof audit>
 }
 
 interface Lies {
-  /** The block that the archive serves at a height. */
   archive: (blocks: readonly SourceBlock[]) => readonly SourceBlock[]
-  /** The body that the archive serves for a block. */
   body: (block: SourceBlock) => Uint8Array
   layer1: (queue: QueueReading) => QueueReading
 }
@@ -139,7 +136,6 @@ function queueOf(chain: SourceChain): QueueReading {
   }
 }
 
-/** The unspent outputs after the newest block. */
 function unspentOf({ genesis, blocks }: SourceChain): ReadonlyMap<string, Uint8Array> {
   const unspent = new Map(genesis.map(({ reference, output }) => [outputReferenceKey(reference), output]))
   for (const { spent, produced } of blocks.map(({ cbors }) => bodyOf(cbors))) {
