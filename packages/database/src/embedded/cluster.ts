@@ -8,7 +8,6 @@ import { isRoot, start, type Way } from './ways.js'
 /** Only its owner may read it. PostgreSQL demands this. */
 const ownerOnly = 0o700
 
-/** The user in whose name the server connects. */
 export const userName = 'postgres'
 
 /**

@@ -43,7 +43,6 @@ export async function removeReusedLocks(folder: string): Promise<void> {
   }
 }
 
-/** The socket in the folder of a cluster. */
 export const socketName = '.s.PGSQL.5432'
 
 const lockOf = (folder: string) => join(folder, 'postmaster.pid')

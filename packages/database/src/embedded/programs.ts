@@ -10,7 +10,6 @@ export interface Programs {
   readonly build: string
   readonly postgres: string
   readonly initdb: string
-  /** Folder of its libraries, in which the programs are started. */
   readonly libraries: string
   /** All that the programs get of the environment: they need none of the secrets in it. */
   readonly environment: Readonly<Record<string, string>>
