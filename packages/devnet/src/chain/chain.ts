@@ -24,9 +24,7 @@ export interface Chain {
   /** Ids of valid transactions whose metadata has a label, oldest first. */
   labelled(label: bigint): readonly string[]
   append(block: DevnetBlock): void
-  /** Removes the tip and returns it. */
   undo(): DevnetBlock
-  /** Prunes the block at a height if it is empty. */
   prune(height: number): void
   /** The newest block at or below a height that was not pruned, or genesis. */
   nearest(height: number): ChainTip

@@ -8,7 +8,6 @@ type Spending = NonNullable<ChainOutput['spent']>
 /** All outputs of the chain; the unspent ones by address, credential, policy and asset. */
 export interface OutputIndex {
   get(key: string): ChainOutput | undefined
-  /** The output with a reference if it is unspent. */
   unspent(key: string): TransactionOutput | undefined
   /** Unspent outputs, oldest first; the query's `address` is the hex of the address bytes. */
   find(query: UtxoQuery): ChainOutput[]

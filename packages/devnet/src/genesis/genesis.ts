@@ -19,7 +19,6 @@ export interface Genesis {
   readonly utxos: readonly { readonly outref: string; readonly output: string }[]
 }
 
-/** An output of the genesis, decoded. */
 interface GenesisOutput {
   readonly key: string
   readonly transactionHash: string
@@ -70,12 +69,10 @@ export function genesisHash({ startTime, networkMagic, utxos }: Genesis, slotLen
   return toHex(blake2b256(Buffer.from(text, 'utf8')))
 }
 
-/** The ledger versions whose parameters the devnet has. */
 export const ledgerVersions = ['10', '11'] as const
 
 export type LedgerVersion = (typeof ledgerVersions)[number]
 
-/** The version of a new chain. */
 export const newestLedgerVersion: LedgerVersion = '11'
 
 /** A version whose parameters the devnet has. */

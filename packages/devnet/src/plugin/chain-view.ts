@@ -73,7 +73,6 @@ export function chainViewOf(devnet: Devnet): ChainView {
   }
 }
 
-/** The values of those keys that have one. */
 function found<Value>(
   keys: readonly string[],
   read: (key: string) => Value | undefined,

@@ -13,7 +13,6 @@ const leastChange = 2_000_000n
 /** A node on this devnet pays from the accounts below this one by default. */
 const firstFreeAccount = 3
 
-/** An output that a test wallet owns. */
 interface Source {
   readonly wallet: TestWallet
   readonly transactionHash: string

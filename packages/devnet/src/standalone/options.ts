@@ -2,7 +2,6 @@ import { parseArgs } from 'node:util'
 import { type OgmiosVersion, ogmiosVersions } from '@ratatosk/chain-apis'
 import { type LedgerVersion, ledgerVersions } from '../genesis/genesis.js'
 
-/** The options of the standalone devnet. */
 export interface StandaloneOptions {
   readonly host: string
   /** 0: any free port. */
@@ -19,7 +18,6 @@ export interface StandaloneOptions {
   readonly ledgerVersion: LedgerVersion | undefined
 }
 
-/** The parsed command line. */
 type Command =
   | { readonly kind: 'start'; readonly options: StandaloneOptions }
   | { readonly kind: 'help' }
