@@ -11,11 +11,9 @@ import type { ExplorerLedger, ExplorerOptions } from './options.js'
 import type { BlocksPart, RequestedBlock, TransactionsPart } from './parameters.js'
 import type { BlocksAnswer, ExplorerBlock, ExplorerBlockAnswer } from './schemas/block.js'
 
-/** Transactions that are read at a time to sum a block. */
 const step = 500
 /** Transactions that one answer reads to sum blocks; what is left is summed by the next ones. */
 const budget = 10_000
-/** Blocks whose sums are kept. */
 const maxSums = 10_000
 /** Blocks that are summed at the same time, for all readers; lists that make sums at the same time. */
 const maxSumming = 2
@@ -29,7 +27,6 @@ interface Sums {
   readonly fees: bigint
 }
 
-/** Blocks as answers show them. */
 export interface ShownBlocks {
   /** @throws ExplorerBusyError */
   list(part: BlocksPart): Promise<BlocksAnswer>

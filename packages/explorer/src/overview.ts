@@ -5,7 +5,6 @@ import type { ExplorerOptions } from './options.js'
 import type { OverviewAnswer } from './schemas/overview.js'
 import { unlessItFails } from './unless-it-fails.js'
 
-/** Transactions of the mempool that are counted. */
 const maxMempool = 20_000
 /** Heights that are summed at a time. */
 const range = 1_000n

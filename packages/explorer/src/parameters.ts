@@ -10,7 +10,6 @@ import {
 /** The longest list of an answer. */
 export const maxBlocks = 100
 export const maxTransactions = 500
-/** Minutes of rates that are kept. */
 export const maxMinutes = 60
 /** The longest text that is searched, in characters. */
 export const maxSearch = 200
@@ -22,7 +21,6 @@ export interface RequestedBlock {
   readonly text: string
 }
 
-/** An output of a request. */
 export interface OutputId {
   /** 32 bytes. */
   readonly transactionId: Uint8Array

@@ -13,7 +13,6 @@ const step = 10_000
 const freshMs = 500
 /** How long they share what the store has to add up. */
 const sumsFreshMs = 5_000
-/** Transactions whose time is measured. */
 const maxMeasured = 10_000
 
 interface Counted {

@@ -20,9 +20,7 @@ import type { OutputId } from './parameters.js'
 import type { ExplorerOutputAnswer, ExplorerTransactionAnswer, OutputAnswer } from './schemas/transaction.js'
 import { createUsedUnits } from './used-units.js'
 
-/** Inputs that are resolved. */
 const maxInputs = 100
-/** Bytes of outputs that are shown for them. */
 const outputBytes = 256 * 1024
 /** Bytes of datums, redeemers and metadata that become JSON, which is up to 16 times as long. */
 const jsonBytes = 64 * 1024
@@ -139,7 +137,6 @@ async function decode(
   }
 }
 
-/** Reads the outputs that inputs name. */
 async function read(index: ExplorerIndex | undefined, named: readonly OutputReference[]) {
   const references = named.slice(0, maxInputs)
   if (index === undefined || references.length === 0) return []
@@ -159,7 +156,6 @@ function resolver(found: readonly ExplorerOutput[], json: Budget) {
   }
 }
 
-/** The spenders of a transaction's outputs by their index. */
 async function spendersOf(index: ExplorerIndex | undefined, transaction: Uint8Array, limit: number) {
   const outputs =
     index === undefined || limit === 0 ? [] : await index.outputs({ transaction }, { offset: 0, limit })

@@ -20,7 +20,6 @@ interface Spending {
   readonly outputs: ReadonlyMap<string, TransactionOutput>
 }
 
-/** The units that the script of a redeemer used; undefined if they are not measured. */
 type UnitsOf = (redeemer: Pick<RedeemerReport, 'purpose' | 'index'>) => Units | undefined
 
 /** Measures the units that scripts of accepted transactions use: of each once, also for readers at once. */

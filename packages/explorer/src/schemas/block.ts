@@ -51,7 +51,6 @@ export const BlocksAnswer = Type.Object(
 )
 export type BlocksAnswer = Static<typeof BlocksAnswer>
 
-/** A transaction in a block. */
 const BlockTransaction = Type.Object(
   {
     hash: hash('Transaction hash'),

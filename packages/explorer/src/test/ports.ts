@@ -7,7 +7,6 @@ export { keyOf }
 
 const time = new Date('2026-03-04T05:06:07.891Z')
 
-/** A committed block of so many transactions. */
 export function timedBlock(height: bigint, transactions: number): TimedBlock {
   const root = new Uint8Array(32)
   const hash = new Uint8Array(28)

@@ -36,7 +36,6 @@ export function duration(ms: number): string {
   return ms < 172_800_000 ? `${Math.round(ms / 3_600_000)} h` : `${Math.round(ms / 86_400_000)} d`
 }
 
-/** A time of today, or with its date. */
 export function clockTime(iso: string, now: number): string {
   const time = new Date(iso)
   const isToday = time.toDateString() === new Date(now).toDateString()

@@ -1,7 +1,6 @@
 import type { BlockEvent } from '@ratatosk/client'
 import { readStream } from './stream.js'
 
-/** An event of the past. */
 export interface PastEvent {
   /** POSIX milliseconds. */
   readonly at: number
@@ -22,7 +21,6 @@ const most = 5_000
 /** A position of `/events`: how many of each kind are before it, verdicts last. */
 const positionOf = (text: string): readonly number[] => text.split('.').map(Number)
 
-/** Events of the past. */
 export interface History {
   /** The oldest first. */
   readonly events: readonly PastEvent[]

@@ -3,7 +3,6 @@ import { AnswerError, call } from './api.js'
 
 /** The token that the operator has typed. It is in the memory of the page only. */
 export const token = signal('')
-/** Whether the node has asked for a token. */
 export const asksToken = signal(false)
 
 /**

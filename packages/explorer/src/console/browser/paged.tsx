@@ -13,7 +13,6 @@ interface PagedProps<T> {
   readonly id: string
   /** The text of an empty part. */
   readonly end: string
-  /** Shows an entry. */
   readonly show: (entry: T) => ComponentChildren
 }
 

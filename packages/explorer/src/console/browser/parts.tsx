@@ -128,7 +128,6 @@ export function Text({ children }: { readonly children: ComponentChildren }) {
 
 interface Loaded<T> {
   readonly path: string
-  /** Shows the answer. */
   readonly show: (answer: T) => ComponentChildren
   /** The text in place of the node's message for what it does not have. */
   readonly otherwise?: (message: string) => ComponentChildren

@@ -25,7 +25,6 @@ export async function readRoutes(): Promise<void> {
   routes.value = new Set(served)
 }
 
-/** Whether this node is known to serve a route. */
 export function serves(route: PageRoute): boolean {
   return routes.value?.has(route) ?? false
 }

@@ -121,7 +121,6 @@ function Stage({ id, title, count, more = false, marks, children }: StageProps) 
 const mostDots = 40
 const mostBoxes = 8
 
-/** A dot for each transaction. */
 function Dots({ count }: { readonly count: number }) {
   return (
     <span class="marks" data-marks={Math.min(count, mostDots)} aria-hidden="true">

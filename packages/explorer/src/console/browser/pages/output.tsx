@@ -4,7 +4,6 @@ import { Amounts } from '../ledger.js'
 import { Empty, Load, Name, Text } from '../parts.js'
 import { Prove } from '../prove.js'
 
-/** Outputs that are shown of a transaction. */
 const most = 20
 
 /** An output: what it holds, and its lineage, one step in each direction. */

@@ -8,7 +8,6 @@ import { now } from '../store.js'
 
 const hourMs = 3_600_000
 const tickMs = 100
-/** Events that are listed. */
 const most = 12
 
 /** The last hour, from the events that the node has kept. */

@@ -8,7 +8,6 @@ export function open(text: string): void {
   if (text.trim() !== '') go('search', text.trim())
 }
 
-/** The object that a text names. */
 export function Search({ text }: { readonly text: string }) {
   return (
     <Load<ExplorerSearch>

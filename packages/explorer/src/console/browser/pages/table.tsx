@@ -20,7 +20,6 @@ import { Watch } from './watch.js'
 interface Page {
   readonly page: string
   readonly title: string
-  /** Whether it is in the navigation. */
   readonly isListed?: boolean
   readonly show: (route: Route) => ComponentChildren
 }

@@ -10,7 +10,6 @@ import { Summon } from './summon.js'
 /** Verdicts on a page, and open questions that are read. */
 const [pageSize, mostQuestions] = [10, 100]
 
-/** Characters of a reason that are shown. */
 const maxReason = 400
 
 /** The watcher's findings against blocks, and the questions about them on layer 1. */
@@ -75,7 +74,6 @@ function Verdicts({ open }: { readonly open: Open }) {
   )
 }
 
-/** The purpose of a watcher's transaction. */
 const stages: Readonly<Record<BlockVerdict['transactions'][number]['stage'], string>> = {
   question: 'asks for what is hidden',
   datum: 'stores a part of the proof',
@@ -208,7 +206,6 @@ function Questions({ answer, open }: { readonly answer: OpenQuestions; readonly 
   )
 }
 
-/** The subject of a question. */
 function subjectOf({ kind, root, key }: OpenQuestion): string {
   if (kind === 'chunk') return `chunk ${grouped(Number.parseInt(key, 16))}`
   const nibbles = Number.parseInt(key.slice(-2), 16)
