@@ -50,9 +50,7 @@ const state: ConfirmedState = {
 }
 const link = filled(28, 10)
 
-/**
- * Written by hand from RFC 8949 and the ledger's CDDL of Plutus data, where constructors are tags from 121.
- */
+/** By hand from RFC 8949 and the ledger's CDDL of Plutus data: constructors are tags from 121. */
 const bytes = (length: number, byte: string) => `58${length.toString(16)}${byte.repeat(length)}`
 const headerHex = [
   'd8799f',

@@ -68,7 +68,7 @@ function signed(transaction: Transaction): Transaction {
 }
 
 /**
- * The outputs of inputs, reference inputs and collateral. One input, of a key if possible, holds the rest.
+ * The outputs of inputs, reference inputs and collateral. One input, if possible of a key, holds the rest.
  */
 function outputsFor({ body, witnesses }: Transaction, networkId: number): Entries {
   const keys = witnesses.keyWitnesses.map(({ publicKey }) => blake2b224(publicKey))
@@ -91,9 +91,7 @@ function outputsFor({ body, witnesses }: Transaction, networkId: number): Entrie
   return outputs
 }
 
-/**
- * The inputs that redeemers point to: locked by a script of the witness set, with a datum if there is one.
- */
+/** The inputs that redeemers point to: of a script of the witness set, with a datum if there is one. */
 function scriptInputs(
   { inputs }: Transaction['body'],
   { redeemers, scripts, datums }: Transaction['witnesses'],

@@ -75,10 +75,7 @@ export type Stated = readonly [fraud: string, redeemer: Uint8Array]
 
 /** Tries redeemers of a policy against honest blocks. */
 export interface Trial {
-  /**
-   * Tries redeemers, and changes of them with parts of others and of those of the block before.
-   * @throws Error (rejects) if the policy accepts one, or if the translated script and the machine disagree
-   */
+  /** Tries redeemers and changes of them. Rejects if the policy accepts one, or the engines disagree. */
   expectNoVerdict(header: Header, stated: readonly Stated[], mutations: number, draw: Draw): Promise<void>
   /** By fraud, and by fraud and kind of mutation. */
   readonly tallies: ReadonlyMap<string, Tally>

@@ -40,10 +40,7 @@ export const answererOf =
     }
   }
 
-/**
- * Asks for the outputs after a block until there is a difference or no answer.
- * @throws if the summons refuses a question
- */
+/** Asks for the outputs after a block until a difference or no answer. Throws if the summons refuses. */
 export function search(world: World, truth: TrieView, header: Header, answer: Answerer): Search {
   const posted = header.utxosRoot
   const questions: Asked[] = []

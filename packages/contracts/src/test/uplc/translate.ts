@@ -97,9 +97,7 @@ function builtinIn(term: UPLCTerm, scope: readonly Bound[]): BuiltinName | undef
   return name
 }
 
-/**
- * A function and its arguments. plu-ts passes several at once as a `case` of a `constr` with them as fields.
- */
+/** A function and its arguments. plu-ts passes several as a `case` of a `constr` with them as fields. */
 function applied(term: UPLCTerm): { callee: UPLCTerm; args: UPLCTerm[] } {
   const args: UPLCTerm[] = []
   let callee = term

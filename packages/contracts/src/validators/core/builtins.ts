@@ -83,9 +83,7 @@ export const blake2b256 = (bytes: Bytes): Bytes => call(IRNative.blake2b_256, by
 /** A number from its big-endian bytes. */
 export const byteStringToInteger = (bytes: Bytes): Int =>
   call(IRNative.byteStringToInteger, boolean(true), bytes)
-/**
- * A number as big-endian bytes, filled up to `length`; fails if they do not hold it, or if it is negative.
- */
+/** A number as big-endian bytes, filled up to `length`; fails if it does not fit, or is negative. */
 export const integerToByteString = (length: number, value: Int): Bytes =>
   call(IRNative.integerToByteString, boolean(true), integer(length), value)
 

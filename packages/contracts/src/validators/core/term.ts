@@ -145,9 +145,7 @@ export function linked<A extends PType>(script: Term<A>): Term<A> {
   })
 }
 
-/**
- * A function whose code is in the script once for all calls. It must be closed: it uses its argument only.
- */
+/** A function whose code is in the script once. It must be closed: it uses its argument only. */
 export function define<A extends PType, B extends PType>(
   body: (input: Term<A>) => Term<B>,
 ): (input: Term<A>) => Term<B> {

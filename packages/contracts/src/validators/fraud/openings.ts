@@ -72,10 +72,7 @@ export interface Transactions {
 
 /** The entries that the transactions map of the header holds for outputs. */
 interface NotedOutputs {
-  /**
-   * The block's record of an output; empty without one. `opening`: `Noted [record, proof]` or `NotNoted
-   * [proof]`
-   */
+  /** The block's record of an output, or empty. `opening`: `Noted [record, proof]` or `NotNoted [proof]` */
   outputIn(key: Bytes, opening: Data): Bytes
   /** The same by the hash of the key. */
   outputAt(path: Bytes, opening: Data): Bytes
@@ -83,10 +80,7 @@ interface NotedOutputs {
 
 /** The outputs before and after the block. */
 interface UnspentOutputs {
-  /**
-   * The hash of an output if unspent then; else empty. `opening`: `Unspent [hash, proof]` or `Missing
-   * [proof]`
-   */
+  /** The hash of an unspent output, or empty. `opening`: `Unspent [hash, proof]` or `Missing [proof]` */
   unspent(when: 'before' | 'after', key: Bytes, opening: Data): Bytes
   /** The same by the hash of the key. */
   unspentAt(when: 'before' | 'after', path: Bytes, opening: Data): Bytes
@@ -242,9 +236,7 @@ const proofIn = define<PData, PData>((option) =>
 export const positionOf = (opening: List): Int => unIData(at(opening, 0))
 export const recordOf = (opening: List): Bytes => unBData(at(opening, 1))
 
-/**
- * Data in the redeemer, or by index in a reference input's inline datum: for data too large for a redeemer.
- */
+/** Data in the redeemer, or by index in a reference input's datum: for data too large for a redeemer. */
 const suppliedData = defineOf<[PData, PList<PData>], PData>(2, (supplied, referenceInputs) =>
   scope(function* () {
     const content = yield* bind(at(fieldsOf(supplied), 0))

@@ -10,9 +10,7 @@ import type { LanguageViews } from './witness/script-data-frauds.js'
 /** Proves that a block does to outputs what no valid block does. Without parameters. */
 export const ledgerFraud = (book: RuleBook, context: Data): Unit => fraudPolicy(book, ledgerFrauds, context)
 
-/**
- * Proves that a transaction of a block breaks a rule of its own. The parameters are the rules of the layer 2.
- */
+/** Proves that a transaction breaks a rule of its own. The parameters are the rules of the layer 2. */
 export const transactionFraud = (book: RuleBook, parameters: RuleParameters, context: Data): Unit =>
   fraudPolicy(book, transactionFrauds(parameters), context)
 

@@ -84,9 +84,7 @@ export const chunkCountOf = (chunk: Bytes): Int => number(chunk, chunkRecord.chu
 
 export const chunkHashOf = (chunk: Bytes): Bytes => part(chunk, chunkRecord.hash, hashBytes)
 
-/**
- * One more than the position of the transaction that made the output; 0 for an output from before the block.
- */
+/** One more than the position of the output's maker; 0 for an output from before the block. */
 export const createdOf = (output: Bytes): Int => number(output, outputRecord.created)
 
 /** One more than the position of the transaction that spends the output; 0 if unspent after the block. */

@@ -6,9 +6,7 @@ import type { RuleBook } from '../core/rules.js'
 import { type Bytes, bind, call, choose, type Data, lambda, scope, type Unit } from '../core/term.js'
 import { rootAt, rootExcluding, rootIncluding } from './proof.js'
 
-/**
- * The claims `[root, key, value, proof, next root]`; `leads`: the path `key` leads to a leaf of hash `value`.
- */
+/** The claims `[root, key, value, proof, next root]`; `leads`: path `key` leads to a leaf of hash `value`. */
 export const Claim = { has: 0, misses: 1, inserts: 2, deletes: 3, leads: 4 } as const
 
 /** A validator that succeeds if the redeemer's proof proves its claim; for tests and measurements. */

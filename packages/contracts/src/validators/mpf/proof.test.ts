@@ -207,10 +207,7 @@ function readsTheSame(one: Uint8Array, other: Uint8Array): boolean {
   }
 }
 
-/**
- * The bytes that the checker reads of a proof: not the constructor of a neighbour, and any step but a branch
- * or a fork as a leaf.
- */
+/** The bytes that the checker reads of a proof: no neighbour's constructor; unknown steps are leaves. */
 function readIn(proof: Uint8Array): Uint8Array {
   const steps = decodePlutusData(proof)
   if (!Array.isArray(steps)) throw new TypeError('A proof is a list')

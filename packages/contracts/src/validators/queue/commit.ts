@@ -42,9 +42,7 @@ import { emptyHash } from '../mpf/merkle.js'
 import type { QueueContext } from './context.js'
 import { blockName, contentOf, elementDatum, hashInName, isRoot, linkOf } from './list-element.js'
 
-/**
- * Appends a block: spends the last element, pays it back as output 0, linked to the new block in output 1.
- */
+/** Appends a block: pays the last element back as output 0, linked to the new block, output 1. */
 export const commit = (book: RuleBook, context: QueueContext): Unit =>
   scope(function* () {
     const { transaction, policy, minted, spent, parameters } = context

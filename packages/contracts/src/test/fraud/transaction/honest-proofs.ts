@@ -197,9 +197,7 @@ const assetPlaces = [-1, 0, 1, 2].flatMap((policy) => [-1, 0, 1, 2].map((name) =
 /** First bytes of keys: of all fields, some that no map has, and the break. */
 const strangeKeys = [...Array.from({ length: 26 }, (_, place) => place - 1), 0x40, 0xa0, 0xff]
 
-/**
- * Every proof about a block's transactions from their true parts: of each fraud at each place, and beyond.
- */
+/** Every proof about a block's transactions from their true parts: at each place, and beyond. */
 export function* transactionProofsOf(block: TestBlock): Generator<TransactionFraudProof, void> {
   const outputOf = outputsOf(block)
   for (const [position, bytes] of block.transactions.entries()) {

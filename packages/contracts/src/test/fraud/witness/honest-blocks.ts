@@ -47,10 +47,7 @@ export interface HonestDraft {
   readonly before: Entries
 }
 
-/**
- * A transaction with every witness that it needs; `from`, the index of its first output, is unique in a
- * block.
- */
+/** A transaction with every witness it needs; `from`, its first output's index, is unique in a block. */
 export function honestDraft(draw: Draw, from: number): HonestDraft {
   let next = from
   const before: Entries = new Map()
@@ -189,9 +186,7 @@ export interface StatedFraud {
   prove(): WitnessFraudProof
 }
 
-/**
- * Every proof about the witnesses of a block from its true commitments: at each place, and beyond the last.
- */
+/** Every proof about a block's witnesses from its true commitments: at each place, and beyond. */
 export function* witnessProofsOf(
   block: TestBlock,
   signers: readonly TestKey[] = keys,

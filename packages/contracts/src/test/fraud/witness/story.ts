@@ -51,9 +51,7 @@ function nested(kind: number, scripts: readonly Uint8Array[]): Uint8Array {
 
 export { native }
 
-/**
- * Alice signs; two of Bob, Grace and the time from slot 100 do; and it is before slot 300, or Grace signs.
- */
+/** Alice; two of Bob, Grace and the time from slot 100; and it is before slot 300, or Grace signs. */
 export const vault = native.all(
   native.signature(alice.hash),
   native.atLeast(2, native.signature(bob.hash), native.signature(grace.hash), native.from(100)),

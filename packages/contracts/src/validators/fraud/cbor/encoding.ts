@@ -81,9 +81,7 @@ export const isUnreadable = defineOf<[PByteString, PInt], PBool>(2, (cbor, maxIt
   ),
 )
 
-/**
- * True if the argument of a head fits into a shorter one; otherwise goes on behind the head and its string.
- */
+/** True if the argument of a head fits into a shorter one; otherwise goes on behind head and string. */
 const behindLongHead = (cbor: Bytes, first: Int, place: Int, goOn: (behind: Int) => Bool): Bool =>
   scope(function* () {
     const size = yield* bind(argumentSize(modInteger(first, integer(32))))

@@ -90,9 +90,7 @@ export const argumentAt = defineOf<[PByteString, PInt], PInt>(2, (cbor, place) =
   withHead(cbor, place, (argument) => argument),
 )
 
-/**
- * The place of a field's value in a map, by a key under 24; {@link nowhere} without it. Fails at longer keys.
- */
+/** The place of a field's value in a map, by a key under 24; else {@link nowhere}. Fails at longer keys. */
 export const fieldAt = (cbor: Bytes, map: Int, key: number): Int => fieldUnder(cbor, map, integer(key))
 
 /** {@link fieldAt} for a key that a proof names. */
@@ -175,9 +173,7 @@ export const withArray = <T extends PType>(
     return choose(isArray(indexByteString(cbor, place)), withHead(cbor, place, then), fail())
   })
 
-/**
- * Whether no item is left; in a container of indefinite length (`left` negative), whether its break is here.
- */
+/** Whether no item is left; of indefinite length (`left` negative), whether the break is here. */
 export const isEnd = (cbor: Bytes, left: Int, place: Int): Bool =>
   choose(
     lessThanInteger(left, integer(0)),
@@ -222,10 +218,7 @@ const count = defineOf<[PByteString, PInt, PLam<PInt, PLam<PInt, PBool>>], PInt>
     ),
 )
 
-/**
- * The number of items, or entries of a map, that satisfy a condition on their place and end; 0 of {@link
- * nowhere}.
- */
+/** The number of items, or map entries, that satisfy a condition on their place and end. */
 export const countIn = (cbor: Bytes, collection: Int, condition: (place: Int, behind: Int) => Bool): Int =>
   count(
     cbor,

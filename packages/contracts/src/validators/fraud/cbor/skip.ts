@@ -109,9 +109,7 @@ export const shortString = 0x58
 
 const outside = 2n ** 64n
 
-/**
- * Goes on behind a head whose argument follows it, in an item of indefinite length, or behind its break.
- */
+/** Goes on behind a head with its argument, in an item of indefinite length, or behind its break. */
 const skipLongHead = (
   cbor: Bytes,
   self: (count: Int) => Term<PLam<PInt, PInt>>,

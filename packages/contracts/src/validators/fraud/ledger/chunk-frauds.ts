@@ -61,7 +61,7 @@ const misplaced: FraudCheck = (book, block, fields) =>
   })
 
 /**
- * A chunk is missing. `[number, proof, holder]`: a chunk that counts it, or a transaction's record (first)
+ * A chunk is missing. `[number, proof, holder]`: a chunk that counts it, or (first) a transaction's record
  */
 const missing: FraudCheck = (book, block, fields) =>
   scope(function* () {

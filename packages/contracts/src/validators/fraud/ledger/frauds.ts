@@ -140,8 +140,7 @@ const wrongOutputsAfter: FraudCheck = (book, block, fields) =>
   })
 
 /**
- * The block has a transaction at a position, but not before. `[missing position, proof, position, record,
- * proof]`
+ * The block has a transaction, but not one before it. `[missing position, proof, position, record, proof]`
  */
 const gapInTransactions: FraudCheck = (book, block, fields) =>
   scope(function* () {

@@ -196,9 +196,7 @@ export const transactionFrauds = (parameters: RuleParameters): Frauds<Opened> =>
   ],
 })
 
-/**
- * The frauds of ledger version 11: an output may be an input and a reference input; its script counts once.
- */
+/** The frauds of ledger version 11: an output may be input and reference input; its script counts once. */
 export function transactionFraudsOfVersion11(parameters: RuleParameters): Frauds<Opened> {
   const { open, checks } = transactionFrauds(parameters)
   const replaced = new Set<number>([TransactionFraud.feeTooSmall, TransactionFraud.inputIsReferenceInput])

@@ -19,9 +19,7 @@ import { addressAt, lovelaceAt, valueAt } from '../cbor/values.js'
 import { isGiven } from '../openings.js'
 import type { FraudCheck, RuleParameters } from './opening.js'
 
-/**
- * The place of an output: `Output [index]` of the body, or `CollateralReturn`. Fails to read at `nowhere`.
- */
+/** The place of an output: `Output [index]` of the body, or `CollateralReturn`; `nowhere` is unreadable. */
 export const outputAt = (body: Bytes, where: Data): Int =>
   scope(function* () {
     const shown = yield* bind(where)
@@ -32,9 +30,7 @@ export const outputAt = (body: Bytes, where: Data): Int =>
     )
   })
 
-/**
- * An output holds less lovelace than its size asks for. `[transaction, output]`. `BabbageOutputTooSmallUTxO`
- */
+/** An output holds too little lovelace for its size. `[transaction, output]`. `BabbageOutputTooSmallUTxO` */
 export const outputTooSmall =
   (parameters: RuleParameters): FraudCheck =>
   (book, block, fields) =>

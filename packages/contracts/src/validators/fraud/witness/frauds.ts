@@ -89,9 +89,7 @@ const pointerOf = (body: Bytes, need: Data): Int =>
 /** The purposes of redeemers, by their number in the CDDL. */
 const Purpose = { spend: 0, mint: 1, reward: 3 } as const
 
-/**
- * A signature does not fit its key and the transaction's id. `[transaction, witnesses, isBootstrap, index]`
- */
+/** A signature does not fit key and transaction id. `[transaction, witnesses, isBootstrap, index]` */
 const invalidSignature: Check = (book, block, fields) =>
   scope(function* () {
     const record = yield* bind(block.transactionIn(unListData(at(fields, 0))))

@@ -84,10 +84,7 @@ const hasKeyAndSignature = (witnesses: Bytes, witness: Int): Bool =>
     beginsWith(witnesses, addInteger(witness, integer(35)), signatureStart),
   )
 
-/**
- * Whether an item is a key witness, an array of two, or a bootstrap witness, of four: key and signature
- * first.
- */
+/** Whether an item is a key witness (array of two) or bootstrap witness (four): key and signature first. */
 export const isWitness = (witnesses: Bytes, isBootstrap: Bool, witness: Int): Bool =>
   both(
     equalsInteger(indexByteString(witnesses, witness), choose(isBootstrap, integer(0x84), integer(0x82))),
@@ -242,10 +239,7 @@ export const hasScript = (witnesses: Bytes, hash: Bytes): Bool =>
 export const pointer = (purpose: Int, index: Int): Int =>
   addInteger(multiplyInteger(index, integer(8)), purpose)
 
-/**
- * Whether a redeemer is at a place: those of a map are `[purpose, index]: …`, of a list `[purpose, index,
- * …]`.
- */
+/** Whether a redeemer is at a place: in a map `[purpose, index]: …`, in a list `[purpose, index, …]`. */
 export const hasRedeemer = defineOf<[PByteString, PInt, PInt], PBool>(3, (witnesses, redeemers, wanted) =>
   isSome(
     countIn(witnesses, redeemers, (redeemer) =>
