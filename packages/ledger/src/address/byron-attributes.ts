@@ -11,9 +11,7 @@ interface ByronAttributes {
   readonly unknownLength: number
 }
 
-/**
- * Decodes the attribute map: number → CBOR in a byte string; keys strictly ascending, known values canonical.
- */
+/** Decodes the attribute map: number → CBOR in bytes; keys strictly ascending, known values canonical. */
 export function readByronAttributes(reader: CborReader): ByronAttributes {
   const start = reader.position
   const count = reader.readMap()
@@ -51,9 +49,7 @@ export function readByronAttributes(reader: CborReader): ByronAttributes {
   }
 }
 
-/**
- * The size that OutputBootAddrAttrsTooBig limits, in bytes: the derivation path and all unknown attributes.
- */
+/** The size that OutputBootAddrAttrsTooBig limits, in bytes: derivation path and unknown attributes. */
 export function bootstrapAttributesSize(address: ByronAddress): number {
   const { derivationPath, unknownLength } = readByronAttributes(new CborReader(address.attributes))
   return (derivationPath?.length ?? 0) + unknownLength

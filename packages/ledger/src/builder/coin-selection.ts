@@ -48,9 +48,7 @@ export function selectCoins(
   throw new WalletError('WALLET_INSUFFICIENT_FUNDS', `The wallet lacks ${list}`, { missing })
 }
 
-/**
- * CIP-2: random outputs until the target is met, then more while they bring the sum closer to twice of it.
- */
+/** CIP-2: random outputs until the target is met, then more that bring the sum closer to twice of it. */
 function randomImprove(
   candidates: readonly Utxo[],
   target: bigint,

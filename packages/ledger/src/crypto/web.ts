@@ -37,10 +37,7 @@ export function ripemd160(message: Uint8Array): Uint8Array {
   return nobleRipemd160(message)
 }
 
-/**
- * Reimplements libsodium's `crypto_sign_verify_detached`. Noble's `verify` multiplies by the cofactor, and so
- * accepts signatures that cardano-node refuses.
- */
+/** Like libsodium's `crypto_sign_verify_detached`: Noble's `verify` multiplies by the cofactor. */
 export function verifySignature(signature: Uint8Array, message: Uint8Array, publicKey: Uint8Array): boolean {
   if (signature.length !== 64 || publicKey.length !== 32) return false
   const encodedR = signature.subarray(0, 32)

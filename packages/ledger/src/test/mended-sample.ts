@@ -26,10 +26,7 @@ export function validateMended(
   }
 }
 
-/**
- * A valid item for an invalid address, fraction or repeated script. Addresses differ: accounts must not
- * repeat.
- */
+/** A valid item for an invalid address, fraction or repeated script; addresses differ for accounts. */
 function replacementFor(error: DecodeError, seed: number): Uint8Array | undefined {
   const isOutput = /(outputs\[\d+\]|collateralReturn)\.address$/.test(error.path)
   const isAddress = error.name === 'AddressError'

@@ -109,9 +109,7 @@ const content = fc.record({
 })
 type Content = typeof content extends fc.Arbitrary<infer T> ? T : never
 
-/**
- * The bytes of possibly invalid transactions (unusual amounts, signatures, intervals), in any CBOR encoding.
- */
+/** The bytes of possibly invalid transactions (unusual amounts, signatures, intervals), in any encoding. */
 export const mutants: fc.Arbitrary<Uint8Array> = fc.tuple(content, style).map(([of, how]) => encode(of, how))
 
 function encode(of: Content, how: Style): Uint8Array {

@@ -65,9 +65,7 @@ function readMetadatum(reader: CborReader): void {
   checkMetadatum(reader.within(start, reader.position))
 }
 
-/**
- * Accepts 64-bit integers plus sign, byte strings and texts of up to 64 bytes, lists, maps (keys may repeat).
- */
+/** Accepts 64-bit integers plus sign, bytes and texts of up to 64 bytes, lists, maps (keys may repeat). */
 function checkMetadatum(reader: CborReader): void {
   const major = reader.peekMajor()
   switch (major) {

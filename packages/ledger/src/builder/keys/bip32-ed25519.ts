@@ -19,10 +19,7 @@ export function icarusRootKey(entropy: Uint8Array): ExtendedPrivateKey {
   return split(key)
 }
 
-/**
- * One step of derivation: version 2 of BIP32-Ed25519 (Khovratovich and Law), as Cardano uses it. An index
- * from {@link hardenedOffset} on is hardened.
- */
+/** A derivation step (BIP32-Ed25519 version 2, as on Cardano); from {@link hardenedOffset} on, hardened. */
 export function deriveChild(parent: ExtendedPrivateKey, index: number): ExtendedPrivateKey {
   const hardened = index >= hardenedOffset
   const material = hardened ? [parent.scalar, parent.nonceKey] : [publicKeyOfScalar(parent.scalar)]

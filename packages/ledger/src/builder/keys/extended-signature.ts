@@ -9,9 +9,7 @@ export function publicKeyOfScalar(scalar: Uint8Array): Uint8Array {
   return multiplyBase(scalar)
 }
 
-/**
- * An Ed25519 signature (RFC 8032, 64 bytes) by an extended key: scalar and nonce key are given, not hashed.
- */
+/** An Ed25519 signature (RFC 8032, 64 bytes) by a key with given, not hashed, scalar and nonce key. */
 export function signExtended(
   scalar: Uint8Array,
   nonceKey: Uint8Array,

@@ -1,9 +1,6 @@
 import type { PlutusLanguage } from '../../transaction/types.js'
 
-/**
- * The ledger version that added a builtin to a language, by its number in flat (plutus-ledger-api,
- * Common.Versions). Higher numbers are not assigned.
- */
+/** The ledger version that added a builtin, by its number in flat (plutus-ledger-api, Common.Versions). */
 type Introduced = { readonly [language in PlutusLanguage]: number }
 
 const batches: readonly { readonly last: number; readonly since: Introduced }[] = [
@@ -32,10 +29,7 @@ export function builtinIsAvailable(
   return batch !== undefined && protocolMajor >= batch.since[language]
 }
 
-/**
- * Every language has Plutus Core 1.0.0 from its start; the older ones received 1.1.0 (`constr`, `case`)
- * later.
- */
+/** All languages have Plutus Core 1.0.0 from the start; older ones got 1.1.0 (`constr`, `case`) later. */
 export function coreIsAvailable(
   [major, minor, patch]: readonly [number, number, number],
   language: PlutusLanguage,

@@ -1,9 +1,7 @@
 import type { Findings } from '../failures.js'
 import type { ScriptUse } from '../script-use.js'
 
-/**
- * UTXOW: MissingScriptWitnessesUTXOW, ExtraneousScriptWitnessesUTXOW: a reference script is no witness too.
- */
+/** UTXOW: MissingScriptWitnessesUTXOW, ExtraneousScriptWitnessesUTXOW (also of a reference script). */
 export function validateScriptWitnesses(
   { neededHashes, witnessed, referenced, complete }: ScriptUse,
   findings: Findings,

@@ -88,9 +88,7 @@ export function isPlain({ body }: Transaction): boolean {
   )
 }
 
-/**
- * Whether the layer-2 profile must refuse: it accepts only a withdrawal of zero by a script of these parts.
- */
+/** Whether the profile must refuse: of these parts, it accepts a withdrawal of zero by a script only. */
 function reasonDue(transaction: Transaction): boolean {
   const { body, isValid, bytes } = transaction
   const observers = body.withdrawals.every(

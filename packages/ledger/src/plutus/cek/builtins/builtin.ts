@@ -46,9 +46,7 @@ export function integerAt(args: readonly Value[], at: number): bigint {
   return contentAt(args, at, TypeTag.integer) as bigint
 }
 
-/**
- * A signed 64-bit integer argument. The number may be inexact above 2^53, which exceeds every size.
- */
+/** A signed 64-bit integer argument; inexact above 2^53, which exceeds every size. */
 export function intAt(args: readonly Value[], at: number): number {
   const value = integerAt(args, at)
   if (value > maxInt64 || value < -maxInt64 - 1n) fail('An integer is not within 64 bits')

@@ -11,9 +11,7 @@ function sized(args: readonly Value[], at: number, size: number, what: string): 
   return bytes.length === size ? bytes : fail(`A ${what} has ${bytes.length} bytes instead of ${size}`)
 }
 
-/**
- * Verifies like libsecp256k1: an invalid key or signature encoding fails the script; a high S yields false.
- */
+/** Verifies like libsecp256k1: an invalid encoding fails the script; a high S yields false. */
 function verifyEcdsa(key: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean {
   const order = secp256k1.Point.Fn.ORDER
   const r = bigintOf(signature.subarray(0, 32))

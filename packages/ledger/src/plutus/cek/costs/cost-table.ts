@@ -7,9 +7,7 @@ import { measuring, reach } from './measures.js'
 import { type Costed, costOrder, type MachineStep, machineSteps } from './order.js'
 import { type CostShape, exactCost, parameterCounts, quickCost } from './shapes.js'
 
-/**
- * Charges a builtin call. Throws if an argument cannot be measured or the budget is exceeded.
- */
+/** Charges a builtin call. Throws if it cannot measure an argument, or the budget is exceeded. */
 type Charge = (args: readonly Value[], meter: Meter) => void
 
 interface StepCost {

@@ -1,9 +1,6 @@
 const memorySection = 5
 
-/**
- * Adds a maximum, in pages of 64 KiB, to the memory of a WebAssembly module. Growth beyond it traps inside
- * the module only (WebAssembly core specification, 5.5.8).
- */
+/** Adds a maximum, in 64 KiB pages, to a module's memory: growth beyond traps (WebAssembly core, 5.5.8). */
 export function limitMemory(module: Uint8Array, pages: number): Uint8Array {
   let offset = 8
   while (offset < module.length) {
