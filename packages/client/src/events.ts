@@ -29,10 +29,7 @@ interface StreamOpened {
 const silenceMs = 45_000
 const defaultRetryMs = 1000
 
-/**
- * Events without end. A lost connection resumes behind the last event, without limit; the first connection
- * gets the retries of any request.
- */
+/** Events without end, resumed behind the last one; the first connection gets any request's retries. */
 export async function* follow(
   transport: Transport,
   { after, ...filter }: StreamEventsParameters,
@@ -87,10 +84,7 @@ export async function* follow(
   }
 }
 
-/**
- * Events up to the newest one, in a stream that goes on. Throws InvalidAnswerError if the node omits its
- * position.
- */
+/** Events up to the newest one. Throws InvalidAnswerError if the node omits the stream's position. */
 export async function* readUpToNow(
   transport: Transport,
   { after = '0.0.0', ...filter }: StreamEventsParameters,

@@ -84,8 +84,7 @@ export class Transport {
   }
 
   /**
-   * Sends the request once, and resolves once the headers of a 2xx are there. Its time runs until the
-   * deadline is cleared or restarted.
+   * Sends the request once, until a 2xx's headers. Its time runs until the deadline is cleared or restarted.
    */
   async open(request: NodeRequest, options: NodeRequestOptions): Promise<OpenAnswer> {
     const { signal } = options

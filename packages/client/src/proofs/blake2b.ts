@@ -10,9 +10,7 @@ const iv = BigUint64Array.of(
   0x5be0cd19137e2179n,
 )
 
-/**
- * Section 2.7: the order of a block's words in each round, a hex digit each. The last two repeat the first.
- */
+/** Section 2.7: the order of a block's words by round, in hex digits. The last two repeat the first. */
 const sigma = [
   '0123456789abcdef',
   'ea489fd61c02b753',

@@ -20,10 +20,7 @@ interface Placed {
   readonly fork: number
 }
 
-/**
- * The root of the map in which the key has the value (undefined: is absent), by the proof; all in hex. Throws
- * MalformedProof.
- */
+/** The root of the map with the key's value (or absence), by the proof; in hex. Throws MalformedProof. */
 export function rootOf(key: string, value: string | undefined, proof: readonly ProofStep[]): string {
   const path = hash(key)
   let next = 0

@@ -68,9 +68,7 @@ export async function neededKeys(
   return { hashes, optional, unknown }
 }
 
-/**
- * Checks that a transaction with a witness set has all signatures. Throws `TxSignError` `ProofGeneration`.
- */
+/** Checks that transaction and witness set have all signatures. Throws `TxSignError` `ProofGeneration`. */
 export function assertComplete(
   { body, witnesses }: Transaction,
   witnessSet: Uint8Array,
