@@ -89,9 +89,7 @@ export function keepingFeed<Parsed, Result>(
   }
 }
 
-/**
- * A loop, because `concatBytes` spreads its arguments, and a peer may split its response into many pieces.
- */
+/** A loop, because `concatBytes` spreads its arguments, and a response may come in many pieces. */
 function join(pieces: readonly Uint8Array[], length: number): Uint8Array {
   const whole = new Uint8Array(length)
   let position = 0

@@ -3,10 +3,7 @@ import { grown, type OutputTable } from './output-table.js'
 import type { TransactionParts } from './parts.js'
 import { encodeTransactionRecord, transactionRecordLength as recordLength, resolvedAt } from './records.js'
 
-/**
- * The records of a block's transactions, and the outputs that each names, during the derivation; in columns,
- * like {@link OutputTable}.
- */
+/** The records of a block's transactions, and the outputs they name; in columns, like {@link OutputTable}. */
 export interface AppliedTransactions {
   readonly size: number
   /** Adds the next transaction. @param fee lovelace */

@@ -137,9 +137,7 @@ function modelOf(block: readonly Made[]): Map<string, string> {
 const entriesOf = (derived: DerivedBlock) =>
   new Map(Array.from(derived.entries(), ([entry, value]) => [toHex(entry), toHex(value)]))
 
-/**
- * Blocks in which transactions also spend twice, read spent outputs, come too early, repeat, or are broken.
- */
+/** Blocks whose transactions also spend twice, read spent outputs, come too early, repeat, or are broken. */
 const blocks = fc
   .array(
     fc.record({
