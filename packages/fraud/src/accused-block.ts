@@ -93,10 +93,7 @@ async function pack(entries: Iterable<TrieEntry>): Promise<PackedEntries> {
   return packed
 }
 
-/**
- * Entries of the transactions map that follows from transactions, as the scripts read these. The intermediate
- * results are not kept.
- */
+/** Entries of the transactions map that follows from transactions, as the scripts read these. */
 export async function derivedEntries(
   transactions: readonly Uint8Array[],
   before: TrieView,

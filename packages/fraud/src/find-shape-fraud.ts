@@ -42,10 +42,7 @@ const limits = {
 const partIn = (cbor: Uint8Array, type: keyof typeof limits): Item | Flaw =>
   cbor.length > limits[type].bytes ? 'unreadable' : itemIn(cbor, limits[type].items)
 
-/**
- * The frauds in the encoding of a transaction that the ledger does not decode. After the first that prevents
- * reading a part, the search skips the part.
- */
+/** The frauds in an encoding that the ledger does not decode; none in a part after one prevents reading. */
 export function* shapeFrauds(
   block: AccusedBlock,
   { position, parts: { body, witnessSet }, isWitnessed }: Recorded,

@@ -134,10 +134,7 @@ function* fraudsOf(
     yield { fraud: 'valueNotPreserved', transaction, resolved: shown, asset }
 }
 
-/**
- * The parts of a body, besides inputs, outputs, fee and mint, that affect a value: such a transaction breaks
- * other rules.
- */
+/** Further parts of a body that affect a value: a transaction with these breaks other rules. */
 const movesAda = new Set([
   'CertificatesNotSupported',
   'WithdrawalsNotSupported',

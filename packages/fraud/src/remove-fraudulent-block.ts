@@ -160,10 +160,7 @@ function excessOf({ cause }: FraudError): Excess | undefined {
 /** More than any removal costs; a removal brings ada, so this is mostly collateral. */
 const standInLovelace = 1_000_000_000n
 
-/**
- * Evaluates a draft as a whole transaction, funded by an absent output of a public key: no validator checks
- * who pays. Rejects with `FRAUD_PROOF_REFUSED`.
- */
+/** Evaluates a draft funded by an absent output of a public key. Rejects with `FRAUD_PROOF_REFUSED`. */
 export async function requireAccepted(
   { networkId }: Contracts,
   draft: TransactionDraft,

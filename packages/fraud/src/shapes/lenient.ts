@@ -30,10 +30,7 @@ interface Shaped {
   readonly witnesses: Item
 }
 
-/**
- * Reads the parts of a transaction that proofs need: no redeemers, datums, collateral, or parts that layer 2
- * does not allow.
- */
+/** Reads what proofs need: no redeemers, datums, collateral, or parts that layer 2 does not allow. */
 export function readLeniently(bytes: Uint8Array, { id, body, witnesses }: Shaped): Transaction {
   const numberAt = (key: number) => fieldOf(body, key)?.argument
   const [until, from, network] = [numberAt(3), numberAt(8), numberAt(15)]
@@ -106,10 +103,7 @@ function outputOf(output: Item): TransactionOutput {
   }
 }
 
-/**
- * The reference script of an output, as the scripts find it: a tag, a string, and in it the language and the
- * script, with heads of any length.
- */
+/** The reference script as the scripts find it: a tag, a string with language and script, any heads. */
 function referenceScriptOf(output: Item): Script | undefined {
   const tagged = isMap(output) ? fieldOf(output, 3) : undefined
   const [string] = tagged && firstOf(tagged) >> 5 === 6 ? tagged.items : []

@@ -87,10 +87,7 @@ export function strangeKeysOf(item: Item, { known, needed, types }: FieldTypes):
   ]
 }
 
-/**
- * The first asset by which an item does not map policies to maps of names to quantities, whose first bytes
- * are below a bound.
- */
+/** The first asset by which an item does not map policies to names to quantities below a bound. */
 function strangeAssetOf(item: Item, bound: number): AssetPlace | undefined {
   if (!isMap(item)) return { policy: 0, name: 0 }
   const isName = (name: Item) => between(name, 0x40, 0x58) || (firstOf(name) === 0x58 && name.argument < 33n)

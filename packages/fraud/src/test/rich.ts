@@ -31,10 +31,7 @@ const map = (entries: readonly (readonly [Uint8Array, Uint8Array])[]) =>
 /** Data of so many items. */
 const dataOf = (items: number) => list(Array.from({ length: items }, (_, at) => uint(at % 24)))
 
-/**
- * A signed transaction that moves two outputs of 5 ada from index `first` on, with nearly everything that
- * layer 2 takes. It keeps all rules unless changed.
- */
+/** A signed transaction of two 5-ada outputs with nearly all that layer 2 takes; valid unless changed. */
 export function richTransaction(draw: Draw, first: number, change: Change): Uint8Array {
   const isThere = () => draw(2) === 0
   const mints = isThere()
