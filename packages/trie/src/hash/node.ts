@@ -6,9 +6,7 @@ import { reservedLength, writeModule } from './wasm-module.js'
 // The function accepts any Uint8Array; the types of sodium-native name Buffer only.
 const generichash = sodium.crypto_generichash as (output: Uint8Array, input: Uint8Array) => void
 
-/**
- * V8 keeps arrays up to this size in its heap and moves each before native code reads it: slower than a copy.
- */
+/** V8 keeps arrays up to this size in its heap, and moves them for native code: slower than a copy. */
 const movedLength = 64
 const moved = new Uint8Array(new ArrayBuffer(movedLength))
 const movedBy = Array.from({ length: movedLength + 1 }, (_, length) => moved.subarray(0, length))

@@ -108,9 +108,7 @@ function paired(spare: number): Arithmetic {
   }
 }
 
-/**
- * The twelve rounds. `state` is the first of 16 locals; `message` is undefined for a word known to be zero.
- */
+/** The twelve rounds. `state` is the first of 16 locals; `message` is undefined for a zero word. */
 function mixAll(
   { add, xor, rotate }: Arithmetic,
   state: number,

@@ -5,9 +5,7 @@ import { childrenLength, hashChildren, siblingsOf } from './merkle.js'
 
 /** Hashes nodes, and the parts of nodes that proofs contain, in the memory for hashing. */
 export interface NodeHasher {
-  /**
-   * Writes the hash of a leaf whose remaining path begins at nibble `depth` (0–64) to `output`, from `at`.
-   */
+  /** Writes the hash of a leaf whose remaining path begins at nibble `depth` (0–64) from `at` on. */
   leaf(output: Uint8Array, path: Uint8Array, depth: number, valueHash: Uint8Array, at?: number): void
   /** Writes the hash of a branch: its prefix is the nibbles `depth` to `fork` of `path`. */
   branch(output: Uint8Array, path: Uint8Array, depth: number, fork: number, merkleRoot: Uint8Array): void

@@ -20,10 +20,7 @@ interface LmdbStoreOptions {
   freesLater?: boolean
 }
 
-/**
- * The number of forgotten versions whose nodes are freed together: the more, the fewer pages are written, but
- * the nodes take space until then.
- */
+/** The number of forgotten versions to free together: more save page writes, but take space. */
 const freedTogether = 64
 
 /** The version of the layout of rows and nodes. */

@@ -19,10 +19,7 @@ export function keysUnder(prefixes: readonly string[], count: number): string[] 
   return keys
 }
 
-/**
- * Keys for a small trie with long prefixes and branches of two children, at the root and below, which random
- * keys would give only among millions.
- */
+/** Keys for a small trie with long prefixes and branches of two, which random keys rarely give. */
 export const crowdedKeys = [
   ...keysUnder(['a1b'], 6),
   ...keysUnder(['a1c', 'a1d'], 6),

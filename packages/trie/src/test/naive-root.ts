@@ -4,10 +4,7 @@ import { blake2b256 } from '#hash'
 /** A map as the tests write it: hex key to hex value. */
 export type Entries = ReadonlyMap<string, string>
 
-/**
- * The root of a map by the definition alone: recursive, on hex strings, from scratch each time. It shares
- * only the hash function with the trie, which the vectors check.
- */
+/** The root of a map by definition: recursive, on hex strings, from scratch, with the trie's hash only. */
 export function naiveRoot(entries: Entries): string {
   return hashOf(Array.from(entries, ([key, value]) => ({ path: hash(key), value: hash(value) })))
 }
