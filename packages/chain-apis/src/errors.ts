@@ -7,10 +7,7 @@ export class ChainUnavailableError extends Error {
   readonly statusCode = 503
 }
 
-/**
- * True for an error with a message for the client: a {@link ChainUnavailableError}, or a server's with
- * `expose: true`, such as an overload.
- */
+/** True for errors with a message for clients: {@link ChainUnavailableError}, or with `expose: true`. */
 export function isForClients(value: unknown): boolean {
   return isChainUnavailable(value) || (value instanceof Error && 'expose' in value && value.expose === true)
 }

@@ -10,10 +10,7 @@ export class TooManyOutputsError extends Error {
   }
 }
 
-/**
- * All matching outputs, page by page, for a sum. Throws {@link TooManyOutputsError} (while it is read) if
- * more than `most` match.
- */
+/** All matching outputs by page. Throws {@link TooManyOutputsError} while it is read, above `most`. */
 export async function* limitedPages(
   chain: ChainView,
   query: ChainOutputQuery,

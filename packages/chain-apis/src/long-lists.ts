@@ -119,10 +119,7 @@ export class LongLists {
     }
   }
 
-  /**
-   * At the limit of lists, disconnects the client that took no page for the longest time.
-   * @throws {ChainUnavailableError} if all clients take their pages
-   */
+  /** At the limit, disconnects the client idle longest. Throws {@link ChainUnavailableError} if none is. */
   #makeRoom(): void {
     if (this.#open.size < mostOpen) return
     const idleSince = performance.now() - this.#idleLimitMs

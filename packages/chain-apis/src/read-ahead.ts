@@ -1,9 +1,6 @@
 import { Readable } from 'node:stream'
 
-/**
- * Parts that were read already, then the rest. Ending it ends the rest, even unread: a generator that has not
- * begun would not run its `finally`.
- */
+/** Parts already read, then the rest. Ending it ends the rest, even unread, so that its `finally` runs. */
 export function withAhead<Part>(
   ahead: readonly IteratorResult<Part, void>[],
   rest: AsyncGenerator<Part, void>,

@@ -3,10 +3,7 @@ import type { Credential } from '@ratatosk/ledger'
 import { bech32 } from 'bech32'
 import { readAddressText } from './view/address-text.js'
 
-/**
- * Parses a stake credential: a reward address, a key or script hash in bech32 (CIP-5), or a hash in hex of
- * the given kind.
- */
+/** Parses a stake credential: a reward address, a bech32 hash (CIP-5), or a hex hash of this kind. */
 export function readStakeCredential(text: string, kind: Credential['kind']): Credential | undefined {
   if (/^[0-9a-fA-F]{56}$/.test(text)) return { kind, hash: fromHex(text) }
   const decoded = bech32.decodeUnsafe(text, 128)

@@ -7,10 +7,7 @@ export interface Paging {
   readonly order?: string
 }
 
-/**
- * Parses a page: `count` from 1 to 100, default 100; `page` from 1, default 1; `order` is `asc`, the default,
- * or `desc`. Throws a 400 out of range.
- */
+/** Parses a page: `count` 1 to 100 (default), `page` from 1, `order` `asc` (default) or `desc`; or a 400. */
 export function readPaging({ count, page, order = 'asc' }: Paging): Required<ListPart> {
   const limit = integer('count', count, 100, 100)
   const offset = (integer('page', page, 1, 21_474_836) - 1) * limit

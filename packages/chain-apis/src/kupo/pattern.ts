@@ -114,10 +114,7 @@ const prefixes: Readonly<Record<number, readonly string[]>> = {
   32: ['vk', 'addr_vk', 'stake_vk'],
 }
 
-/**
- * Parses a credential as Kupo does: the hash of a key or script, or a public key, in hex or bech32. Returns
- * the hash in hex, or `*`.
- */
+/** Parses a credential as Kupo does (hash or public key; hex or bech32) to the hash in hex, or `*`. */
 function readCredential(text: string): string | undefined {
   if (text === '*' || hash28.test(text)) return text
   if (hash32.test(text)) return toHex(blake2b224(fromHex(text)))

@@ -12,10 +12,7 @@ export interface MempoolSnapshot {
 export interface MempoolFeed {
   /** A snapshot that is at least as new as the last change before the call. */
   read(): Promise<MempoolSnapshot>
-  /**
-   * Calls the listener after each change, until the returned function ends it. Without one, `read` does not
-   * notice changes.
-   */
+  /** Calls the listener after each change until the returned function ends it; `read` needs a listener. */
   subscribe(listener: () => void): () => void
 }
 

@@ -46,10 +46,7 @@ interface Connection {
   readonly session: Session
 }
 
-/**
- * The part of the Ogmios API that wallets and SDKs use, by WebSocket and by POST: JSON-RPC 2.0 with the
- * messages of `@cardano-ogmios/schema`.
- */
+/** The part of Ogmios that wallets and SDKs use: JSON-RPC 2.0 with `@cardano-ogmios/schema`'s messages. */
 export async function ogmiosApi(
   fastify: FastifyInstance,
   { chain, lists, faults, maxWebSockets, stallTimeoutMs, version }: OgmiosOptions,
