@@ -131,10 +131,7 @@ function joined(pieces: readonly Uint8Array[], length: number): Uint8Array {
   return whole
 }
 
-/**
- * The entries of an answer: text to a byte string's bytes, or to the CBOR of another item; undefined if no
- * map.
- */
+/** The entries of an answer: text to a byte string's bytes, or other CBOR; undefined if no map. */
 function readEntries(answer: Uint8Array): ReadonlyMap<string, Uint8Array> | undefined {
   try {
     const reader = new CborReader(answer)

@@ -20,10 +20,7 @@ interface NodeAudit {
   place(accepted: NonNullable<AuditOptions['accepted']>): Promise<number>
   /** @throws {Unavailable} */
   compareQueue(queue: QueueReading, report: (finding: Finding) => void): Promise<void>
-  /**
-   * Compares the open and the wrong parts, and reports what is still wrong. Throws {@link Unavailable} after
-   * the comparable ones.
-   */
+  /** Compares the open and the wrong parts, and reports. Throws {@link Unavailable} after comparable ones. */
   compare(report: (finding: Finding) => void): Promise<void>
 }
 

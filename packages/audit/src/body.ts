@@ -8,10 +8,7 @@ const mostTransactionBytes = 16_384 + 3
 /** No transaction that spends an output is smaller. */
 const leastTransactionBytes = 47
 
-/**
- * The transactions of a body. Throws DecodeError if its first list is unreadable or has more than a block's
- * chunks hold.
- */
+/** The transactions of a body. Throws DecodeError if its first list is unreadable or too long. */
 export function transactionsOfBody(body: Uint8Array): readonly Uint8Array[] {
   const reader = new CborReader(body)
   reader.readArray()

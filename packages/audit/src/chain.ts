@@ -41,10 +41,7 @@ export interface AuditedChain {
   heightOf(headerHash: Uint8Array): number | undefined
   /** Height of the block of a transaction; 0 if it is in none. */
   blockOf(transactionId: Uint8Array): number
-  /**
-   * Audits the next block, and returns the ids of its transactions. `body` asks for its body; undefined
-   * without one.
-   */
+  /** Audits the next block and returns its transaction ids. `body` asks for its body, if it has one. */
   append(block: NamedHeader, body: () => Promise<Uint8Array | undefined>): Promise<readonly Uint8Array[]>
   /** @returns false if the newest block is too old to be undone */
   undo(): boolean

@@ -17,10 +17,7 @@ export interface NodeRun {
   compareBlock(height: number, transactionIds: readonly Uint8Array[]): Promise<void>
   /** @throws {Unavailable} */
   place(accepted: NonNullable<AuditOptions['accepted']>): Promise<number>
-  /**
-   * The differences that remain. @param beforePlaces is awaited before places are compared, if the node
-   * answers
-   */
+  /** The differences that remain. If the node answers, it awaits `beforePlaces` before it compares places. */
   compare(queue: QueueReading, beforePlaces: () => Promise<void>): Promise<readonly Finding[]>
   /** The parts that could not be compared at this reading. */
   unchecked(): readonly Unchecked[]

@@ -12,10 +12,7 @@ const pointerNumbers = [
 /** The first byte of an address of the Byron era. */
 const byron = 0x82
 
-/**
- * Reads the address of an output (CIP-19, types 0 to 8). Returns whether it is of the Byron era, which layer
- * 2 does not support: its content is not read.
- */
+/** Reads an output's address (CIP-19, types 0 to 8): whether it is of the Byron era, and so not read. */
 export function readOutputAddress(reader: CborReader): boolean {
   const start = reader.position
   const address = reader.readBytes()

@@ -66,9 +66,7 @@ export const executionUnits: Demand = (reader) => {
     throw reader.error('CBOR_OUT_OF_RANGE', 'execution units over 63 bits', start)
 }
 
-/**
- * Demands of an item whose nesting the ledger limits, so that the demand may recurse: it is walked before.
- */
+/** Demands of an item whose nesting the ledger limits; it is walked before, so they may recurse. */
 export function nested(demand: Demand): Demand {
   return (reader) => {
     const start = reader.position

@@ -17,10 +17,7 @@ export interface ListOptions {
   readonly timeoutMs?: number
 }
 
-/**
- * A node's unspent outputs by the API of Kupo, as they arrive. Throws an Error if it does not answer with a
- * list, or stops within it.
- */
+/** A node's outputs by Kupo's API, as they arrive. Throws an Error unless it answers with a whole list. */
 export async function* unspentMatches(
   url: string,
   signal: AbortSignal,

@@ -64,10 +64,7 @@ function framed(auxiliaryData: Uint8Array, hashed: Uint8Array): Uint8Array {
 /** A transaction with every field that layer 2 supports, each in an unusual form. */
 export const everything = framed(fromHex(auxiliary), blake2b256(fromHex(auxiliary)))
 
-/**
- * The transaction with the hash of its auxiliary data, if readable, in the body, so that a change of those
- * data is not hidden behind their hash.
- */
+/** The transaction with its auxiliary data's hash in the body, so that it hides no change of them. */
 export function withEverything(cbor: Uint8Array): Uint8Array {
   try {
     const reader = new CborReader(cbor)
