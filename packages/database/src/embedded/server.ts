@@ -142,10 +142,7 @@ function watch(server: ChildProcess): void {
     if (stream !== null && 'unref' in stream && typeof stream.unref === 'function') stream.unref()
 }
 
-/**
- * A smart shutdown, for sessions whose end is on its way; then a fast one; if sessions do not end, an
- * immediate one, from which the next start recovers.
- */
+/** A smart shutdown; then a fast one; then an immediate one, from which the next start recovers. */
 async function shutDown(server: ChildProcess): Promise<void> {
   if (hasEnded(server)) return
   const ended = once(server, 'exit')

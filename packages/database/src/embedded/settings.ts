@@ -3,10 +3,7 @@ import { ownerSetting } from './left-over.js'
 /** Sessions beside those of the caller's pools: autovacuum's, a person's, and those that are ending. */
 const furtherSessions = 20
 
-/**
- * The settings of a server for one node on a small machine. Given at each start, so that a cluster has those
- * of the version that runs it.
- */
+/** The settings of a server for one node on a small machine, given at each start by its version. */
 export function serverSettings(maxConnections: number): readonly string[] {
   const settings = {
     // In the folder of the cluster, which only its owner can enter.
