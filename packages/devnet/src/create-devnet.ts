@@ -31,9 +31,7 @@ import { openStored } from './store/open-stored.js'
 import { restore } from './store/restore.js'
 import type { Devnet, DevnetOptions } from './types.js'
 
-/**
- * The place of a block in its slot, 0 to 1: it includes what the sequencer sends near the slot's start.
- */
+/** The place of a block in its slot, 0 to 1, after the sequencer's transactions near the slot's start. */
 const placeInSlot = 0.6
 
 /**

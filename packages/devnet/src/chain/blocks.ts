@@ -28,10 +28,7 @@ export function revalidateAll(
   return { kept: view.transactions(), dropped }
 }
 
-/**
- * Selects the oldest transactions, up to the block's size and execution units. Skipping none of them keeps
- * chained transactions in order.
- */
+/** Selects the oldest transactions that fit a block's limits; skips none, so chained ones stay in order. */
 export function fillBlock(
   transactions: Iterable<DevnetTransaction>,
   confirmed: LedgerView,
