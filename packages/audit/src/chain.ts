@@ -66,7 +66,7 @@ export function createChain({ ledger, findings, judge, pause }: ChainContext): A
   const genesisRoot = ledger.root
   let transactions = 0
   let bodyBytes = 0
-  /** Whether the unspent outputs are those of the newest header, as far as is known. */
+  /** Whether the unspent outputs are those of the newest header, if known. */
   let agrees = true
   let ended: { readonly at: number; readonly why: string } | undefined
   /** Blocks whose body could not be read, or does not have the root of the header. */

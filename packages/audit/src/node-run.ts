@@ -8,7 +8,7 @@ import type { AuditOptions, Finding, QueueReading, Unchecked } from './types.js'
 /** Readings in which a node does not answer, after which it is not asked again. */
 const mostFailures = 3
 
-/** Compares a node as far as it answers: what it does not answer never stops the audit of the chain. */
+/** Compares the answers of a node: a missing one never stops the audit of the chain. */
 export interface NodeRun {
   /** Asks again a node that did not answer at the reading before. */
   begin(): void

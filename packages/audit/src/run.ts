@@ -40,7 +40,7 @@ export function createRun(
   /** A block after the newest one of layer 1, when it was first seen. */
   let extra: NamedHeader | undefined
   let isFirst = true
-  /** Height of the newest block of layer 1, as far as is known. */
+  /** Height of the newest known block of layer 1. */
   let top = 0
 
   /** Undoes the newest blocks that layer 1 does not have. */
@@ -61,7 +61,7 @@ export function createRun(
     return hash !== undefined && expected !== undefined && equalBytes(hash, expected)
   }
 
-  /** Audits the blocks that layer 1 vouches for, as far as the archive has them at their heights. */
+  /** Audits the blocks that layer 1 vouches for and the archive has at their heights. */
   async function extend(trace: Trace): Promise<void> {
     while (chain.height < trace.height && chain.end === undefined) {
       const next = await sources.header(chain.height + 1)

@@ -1,6 +1,6 @@
 import { CborError } from './errors.js'
 
-/** Limits that apply whatever sizes the bytes claim. */
+/** Limits that apply to all sizes that the bytes claim. */
 export interface CborLimits {
   /** Nesting of arrays, maps and tags. */
   readonly maxDepth: number

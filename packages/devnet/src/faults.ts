@@ -18,7 +18,7 @@ export interface InjectedFault {
 }
 
 /**
- * Faults on demand, for tests of whatever talks to the devnet.
+ * Faults on demand, for tests of clients of the devnet.
  *
  * @example
  * ```ts

@@ -14,7 +14,7 @@ interface Tries {
 interface Tried {
   /** Proofs that used up a try. */
   count: number
-  /** Proofs of at least these bytes fit into no transaction, whatever is in datums. */
+  /** Proofs of at least these bytes fit into no transaction, even with datums. */
   tooLong: number
   /** Bytes of the smallest proof whose scripts cost too much. */
   tooCostly: number

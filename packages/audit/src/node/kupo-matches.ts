@@ -1,4 +1,4 @@
-/** An unspent output as Kupo lists it, as far as it is compared. */
+/** The compared parts of an unspent output as Kupo lists it. */
 export interface KupoMatch {
   /** Transaction id, `#`, index. */
   readonly key: string

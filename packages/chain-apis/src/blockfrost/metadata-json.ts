@@ -71,7 +71,7 @@ function chunks<Chunk>(reader: CborReader, major: number, readChunk: () => Chunk
   return all
 }
 
-/** As JSON, a nested key would be escaped once more on each level, which doubles its length. */
+/** As JSON, a nested key would be escaped again on each level, which doubles its length. */
 function readKey(reader: CborReader): string {
   const major = reader.peekMajor()
   if (major !== Major.array && major !== Major.map) return String(read(reader))

@@ -134,7 +134,7 @@ async function reason(response: Response): Promise<string> {
   }
 }
 
-/** The bytes of hex, whatever its case. */
+/** The bytes of hex in either case. */
 export function bytesOfHex(hex: unknown, what: string): Uint8Array {
   if (typeof hex !== 'string' || !/^([0-9a-f]{2})*$/i.test(hex)) {
     throw cip30Error('APIError', 'InvalidRequest', `${what} must be hex`)

@@ -37,7 +37,7 @@ export interface QueueSurvey<Output extends QueueOutput> {
   /** Exactly one in a sound queue. */
   readonly roots: readonly QueueRoot<Output>[]
   /**
-   * The blocks in list order, oldest first, as far as the links lead; empty unless there is exactly one root.
+   * The blocks in list order, oldest first, to the end of the links; empty unless there is exactly one root.
    */
   readonly blocks: readonly QueueBlock<Output>[]
   /** Outputs that are neither a root nor in the list. */

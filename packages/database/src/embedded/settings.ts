@@ -32,7 +32,7 @@ export function serverSettings(maxConnections: number): readonly string[] {
     max_wal_size: '256MB',
     min_wal_size: '32MB',
     checkpoint_timeout: '15min',
-    // Durable, whatever a file in the folder says.
+    // Durable, even if a file in the folder says otherwise.
     fsync: 'on',
     full_page_writes: 'on',
     synchronous_commit: 'on',

@@ -15,7 +15,7 @@ export interface DerivedMap {
   readonly packed: PackedEntries
 }
 
-/** Derives the transactions map of a block, whatever its header says. Other work runs meanwhile. */
+/** Derives the transactions map of a block without regard to its header. Other work runs meanwhile. */
 export async function deriveMap({
   transactions,
   before,

@@ -28,7 +28,7 @@ const map = (entries: readonly (readonly [Uint8Array, Uint8Array])[]) =>
     ...entries.flat(),
   )
 
-/** Data of so many items. */
+/** Data of this many items. */
 const dataOf = (items: number) => list(Array.from({ length: items }, (_, at) => uint(at % 24)))
 
 /** A signed transaction of two 5-ada outputs with nearly all that layer 2 takes; valid unless changed. */

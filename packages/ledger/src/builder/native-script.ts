@@ -36,7 +36,7 @@ export function keysOfNativeScript(script: NativeScript): BytesSet {
 }
 
 /**
- * Whether signatures alone satisfy a native script, whatever a transaction's validity interval.
+ * Whether signatures alone satisfy a native script, in every validity interval.
  *
  * @param keys their hashes
  */

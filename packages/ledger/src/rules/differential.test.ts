@@ -180,7 +180,7 @@ function cslScriptDataHash(
   const redeemers = csl.Redeemers.from_bytes(redeemersBytes)
   const datums = datumsBytes && csl.PlutusList.from_bytes(datumsBytes)
   if (!same(redeemers.to_bytes(), redeemersBytes)) return undefined
-  // It always hashes datums as a tagged set, whatever their submitted encoding.
+  // It always hashes datums as a tagged set, in every submitted encoding.
   if (
     datumsBytes &&
     (datumsBytes[0] !== auxiliaryTag || !same(datums?.to_bytes() ?? datumsBytes, datumsBytes))

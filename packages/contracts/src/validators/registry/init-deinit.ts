@@ -22,7 +22,7 @@ import { type MintContext, registryDatum } from './context.js'
 /**
  * Starts the registry: mints its token and pays it to the script's address as output 0. It spends the
  * deployment output, so it happens once: under one policy there is never more than one token. It names the
- * queue for ever.
+ * queue permanently.
  *
  * If the administrator is renounced, the owner of the deployment output starts the queue in the same
  * transaction, because it cannot be started later.

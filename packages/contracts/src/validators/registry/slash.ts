@@ -13,7 +13,7 @@ import { changed } from './operators.js'
  * but for the penalty. The registry is paid back as output 1, behind the element of the queue.
  *
  * The queue asks for the verdict, and that the slashed operator is the block's. Its policy mints a block's
- * token only for a header that its operator signed, and the registry names one queue for ever.
+ * token only for a header that its operator signed, and the registry names one queue permanently.
  */
 export const slash = (book: RuleBook, context: ChangeContext): Unit =>
   scope(function* () {

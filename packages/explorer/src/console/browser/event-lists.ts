@@ -25,7 +25,7 @@ export function createEventList(most: number, keyOf: (event: EventData) => strin
   }
 }
 
-/** A removed block's transaction is accepted once more. */
+/** A removed block's transaction is accepted again. */
 export const accepted = createEventList(6, ({ txHash }) => txHash)
 /** Apart from acceptances, hundreds of which may come while a rejection is to be seen. */
 export const rejected = createEventList(4, ({ id }) => id)

@@ -19,7 +19,7 @@ const ratesReading = createReading<ExplorerRates>()
 export const overview = overviews.answer
 export const blocks = lists.answer
 export const rates = ratesReading.answer
-/** Now by the clock of the node, as far as its answers show it; POSIX milliseconds. */
+/** Now by the clock of the node, as its answers show it; POSIX milliseconds. */
 export const now = signal(Date.now())
 /** Since when the node has not answered. */
 export const unreachableSince = signal<number | undefined>(undefined)
@@ -44,7 +44,7 @@ const quietMs = 5_000
 const flushMs = 250
 /** The least interval between readings that take many requests. */
 const slowMs = 5_000
-/** When all is read once more after the page was opened: a new node has its index by then. */
+/** When all is read again after the page was opened: a new node has its index by then. */
 const settledMs = 5_000
 
 let ahead = 0

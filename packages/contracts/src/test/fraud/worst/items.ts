@@ -30,7 +30,7 @@ const address = string(keyAddress(7))
 const signers = Array.from({ length: count }, (_, i) => string(numbered(28, i)))
 const strange = Uint8Array.of(0x61, 0x61)
 
-/** Data of so many items, two for each level. */
+/** Data of this many items, two for each level. */
 function nested(items: number): Uint8Array {
   let data: Uint8Array = strange
   for (let level = 0; 2 * level < items - 2; level++) data = tagged(121, openList(data))
