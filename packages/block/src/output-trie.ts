@@ -47,7 +47,7 @@ export interface OutputTrie {
    */
   prepareDerivation(derivation: Derivation): void
   /**
-   * Applies a diff without regard to a header. If the trie keeps enough states, a large one is applied in up to
+   * Applies a diff, regardless of a header. If the trie keeps enough states, a large one is applied in up to
    * {@link mostPieces} updates; other work runs meanwhile, which must not change the trie.
    *
    * @throws {BlockError} (rejects) `BLOCK_INPUT_MISSING` or `BLOCK_OUTPUT_EXISTS`; the trie is unchanged then
