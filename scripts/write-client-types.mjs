@@ -199,7 +199,7 @@ function collect(value) {
 }
 collect(answers)
 
-/** How often each schema occurs, by its JSON. What one that occurs again contains is counted once. */
+/** How often each schema occurs, by its JSON. The content of one that occurs again is counted once. */
 const counts = new Map()
 function count(schema) {
   const key = JSON.stringify(schema)

@@ -97,7 +97,7 @@ function fieldsOf(refusal: ExposedError): object {
   }
 }
 
-/** What a call that received the client's signal rejects with after the client has disconnected. */
+/** Whether a call rejected because the client whose signal it received has disconnected. */
 function isAbort(error: Error, { raw, signal }: FastifyRequest): boolean {
   return error.name === 'AbortError' && (raw.socket?.destroyed === true || signal?.aborted === true)
 }

@@ -3,7 +3,7 @@ import { ada } from '../frame/ada.js'
 import { type Command, command, group } from '../frame/command.js'
 import { connect, operatorArguments } from '../frame/node-connection.js'
 
-/** What the node answers; a field is absent where the operation has no such thing. */
+/** The answer of the node; a field is absent where the operation has no such thing. */
 interface Change {
   readonly message: string
   readonly txHash?: string

@@ -20,7 +20,7 @@ interface LoadOptions {
  */
 export type LateReason = 'waiting' | 'ended' | 'behind'
 
-/** What came of the payments. Times are milliseconds. */
+/** The results of the payments. Times are milliseconds. */
 export interface LoadReport {
   readonly submitted: number
   readonly accepted: number
