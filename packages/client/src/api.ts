@@ -1256,6 +1256,12 @@ export interface TransactionStatus {
   readonly attempts?: number
 }
 
+/** The statuses of some transactions */
+export interface TransactionStatuses {
+  /** One for each hash, in their order */
+  readonly statuses: readonly TransactionStatus[]
+}
+
 /** An unspent output */
 export interface Utxo {
   /** CBOR of the output reference: [transaction id, index] */
@@ -1313,6 +1319,12 @@ export interface WalletBalance {
 /** What `getTransactionStatus` asks for. */
 export interface GetTransactionStatusParameters {
   /** 64 hex digits */
+  readonly tx_hash: string
+}
+
+/** What `getTransactionStatuses` asks for. */
+export interface GetTransactionStatusesParameters {
+  /** Up to 100 transaction hashes, separated by commas */
   readonly tx_hash: string
 }
 
@@ -1537,6 +1549,12 @@ export interface Endpoints {
     options?: NodeRequestOptions,
   ): Promise<TransactionStatus>
 
+  /** `GET /tx/statuses`: Statuses of some transactions. What `GET /tx/status` answers for each of them. */
+  getTransactionStatuses(
+    parameters: GetTransactionStatusesParameters,
+    options?: NodeRequestOptions,
+  ): Promise<TransactionStatuses>
+
   /** `GET /submission`: Status of a submission. A rejected submission stays rejected, unless it lost an input to a transaction that the ledger has undone since: the node submits it again. Then, and once accepted, it has the status of its transaction. */
   getSubmissionStatus(
     parameters: GetSubmissionStatusParameters,
@@ -1717,6 +1735,7 @@ export const operations = {
   getReadiness: { method: 'GET', path: '/health/ready', isRead: true },
   submit: { method: 'POST', path: '/submit', takesInput: true, body: 'text/plain' },
   getTransactionStatus: { method: 'GET', path: '/tx/status', isRead: true, takesInput: true },
+  getTransactionStatuses: { method: 'GET', path: '/tx/statuses', isRead: true, takesInput: true },
   getSubmissionStatus: { method: 'GET', path: '/submission', isRead: true, takesInput: true },
   streamEvents: { method: 'GET', path: '/events', isRead: true, takesInput: true },
   getOverview: { method: 'GET', path: '/explorer/overview', isRead: true },

@@ -7,6 +7,8 @@ export interface PlacedTransactions {
    * @returns undefined if the transaction is neither in the mempool nor in a block
    */
   placeOf(transactionId: Uint8Array): Promise<TransactionPlace | undefined>
+  /** Those of some transactions, in their order. */
+  placesOf(transactionIds: readonly Uint8Array[]): Promise<readonly (TransactionPlace | undefined)[]>
 }
 
 /** The removal of a block took a transaction out of the ledger. */

@@ -31,6 +31,8 @@ export interface Store {
    * or was dropped, reset or removed.
    */
   placeOf(id: Uint8Array): Promise<AcceptedPlace | undefined>
+  /** {@link placeOf} for each of them, in their order, by one query. */
+  placesOf(ids: readonly Uint8Array[]): Promise<readonly (AcceptedPlace | undefined)[]>
   /**
    * The unspent outputs at exactly this address, in order of acceptance, at the time of the first page: later
    * pages do not see what happens meanwhile. Pages have at most 128 outputs and 256 KiB of CBOR. Nothing

@@ -30,6 +30,7 @@ export const answers: Readonly<Record<string, Schema>> = {
   'GET /health/ready': { $ref: 'Ready' },
   'POST /submit': { $ref: 'SubmitAnswer' },
   'GET /tx/status': { $ref: 'TransactionStatus' },
+  'GET /tx/statuses': { $ref: 'TransactionStatuses' },
   'GET /submission': { $ref: 'SubmissionStatus' },
   'GET /explorer/overview': { $ref: 'ExplorerOverview' },
   'GET /explorer/rates': { $ref: 'ExplorerRates' },

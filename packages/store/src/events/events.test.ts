@@ -246,12 +246,15 @@ describeBackends('the place of a transaction', (backend) => {
     )
     const accepted = { sequence: expect.any(BigInt), acceptedAt: expect.any(Date) }
     expect(await store.placeOf(idOf('a'))).toEqual(accepted)
+    expect(await store.placesOf([idOf('none'), idOf('a')])).toEqual([undefined, accepted])
     const { headerHash, endTime, commitTransaction } = await buildBlock(store, lease, 'one', 10)
     const block = { height: 1n, headerHash, endTime, commitTransactionId: commitTransaction!.id }
     for (const state of ['built', 'submitted', 'committed', 'mature'] as const) {
       await store.blocks.setState([headerHash], state, lease)
       expect(await store.placeOf(idOf('a'))).toEqual({ ...accepted, position: 1, block: { ...block, state } })
     }
+    const places = await store.placesOf([idOf('a'), idOf('none'), idOf('other')])
+    expect(places.map((place) => place?.position)).toEqual([1, undefined, 0])
     await store.blocks.setMergeTransaction(headerHash, { id: idOf('merge'), cbor: idOf('m') }, lease)
     expect(await store.placeOf(idOf('other'))).toEqual({
       ...accepted,

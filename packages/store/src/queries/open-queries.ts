@@ -3,10 +3,13 @@ import { mempoolTransactions } from '../schema/tables.js'
 import type { Store } from '../store.js'
 import { openHistory } from './address-history.js'
 import { blockTransactionPages } from './block-transactions.js'
-import { placeOfTransaction } from './place-of-transaction.js'
+import { placeOfTransaction, placesOfTransactions } from './place-of-transaction.js'
 import { utxoPages } from './unspent-outputs.js'
 
-type Queries = Pick<Store, 'transaction' | 'placeOf' | 'utxoPages' | 'historyPages' | 'blockTransactionPages'>
+type Queries = Pick<
+  Store,
+  'transaction' | 'placeOf' | 'placesOf' | 'utxoPages' | 'historyPages' | 'blockTransactionPages'
+>
 
 const transaction = statement(
   { cbor: mempoolTransactions.cbor },
@@ -24,6 +27,7 @@ export function openQueries(database: Database): Queries {
     },
 
     placeOf: (id) => placeOfTransaction(database, id),
+    placesOf: (ids) => placesOfTransactions(database, ids),
 
     utxoPages: (address) => utxoPages(database, address),
 

@@ -15,12 +15,20 @@ import { Type } from '@sinclair/typebox'
 import type { RegisterOptions } from 'fastify'
 import { fastifyPlugin as fp } from 'fastify-plugin'
 import {
+  mostHashes,
   type SubmissionStatusQuery,
   submissionStatusSchema,
+  type TransactionStatusesQuery,
   type TransactionStatusQuery,
+  transactionStatusesSchema,
   transactionStatusSchema,
 } from './schemas.js'
-import { type StatusSources, statusOfSubmission, statusOfTransaction } from './status.js'
+import {
+  type StatusSources,
+  statusesOfTransactions,
+  statusOfSubmission,
+  statusOfTransaction,
+} from './status.js'
 
 export type {
   FoundSubmission,
@@ -44,6 +52,8 @@ export {
   statuses,
   submissionStatusSchema,
   TransactionStatusAnswer,
+  TransactionStatusesAnswer,
+  transactionStatusesSchema,
   transactionStatusSchema,
 } from './schemas.js'
 export { type StatusSources, statusOfSubmission } from './status.js'
@@ -56,7 +66,7 @@ const maxIdLength = 200
 
 const name = '@ratatosk/submit/status'
 const rules = {
-  ledger: hasMethods('placeOf'),
+  ledger: hasMethods('placeOf', 'placesOf'),
   rejections: hasMethods('find', 'findTransaction'),
   queue: hasMethods('find', 'findTransaction'),
   removals: Type.Optional(hasMethods('ofTransaction')),
@@ -76,6 +86,12 @@ const plugin: FastifyPluginAsyncTypebox<TxStatusOptions> = async (fastify, optio
   )
 
   fastify.get(
+    '/tx/statuses',
+    { schema: transactionStatusesSchema, validatorCompiler: readBy(readTransactionsQuery) },
+    async ({ query }) => ({ statuses: [...(await statusesOfTransactions(options, query.hashes))] }),
+  )
+
+  fastify.get(
     '/submission',
     { schema: submissionStatusSchema, validatorCompiler: readBy(readSubmissionQuery) },
     ({ query }) => statusOfSubmission(options, query.id),
@@ -90,6 +106,18 @@ function readTransactionQuery({ tx_hash }: Query): TransactionStatusQuery {
   const hash = hexParameter(tx_hash, 32)
   if (!hash) throw invalid('transaction hash', tx_hash, 'Send tx_hash with 64 hex digits')
   return { hash }
+}
+
+function readTransactionsQuery({ tx_hash }: Query): TransactionStatusesQuery {
+  const hashes = typeof tx_hash === 'string' ? tx_hash.split(',') : []
+  const bytes = hashes.flatMap((hash) => hexParameter(hash, 32) ?? [])
+  if (bytes.length === 0 || bytes.length < hashes.length || bytes.length > mostHashes)
+    throw invalid(
+      'transaction hashes',
+      tx_hash,
+      `Send tx_hash with up to ${mostHashes} hashes of 64 hex digits`,
+    )
+  return { hashes: bytes }
 }
 
 function readSubmissionQuery({ id }: Query): SubmissionStatusQuery {

@@ -17,6 +17,11 @@ t.test('refuses what is no hash and no id', async (t) => {
     const error = `Invalid transaction hash: ${message}. Send tx_hash with 64 hex digits`
     t.same([status, JSON.parse(body)], [400, { error }])
   }
+  for (const hashes of ['', 'ab', `${txHash},`, `${txHash},ab`, Array(101).fill(txHash).join()]) {
+    const { status, body } = await get(`/tx/statuses?tx_hash=${hashes}`)
+    t.equal(status, 400)
+    t.match(JSON.parse(body).error, /Send tx_hash with up to 100 hashes of 64 hex digits$/)
+  }
   for (const query of ['', '?id=', '?id=a&id=b', '?id=%00', `?id=${'x'.repeat(201)}`]) {
     const { status, body } = await get(`/submission${query}`)
     t.equal(status, 400)
@@ -53,7 +58,7 @@ t.test('documents every route, parameter and status', async (t) => {
   t.teardown(() => server.close())
   await server.register(swagger, { openapi: { info: { title: 'test', version: '1' } } })
   await server.register(txStatus, {
-    ledger: { placeOf: async () => undefined },
+    ledger: { placeOf: async () => undefined, placesOf: async () => [] },
     rejections: { find: async () => undefined, findTransaction: async () => undefined },
     queue: { find: async () => undefined, findTransaction: async () => undefined },
   })
@@ -63,6 +68,7 @@ t.test('documents every route, parameter and status', async (t) => {
   }
   for (const [path, parameter] of [
     ['/tx/status', 'tx_hash'],
+    ['/tx/statuses', 'tx_hash'],
     ['/submission', 'id'],
   ] as const) {
     t.equal(Object.keys(paths[path]?.get.responses ?? {}).join(' '), '200 400 408 429 431 500 503')
@@ -75,7 +81,7 @@ t.test('documents every route, parameter and status', async (t) => {
 
 t.test('refuses options that cannot work', async (t) => {
   const good = {
-    ledger: { placeOf: async () => undefined },
+    ledger: { placeOf: async () => undefined, placesOf: async () => [] },
     rejections: { find: async () => undefined, findTransaction: async () => undefined },
     queue: { find: async () => undefined, findTransaction: async () => undefined },
   }

@@ -124,6 +124,12 @@ export const TransactionStatusAnswer = Type.Object(
 )
 export type TransactionStatusAnswer = Static<typeof TransactionStatusAnswer>
 
+/** Body of `GET /tx/statuses`. */
+export const TransactionStatusesAnswer = Type.Object(
+  { statuses: Type.Array(TransactionStatusAnswer, { description: 'One for each hash, in their order' }) },
+  { title: 'TransactionStatuses', description: 'The statuses of some transactions' },
+)
+
 /** Body of `GET /submission`. */
 export const SubmissionStatusAnswer = Type.Object(
   {
@@ -141,6 +147,15 @@ export type SubmissionStatusAnswer = Static<typeof SubmissionStatusAnswer>
 export interface TransactionStatusQuery {
   /** 32 bytes. */
   readonly hash: Uint8Array
+}
+
+/** The most hashes in a `GET /tx/statuses`. */
+export const mostHashes = 100
+
+/** Query of `GET /tx/statuses`, as the handler receives it. */
+export interface TransactionStatusesQuery {
+  /** 32 bytes each. */
+  readonly hashes: readonly Uint8Array[]
 }
 
 /** Query of `GET /submission`, as the handler receives it. */
@@ -167,6 +182,20 @@ export const transactionStatusSchema = {
     Type.Object({ tx_hash: Type.String({ description: '64 hex digits', pattern: '^[0-9a-fA-F]{64}$' }) }),
   ),
   response: { 200: TransactionStatusAnswer, ...refusals },
+}
+
+/** Route schema of `GET /tx/statuses`, for OpenAPI documents. */
+export const transactionStatusesSchema = {
+  operationId: 'getTransactionStatuses',
+  summary: 'Statuses of some transactions',
+  description: 'What `GET /tx/status` answers for each of them.',
+  tags: ['transactions'],
+  querystring: Type.Unsafe<TransactionStatusesQuery>(
+    Type.Object({
+      tx_hash: Type.String({ description: `Up to ${mostHashes} transaction hashes, separated by commas` }),
+    }),
+  ),
+  response: { 200: TransactionStatusesAnswer, ...refusals },
 }
 
 /** Route schema of `GET /submission`, for OpenAPI documents. */

@@ -35,13 +35,32 @@ export async function statusOfTransaction(
   const txHash = toHex(transactionId)
   const place = await sources.ledger.placeOf(transactionId)
   if (place !== undefined) return { txHash, ...placed(place, sources) }
+  return { txHash, ...(await withoutPlace(sources, transactionId)) }
+}
+
+/** The statuses of some transactions, in their order. Those in the ledger are looked up at once. */
+export async function statusesOfTransactions(
+  sources: StatusSources,
+  transactionIds: readonly Uint8Array[],
+): Promise<readonly TransactionStatusAnswer[]> {
+  const places = await sources.ledger.placesOf(transactionIds)
+  const statuses: TransactionStatusAnswer[] = []
+  for (const [position, id] of transactionIds.entries()) {
+    const place = places[position]
+    const progress = place ? placed(place, sources) : await withoutPlace(sources, id)
+    statuses.push({ txHash: toHex(id), ...progress })
+  }
+  return statuses
+}
+
+async function withoutPlace(sources: StatusSources, transactionId: Uint8Array): Promise<Progress> {
   const queued = await sources.queue.findTransaction(transactionId)
   const progress = await progressOf(sources, transactionId)
   const isNewer =
     queued !== undefined &&
     (progress.status === 'unknown' ||
       (progress.rejection !== undefined && progress.rejection.rejectedAt < queued.submittedAt.toISOString()))
-  return { txHash, ...(isNewer ? waiting(queued) : progress) }
+  return isNewer ? waiting(queued) : progress
 }
 
 /**

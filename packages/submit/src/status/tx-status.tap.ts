@@ -60,11 +60,29 @@ t.test('an accepted transaction has its block', async (t) => {
   }
 })
 
+t.test('the statuses of several transactions are what each has alone, in their order', async (t) => {
+  const unknown = 'cd'.repeat(32)
+  const ledger = {
+    placeOf: async () => undefined,
+    placesOf: async (ids: readonly Uint8Array[]) =>
+      ids.map((each) => (each[0] === id[0] ? inBlock('committed') : undefined)),
+  }
+  const { get } = await build(t, { transactionRejection: rejection }, { ledger })
+  const answer = await get(`/tx/statuses?tx_hash=${unknown},${txHash},${unknown}`)
+  t.match(JSON.parse(answer.body), {
+    statuses: [
+      { txHash: unknown, status: 'rejected' },
+      { txHash, status: 'committed', block: { height: 7 } },
+      { txHash: unknown, status: 'rejected' },
+    ],
+  })
+})
+
 t.test('without a maturity window, nothing is said about maturity', async (t) => {
   const server = fastify()
   t.teardown(() => server.close())
   await server.register(txStatus, {
-    ledger: { placeOf: async () => inBlock('committed') },
+    ledger: { placeOf: async () => inBlock('committed'), placesOf: async () => [] },
     rejections: { find: async () => undefined, findTransaction: async () => undefined },
     queue: { find: async () => undefined, findTransaction: async () => undefined },
   })

@@ -65,7 +65,7 @@ export async function build(t: Test, world: World, options: Partial<TxStatusOpti
   t.teardown(() => server.close())
   await server.register(httpErrors)
   await server.register(txStatus, {
-    ledger: { placeOf: async () => world.place },
+    ledger: { placeOf: async () => world.place, placesOf: async (ids) => ids.map(() => world.place) },
     rejections: {
       find: async () => world.rejection,
       findTransaction: async () => world.transactionRejection,

@@ -19,6 +19,6 @@ server.register(plugin, () => ({ ledger, rejections, queue }) satisfies TxStatus
 // @ts-expect-error the queue is required
 server.register(plugin, { ledger, rejections })
 // @ts-expect-error a place is promised
-server.register(plugin, { ledger: { placeOf: () => undefined }, rejections, queue })
+server.register(plugin, { ledger: { ...ledger, placeOf: () => undefined }, rejections, queue })
 // @ts-expect-error no such option
 server.register(plugin, { ledger, rejections, queue, store: ledger })
