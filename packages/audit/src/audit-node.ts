@@ -1,5 +1,6 @@
 import { fromHex, toHex } from '@ratatosk/cbor'
 import type { AuditedChain } from './chain.js'
+import { inParts, sideBySide } from './side-by-side.js'
 import { type Sources, Unavailable } from './sources.js'
 import type { AuditOptions, Finding, NodePlace, QueueReading } from './types.js'
 
@@ -35,7 +36,9 @@ const waiting: ReadonlySet<string> = new Set([
   'rejected',
 ])
 
-const concurrency = 8
+/** Transactions whose places are asked for at once, and how many such questions at a time. */
+const mostAsked = 100
+const concurrency = 4
 
 /** Questions in a row without an answer after which a node is not asked for further places. */
 const mostSilent = 2 * concurrency
@@ -99,16 +102,18 @@ export function createNodeAudit(node: Node, chain: AuditedChain, pause: () => Pr
   let waitingCount = 0
   let silent = 0
 
-  /** An answer that is wrong or missing now may be right at the next reading. */
-  async function ask(id: string): Promise<void> {
+  /** What an answer shows that is wrong or missing now may be right at the next reading. */
+  async function ask(ids: readonly string[]): Promise<void> {
     try {
-      const finding = judgePlace(id, await node.placeOf(id))
+      for (const [position, place] of (await node.placesOf(ids)).entries()) {
+        const id = ids[position] ?? ''
+        if (judgePlace(id, place) !== undefined) suspects.add(id)
+        else if (blockOf(chain, id) === 0) waitingCount++
+      }
       silent = 0
-      if (finding !== undefined) suspects.add(id)
-      else if (blockOf(chain, id) === 0) waitingCount++
     } catch (error) {
       if (!(error instanceof Unavailable) || ++silent >= mostSilent) throw error
-      suspects.add(id)
+      for (const id of ids) suspects.add(id)
     }
   }
 
@@ -128,17 +133,12 @@ export function createNodeAudit(node: Node, chain: AuditedChain, pause: () => Pr
     },
 
     async place(accepted) {
-      let asked: Promise<void>[] = []
-      for await (const id of accepted) {
+      await sideBySide(inParts(accepted, mostAsked), concurrency, async (ids) => {
         await pause()
         if (suspects.size >= mostSuspects)
           throw new Unavailable('Accepted transactions', `${suspects.size} of them are in no place or in two`)
-        asked.push(ask(id.toLowerCase()))
-        if (asked.length < concurrency) continue
-        await Promise.all(asked)
-        asked = []
-      }
-      await Promise.all(asked)
+        await ask(ids.map((id) => id.toLowerCase()))
+      })
       return waitingCount
     },
 
@@ -161,11 +161,13 @@ export function createNodeAudit(node: Node, chain: AuditedChain, pause: () => Pr
         const finding = await findingOfBlock(height)
         if (finding !== undefined) report(finding)
       }
-      for (const id of suspects) {
-        const finding = judgePlace(id, await node.placeOf(id))
-        if (finding === undefined) suspects.delete(id)
-        else report(finding)
-      }
+      for await (const ids of inParts([...suspects], mostAsked))
+        for (const [position, place] of (await node.placesOf(ids)).entries()) {
+          const id = ids[position] ?? ''
+          const finding = judgePlace(id, place)
+          if (finding === undefined) suspects.delete(id)
+          else report(finding)
+        }
     },
   }
 }

@@ -16,7 +16,8 @@ import { textOf } from './value.js'
  * Lets other work run every 10 ms, except while one body is encoded again and one block goes into the trie.
  * In memory are all unspent outputs (the bytes of each and about 1,000 more), at most 90 bytes for each
  * transaction and 32 more while the node does not show its block, 28 for each block, the largest body and
- * what follows from it, and the changes of the 256 newest blocks.
+ * what follows from it, 16 MiB of the next bodies and one body more, and the changes of the 256 newest
+ * blocks.
  *
  * @throws TypeError if the genesis cannot be read
  * @throws the reason of the signal

@@ -2,7 +2,7 @@ import { equalBytes, fromHex, toHex } from '@ratatosk/cbor'
 import type { AuditedChain } from './chain.js'
 import { valueOfOutput } from './grammar/output.js'
 import type { AuditedLedger } from './ledger.js'
-import { mostPending, type PendingTransactions, readPending } from './pending.js'
+import { learn, mostPending, type PendingTransactions, readPending } from './pending.js'
 import { type Sources, Unavailable } from './sources.js'
 import type { Finding } from './types.js'
 import { ada, Sum, textOf } from './value.js'
@@ -21,14 +21,21 @@ export interface HeldAudit {
   compare(): Promise<readonly Finding[]>
 }
 
+/** What the outputs of a node are compared with. */
+export interface HeldContext {
+  readonly ledger: AuditedLedger
+  readonly chain: AuditedChain
+  readonly pause: () => Promise<void>
+  /** Bodies of blocks that layer 1 has after the chain. */
+  newerBodies(): AsyncIterable<Uint8Array>
+}
+
 /**
- * A node's outputs follow from those of the chain and from newer transactions: the node must have each of
- * them, and together they must lead from the former to the latter, and preserve value.
+ * What a node holds follows from the outputs of the chain and from transactions that are newer: each of them
+ * must be in a later block or at the node, and together they must lead from the former to the latter, and
+ * preserve value.
  */
-export function createHeldAudit(
-  node: Node,
-  { ledger, chain, pause }: { ledger: AuditedLedger; chain: AuditedChain; pause: () => Promise<void> },
-): HeldAudit {
+export function createHeldAudit(node: Node, { ledger, chain, pause, newerBodies }: HeldContext): HeldAudit {
   const known: PendingTransactions = new Map()
   /** By what differs. */
   let wrong: ReadonlyMap<string, Finding> | undefined
@@ -39,6 +46,9 @@ export function createHeldAudit(
     const report = (key: string, kind: Finding['kind'], message: string, more: Partial<Finding> = {}) =>
       found.set(`${kind} ${key}`, { kind, message, ...more })
     const { kept, added } = await readHeld(report)
+    // The list takes long, and meanwhile most of what is newer has come into blocks.
+    for (const id of known.keys()) if (isDerived(id)) known.delete(id)
+    await learn(newerBodies(), known, pause)
     const pending = await pendingOf(added.keys(), report)
     const spent = spentBy(pending, report)
     for (const key of kept) {

@@ -16,7 +16,7 @@ test('a node that does not answer is named once, and the chain is audited', asyn
     asked++
     return away()
   }
-  const node = { ...nodeOf(chain, idsOf), queue: silent, transactionsOf: silent, placeOf: silent }
+  const node = { ...nodeOf(chain, idsOf), queue: silent, transactionsOf: silent, placesOf: silent }
   const report = await run({ node, readings: 10, accepted: chain.blocks.flatMap(idsOf) })
   expect(report).toMatchObject({ verdict: 'incomplete', findings: [], counts: { blocks: 30, waiting: 0 } })
   expect(report.unchecked).toEqual([
@@ -57,14 +57,37 @@ test('what was found of a node stays found if it then falls silent', async (cont
 test('a node that does not say where accepted transactions are is soon not asked', async (context) => {
   const scene = await honest(context)
   let asked = 0
-  const placeOf = async () => {
+  const placesOf = async () => {
     asked++
     return away()
   }
   const accepted = Array.from({ length: 1000 }, (_, index) => index.toString(16).padStart(64, '0'))
-  const report = await scene.audit({ node: { ...honestNode(scene), placeOf }, accepted, readings: 10 })
+  const report = await scene.audit({ node: { ...honestNode(scene), placesOf }, accepted, readings: 10 })
   expect(report.verdict).toBe('incomplete')
   expect(asked).toBeLessThan(50)
+})
+
+test('what comes into blocks while a node lists its outputs is not asked for', async (context) => {
+  const scene = await honest(context)
+  const node = honestNode(scene)
+  let asked = 0
+  let isMoving = true
+  const report = await scene.audit({
+    node: {
+      ...node,
+      async *unspentOutputs(derived, signal) {
+        if (isMoving) await scene.chain.commit(3)
+        isMoving = false
+        yield* node.unspentOutputs(derived, signal)
+      },
+      transaction: async (id, signal) => {
+        asked++
+        return node.transaction(id, signal)
+      },
+    },
+  })
+  expect(report).toMatchObject({ verdict: 'clean', counts: { blocks: 5 } })
+  expect(asked).toBe(0)
 })
 
 test('blocks that are not judged are named', async (context) => {
@@ -106,8 +129,8 @@ const text = '\u001b[2J\u202eforged\u0007'
 const answers: Readonly<Record<string, Answer>> = {
   null: json(null),
   'a list': json([]),
-  texts: json({ headers: text, hashes: [text], status: {}, utxos: text, tx: 1 }),
-  'hostile items': json({ headers: [text], hashes: [null], status: text, block: [], utxos: [null] }),
+  texts: json({ headers: text, hashes: [text], statuses: {}, utxos: text, tx: 1 }),
+  'hostile items': json({ headers: [text], hashes: [null], statuses: [text, null], utxos: [null] }),
   nested: (response) => response.writeHead(200).end('['.repeat(5_000_000)),
   nothing: () => undefined,
   'an endless text': stream(`"${'a'.repeat(65_536)}`, 0),

@@ -1,7 +1,5 @@
 import { createNodeAudit } from './audit-node.js'
-import type { AuditedChain } from './chain.js'
-import { createHeldAudit } from './held-outputs.js'
-import type { AuditedLedger } from './ledger.js'
+import { createHeldAudit, type HeldContext } from './held-outputs.js'
 import { type Sources, Unavailable } from './sources.js'
 import type { AuditOptions, Finding, QueueReading, Unchecked } from './types.js'
 
@@ -23,18 +21,10 @@ export interface NodeRun {
   unchecked(): readonly Unchecked[]
 }
 
-interface NodeRunContext {
-  readonly ledger: AuditedLedger
-  readonly chain: AuditedChain
-  readonly pause: () => Promise<void>
-}
-
-export function createNodeRun(
-  node: NonNullable<Sources['node']>,
-  { ledger, chain, pause }: NodeRunContext,
-): NodeRun {
+export function createNodeRun(node: NonNullable<Sources['node']>, context: HeldContext): NodeRun {
+  const { chain, pause } = context
   const nodeAudit = createNodeAudit(node, chain, pause)
-  const heldAudit = createHeldAudit(node, { ledger, chain, pause })
+  const heldAudit = createHeldAudit(node, context)
   let failures = 0
   let failure: Unavailable | undefined
 

@@ -1,7 +1,9 @@
 import { toHex } from '@ratatosk/cbor'
+import { transactionsOfBody } from './body.js'
+import { sideBySide } from './side-by-side.js'
 import type { Sources } from './sources.js'
 import { Unavailable } from './sources.js'
-import { type AuditedTransaction, readTransaction } from './transaction.js'
+import { type AuditedTransaction, readTransaction, reasonOf } from './transaction.js'
 
 /** Transactions that a node has beyond the chain. A mempool has fewer. */
 export const mostPending = 100_000
@@ -13,6 +15,36 @@ const concurrency = 8
 
 /** Transactions by id, 64 hex digits. */
 export type PendingTransactions = Map<string, AuditedTransaction>
+
+/** Adds the transactions of bodies to those that are known: the id of each says that it is the right one. */
+export async function learn(
+  bodies: AsyncIterable<Uint8Array>,
+  known: PendingTransactions,
+  pause: () => Promise<void>,
+): Promise<void> {
+  let bytes = 0
+  for await (const body of bodies) {
+    bytes += body.length
+    if (bytes > mostPendingBytes) return
+    for (const cbor of readable(body)) {
+      await pause()
+      if (known.size >= mostPending) return
+      const transaction = readTransaction(cbor)
+      // The id says nothing about witnesses, which may be the archive's fault.
+      if (transaction.fault === undefined) known.set(toHex(transaction.id), transaction)
+    }
+  }
+}
+
+/** The transactions of a body; none if it cannot be read, which its audit reports. */
+function readable(body: Uint8Array): readonly Uint8Array[] {
+  try {
+    return transactionsOfBody(body)
+  } catch (error) {
+    reasonOf(error)
+    return []
+  }
+}
 
 interface PendingContext {
   readonly node: Pick<NonNullable<Sources['node']>, 'transaction'>
@@ -69,12 +101,11 @@ export async function readPending(
       )
     const ids = waiting
     waiting = []
-    for (let first = 0; first < ids.length; first += concurrency) {
+    await sideBySide(ids, concurrency, async (id) => {
       await pause()
-      const some = ids.slice(first, first + concurrency)
-      await Promise.all(some.map(ask))
-      for (const id of some) for (const { key } of found.get(id)?.inputs ?? []) want(key)
-    }
+      await ask(id)
+    })
+    for (const id of ids) for (const { key } of found.get(id)?.inputs ?? []) want(key)
   }
   return found
 }

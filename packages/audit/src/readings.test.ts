@@ -42,7 +42,7 @@ test('a source that does not answer leaves the audit incomplete', async (context
   const node = {
     queue: away,
     transactionsOf: async () => [],
-    placeOf: away,
+    placesOf: away,
     async *unspentOutputs() {},
     transaction: away,
     spenderOf: away,

@@ -4,9 +4,10 @@ import { type AuditedChain, undoableBlocks } from './chain.js'
 import { compareQueue } from './compare-queue.js'
 import type { AuditedLedger } from './ledger.js'
 import { createNodeRun } from './node-run.js'
+import { readAhead } from './read-ahead.js'
 import { type Sources, Unavailable } from './sources.js'
-import { type Trace, traceBack } from './trace.js'
-import type { AuditOptions, Finding, NamedHeader, Unchecked } from './types.js'
+import { type RootedQueue, type Trace, traceBack } from './trace.js'
+import type { AuditOptions, Finding, NamedHeader, QueueReading, Unchecked } from './types.js'
 
 /** The result of one reading of all sources, besides the findings about blocks. */
 export interface Outcome {
@@ -25,14 +26,21 @@ interface RunContext {
   readonly signal: AbortSignal
 }
 
+/** Blocks that the last round adds at most, and how many rounds there are. */
+const [fewBlocks, mostRounds] = [4, 10]
+
 const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
+/** A queue that is sound and has a confirmed state. */
+const rooted = ({ fault, confirmed, blocks }: QueueReading): RootedQueue | undefined =>
+  fault === undefined && confirmed !== undefined ? { confirmed, blocks } : undefined
 
 /** Reads all sources, as often as it is asked to. */
 export function createRun(
   { accepted, onProgress }: AuditOptions,
   { sources, ledger, chain, pause, signal }: RunContext,
 ) {
-  const nodeRun = sources.node && createNodeRun(sources.node, { ledger, chain, pause })
+  const nodeRun = sources.node && createNodeRun(sources.node, { ledger, chain, pause, newerBodies })
   const genesisRoot = ledger.root
   let waiting = 0
   let isPlaced = false
@@ -63,13 +71,22 @@ export function createRun(
 
   /** Audits the blocks that layer 1 vouches for and the archive has at their heights. */
   async function extend(trace: Trace): Promise<void> {
-    while (chain.height < trace.height && chain.end === undefined) {
-      const next = await sources.header(chain.height + 1)
-      const expected = trace.hashAt(chain.height + 1)
-      if (next === undefined || expected === undefined || !equalBytes(next.headerHash, expected)) return
-      const ids = await chain.append(next, () => sources.body(next.headerHash))
-      await nodeRun?.compareBlock(chain.height, ids)
-      onProgress?.({ height: chain.height, transactions: chain.transactions })
+    let comparing = Promise.resolve()
+    try {
+      for await (const { header, body } of readAhead(trace, chain.height + 1, sources)) {
+        if (chain.end !== undefined) return
+        const next = await header
+        const expected = trace.hashAt(chain.height + 1)
+        if (next === undefined || expected === undefined || !equalBytes(next.headerHash, expected)) return
+        const ids = await chain.append(next, () => body)
+        await comparing
+        // While the next block is judged.
+        if (nodeRun) comparing = nodeRun.compareBlock(chain.height, ids)
+        comparing.catch(() => undefined)
+        onProgress?.({ height: chain.height, transactions: chain.transactions })
+      }
+    } finally {
+      await comparing
     }
   }
 
@@ -83,35 +100,60 @@ export function createRun(
     return extra
   }
 
+  /** Bodies of the blocks that layer 1 has had since, as far as the archive has them. */
+  async function* newerBodies(): AsyncGenerator<Uint8Array, void> {
+    try {
+      const queue = rooted(await sources.queue())
+      const trace = queue && (await traceBack(queue, chain, sources))
+      if (trace === undefined) return
+      for await (const block of readAhead(trace, chain.height + 1, sources)) {
+        const body = await block.body
+        if (body === undefined) return
+        yield body
+      }
+    } catch (error) {
+      if (!(error instanceof Unavailable)) throw error
+    }
+  }
+
+  /** Reads layer 1, and the archive as far as layer 1 has blocks. Those that come meanwhile are read too. */
+  async function derive(): Promise<QueueReading> {
+    for (let round = 1; ; round++) {
+      const reading = await sources.queue()
+      const queue = rooted(reading)
+      const trace = queue && (await traceBack(queue, chain, sources))
+      if (trace === undefined) return reading
+      top = trace.height
+      align(trace)
+      const before = chain.height
+      await extend(trace)
+      if (chain.height <= before + fewBlocks || round === mostRounds) return reading
+    }
+  }
+
   async function compare(): Promise<Outcome> {
-    const { fault, confirmed, blocks } = await sources.queue()
-    if (fault !== undefined || confirmed === undefined)
+    const reading = await derive()
+    const queue = rooted(reading)
+    if (queue === undefined)
       return {
         findings: [
           {
             kind: 'queue-broken',
             message: 'The state queue on layer 1 is broken',
-            found: fault ?? 'no confirmed state',
+            found: reading.fault ?? 'no confirmed state',
           },
         ],
         unchecked: [],
         merged: 0,
         isSettled: false,
       }
-    const queue = { confirmed, blocks }
-    const trace = await traceBack(queue, chain, sources)
-    if (trace !== undefined) {
-      top = trace.height
-      align(trace)
-      await extend(trace)
-    }
     const found = await compareQueue(queue, chain, sources, genesisRoot, await findExtra())
     const shown = nodeRun ? await nodeRun.compare(queue, () => place((ids) => nodeRun.place(ids))) : []
     const unchecked = nodeRun?.unchecked() ?? []
     return {
       findings: [...found, ...shown],
       unchecked,
-      merged: chain.heightOf(confirmed.headerHash) ?? 0,
+      merged: chain.heightOf(queue.confirmed.headerHash) ?? 0,
       isSettled: found.length + shown.length === 0 && (unchecked.length === 0 || nodeRun?.isGivenUp === true),
     }
   }

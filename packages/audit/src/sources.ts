@@ -24,14 +24,16 @@ export class Unavailable extends Error {
 /** The sources of an audit. They reject with {@link Unavailable}, or with the reason of the signal. */
 export interface Sources {
   readonly queue: () => ReturnType<QueueSource['read']>
-  readonly header: (id: number | Uint8Array) => ReturnType<BlockSource['header']>
-  readonly body: (headerHash: Uint8Array) => ReturnType<BlockSource['body']>
+  /** @param stop ends this question alone */
+  readonly header: (id: number | Uint8Array, stop?: AbortSignal) => ReturnType<BlockSource['header']>
+  /** @param stop ends this question alone */
+  readonly body: (headerHash: Uint8Array, stop?: AbortSignal) => ReturnType<BlockSource['body']>
   readonly judge: (block: JudgedBlock) => Promise<RuleBreach | undefined>
   readonly node:
     | {
         readonly queue: () => ReturnType<NodeSource['queue']>
         readonly transactionsOf: (headerHash: string) => ReturnType<NodeSource['transactionsOf']>
-        readonly placeOf: (transactionId: string) => ReturnType<NodeSource['placeOf']>
+        readonly placesOf: (transactionIds: readonly string[]) => ReturnType<NodeSource['placesOf']>
         readonly unspentOutputs: (derived: Iterable<Uint8Array>) => AsyncGenerator<HeldOutput, void>
         readonly transaction: (transactionId: string) => ReturnType<NodeSource['transaction']>
         readonly spenderOf: (key: string) => ReturnType<NodeSource['spenderOf']>
@@ -49,18 +51,24 @@ export function sourcesOf({ layer1, archivist, judge, node }: AuditOptions, sign
       throw new Unavailable(what, error instanceof Error ? error.message : String(error))
     }
   }
+  const either = (stop?: AbortSignal) => (stop ? AbortSignal.any([signal, stop]) : signal)
   return {
     queue: () => ask('The state queue on layer 1', () => layer1.read(signal)),
-    header: (id) =>
+    header: (id, stop) =>
       ask(`The header of block ${typeof id === 'number' ? id : toHex(id)}`, () =>
-        archivist.header(id, signal),
+        archivist.header(id, either(stop)),
       ),
-    body: (hash) => ask('The body of a block', () => archivist.body(hash, signal)),
+    body: (hash, stop) => ask('The body of a block', () => archivist.body(hash, either(stop))),
     judge: (block) => ask('The rules of a block', async () => judge?.(block, signal)),
     node: node && {
       queue: () => ask('The state queue of the node', () => node.queue(signal)),
       transactionsOf: (hash) => ask('A block of the node', () => node.transactionsOf(hash, signal)),
-      placeOf: (id) => ask('The place of a transaction in the node', () => node.placeOf(id, signal)),
+      placesOf: (ids) =>
+        ask('The places of transactions in the node', async () => {
+          const places = await node.placesOf(ids, signal)
+          if (places.length === ids.length) return places
+          throw new Error(`it named ${places.length} places of ${ids.length} transactions`)
+        }),
       async *unspentOutputs(derived) {
         const outputs = node.unspentOutputs(derived, signal)[Symbol.asyncIterator]()
         for (;;) {

@@ -41,7 +41,7 @@ export interface BlockSource {
 
 /** Where a node says that a transaction is. */
 export interface NodePlace {
-  /** `status` of `GET /tx/status`. */
+  /** `status` of `GET /tx/statuses`. */
   readonly status: string
   /** If it is in a block. */
   readonly block?: {
@@ -57,7 +57,8 @@ export interface NodeSource {
   queue(signal: AbortSignal): Promise<readonly string[]>
   /** Transaction ids of a block, in order. */
   transactionsOf(headerHash: string, signal: AbortSignal): Promise<readonly string[]>
-  placeOf(transactionId: string, signal: AbortSignal): Promise<NodePlace>
+  /** The places of at most 100 transactions, in their order. */
+  placesOf(transactionIds: readonly string[], signal: AbortSignal): Promise<readonly NodePlace[]>
   /**
    * Every unspent output that the node holds, those that its mempool makes included. They may move while they
    * are read.

@@ -13,8 +13,8 @@ export type { NodeClient } from './node-client.js'
 
 const concurrency = 8
 
-/** Bytes of an answer: of a status, of one that names blocks or has a transaction, of the ids of a block. */
-const mostBytes = { status: 1 << 20, few: 4 << 20, ids: 32 << 20 }
+/** Bytes of an answer: of one that names blocks, has a transaction or statuses, and of the ids of a block. */
+const mostBytes = { few: 4 << 20, ids: 32 << 20 }
 
 /** Bytes of an answer with outputs, besides two for each byte of the expected ones. */
 const outputs = { least: mostBytes.ids, each: 300 }
@@ -41,8 +41,8 @@ export function nodeSource(client: NodeClient, url: string, options: ListOptions
         'hashes',
         idDigits,
       ),
-    placeOf: async (tx_hash, signal) =>
-      placeIn(await client.getTransactionStatus({ tx_hash }, { signal, maxAnswerBytes: mostBytes.status })),
+    placesOf: async (ids, signal) =>
+      placesIn(await client.getTransactionStatuses({ tx_hash: ids.join(',') }, few(signal)), ids),
     transaction: (tx_hash, signal) =>
       unlessNotFound(async () =>
         fromHex(textIn(await client.getTransaction({ tx_hash }, few(signal)), 'tx')),
@@ -55,6 +55,13 @@ export function nodeSource(client: NodeClient, url: string, options: ListOptions
       }),
     unspentOutputs: (derived, signal) => unspentOutputs({ client, url, signal, options }, derived),
   }
+}
+
+function placesIn(answer: unknown, ids: readonly string[]): readonly NodePlace[] {
+  const statuses = listIn(answer, 'statuses')
+  if (statuses.some((status, position) => hashIn(status, 'txHash', idDigits) !== ids[position]))
+    throw new Error('its answer has statuses of other transactions')
+  return statuses.map(placeIn)
 }
 
 function placeIn(answer: unknown): NodePlace {

@@ -10,7 +10,7 @@ export interface NodeClient {
     parameters: { readonly header_hash: string },
     options: RequestOptions,
   ): Promise<unknown>
-  getTransactionStatus(parameters: { readonly tx_hash: string }, options: RequestOptions): Promise<unknown>
+  getTransactionStatuses(parameters: { readonly tx_hash: string }, options: RequestOptions): Promise<unknown>
   getTransaction(parameters: { readonly tx_hash: string }, options: RequestOptions): Promise<unknown>
   getOutput(parameters: { readonly ref: string }, options: RequestOptions): Promise<unknown>
   listUtxos(parameters: { readonly address: string }, options: RequestOptions): Promise<unknown>

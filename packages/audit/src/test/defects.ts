@@ -124,8 +124,8 @@ export const defects: readonly Defect[] = [
     ['lost'],
     async (scene) => {
       const node = honestNode(scene)
-      const placeOf: NodeSource['placeOf'] = async () => ({ status: 'unknown' })
-      return { node: { ...node, placeOf }, accepted: ['cd'.repeat(32)] }
+      const placesOf: NodeSource['placesOf'] = async (ids) => ids.map(() => ({ status: 'unknown' }))
+      return { node: { ...node, placesOf }, accepted: ['cd'.repeat(32)] }
     },
   ],
   [
@@ -146,9 +146,11 @@ export const defects: readonly Defect[] = [
     async (scene) => {
       const [id] = idsOf(scene.chain.blocks[4]!)
       const node = honestNode(scene)
-      const placeOf: NodeSource['placeOf'] = async (asked, signal) =>
-        asked === id ? { status: 'rejected' } : node.placeOf(asked, signal)
-      return { node: { ...node, placeOf }, accepted: scene.chain.blocks.flatMap(idsOf) }
+      const placesOf: NodeSource['placesOf'] = async (ids, signal) =>
+        (await node.placesOf(ids, signal)).map((place, position) =>
+          ids[position] === id ? { status: 'rejected' } : place,
+        )
+      return { node: { ...node, placesOf }, accepted: scene.chain.blocks.flatMap(idsOf) }
     },
   ],
   [

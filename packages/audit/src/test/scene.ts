@@ -151,12 +151,13 @@ export function nodeOf(chain: SourceChain, idsOf: (block: SourceBlock) => readon
   return {
     queue: async () => queueOf(chain).blocks.map(({ headerHash }) => toHex(headerHash)),
     transactionsOf: async (hash) => idsOf((await chain.byHash(fromHex(hash)))!),
-    placeOf: async (id) => {
-      const block = chain.blocks.find((each) => idsOf(each).includes(id))
-      if (block === undefined) return { status: 'mempool' }
-      const { height, headerHash, state } = block
-      return { status: state, block: { height: Number(height), headerHash: toHex(headerHash) } }
-    },
+    placesOf: async (ids) =>
+      ids.map((id) => {
+        const block = chain.blocks.find((each) => idsOf(each).includes(id))
+        if (block === undefined) return { status: 'mempool' }
+        const { height, headerHash, state } = block
+        return { status: state, block: { height: Number(height), headerHash: toHex(headerHash) } }
+      }),
     async *unspentOutputs() {
       for (const [key, output] of unspentOf(chain)) yield { key, output }
     },

@@ -64,10 +64,13 @@ export const inNode: readonly Planted[] = [
     'two-places',
     async (scene) => {
       const id = toHex(payment(scene.coin(0)).id)
-      const { placeOf } = scene.node
+      const { placesOf } = scene.node
       scene.node = {
         ...scene.node,
-        placeOf: async (asked, signal) => (asked === id ? { status: 'rejected' } : placeOf(asked, signal)),
+        placesOf: async (ids, signal) =>
+          (await placesOf(ids, signal)).map((place, position) =>
+            ids[position] === id ? { status: 'rejected' } : place,
+          ),
       }
       return { accepted: [id] }
     },

@@ -140,13 +140,14 @@ function nodeOf(chain: SourceChain, mempool: Scene['mempool']): NodeSource {
   return {
     queue: async () => queueOf(chain).blocks.map(({ headerHash }) => toHex(headerHash)),
     transactionsOf: async (hash) => ((await chain.byHash(fromHex(hash)))?.cbors ?? []).map(idOf),
-    async placeOf(id) {
-      const block = chain.blocks.find(({ cbors }) => cbors.some((cbor) => idOf(cbor) === id))
-      if (block === undefined)
-        return { status: mempool.some((each) => toHex(each.id) === id) ? 'mempool' : 'unknown' }
-      const { height, headerHash, state } = block
-      return { status: state, block: { height: Number(height), headerHash: toHex(headerHash) } }
-    },
+    placesOf: async (ids) =>
+      ids.map((id) => {
+        const block = chain.blocks.find(({ cbors }) => cbors.some((cbor) => idOf(cbor) === id))
+        if (block === undefined)
+          return { status: mempool.some((each) => toHex(each.id) === id) ? 'mempool' : 'unknown' }
+        const { height, headerHash, state } = block
+        return { status: state, block: { height: Number(height), headerHash: toHex(headerHash) } }
+      }),
     async *unspentOutputs() {
       for (const [key, output] of unspentOf(chain, mempool)) yield { key, output }
     },
