@@ -1,4 +1,4 @@
-import { createDevnet, type Devnet, devnetApis } from '@ratatosk/devnet'
+import { createDevnet, type Devnet, type DevnetOptions, devnetApis } from '@ratatosk/devnet'
 import { fastify } from 'fastify'
 
 /** A layer 1 that the test owns. */
@@ -12,8 +12,13 @@ export interface TestLayer1 {
 }
 
 /** Slots and blocks are short, so that tests wait little. */
-export async function testLayer1(): Promise<TestLayer1> {
-  const devnet = await createDevnet({ blockEveryMs: 50, slotLengthMs: 50, securityParameter: 1000 })
+export async function testLayer1(options: Pick<DevnetOptions, 'genesis'> = {}): Promise<TestLayer1> {
+  const devnet = await createDevnet({
+    blockEveryMs: 50,
+    slotLengthMs: 50,
+    securityParameter: 1000,
+    ...options,
+  })
   const server = fastify({ forceCloseConnections: true })
   await server.register(devnetApis, { devnet, paths: { kupo: false, ogmios: false, control: '/devnet' } })
   const url = await server.listen({ host: '127.0.0.1', port: 0 })

@@ -1,5 +1,5 @@
 import { toHex } from '@ratatosk/cbor'
-import { type Client, RejectedError } from '@ratatosk/client'
+import type { Client } from '@ratatosk/client'
 import { testWallets } from '@ratatosk/devnet'
 import { blake2b224, parseProtocolParameters, timeToSlot, type Utxo } from '@ratatosk/ledger'
 import {
@@ -17,9 +17,16 @@ const wants42 =
   '206d757374206265203432004981'
 
 const script: ScriptContent = { language: 'PlutusV3', bytes: Buffer.from(wants42, 'hex') }
-const policy = Buffer.from(blake2b224(Buffer.concat([Uint8Array.of(3), script.bytes]))).toString('hex')
+const scriptHash = blake2b224(Buffer.concat([Uint8Array.of(3), script.bytes]))
+const policy = toHex(scriptHash)
+/** Of a script, on a test network. */
+const scriptAddress = Uint8Array.of(0x70, ...scriptHash)
+const redeemer = Uint8Array.of(0x18, 42)
 
-/** The test wallets of the devnet that the node does not use. They pay, mint and burn on layer 2. */
+/**
+ * The test wallets of the devnet that the node does not use. They pay, mint, burn, lock and unlock on
+ * layer 2, by the node of `connect` or by another one.
+ */
 export async function openUsers(connect: () => Client) {
   const evaluator = createEvaluator({ threads: 1 })
   const { protocolParameters, slotClock } = await connect().getNetwork()
@@ -32,8 +39,14 @@ export async function openUsers(connect: () => Client) {
   const users = testWallets.wallets.slice(3).map(({ account }) => {
     const keys = keysFromSeedPhrase(testWallets.mnemonic, { networkId: 0, account })
 
-    async function send(draft: (funds: readonly Utxo[]) => TransactionDraft): Promise<string> {
-      const funds = await outputsOf(connect(), keys.addressText)
+    /** What the script holds for this user. */
+    const locked: Utxo[] = []
+
+    async function send(
+      draft: (funds: readonly Utxo[]) => TransactionDraft,
+      client: Client = connect(),
+    ): Promise<{ readonly id: string; readonly produced: readonly Utxo[] }> {
+      const funds = await outputsOf(client, keys.addressText)
       const built = await buildTransaction(draft(funds), {
         funds,
         changeAddress: keys.address.bytes,
@@ -44,28 +57,37 @@ export async function openUsers(connect: () => Client) {
         networkId: 0,
         evaluator,
       })
-      const { id: submissionId } = await connect().submit(toHex(built.bytes))
+      const { id: submissionId } = await client.submit(toHex(built.bytes))
       const id = toHex(built.id)
-      await connect().awaitTx(id, { submissionId, timeoutMs: 60_000 })
-      return id
+      await client.awaitTx(id, { submissionId, timeoutMs: 60_000 })
+      return { id, produced: built.produced }
     }
 
     return {
       address: keys.addressText,
       /** Pays an address. Resolves with the id once it is accepted. */
-      pay: (to: string, lovelace: bigint) => send(() => ({ outputs: [{ address: to, lovelace }] })),
+      pay: async (to: string, lovelace: bigint, client?: Client) =>
+        (await send(() => ({ outputs: [{ address: to, lovelace }] }), client)).id,
       /** Mints tokens by a Plutus script, or burns one if the wallet has one. */
-      mint: (quantity: bigint, burns: boolean) =>
-        send((funds) => {
+      mint: async (quantity: bigint, burns: boolean, client?: Client) => {
+        const draft = (funds: readonly Utxo[]) => {
           const hasOne = funds.some(({ output }) => output.value.assets.has(policy))
           const assets = new Map([['00', burns && hasOne ? -1n : quantity]])
-          const redeemer = Uint8Array.of(0x18, 42)
           return { mint: [{ policy, assets, redeemer }], scripts: [script] }
-        }),
+        }
+        return (await send(draft, client)).id
+      },
+      /** Takes from the script what the user has given it, or gives it something. */
+      useScript: async (client?: Client) => {
+        const utxo = locked.shift()
+        if (utxo !== undefined)
+          return (await send(() => ({ inputs: [{ utxo, redeemer }], scripts: [script] }), client)).id
+        const given = { outputs: [{ address: scriptAddress, lovelace: 3_000_000n }] }
+        const { id, produced } = await send(() => given, client)
+        locked.push(...produced.slice(0, 1))
+        return id
+      },
     }
   })
   return { users, close: () => evaluator.close() }
 }
-
-/** Whether a transaction was refused, as one that builds on what a roll-back took away may be. */
-export const isRejected = (error: unknown): boolean => error instanceof RejectedError

@@ -6,6 +6,7 @@ import { type RunningNode, readSettings, startNode } from '@ratatosk/node'
 import { generateMnemonic } from '@scure/bip39'
 import { wordlist } from '@scure/bip39/wordlists/english.js'
 import { fastify } from 'fastify'
+import { genesisWith } from './genesis.js'
 
 interface Member {
   readonly node: RunningNode
@@ -46,7 +47,7 @@ export async function startNetwork(
   const second = generateMnemonic(wordlist, 256)
   try {
     const devnet = await createDevnet({
-      genesis: genesisWith(second),
+      genesis: genesisWith([second]),
       slotLengthMs: slotMs,
       blockEveryMs: slotMs,
     })
@@ -90,17 +91,4 @@ export async function startNetwork(
     await close()
     throw error
   }
-}
-
-/** The devnet's genesis, with ada for another operator. */
-function genesisWith(seedPhrase: string): ReturnType<typeof testGenesis> {
-  const genesis = testGenesis()
-  const address = keysFromSeedPhrase(seedPhrase, { networkId: 0 }).address.bytes
-  const value = { lovelace, assets: new Map() }
-  const output = Buffer.from(toOutput({ address, value, datum: { kind: 'none' } }).bytes).toString('hex')
-  const own = Array.from({ length: outputs }, (_, index) => ({
-    outref: `${'22'.repeat(32)}#${index}`,
-    output,
-  }))
-  return { ...genesis, utxos: [...genesis.utxos, ...own] }
 }
