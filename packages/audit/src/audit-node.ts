@@ -102,7 +102,7 @@ export function createNodeAudit(node: Node, chain: AuditedChain, pause: () => Pr
   let waitingCount = 0
   let silent = 0
 
-  /** What an answer shows that is wrong or missing now may be right at the next reading. */
+  /** An answer that is wrong or incomplete now may be right at the next reading. */
   async function ask(ids: readonly string[]): Promise<void> {
     try {
       for (const [position, place] of (await node.placesOf(ids)).entries()) {

@@ -21,7 +21,7 @@ export interface HeldAudit {
   compare(): Promise<readonly Finding[]>
 }
 
-/** What the outputs of a node are compared with. */
+/** The sources with which the outputs of a node are compared. */
 export interface HeldContext {
   readonly ledger: AuditedLedger
   readonly chain: AuditedChain
@@ -31,7 +31,7 @@ export interface HeldContext {
 }
 
 /**
- * What a node holds follows from the outputs of the chain and from transactions that are newer: each of them
+ * The outputs of a node follow from the outputs of the chain and from transactions that are newer: each of them
  * must be in a later block or at the node, and together they must lead from the former to the latter, and
  * preserve value.
  */

@@ -5,7 +5,7 @@ import type { NamedHeader } from './types.js'
 /** How much of an archive is read while a block is judged: no more is asked for beyond either. */
 const most = { blocks: 8, bytes: 16 << 20 }
 
-/** What an archive has at a height, and as the body of the block that belongs there. */
+/** The header that an archive has at a height, and the body of the block that belongs there. */
 interface ArchivedBlock {
   readonly header: Promise<NamedHeader | undefined>
   readonly body: Promise<Uint8Array | undefined>

@@ -39,7 +39,7 @@ export async function openUsers(connect: () => Client) {
   const users = testWallets.wallets.slice(3).map(({ account }) => {
     const keys = keysFromSeedPhrase(testWallets.mnemonic, { networkId: 0, account })
 
-    /** What the script holds for this user. */
+    /** The outputs of this user at the script. */
     const locked: Utxo[] = []
 
     async function send(

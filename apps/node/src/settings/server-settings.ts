@@ -9,7 +9,7 @@ const milliseconds = (notes: { default: number; minimum: number; description: st
 export const endpointSettings = {
   SERVE_TX_STATUS: flag({
     default: true,
-    description: 'Serve `/tx/status`, `/tx/statuses`, `/submission`: what became of transactions',
+    description: 'Serve `/tx/status`, `/tx/statuses`, `/submission`: the status of transactions',
   }),
   SERVE_EVENTS: flag({
     default: true,

@@ -139,6 +139,7 @@ export const named: Readonly<Record<string, Schema>> = {
     rejectedAt: string1,
   }),
   StatusFailure: object({ predicate: string1, message: string1, details: {} }, ['details']),
+  TransactionStatuses: object({ statuses: list({ $ref: 'TransactionStatus' }) }),
   SubmissionStatus: object(
     {
       id: string1,

@@ -1,7 +1,7 @@
 import { testGenesis } from '@ratatosk/devnet'
-import { keysFromSeedPhrase, toOutput } from '@ratatosk/transaction'
+import { keysFromSeedPhrase, toOutput } from '@ratatosk/ledger/builder'
 
-/** What an operator has on layer 1, in each of its outputs. */
+/** The outputs of an operator on layer 1, and the lovelace in each. */
 const [outputs, lovelace] = [5, 1_000_000_000n]
 
 /** The devnet's genesis, with ada for operators besides the devnet's own. */

@@ -1,13 +1,13 @@
 import { join } from 'node:path'
 import type { Client } from '@ratatosk/client'
-import { createDevnet, devnetApis, testGenesis } from '@ratatosk/devnet'
-import { keysFromSeedPhrase, toOutput } from '@ratatosk/ledger/builder'
+import { createDevnet, devnetApis } from '@ratatosk/devnet'
 import { type RunningNode, readSettings, startNode } from '@ratatosk/node'
 import { generateMnemonic } from '@scure/bip39'
 import { wordlist } from '@scure/bip39/wordlists/english.js'
 import { fastify } from 'fastify'
 import { genesisWith } from './genesis.js'
 
+/** A node of the network. */
 interface Member {
   readonly node: RunningNode
   readonly client: Client
@@ -32,10 +32,13 @@ const slotMs = 200
 const maturityWindowMs = 600_000
 /** The shortest turns that there are. */
 const turnMs = 10_000
-/** The second operator's outputs on layer 1, and the lovelace in each. */
-const [outputs, lovelace] = [5, 1_000_000_000n]
 
-/** Starts the network with its stores in `folder`. */
+/**
+ * Starts the network.
+ *
+ * @param folder of its stores
+ * @param connect a client of a URL
+ */
 export async function startNetwork(
   folder: string,
   connect: (url: string) => Promise<Client>,
