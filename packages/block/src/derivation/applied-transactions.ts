@@ -1,5 +1,6 @@
 import { blake2b256 } from '@ratatosk/ledger'
-import { grown, type OutputTable } from './output-table.js'
+import { bytes, Column, whole } from './column.js'
+import type { OutputTable } from './output-table.js'
 import type { TransactionParts } from './parts.js'
 import { encodeTransactionRecord, transactionRecordLength as recordLength, resolvedAt } from './records.js'
 
@@ -18,17 +19,14 @@ export interface AppliedTransactions {
 const unknown = new Uint8Array(32)
 
 export function createAppliedTransactions(): AppliedTransactions {
-  let records = new Uint8Array(0)
+  const records = new Column(bytes, recordLength)
   let size = 0
   let feesSoFar = 0n
-  let resolved = new Uint32Array(0)
+  const resolved = new Column(whole)
   let count = 0
   /** Where the outputs of each transaction end in `resolved`. */
-  let ends = new Uint32Array(0)
+  const ends = new Column(whole)
   let hashes = new Uint8Array(1024)
-
-  const record = (position: number): Uint8Array =>
-    records.subarray(position * recordLength, (position + 1) * recordLength)
 
   return {
     get size() {
@@ -37,35 +35,29 @@ export function createAppliedTransactions(): AppliedTransactions {
 
     add({ id, witnessSet, body }, fee) {
       const position = size++
-      if (position === ends.length) {
-        const length = Math.max(64, 2 * position)
-        records = grown(records, length * recordLength)
-        ends = grown(ends, length)
-      }
       feesSoFar = BigInt.asUintN(64, feesSoFar + fee)
       const witnessSetHash = blake2b256(witnessSet)
       const lengths = { bodyLength: body.length, witnessSetLength: witnessSet.length }
       encodeTransactionRecord(
         { kind: 'transaction', id, witnessSetHash, resolved: unknown, feesSoFar, ...lengths },
-        record(position),
+        records.view(position),
       )
-      ends[position] = count
+      ends.set(position, count)
     },
 
     addResolved(output) {
-      if (count === resolved.length) resolved = grown(resolved, Math.max(64, 2 * count))
-      resolved[count++] = output
-      ends[size - 1] = count
+      resolved.set(count++, output)
+      ends.set(size - 1, count)
     },
 
     resolve(position, outputs) {
-      const start = position === 0 ? 0 : (ends[position - 1] as number)
-      const length = 32 * ((ends[position] as number) - start)
+      const start = position === 0 ? 0 : ends.get(position - 1)
+      const length = 32 * (ends.get(position) - start)
       if (length > hashes.length) hashes = new Uint8Array(2 * length)
-      for (let i = 0; 32 * i < length; i++) outputs.copyHash(resolved[start + i] as number, hashes, 32 * i)
-      records.set(blake2b256(hashes.subarray(0, length)), position * recordLength + resolvedAt)
+      for (let i = 0; 32 * i < length; i++) outputs.copyHash(resolved.get(start + i), hashes, 32 * i)
+      records.view(position).set(blake2b256(hashes.subarray(0, length)), resolvedAt)
     },
 
-    record,
+    record: (position) => records.view(position),
   }
 }

@@ -40,16 +40,16 @@ export function createDerivation(read?: ReadBody): Derivation {
   /** The number of an output that a transaction spends or produces. @param key its `outputReferenceKey` */
   function moved(reference: OutputReference, key: string): number {
     const output = outputs.add(reference, key)
-    const flags = outputs.flags[output] as number
+    const flags = outputs.flags.get(output)
     if ((flags & known.news) === 0) news.push(output)
-    outputs.flags[output] = flags | known.news | known.moved
+    outputs.flags.set(output, flags | known.news | known.moved)
     return output
   }
 
   function spend(reference: OutputReference, position: number): number {
     const key = outputReferenceKey(reference)
     const output = moved(reference, key)
-    if (outputs.spentBy[output] === noPosition) outputs.spentBy[output] = position
+    if (outputs.spentBy.get(output) === noPosition) outputs.spentBy.set(output, position)
     else
       fault ??= contradiction(
         'BLOCK_DOUBLE_SPEND',
@@ -62,7 +62,7 @@ export function createDerivation(read?: ReadBody): Derivation {
 
   function produce(reference: OutputReference, key: string, cbor: Uint8Array, position: number): void {
     const output = moved(reference, key)
-    if (outputs.createdBy[output] !== noPosition) {
+    if (outputs.createdBy.get(output) !== noPosition) {
       fault ??= contradiction(
         'BLOCK_OUTPUT_EXISTS',
         `Transaction ${position} produces ${key} a second time`,
@@ -71,7 +71,7 @@ export function createDerivation(read?: ReadBody): Derivation {
       )
       return
     }
-    const spentBy = outputs.spentBy[output]
+    const spentBy = outputs.spentBy.get(output)
     if (spentBy !== noPosition)
       fault ??= contradiction(
         'BLOCK_SPENT_BEFORE_PRODUCED',
@@ -140,7 +140,7 @@ export function createDerivation(read?: ReadBody): Derivation {
 
   function* deriving(before: OutputHashes): Steps<DerivedBlock> {
     for (let output = 0; output < outputs.size; output++) {
-      if (outputs.createdBy[output] !== noPosition) continue
+      if (outputs.createdBy.get(output) !== noPosition) continue
       const hash = before(outputs.outref(output))
       if (hash !== undefined) outputs.setHash(output, hash)
       if (isStep(output)) yield
@@ -194,15 +194,18 @@ export function createDerivation(read?: ReadBody): Derivation {
     operations() {
       const operations: TrieOperation[] = []
       for (const output of news) {
-        const flags = (outputs.flags[output] as number) & ~known.news
-        outputs.flags[output] = flags
+        const flags = outputs.flags.get(output) & ~known.news
+        outputs.flags.set(output, flags)
         const isNew = (flags & (known.inserted | known.deleted)) === 0
         if (outputs.isProduced(output)) {
           const key = outputs.outref(output)
           const path = outputs.path(output, key)
           operations.push({ type: 'insert', key, path, valueHash: outputs.hash(output) })
           given(output, known.inserted)
-        } else if ((flags & known.inserted) !== 0 || (isNew && outputs.createdBy[output] === noPosition)) {
+        } else if (
+          (flags & known.inserted) !== 0 ||
+          (isNew && outputs.createdBy.get(output) === noPosition)
+        ) {
           const key = outputs.giveOutref(output)
           operations.push({ type: 'delete', key, path: outputs.path(output, key) })
           given(output, known.deleted)
@@ -219,7 +222,7 @@ export function createDerivation(read?: ReadBody): Derivation {
 
     *older(): Generator<Uint8Array, void> {
       for (let output = 0; output < outputs.size; output++)
-        if (outputs.createdBy[output] === noPosition) yield outputs.outref(output)
+        if (outputs.createdBy.get(output) === noPosition) yield outputs.outref(output)
     },
 
     derive: (before) => atOnce(deriving(before)),
@@ -227,8 +230,8 @@ export function createDerivation(read?: ReadBody): Derivation {
   }
 
   function given(output: number, operation: number): void {
-    const others = (outputs.flags[output] as number) & ~(known.inserted | known.deleted)
-    outputs.flags[output] = others | operation
+    const others = outputs.flags.get(output) & ~(known.inserted | known.deleted)
+    outputs.flags.set(output, others | operation)
   }
 }
 

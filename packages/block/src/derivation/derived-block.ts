@@ -1,7 +1,7 @@
 import type { TrieEntry } from '@ratatosk/trie'
 import type { AppliedTransactions } from './applied-transactions.js'
 import { type ChunkRecord, chunkKey, encodeChunkRecord } from './chunks.js'
-import { known, type OutputTable } from './output-table.js'
+import type { OutputTable } from './output-table.js'
 import { decodeTransactionRecord, encodeOutputRecord, outputRecordLength, transactionKey } from './records.js'
 import type { DerivedBlock, DerivedOutput } from './types.js'
 
@@ -52,7 +52,7 @@ export function derivedBlock(
         yield [transactionKey(position, key), applied.record(position)]
       yield* chunkEntries()
       for (let output = 0; output < outputs.size; output++)
-        if (((outputs.flags[output] as number) & known.moved) !== 0)
+        if (outputs.isMoved(output))
           yield [
             outputs.outref(output),
             encodeOutputRecord(outputs.derived(output), record),

@@ -1,4 +1,5 @@
 import { blake2b256, encodeOutputReference, type OutputReference } from '@ratatosk/ledger'
+import { bytes, Column, whole } from './column.js'
 import type { DerivedOutput } from './types.js'
 
 /** Bytes of a transaction id and of a hash. */
@@ -26,24 +27,24 @@ export const known = {
 export class OutputTable {
   readonly #slots = new Map<string, number>()
   #size = 0
-  #ids = new Uint8Array(0)
-  #indexes = new Uint16Array(0)
-  #hashes = new Uint8Array(0)
-  #paths = new Uint8Array(0)
+  readonly #ids = new Column(bytes, hashLength)
+  readonly #indexes = new Column((length) => new Uint16Array(length))
+  readonly #hashes = new Column(bytes, hashLength)
+  readonly #paths = new Column(bytes, hashLength)
   /** Where its CBOR is in the body of the transaction that produces it. */
-  #starts = new Uint32Array(0)
-  #lengths = new Uint32Array(0)
+  readonly #starts = new Column(whole)
+  readonly #lengths = new Column(whole)
   /** The bodies of transactions by position. */
   readonly #sources: Uint8Array[] = []
   /** Outputs whose CBOR is no part of the body. */
   readonly #elsewhere = new Map<number, Uint8Array>()
   /** References that were given to others, who may know them by identity. */
   readonly #given = new Map<number, Uint8Array>()
-  flags = new Uint8Array(0)
+  readonly flags = new Column(bytes)
   /** Position of the transaction that produces it. */
-  createdBy = new Int32Array(0)
+  readonly createdBy = new Column(positions)
   /** Position of the first transaction that spends it. */
-  spentBy = new Int32Array(0)
+  readonly spentBy = new Column(positions)
 
   get size(): number {
     return this.#size
@@ -54,12 +55,11 @@ export class OutputTable {
     const found = this.#slots.get(key)
     if (found !== undefined) return found
     const slot = this.#size++
-    if (slot === this.flags.length) this.#grow(Math.max(64, 2 * slot))
     this.#slots.set(key, slot)
-    this.#ids.set(transactionId, slot * hashLength)
-    this.#indexes[slot] = index
-    this.createdBy[slot] = noPosition
-    this.spentBy[slot] = noPosition
+    this.#ids.put(slot, transactionId)
+    this.#indexes.set(slot, index)
+    this.createdBy.set(slot, noPosition)
+    this.spentBy.set(slot, noPosition)
     return slot
   }
 
@@ -73,7 +73,7 @@ export class OutputTable {
   }
 
   produce(slot: number, output: Uint8Array, position: number): void {
-    this.createdBy[slot] = position
+    this.createdBy.set(slot, position)
     this.setHash(slot, blake2b256(output))
     const source = this.#sources[position]
     if (source === undefined || source.buffer !== output.buffer) {
@@ -81,54 +81,52 @@ export class OutputTable {
       return
     }
     // May wrap around where the output is in front of the body; it is only added again.
-    this.#starts[slot] = output.byteOffset - source.byteOffset
-    this.#lengths[slot] = output.length
+    this.#starts.set(slot, output.byteOffset - source.byteOffset)
+    this.#lengths.set(slot, output.length)
   }
 
   /** The CBOR of an output that the block produces. */
   output(slot: number): Uint8Array {
     const elsewhere = this.#elsewhere.get(slot)
     if (elsewhere !== undefined) return elsewhere
-    const source = this.#sources[this.createdBy[slot] as number] as Uint8Array
-    const start = this.#starts[slot] as number
-    return source.subarray(start, start + (this.#lengths[slot] as number))
+    const source = this.#sources[this.createdBy.get(slot)] as Uint8Array
+    const start = this.#starts.get(slot)
+    return source.subarray(start, start + this.#lengths.get(slot))
   }
 
   /** Whether the block produces it, and does not spend it. */
   isProduced(slot: number): boolean {
-    return this.createdBy[slot] !== noPosition && this.spentBy[slot] === noPosition
+    return this.createdBy.get(slot) !== noPosition && this.spentBy.get(slot) === noPosition
   }
 
   /** Whether the block spends it, and does not produce it. */
   isSpent(slot: number): boolean {
-    return this.createdBy[slot] === noPosition && this.spentBy[slot] !== noPosition
+    return this.createdBy.get(slot) === noPosition && this.spentBy.get(slot) !== noPosition
   }
 
   isMoved(slot: number): boolean {
-    return ((this.flags[slot] as number) & known.moved) !== 0
+    return (this.flags.get(slot) & known.moved) !== 0
   }
 
   setHash(slot: number, hash: Uint8Array): void {
-    this.#hashes.set(hash, slot * hashLength)
+    this.#hashes.put(slot, hash)
   }
 
   /** Blake2b-256 of its CBOR; zeros until it is known. A view. */
   hash(slot: number): Uint8Array {
-    return this.#hashes.subarray(slot * hashLength, (slot + 1) * hashLength)
+    return this.#hashes.view(slot)
   }
 
   /** Writes its hash into `target` from `at` on. */
   copyHash(slot: number, target: Uint8Array, at: number): void {
-    const start = slot * hashLength
-    for (let i = 0; i < hashLength; i++) target[at + i] = this.#hashes[start + i] as number
+    this.#hashes.copy(slot, target, at)
   }
 
   /** CBOR of its reference. */
   outref(slot: number): Uint8Array {
     const given = this.#given.get(slot)
     if (given !== undefined) return given
-    const transactionId = this.#ids.subarray(slot * hashLength, (slot + 1) * hashLength)
-    return encodeOutputReference({ transactionId, index: this.#indexes[slot] as number })
+    return encodeOutputReference({ transactionId: this.#ids.view(slot), index: this.#indexes.get(slot) })
   }
 
   /** CBOR of its reference: the same array with each call from now on. */
@@ -140,23 +138,21 @@ export class OutputTable {
 
   /** Blake2b-256 of its reference, if that is known. */
   knownPath(slot: number): Uint8Array | undefined {
-    if (((this.flags[slot] as number) & known.path) === 0) return undefined
-    return this.#paths.subarray(slot * hashLength, (slot + 1) * hashLength)
+    return (this.flags.get(slot) & known.path) === 0 ? undefined : this.#paths.view(slot)
   }
 
   /** Blake2b-256 of its reference. @param outref its CBOR */
   path(slot: number, outref: Uint8Array): Uint8Array {
     const path = this.knownPath(slot)
     if (path !== undefined) return path
-    if (this.#paths.length === 0) this.#paths = new Uint8Array(this.flags.length * hashLength)
     const hashed = blake2b256(outref)
-    this.#paths.set(hashed, slot * hashLength)
-    this.flags[slot] = (this.flags[slot] as number) | known.path
+    this.#paths.put(slot, hashed)
+    this.flags.set(slot, this.flags.get(slot) | known.path)
     return hashed
   }
 
   derived(slot: number): DerivedOutput {
-    const [createdBy, spentBy] = [this.createdBy[slot] as number, this.spentBy[slot] as number]
+    const [createdBy, spentBy] = [this.createdBy.get(slot), this.spentBy.get(slot)]
     return {
       outref: this.outref(slot),
       createdBy: createdBy === noPosition ? undefined : createdBy,
@@ -167,25 +163,7 @@ export class OutputTable {
 
   /** In the order of their references. */
   compare(a: number, b: number): number {
-    const ids = this.#ids
-    const [first, second] = [a * hashLength, b * hashLength]
-    for (let i = 0; i < hashLength; i++) {
-      const difference = (ids[first + i] as number) - (ids[second + i] as number)
-      if (difference !== 0) return difference
-    }
-    return (this.#indexes[a] as number) - (this.#indexes[b] as number)
-  }
-
-  #grow(slots: number): void {
-    this.#ids = grown(this.#ids, slots * hashLength)
-    this.#hashes = grown(this.#hashes, slots * hashLength)
-    if (this.#paths.length > 0) this.#paths = grown(this.#paths, slots * hashLength)
-    this.#indexes = grown(this.#indexes, slots)
-    this.#starts = grown(this.#starts, slots)
-    this.#lengths = grown(this.#lengths, slots)
-    this.flags = grown(this.flags, slots)
-    this.createdBy = grown(this.createdBy, slots)
-    this.spentBy = grown(this.spentBy, slots)
+    return this.#ids.compare(a, b) || this.#indexes.compare(a, b)
   }
 }
 

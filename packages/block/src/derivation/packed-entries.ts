@@ -12,37 +12,46 @@ export interface PackedEntries {
 
 /** Bytes of the lengths of key and value in front of an entry. */
 const headLength = 8
+/** Bytes of a page, if the first entry in it is no longer. A single array would be copied as it grows. */
+const pageLength = 65_536
 
 export function createPackedEntries(): PackedEntries {
-  let bytes = new Uint8Array(65_536)
-  let view = new DataView(bytes.buffer)
+  const pages: DataView[] = []
+  /** Where the next entry begins in the last page. */
   let end = 0
-  /** Where each entry begins, by the bytes of its key. */
+  /** Where each entry begins, by the bytes of its key: its page times the length of one, and bytes in it. */
   const places = new Map<string, number>()
 
-  function grow(length: number): void {
-    if (length <= bytes.length) return
-    const grown = new Uint8Array(Math.max(2 * bytes.length, length))
-    grown.set(bytes)
-    bytes = grown
-    view = new DataView(grown.buffer)
+  /** The last page, with room for an entry. */
+  function pageFor(length: number): DataView {
+    const last = pages.at(-1)
+    if (last !== undefined && end + length <= last.byteLength) return last
+    const next = new DataView(new ArrayBuffer(Math.max(pageLength, length)))
+    pages.push(next)
+    end = 0
+    return next
   }
 
   function entryAt(place: number): TrieEntry {
-    const keyEnd = place + headLength + view.getUint32(place)
-    const valueEnd = keyEnd + view.getUint32(place + 4)
-    return [bytes.subarray(place + headLength, keyEnd), bytes.subarray(keyEnd, valueEnd)]
+    const page = pages[Math.floor(place / pageLength)] as DataView
+    const start = place % pageLength
+    const keyEnd = start + headLength + page.getUint32(start)
+    const valueEnd = keyEnd + page.getUint32(start + 4)
+    const bytes = new Uint8Array(page.buffer)
+    return [bytes.subarray(start + headLength, keyEnd), bytes.subarray(keyEnd, valueEnd)]
   }
 
   return {
     add([key, value]) {
-      grow(end + headLength + key.length + value.length)
-      places.set(nameOf(key), end)
-      view.setUint32(end, key.length)
-      view.setUint32(end + 4, value.length)
+      const length = headLength + key.length + value.length
+      const page = pageFor(length)
+      places.set(nameOf(key), (pages.length - 1) * pageLength + end)
+      page.setUint32(end, key.length)
+      page.setUint32(end + 4, value.length)
+      const bytes = new Uint8Array(page.buffer)
       bytes.set(key, end + headLength)
       bytes.set(value, end + headLength + key.length)
-      end += headLength + key.length + value.length
+      end += length
     },
 
     valueOf(key) {

@@ -9,6 +9,8 @@ import { sortedIndexes, sortedIndexesInTurns } from './sort.js'
 export type TrieEntry = readonly [key: Uint8Array, value: Uint8Array, path?: Uint8Array | undefined]
 
 const recordLength = 2 * hashLength
+/** Records of a page: a single array would be copied as it grows. */
+const pageRecords = 1024
 
 /** The paths and the hashes of the values of entries, one after another. */
 export interface Records {
@@ -36,30 +38,35 @@ const digest = hashMemory.reserve(hashLength)
 const digestBytes = hashMemory.bytes.subarray(digest, digest + hashLength)
 
 export function createRecords(): Records {
-  let records = new Uint8Array(1024 * recordLength)
+  const pages: Uint8Array[] = []
   let size = 0
 
+  const pageOf = (entry: number): Uint8Array => pages[Math.floor(entry / pageRecords)] as Uint8Array
+  /** Where the record of an entry begins in its page. */
+  const startOf = (entry: number): number => (entry % pageRecords) * recordLength
+
   const half = (entry: number, which: 0 | 1): Uint8Array => {
-    const start = entry * recordLength + which * hashLength
-    return records.subarray(start, start + hashLength)
+    const start = startOf(entry) + which * hashLength
+    return pageOf(entry).subarray(start, start + hashLength)
   }
 
-  function putHash(start: number, input: Uint8Array): void {
+  function putHash(target: Uint8Array, input: Uint8Array): void {
     if (input.length > scratchLength) {
-      blake2b256AnyInto(records.subarray(start, start + hashLength), input)
+      blake2b256AnyInto(target, input)
       return
     }
     hashMemory.bytes.set(input, scratch)
     hashMemory.hash(digest, scratch, input.length)
-    records.set(digestBytes, start)
+    target.set(digestBytes)
   }
 
-  const prefix = (entry: number): number => readUint16(records, entry * recordLength)
+  const prefix = (entry: number): number => readUint16(pageOf(entry), startOf(entry))
 
   function compare(first: number, second: number): number {
-    const [a, b] = [first * recordLength, second * recordLength]
+    const [one, other] = [pageOf(first), pageOf(second)]
+    const [a, b] = [startOf(first), startOf(second)]
     for (let i = 0; i < hashLength; i += 1) {
-      const difference = (records[a + i] as number) - (records[b + i] as number)
+      const difference = (one[a + i] as number) - (other[b + i] as number)
       if (difference !== 0) return difference
     }
     return 0
@@ -71,15 +78,10 @@ export function createRecords(): Records {
     },
 
     add([key, value, path]) {
-      const start = size * recordLength
-      if (start === records.length) {
-        const grown = new Uint8Array(records.length * 2)
-        grown.set(records)
-        records = grown
-      }
-      if (path === undefined) putHash(start, key)
-      else records.set(path, start)
-      putHash(start + hashLength, value)
+      if (size % pageRecords === 0) pages.push(new Uint8Array(pageRecords * recordLength))
+      if (path === undefined) putHash(half(size, 0), key)
+      else half(size, 0).set(path)
+      putHash(half(size, 1), value)
       size += 1
     },
 
@@ -87,17 +89,17 @@ export function createRecords(): Records {
 
     putLeaf(entry) {
       const { bytes } = hashMemory
-      const start = entry * recordLength
-      for (let i = 0; i < recordLength; i += 1) bytes[leafInput + i] = records[start + i] as number
+      const [page, start] = [pageOf(entry), startOf(entry)]
+      for (let i = 0; i < recordLength; i += 1) bytes[leafInput + i] = page[start + i] as number
     },
 
-    nibble: (entry, index) => nibbleAt(records, entry * recordLength * 2 + index),
+    nibble: (entry, index) => nibbleAt(pageOf(entry), 2 * startOf(entry) + index),
 
     fork(first, last, depth) {
       const [a, b] = [first * recordLength, last * recordLength]
       // The nibbles before `depth` are equal.
       for (let i = depth >> 1; i < hashLength; i += 1) {
-        const difference = (records[a + i] as number) ^ (records[b + i] as number)
+        const difference = (one[a + i] as number) ^ (other[b + i] as number)
         if (difference !== 0) return 2 * i + (difference < 0x10 ? 1 : 0)
       }
       throw duplicateKey(Math.min(first, last), Math.max(first, last))
@@ -108,7 +110,7 @@ export function createRecords(): Records {
     sortedInTurns: (pause) => sortedIndexesInTurns(size, prefix, compare, pause),
 
     hashBranch(output, entry, depth, fork, hashes, mask) {
-      hashBranch(output, records, entry * recordLength * 2 + depth, fork - depth, hashes, mask)
+      hashBranch(output, pageOf(entry), 2 * startOf(entry) + depth, fork - depth, hashes, mask)
     },
   }
 }
