@@ -101,8 +101,8 @@ export {
   createOutputTrie,
   type OutputTrie,
   type OutputTrieOptions,
-  operationsOfDiff,
 } from './output-trie.js'
 export { createPauses } from './pauses.js'
 export { atOnce, inTurns, isStep, type Steps, sorting } from './steps.js'
+export { operationsOfDiff } from './update-by-diff.js'
 export { decoded, derive, verifyBody, verifyHeader, verifyRoot } from './verify.js'

@@ -158,6 +158,26 @@ describe('the trie of unspent outputs', () => {
     await trie.applyBlock(empty, { prevUtxosRoot: before, utxosRoot: before })
   })
 
+  it('applies a diff of many outputs as one update, while other work runs, or not at all', async () => {
+    const trie = await open(1)
+    const [before, { size }] = [trie.root, trie]
+    const produced = Array.from({ length: 20_000 }, (_, index) => ({
+      outref: encodeOutputReference({ transactionId: first.id, index }),
+      output: outputOf(key, 1n),
+    }))
+    let turns = 0
+    const ticks = setInterval(() => turns++, 1)
+    await trie.applyDiff({ spent: [], produced })
+    clearInterval(ticks)
+    expect(turns).toBeGreaterThan(1)
+    expect(trie.size).toBe(size + produced.length)
+    expect(trie.revert(before)).toBe(true)
+    await expect(trie.applyDiff({ spent: [], produced: [...produced, produced[0]!] })).rejects.toMatchObject({
+      code: 'BLOCK_OUTPUT_EXISTS',
+    })
+    expect([trie.root, trie.size]).toEqual([before, size])
+  })
+
   it('reverts to a kept state, and returns false for any other', async () => {
     const trie = await open(1)
     const before = trie.root

@@ -5,7 +5,6 @@ import {
   isTrieError,
   type TrieDraft,
   type TrieEntry,
-  type TrieOperation,
   type TrieStore,
   type TrieView,
 } from '@ratatosk/trie'
@@ -13,7 +12,7 @@ import type { BlockDiff } from './body.js'
 import type { Derivation, DerivedBlock } from './derivation/types.js'
 import { BlockError } from './errors.js'
 import type { Header } from './header.js'
-import { pause } from './pauses.js'
+import { undoTo, updateByDiff } from './update-by-diff.js'
 
 /** The unspent outputs as a header's root commits to them: output reference CBOR → output CBOR. */
 export interface OutputTrie {
@@ -47,8 +46,8 @@ export interface OutputTrie {
    */
   prepareDerivation(derivation: Derivation): void
   /**
-   * Applies a diff, regardless of a header. If the trie keeps enough states, a large one is applied in up to
-   * {@link mostPieces} updates; other work runs meanwhile, which must not change the trie.
+   * Applies a diff, whatever a header says. If the trie keeps enough states, a large one is applied in up to
+   * 64 updates; other work runs meanwhile, which must not change the trie.
    *
    * @throws {BlockError} (rejects) `BLOCK_INPUT_MISSING` or `BLOCK_OUTPUT_EXISTS`; the trie is unchanged then
    */
@@ -137,11 +136,9 @@ export function createOutputTrie({ store, history = 64 }: OutputTrieOptions): Ou
   /** The derivation that is prepared, or that is being applied. */
   let begun: Begun | undefined
 
-  function update(operations: readonly TrieOperation[]): void {
-    // An update without operations would displace an earlier state from the history.
-    if (operations.length === 0) return
+  async function update(diff: BlockDiff): Promise<void> {
     try {
-      trie.update(operations)
+      await updateByDiff(trie, diff, history)
     } catch (error) {
       throw describe(error)
     }
@@ -225,7 +222,7 @@ export function createOutputTrie({ store, history = 64 }: OutputTrieOptions): Ou
 
     free: trie.free,
 
-    applyDiff: updateAll,
+    applyDiff: update,
 
     async applyBlock(diff, header) {
       if (!equalBytes(trie.root, header.prevUtxosRoot))
@@ -235,7 +232,7 @@ export function createOutputTrie({ store, history = 64 }: OutputTrieOptions): Ou
         )
       const before = Uint8Array.from(trie.root)
       try {
-        await updateAll(diff)
+        await update(diff)
       } catch (error) {
         if (!(error instanceof BlockError)) throw error
         const { message, reference } = error
@@ -245,7 +242,7 @@ export function createOutputTrie({ store, history = 64 }: OutputTrieOptions): Ou
         })
       }
       if (equalBytes(trie.root, header.utxosRoot)) return
-      await undoTo(before)
+      await undoTo(trie, before)
       throw new BlockError('BLOCK_INVALID', 'The block does not lead to the utxos_root of its header')
     },
 
@@ -257,7 +254,7 @@ export function createOutputTrie({ store, history = 64 }: OutputTrieOptions): Ou
 
     async revertInTurns(root) {
       if (!isKept(root)) return false
-      await undoTo(root)
+      await undoTo(trie, root)
       return true
     },
 
