@@ -9,7 +9,7 @@ const pairs = Math.ceil(Number(process.env.RATATOSK_HOSTILE_BODIES ?? 12) / 2)
 const seed = Number(process.env.RATATOSK_HOSTILE_SEED ?? 1)
 const from = Number(process.env.RATATOSK_HOSTILE_FROM ?? 0) / 2
 
-t.setTimeout(300_000 + pairs * 120_000)
+t.setTimeout(300_000 + pairs * 60_000)
 
 t.test('a sequencer, an archivist and a watcher with a heap of 512 MiB survive any bodies', async (t) => {
   for (const outcome of await attackNodes(t, { from, pairs, seed })) {

@@ -15,7 +15,7 @@ export interface DevnetServer {
 /** Slots and blocks are short by default, so that tests wait little. */
 export async function devnetServer(
   t: Test,
-  options: Pick<DevnetOptions, 'securityParameter'> = {},
+  options: Pick<DevnetOptions, 'blockEveryMs' | 'securityParameter'> = {},
 ): Promise<DevnetServer> {
   const devnet = await createDevnet({ blockEveryMs: 50, slotLengthMs: 50, ...options })
   t.teardown(() => devnet.close())

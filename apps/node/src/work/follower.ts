@@ -43,6 +43,8 @@ export async function startFollower(
     genesis: genesis?.outputs ?? [],
     rules: { parameters, networkId: network.id, slots: network.slots, evaluator },
     log,
+    // As often as a devnet makes a block.
+    pollMs: network.isDevnet ? 1000 : 5000,
     // One body at a time beside those that the sequencer holds.
     ...(duties.sequences && {
       own: archiveOfBlocks(storage.store.blocks, { cacheBytes: 0 }),

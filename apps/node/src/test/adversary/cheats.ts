@@ -10,9 +10,9 @@ import type { Committed } from '../../../../../packages/fraud/dist/test/lying-bl
 import { type besideNode, headerAfter } from '../forged-block.js'
 
 /** Milliseconds that a block of a cheat may wait for layer 1; and one that has none behind it. */
-const [lifeMs, aloneMs] = [2500n, 8000n]
-/** Milliseconds for which layer 1 is asked whether it has a block. */
-const awaitMs = 30_000
+const [lifeMs, aloneMs] = [2500n, 4000n]
+/** Milliseconds for which layer 1 is asked whether it has a block that cannot come any more. */
+const lateMs = 10_000
 
 interface CommittedLie {
   readonly wallet: Wallet
@@ -60,23 +60,17 @@ export function openCheats(
     wallet: Wallet,
     roots: Roots,
     lifeMs: bigint,
-    leastMs: bigint,
     publish: (header: Header) => void = () => undefined,
-  ): Promise<Header | undefined> {
+  ): Promise<Header> {
     const slots = await port.slots()
     const [queue, registry] = [await readQueue(), await readOperators()]
     const slot = await port.currentSlot()
-    const now = slotToTime(slots, slot)
-    const { hash } = wallet.keys.payment
-    const inTurn = operatorInTurn(registry.datum, now, turnLength)
-    if (inTurn === undefined || !equalBytes(inTurn.vkey, hash)) return undefined
-    if (endOfTurn(now, turnLength) - now < leastMs) return undefined
-    const endTime = slotToTime(slots, timeToSlot(slots, now + lifeMs))
-    const header = headerAfter(queue, { ...roots, endTime, operatorVkey: hash })
+    const endTime = slotToTime(slots, timeToSlot(slots, slotToTime(slots, slot) + lifeMs))
+    const header = headerAfter(queue, { ...roots, endTime, operatorVkey: wallet.keys.payment.hash })
     const referenceScripts = await readScripts()
     const draft = commitBlock(contracts, { queue, registry, header, slot, slots, referenceScripts })
     publish(header)
-    await port.await((await wallet.send(draft)).id, { timeoutMs: awaitMs })
+    await port.await((await wallet.send(draft)).id, { timeoutMs: Number(lifeMs) + lateMs })
     return header
   }
 
@@ -115,13 +109,12 @@ export function openCheats(
     async commit({ roots }, publish) {
       for (;;) {
         for (const wallet of wallets) {
-          const header = await append(wallet, roots, lifeMs, 3n * lifeMs, publish)
-          if (header === undefined) continue
+          if (!(await isInTurn(wallet, 3n * lifeMs))) continue
+          const header = await append(wallet, roots, lifeMs, publish)
           const committedAt = Date.now()
           const { utxosRoot } = roots
           const empty = { prevUtxosRoot: utxosRoot, utxosRoot, transactionsRoot: emptyRoot() }
-          const successor = await append(wallet, empty, 2n * lifeMs, 2n * lifeMs)
-          if (successor === undefined) throw new Error('The turn of the cheat is over')
+          const successor = await append(wallet, empty, 2n * lifeMs)
           const [headerHash, next] = [header, successor].map((each) => toHex(encodedHeader(each).hash))
           return { wallet, header, headerHash: headerHash!, successor: next!, committedAt }
         }

@@ -1,17 +1,8 @@
 import { derive, encodedHeader, type Header, transactionsRoot } from '@ratatosk/block'
 import { toHex } from '@ratatosk/cbor'
-import { movedParts } from '@ratatosk/fraud'
 import { until } from '@ratatosk/test-kit/http'
 import type { Test } from 'tap'
 import type { Figures } from '../../../../../packages/follower/dist/test/hostile/figures.js'
-import {
-  honestBody,
-  lyingBody,
-  randomOf,
-  shapeNames,
-  shareOf,
-  transactionsOf,
-} from '../../../../../packages/follower/dist/test/hostile/generated-bodies.js'
 import { openHostilePeer } from '../../../../../packages/follower/dist/test/hostile/hostile-peer.js'
 import { openCheats } from '../adversary/cheats.js'
 import { anyPlacement } from '../backends.js'
@@ -20,6 +11,7 @@ import { besideNode } from '../forged-block.js'
 import { manyTransfers } from '../many-transfers.js'
 import { initialised, submit } from '../node.js'
 import { type AttackedNode, spawnAttacked } from './attacked.js'
+import { openGenerator, type Pair } from './generator.js'
 
 interface Role {
   readonly name: string
@@ -28,21 +20,24 @@ interface Role {
   readonly refuses: (headerHash: string) => RegExp
 }
 
-const followerRefuses = (hash: string) => new RegExp(`"headerHash":"${hash}".*"Invalid block"`)
-
 /** The first begins the queue, and commits. The others get honest blocks from it. */
 const roles: readonly Role[] = [
   {
     name: 'sequencer',
     settings: {},
-    refuses: (hash) => new RegExp(`block ${hash} of another operator, which is not valid`),
+    ends: (hash) => new RegExp(`block ${hash} of another operator, which is not valid`),
   },
-  { name: 'archivist', settings: { NODE_ROLE: 'archivist' }, refuses: followerRefuses },
+  {
+    name: 'archivist',
+    settings: { NODE_ROLE: 'archivist' },
+    ends: (hash) => new RegExp(`"headerHash":"${hash}".*"Invalid block"`),
+  },
   {
     name: 'watcher',
-    // Each datum of a proof locks ada for a while.
-    settings: { NODE_ROLE: 'watcher', WATCHER_MAX_LOVELACE_PER_HOUR: '0' },
-    refuses: followerRefuses,
+    // It searches a proof and builds its transaction, but may not pay: the others need the block too.
+    settings: { NODE_ROLE: 'watcher', WATCHER_MAX_LOVELACE_PER_HOUR: '1' },
+    ends: (hash) => new RegExp(`"headerHash":"${hash}".*"(Found a fraud|An invalid block stays)`),
+    patientMs: 180_000,
   },
 ]
 
@@ -66,30 +61,31 @@ interface AttackOptions {
   readonly seed: number
 }
 
-const patientMs = 600_000
-/** How long the watcher may search a fraud before layer 1 loses the block. */
-const searchMs = 60_000
+const patientMs = 300_000
+/** Pairs after which the sequencer commits a block of its own. */
+const pairsPerPayment = 100
 
 /** Attacks nodes of all roles on one layer 1, each with a heap of 512 MiB, by one peer. */
 export async function attackNodes(t: Test, { from, pairs, seed }: AttackOptions): Promise<Outcome[]> {
-  const random = randomOf(seed)
   const peer = await openHostilePeer()
   t.teardown(() => peer.close())
-  const layer1 = await devnetServer(t, { securityParameter: 100_000 })
-  const { genesisFile, transfers } = await manyTransfers(t, 2)
+  const generator = openGenerator(seed)
+  t.teardown(() => generator.close())
+  const layer1 = await devnetServer(t, { blockEveryMs: 400, securityParameter: 100_000 })
+  const { genesisFile, transfers } = await manyTransfers(t, 2 + Math.floor(pairs / pairsPerPayment))
   const common = {
     ...layer1.settings,
     BLOCK_VALIDITY_MS: '8000',
     GENESIS_FILE: genesisFile,
-    MATURITY_WINDOW_MS: '600000',
+    MATURITY_WINDOW_MS: '7200000',
     OPERATOR_BOND: '100000000',
-    OPERATOR_TURN_MS: '20000',
+    OPERATOR_TURN_MS: '30000',
     TAKEOVER_AFTER_MS: '8000',
   }
   const nodes: AttackedNode[] = []
   for (const { name, settings } of roles) {
     const honest = nodes[0] === undefined ? [] : [`${nodes[0].url}/archivist`]
-    const ARCHIVIST_PEERS = [peer.url(name), ...honest].join()
+    const ARCHIVIST_PEERS = [peer.urls(name), ...honest].join()
     const node = await spawnAttacked(t, name, {
       ...(await anyPlacement(t)),
       ...common,
@@ -100,26 +96,21 @@ export async function attackNodes(t: Test, { from, pairs, seed }: AttackOptions)
     nodes.push(node)
   }
   const beside = await besideNode(t, layer1.devnet, { ...common, ARCHIVIST_PEERS: peer.url('none') })
-  const cheats = openCheats(beside, [5, 6, 7])
+  const cheats = openCheats(beside, [5])
   await cheats.register()
-  const archived = /"Archived blocks"/g
+  let paid = 0
   /** Submits a payment, and waits until its block is archived. */
-  async function pay(count: number): Promise<void> {
-    await submit(nodes[0]!.url, transfers[count - 1]!.cborHex)
+  async function pay(): Promise<void> {
+    await submit(nodes[0]!.url, transfers[paid++]!.cborHex)
     for (const node of nodes.slice(1)) {
-      const isArchived = () => (node.output().match(archived) ?? []).length >= count
-      await until(isArchived, { what: `${node.name} archives ${count}`, timeoutMs: patientMs })
+      const isArchived = () => (node.output().match(/"Archived blocks"/g) ?? []).length >= paid
+      await until(isArchived, { what: `${node.name} archives ${paid}`, timeoutMs: patientMs })
     }
   }
-  await pay(1)
+  await pay()
 
   /** Has all of them take a lie about a block, and its body, and layer 1 lose it again. */
-  async function attack(pair: number): Promise<string> {
-    const [lie, right] = [2 * pair, 2 * pair + 1].map((n) =>
-      transactionsOf(shapeNames[n % shapeNames.length]!, shareOf(n), random),
-    ) as [readonly Uint8Array[], readonly Uint8Array[]]
-    const derived = (await derive(right, movedParts)).derive(() => undefined)
-    const bodies = [pair % 3 === 0 ? lyingBody(lie, random) : honestBody(lie), honestBody(right)]
+  async function attack({ bodies, transactionsRoot }: Pair): Promise<readonly number[]> {
     const { blocks, roots } = await beside.readQueue()
     const prevUtxosRoot = blocks.at(-1)?.datum.header.utxosRoot ?? roots[0]!.datum.state.utxoRoot
     const committed = {
@@ -155,29 +146,29 @@ export async function attackNodes(t: Test, { from, pairs, seed }: AttackOptions)
     phases.push(performance.now())
     peer.serve(undefined)
     await layer1.devnet.rollBack(layer1.devnet.tip().height - height)
-    const megabytes = bodies.map(({ length }) => (length / 1e6).toFixed(1))
-    const shape = shapeNames[(2 * pair) % shapeNames.length]
-    const times = phases.map((at) => Math.round(at - phases[0]!))
-    return `${2 * pair}: ${shape}, ${megabytes.join(' and ')} MB, ${end}, ${times}`
+    return [...phases, performance.now()].map((at) => Math.round(at - since))
   }
 
-  const before = await Promise.all(nodes.map((node) => node.figures()))
+  const before = await Promise.all(nodes.map((node) => node.figures(true)))
   for (const node of nodes) Object.assign(node.worst, { turn: { wall: 0, processor: 0 }, wall: 0 })
   const long = nodes.map((): string[] => [])
+  let coming = generator.next(from)
   for (let pair = from; pair < from + pairs; pair++) {
-    const since = performance.now()
-    const end = await attack(pair)
-    const seconds = ((performance.now() - since) / 1000).toFixed(1)
+    const given = await coming
+    coming = generator.next(pair + 1)
+    const phases = await attack(given)
     const figures = await Promise.all(nodes.map((node) => node.figures()))
     const told = figures.map(({ turn, held, rss, long: ran }, n) => {
       long[n]!.push(...ran)
       const [wall, processor, ...bytes] = [turn.wall, turn.processor, held / 1e6, rss / 1e6].map(Math.round)
       return `${nodes[n]!.name} ${wall}/${processor} ms, ${bytes.join('/')} MB ${ran.join('; ')}`
     })
-    t.comment(`${end}, ${seconds} s: ${told.join(', ')}`)
+    t.comment(`${given.title}, ${phases.join(' ')} ms: ${told.join(', ')}`)
+    if ((pair + 1 - from) % pairsPerPayment === 0) await pay()
   }
-  await pay(2)
-  const after = await Promise.all(nodes.map((node) => node.figures()))
+  await coming
+  await pay()
+  const after = await Promise.all(nodes.map((node) => node.figures(true)))
   return nodes.map(({ name, worst, output }, n) => ({
     name,
     bodies: 2 * pairs,

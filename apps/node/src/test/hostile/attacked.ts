@@ -14,7 +14,8 @@ export interface AttackedNode extends NodeProcess {
   readonly name: string
   /** Waits until its log has a line. */
   logs(pattern: RegExp, timeoutMs: number): Promise<void>
-  figures(): Promise<Figures>
+  /** @param collects whether it collects garbage for them */
+  figures(collects?: boolean): Promise<Figures>
   /** The longest turn of all figures so far, and the largest resident size seen. */
   readonly worst: { readonly turn: Turn; readonly wall: number; readonly rss: number }
 }
@@ -35,23 +36,32 @@ export async function spawnAttacked(
   }, 100)
   t.teardown(() => clearInterval(looking))
   let asked = 0
+  /** Waits until its output has a line. It is long, and read only if there is more of it. */
+  async function shows(pattern: RegExp, timeoutMs: number): Promise<void> {
+    let seen = 0
+    const hasLine = () => {
+      const text = node.output()
+      const isLonger = text.length > seen
+      seen = text.length
+      return isLonger && pattern.test(text)
+    }
+    await until(hasLine, { what: `${name} writes ${pattern}`, timeoutMs })
+  }
   return {
     ...node,
     name,
     worst,
 
     async logs(pattern, timeoutMs) {
-      await until(() => pattern.test(node.output()), { what: `${name} logs ${pattern}`, timeoutMs }).catch(
-        (error: Error) => {
-          throw new Error(`${error.message}; its last lines: ${node.output().slice(-2000)}`)
-        },
-      )
+      await shows(pattern, timeoutMs).catch((error: Error) => {
+        throw new Error(`${error.message}; its last lines: ${node.output().slice(-2000)}`)
+      })
     },
 
-    async figures() {
+    async figures(collects = false) {
       const line = new RegExp(`^figures ${++asked} (\\{.*\\})$`, 'm')
-      process.kill(node.pid, 'SIGUSR2')
-      await until(() => line.test(node.output()), { what: `figures of ${name}`, timeoutMs: 60_000 })
+      process.kill(node.pid, collects ? 'SIGIO' : 'SIGUSR2')
+      await shows(line, 60_000)
       const figures: Figures = JSON.parse(line.exec(node.output())?.[1] ?? '')
       worst.turn = longer(worst.turn, figures.turn)
       worst.wall = Math.max(worst.wall, figures.wall)

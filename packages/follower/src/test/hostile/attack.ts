@@ -44,7 +44,6 @@ const ownProgram = fileURLToPath(
 /** Attacks a follower in a process with a heap of 512 MiB. Rejects if it ends. */
 export async function attack(options: AttackOptions): Promise<AttackResult> {
   const { searches, bodies, from = 0, seed, share, program = ownProgram, log = () => undefined } = options
-  const random = randomOf(seed)
   const chain = new SourceChain()
   const honest = await chain.commit(4)
   const dir = await mkdtemp(join(tmpdir(), 'ratatosk-hostile-'))
@@ -96,6 +95,7 @@ export async function attack(options: AttackOptions): Promise<AttackResult> {
     longestTurn = noTurn
     const before = await figures()
     for (let n = from; n < from + bodies; n++) {
+      const random = randomOf(seed + n)
       const shape = shapeNames[n % shapeNames.length] as string
       const transactions = transactionsOf(shape, share(n), random)
       const isRight = Math.floor(n / shapeNames.length + (n % shapeNames.length)) % 2 === 0

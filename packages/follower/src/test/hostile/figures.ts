@@ -18,7 +18,7 @@ export interface Figures {
   readonly long: readonly string[]
   /** Bytes. */
   readonly rss: number
-  /** Bytes of the heap and of buffers, after a collection of garbage. */
+  /** Bytes of the heap and of buffers; with garbage, unless it was collected for the figures. */
   readonly held: number
 }
 
@@ -54,6 +54,10 @@ function openExplainer() {
 
     /** The work in the turns added since the last call. */
     explain(): readonly string[] {
+      if (turns.length === 0) {
+        collections.length = 0
+        return []
+      }
       const samples = profiler.stop()
       const told = turns.map(({ wall, processor, to }) => {
         const from = to - wall
@@ -72,8 +76,12 @@ function openExplainer() {
   }
 }
 
-/** Measures this thread from now on. @returns the figures since the last call */
-export function measure(): () => Figures {
+/**
+ * Measures this thread from now on.
+ *
+ * @returns gives the figures since the last call, after a collection of garbage if the caller wants one
+ */
+export function measure(): (collects: boolean) => Figures {
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as () => void
   const { add, explain } = openExplainer()
@@ -87,9 +95,9 @@ export function measure(): () => Figures {
     longestWall = Math.max(longestWall, turn.wall)
     if (lengthOf(turn) > longFrom) add(turn, wall)
   }, period).unref()
-  return () => {
+  return (collects) => {
     const long = explain()
-    collect()
+    if (collects) collect()
     const { rss, heapUsed, external } = process.memoryUsage()
     const figures = { turn: longest, wall: longestWall, long, rss, held: heapUsed + external }
     ;[longest, longestWall] = [noTurn, 0]

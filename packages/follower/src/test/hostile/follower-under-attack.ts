@@ -33,7 +33,7 @@ let headers: readonly string[] = []
 const figures = measure()
 
 function say(ended?: string): void {
-  process.send?.({ ...(ended && { ended }), ...figures() } satisfies Said)
+  process.send?.({ ...(ended && { ended }), ...figures(ended === undefined) } satisfies Said)
 }
 
 /** Searches a fraud as a watcher does. */

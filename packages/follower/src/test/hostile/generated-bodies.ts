@@ -89,19 +89,19 @@ const shapes: Record<string, (random: Random) => Uint8Array> = {
 /** Bytes that an attacked process may hold more than before: caches of the store and of the engine. */
 export const mostHeldMore = 64_000_000
 
-/** The share of the largest body that the body with a number has: every seventh is as large as it may be. */
-export const shareOf = (n: number): number => (n % 7 === 0 ? 1 : 0.02 * (1 + (n % 5)))
+/** The share of the largest body that the body with a number has: every 61st is as large as it may be. */
+export const shareOf = (n: number): number => (n % 61 === 7 ? 1 : 0.1 / 2 ** (n % 6))
 
 export const shapeNames = Object.keys(shapes)
 
-/** The transactions of a body of a shape. @param share of the bytes that a block may have */
+/** The transactions of a body of a shape, one at least. @param share of the bytes that a block may have */
 export function transactionsOf(shape: string, share: number, random: Random): readonly Uint8Array[] {
   const make = shapes[shape] as (random: Random) => Uint8Array
   const list: Uint8Array[] = []
   for (let left = mostBytes * share; ; ) {
     const next = make(random)
     left -= next.length + 3
-    if (left < 0) return list
+    if (left < 0 && list.length > 0) return list
     list.push(next)
   }
 }

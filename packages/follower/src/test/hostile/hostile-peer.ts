@@ -8,17 +8,20 @@ interface HostileBlock {
   readonly headerHash: string
   /** The answers to one who asks, in order; the last again and again. */
   readonly bodies: readonly Uint8Array[]
-  /** Names that get the first only, as long as they are here. */
-  readonly held?: ReadonlySet<string>
 }
 
 /** An archivist that sends what a test says, and has nothing else. */
 export interface HostilePeer {
   /** Where it is asked by one of those that it attacks. */
   url(name: string): string
+  /** Several of its addresses: who backs off from one asks the next. */
+  urls(name: string): string
   serve(block: HostileBlock | undefined): void
   close(): void
 }
+
+/** Enough that each has sent a right body before it lies again. */
+const addresses = 4
 
 const key = (name: string) => new CborWriter(16).text(name).toBytes()
 
@@ -30,10 +33,10 @@ export async function openHostilePeer(): Promise<HostilePeer> {
   let served: HostileBlock | undefined
   const asked = new Map<string, number>()
   const server = createServer((request, response) => {
-    const [, name = '', hash = ''] = /^\/(\w+)\/block\/([0-9a-f]{56})\/body$/.exec(request.url ?? '') ?? []
+    const [, name = '', hash = ''] =
+      /^\/(\w+)(?:\/\d)?\/block\/([0-9a-f]{56})\/body$/.exec(request.url ?? '') ?? []
     if (served === undefined || hash !== served.headerHash) return response.writeHead(404).end()
     const turn = asked.get(name) ?? 0
-    if (turn > 0 && served.held?.has(name)) return response.writeHead(404).end()
     asked.set(name, turn + 1)
     const body = served.bodies[Math.min(turn, served.bodies.length - 1)] ?? new Uint8Array()
     response.writeHead(200, { 'content-type': 'application/cbor' })
@@ -43,8 +46,10 @@ export async function openHostilePeer(): Promise<HostilePeer> {
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
+  const url = (name: string): string => `http://127.0.0.1:${port}/${name}`
   return {
-    url: (name) => `http://127.0.0.1:${port}/${name}`,
+    url,
+    urls: (name) => Array.from({ length: addresses }, (_, n) => `${url(name)}/${n}`).join(),
     serve(block) {
       served = block
       asked.clear()
