@@ -31,9 +31,9 @@ export interface HeldContext {
 }
 
 /**
- * The outputs of a node follow from the outputs of the chain and from transactions that are newer: each of them
- * must be in a later block or at the node, and together they must lead from the former to the latter, and
- * preserve value.
+ * The outputs of a node follow from the outputs of the chain and from transactions that are newer: each of
+ * them must be in a later block or at the node, and together they must lead from the former to the latter,
+ * and preserve value.
  */
 export function createHeldAudit(node: Node, { ledger, chain, pause, newerBodies }: HeldContext): HeldAudit {
   const known: PendingTransactions = new Map()

@@ -93,12 +93,7 @@ export interface OutputTrie {
   close(): Promise<void>
 }
 
-/** Operations of one of several updates, and of one alone: a block of 10,000 transfers is one. */
-const [operationsOfPiece, operationsAtOnce] = [8192, 40_000]
-
-/** The most updates that a diff takes: no body names more outputs than 503,143. */
-const mostPieces = 64
-
+/** A derivation on its way into the trie. */
 interface Begun {
   readonly derivation: Derivation
   readonly draft: TrieDraft
@@ -142,31 +137,6 @@ export function createOutputTrie({ store, history = 64 }: OutputTrieOptions): Ou
     } catch (error) {
       throw describe(error)
     }
-  }
-
-  async function updateAll(diff: BlockDiff): Promise<void> {
-    const before = Uint8Array.from(trie.root)
-    const count = diff.spent.length + diff.produced.length
-    if (count <= operationsAtOnce || history < mostPieces) return update([...operationsOfDiff(diff)])
-    try {
-      let piece: TrieOperation[] = []
-      for (const operation of operationsOfDiff(diff)) {
-        piece.push(operation)
-        if (piece.length < operationsOfPiece) continue
-        update(piece)
-        piece = []
-        await pause()
-      }
-      update(piece)
-    } catch (error) {
-      await undoTo(before)
-      throw error
-    }
-  }
-
-  /** Undoes updates, one in each turn of the event loop. */
-  async function undoTo(root: Uint8Array): Promise<void> {
-    for (; !equalBytes(trie.root, root); await pause()) trie.undo()
   }
 
   /** Adds to the draft of a derivation what is new in it. */
@@ -271,12 +241,7 @@ export function createOutputTrie({ store, history = 64 }: OutputTrieOptions): Ou
   }
 }
 
-/** The trie operations of a block's diff. */
-export function* operationsOfDiff({ spent, produced }: BlockDiff): Generator<TrieOperation, void> {
-  for (const outref of spent) yield { type: 'delete', key: outref }
-  for (const { outref, output } of produced) yield { type: 'insert', key: outref, value: output }
-}
-
+/** Translates a trie error to outputs. */
 function describe(error: unknown): unknown {
   if (!isTrieError(error)) return error
   const reference = error.key && outputReferenceKey(decodeOutputReference(error.key))

@@ -8,7 +8,9 @@ const hashLength = 32
 /** No transaction of the block. */
 export const noPosition = -1
 
-/** The known facts of an output, in bits of its flags. */
+const positions = (length: number): Int32Array => new Int32Array(length)
+
+/** The facts known of an output, in bits of its flags. */
 export const known = {
   /** The block spends or produces it, and does not only read it. */
   moved: 1,
@@ -21,8 +23,8 @@ export const known = {
 } as const
 
 /**
- * The outputs that a block produces, spends or reads, numbered as they are named. They are in columns: half a
- * million objects, as many as a body can name, would take a gigabyte.
+ * The outputs that a block produces, spends or reads, numbered in the order in which they are named. They are
+ * in columns: half a million objects, as many as a body can name, would take a gigabyte.
  */
 export class OutputTable {
   readonly #slots = new Map<string, number>()
@@ -72,6 +74,7 @@ export class OutputTable {
     this.#sources.push(body)
   }
 
+  /** Notes that a transaction produces an output. */
   produce(slot: number, output: Uint8Array, position: number): void {
     this.createdBy.set(slot, position)
     this.setHash(slot, blake2b256(output))
@@ -165,12 +168,4 @@ export class OutputTable {
   compare(a: number, b: number): number {
     return this.#ids.compare(a, b) || this.#indexes.compare(a, b)
   }
-}
-
-type Column = Uint8Array | Uint16Array | Uint32Array | Int32Array
-
-export function grown<Items extends Column>(column: Items, length: number): Items {
-  const longer = new (column.constructor as new (length: number) => Items)(length)
-  longer.set(column)
-  return longer
 }

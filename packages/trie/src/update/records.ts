@@ -20,8 +20,13 @@ export interface Records {
   half(entry: number, which: 0 | 1): Uint8Array
   /** Puts path and hash of the value of an entry where leaves are hashed. */
   putLeaf(entry: number): void
+  /** A nibble of the path of an entry. */
   nibble(entry: number, index: number): number
-  /** The first nibble from `depth` on in which two paths differ. Throws `TRIE_KEY_DUPLICATE` without one. */
+  /**
+   * The index of the first nibble from `depth` on in which the paths of two entries differ.
+   *
+   * @throws TrieError `TRIE_KEY_DUPLICATE` if there is none
+   */
   fork(first: number, last: number, depth: number): number
   /** The indexes of the entries, sorted by their paths. */
   sorted(): Uint32Array
@@ -96,8 +101,9 @@ export function createRecords(): Records {
     nibble: (entry, index) => nibbleAt(pageOf(entry), 2 * startOf(entry) + index),
 
     fork(first, last, depth) {
-      const [a, b] = [first * recordLength, last * recordLength]
-      // The nibbles before `depth` are equal.
+      const [one, other] = [pageOf(first), pageOf(last)]
+      const [a, b] = [startOf(first), startOf(last)]
+      // The digits before `depth` are equal.
       for (let i = depth >> 1; i < hashLength; i += 1) {
         const difference = (one[a + i] as number) ^ (other[b + i] as number)
         if (difference !== 0) return 2 * i + (difference < 0x10 ? 1 : 0)

@@ -14,6 +14,7 @@ const [lifeMs, aloneMs] = [2500n, 4000n]
 /** Milliseconds for which layer 1 is asked whether it has a block that cannot come any more. */
 const lateMs = 10_000
 
+/** A block of a cheat on layer 1. */
 interface CommittedLie {
   readonly wallet: Wallet
   readonly header: Header
@@ -31,10 +32,14 @@ type Roots = Pick<Header, 'prevUtxosRoot' | 'utxosRoot' | 'transactionsRoot'>
 interface Cheats {
   /** Registers the wallets that are no operators. */
   register(): Promise<void>
-  /** Commits a block in one of their turns, and an empty one behind it; calls `publish` before sending. */
+  /**
+   * Commits a block in the turn of one of them, and an empty one behind it.
+   *
+   * @param publish called before the block is sent
+   */
   commit(block: Committed, publish: (header: Header) => void): Promise<CommittedLie>
   /**
-   * Commits a block alone, and again where layer 1 does not take it in time.
+   * Has the first commit a block alone as soon as it may, and again where layer 1 does not take it.
    *
    * @param tell called with the reason of each attempt that failed for another reason than the one before
    */
@@ -55,7 +60,23 @@ export function openCheats(
   const wallets = accounts.map(walletOf)
   const { turnLength } = contracts.parameters
 
-  /** Appends a block to the queue; undefined unless the wallet's turn has `leastMs` left. */
+  async function now(): Promise<bigint> {
+    return slotToTime(await port.slots(), await port.currentSlot())
+  }
+
+  /** Whether it is a wallet's turn, and for long enough. */
+  async function isInTurn(wallet: Wallet, leastMs: bigint): Promise<boolean> {
+    const [at, { datum }] = [await now(), await readOperators()]
+    const inTurn = operatorInTurn(datum, at, turnLength)
+    if (inTurn === undefined || !equalBytes(inTurn.vkey, wallet.keys.payment.hash)) return false
+    return endOfTurn(at, turnLength) - at >= leastMs
+  }
+
+  /**
+   * Appends a block to the queue.
+   *
+   * @throws {ProtocolError} (rejects) `PROTOCOL_NOT_SCHEDULED`
+   */
   async function append(
     wallet: Wallet,
     roots: Roots,
@@ -96,12 +117,11 @@ export function openCheats(
         if (reason !== told) tell(reason)
         told = reason
       }
+      const { length } = (await readQueue()).blocks
       for (;;) {
-        for (const wallet of wallets) {
-          const { length } = (await readQueue()).blocks
-          const header = await append(wallet, roots, aloneMs, aloneMs, publish).catch(failed)
-          if (header !== undefined || (await readQueue()).blocks.length > length) return
-        }
+        // Another wallet each time: layer 1 may have lost what one has in flight.
+        const sent = await append(walletOf(accounts[0]!), roots, aloneMs, publish).catch(failed)
+        if (sent !== undefined || (await readQueue()).blocks.length > length) return
         await delay(100)
       }
     },
