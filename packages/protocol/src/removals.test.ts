@@ -1,7 +1,7 @@
 import { toHex } from '@ratatosk/cbor'
 import { afterEach, describe, expect, it } from 'vitest'
 import { burnElements } from './burn-drafts.js'
-import { publishScripts } from './contracts.js'
+import { publishScripts, verdictPoliciesOf } from './contracts.js'
 import { initQueue, initRollup, mergeBlock } from './queue-drafts.js'
 import { initRegistry, registerOperator, retireOperator } from './registry-drafts.js'
 import {
@@ -26,6 +26,7 @@ import {
   otherKeys,
   prove,
   stateAt,
+  summonsContracts,
 } from './test/protocol-scene.js'
 import { convict, invalidRoot, verdictPolicy } from './test/verdict-policy.js'
 
@@ -40,6 +41,12 @@ async function openBegun() {
 }
 
 const invalid = { transactionsRoot: invalidRoot }
+
+it('makes the scripts of verdicts once for their parameters', () => {
+  const once = verdictPoliciesOf(summonsContracts.parameters)
+  expect(once.at(-1)).toBeDefined()
+  expect(verdictPoliciesOf(summonsContracts.parameters).at(-1)).toBe(once.at(-1))
+})
 
 describe('a removal by a verdict', () => {
   it('takes verdict, removal and slash in one transaction, and the bond goes to the prover', async () => {
