@@ -16,6 +16,7 @@ const forApi = [
   '/summons',
   '/verdicts',
   '/tx/status',
+  '/tx/statuses',
   '/submission',
   '/events',
   '/explorer/overview',
