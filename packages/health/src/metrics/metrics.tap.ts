@@ -24,7 +24,7 @@ t.test('is exported by default and by name, and registered under its npm name', 
   t.ok(server.hasPlugin('@ratatosk/health/metrics'))
   await t.rejects(
     async () => fastify().register(metrics, {} as MetricsOptions),
-    /@ratatosk\/metrics: registry/,
+    /@ratatosk\/health\/metrics: registry/,
   )
 })
 

@@ -46,6 +46,6 @@ t.test('refuses an answer that does not fit its schema', async (t) => {
   t.teardown(() => server.close())
   await t.rejects(
     async () => server.register(network, { info: { ...info, networkId: 7 } }),
-    /@ratatosk\/network: info\/networkId/,
+    /@ratatosk\/tx-query\/network: info\/networkId/,
   )
 })
