@@ -4,7 +4,7 @@ import { equalBytes, toHex } from '@ratatosk/cbor'
 import { endOfTurn, operatorInTurn } from '@ratatosk/contracts'
 import type { Wallet } from '@ratatosk/layer1'
 import { slotToTime, timeToSlot } from '@ratatosk/ledger'
-import { commitBlock, registerOperator } from '@ratatosk/protocol'
+import { commitBlock, isProtocolError, registerOperator } from '@ratatosk/protocol'
 import { emptyRoot } from '@ratatosk/trie'
 import type { Committed } from '../../../../../packages/fraud/dist/test/lying-blocks.js'
 import { type besideNode, headerAfter } from '../forged-block.js'
@@ -113,6 +113,8 @@ export function openCheats(
     async append(roots, publish, tell) {
       let told = ''
       const failed = (error: unknown): undefined => {
+        // It waits until it may take over.
+        if (isProtocolError(error) && error.code === 'PROTOCOL_NOT_SCHEDULED') return
         const reason = String(error)
         if (reason !== told) tell(reason)
         told = reason
