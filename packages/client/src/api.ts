@@ -1549,7 +1549,7 @@ export interface Endpoints {
     options?: NodeRequestOptions,
   ): Promise<TransactionStatus>
 
-  /** `GET /tx/statuses`: Statuses of some transactions. What `GET /tx/status` answers for each of them. */
+  /** `GET /tx/statuses`: Statuses of some transactions. The answer of `GET /tx/status` for each of them. */
   getTransactionStatuses(
     parameters: GetTransactionStatusesParameters,
     options?: NodeRequestOptions,

@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import {
   checkOptions,
+  clientSignal,
   errorHandler,
   hasMethods,
   hexParameter,
@@ -88,7 +89,9 @@ const plugin: FastifyPluginAsyncTypebox<TxStatusOptions> = async (fastify, optio
   fastify.get(
     '/tx/statuses',
     { schema: transactionStatusesSchema, validatorCompiler: readBy(readTransactionsQuery) },
-    async ({ query }) => ({ statuses: [...(await statusesOfTransactions(options, query.hashes))] }),
+    async ({ query }, reply) => ({
+      statuses: await statusesOfTransactions(options, query.hashes, clientSignal(reply)),
+    }),
   )
 
   fastify.get(
@@ -129,7 +132,7 @@ function readSubmissionQuery({ id }: Query): SubmissionStatusQuery {
 }
 
 /**
- * Fastify plugin: `GET /tx/status` and `GET /submission` report the status of a transaction.
+ * Fastify plugin: `GET /tx/status`, `/tx/statuses` and `/submission` report the status of transactions.
  *
  * Encapsulated: it sets an error handler in its own scope, and one server can hold several instances, each
  * under its `prefix`. Throws a `TypeError` at startup for options that cannot work.

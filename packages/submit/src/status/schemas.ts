@@ -188,7 +188,7 @@ export const transactionStatusSchema = {
 export const transactionStatusesSchema = {
   operationId: 'getTransactionStatuses',
   summary: 'Statuses of some transactions',
-  description: 'What `GET /tx/status` answers for each of them.',
+  description: 'The answer of `GET /tx/status` for each of them.',
   tags: ['transactions'],
   querystring: Type.Unsafe<TransactionStatusesQuery>(
     Type.Object({

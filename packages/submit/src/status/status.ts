@@ -35,26 +35,39 @@ export async function statusOfTransaction(
   const txHash = toHex(transactionId)
   const place = await sources.ledger.placeOf(transactionId)
   if (place !== undefined) return { txHash, ...placed(place, sources) }
-  return { txHash, ...(await withoutPlace(sources, transactionId)) }
+  const queued = await sources.queue.findTransaction(transactionId)
+  return { txHash, ...(await withoutPlace(sources, transactionId, queued)) }
 }
 
-/** The statuses of some transactions, in their order. Those in the ledger are looked up at once. */
+/**
+ * The statuses of some transactions, in their order. The ledger is asked for all of them at once, and so is
+ * the queue for the others, because searches that run at once share its scans. The rest is read one by one,
+ * until the signal is aborted.
+ */
 export async function statusesOfTransactions(
   sources: StatusSources,
   transactionIds: readonly Uint8Array[],
-): Promise<readonly TransactionStatusAnswer[]> {
+  signal: AbortSignal,
+): Promise<TransactionStatusAnswer[]> {
   const places = await sources.ledger.placesOf(transactionIds)
+  const queued = await Promise.all(
+    transactionIds.map((id, n) => (places[n] ? undefined : sources.queue.findTransaction(id))),
+  )
   const statuses: TransactionStatusAnswer[] = []
-  for (const [position, id] of transactionIds.entries()) {
-    const place = places[position]
-    const progress = place ? placed(place, sources) : await withoutPlace(sources, id)
+  for (const [n, id] of transactionIds.entries()) {
+    signal.throwIfAborted()
+    const place = places[n]
+    const progress = place ? placed(place, sources) : await withoutPlace(sources, id, queued[n])
     statuses.push({ txHash: toHex(id), ...progress })
   }
   return statuses
 }
 
-async function withoutPlace(sources: StatusSources, transactionId: Uint8Array): Promise<Progress> {
-  const queued = await sources.queue.findTransaction(transactionId)
+async function withoutPlace(
+  sources: StatusSources,
+  transactionId: Uint8Array,
+  queued: WaitingSubmission | undefined,
+): Promise<Progress> {
   const progress = await progressOf(sources, transactionId)
   const isNewer =
     queued !== undefined &&

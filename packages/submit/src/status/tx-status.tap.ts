@@ -1,6 +1,7 @@
 import fastify from 'fastify'
 import t from 'tap'
 import txStatus, { type FoundSubmission, type RemovedTransaction } from './index.js'
+import { statusesOfTransactions } from './status.js'
 import { accepted, build, id, inBlock, rejection, time, txHash } from './test/build.js'
 
 t.test('an unknown transaction is unknown', async (t) => {
@@ -76,6 +77,48 @@ t.test('the statuses of several transactions are what each has alone, in their o
       { txHash: unknown, status: 'rejected' },
     ],
   })
+})
+
+t.test('several transactions are searched in the queue at once, which scans it once for all', async (t) => {
+  const hashes = Array.from({ length: 100 }, (_, n) => n.toString(16).padStart(64, '0'))
+  let asked = 0
+  let end: (nothing: undefined) => void = () => undefined
+  const scanned = new Promise<undefined>((resolve) => {
+    end = resolve
+  })
+  const queue = {
+    find: async () => undefined,
+    findTransaction: () => {
+      if (++asked === hashes.length) end(undefined)
+      return scanned
+    },
+  }
+  const { get } = await build(t, {}, { queue })
+  const { status, body } = await get(`/tx/statuses?tx_hash=${hashes.join(',')}`)
+  t.equal(status, 200)
+  t.same(
+    JSON.parse(body).statuses,
+    hashes.map((txHash) => ({ txHash, status: 'unknown' })),
+  )
+})
+
+t.test('nothing more is read once the client has left', async (t) => {
+  const left = new AbortController()
+  let read = 0
+  const sources = {
+    ledger: { placeOf: async () => undefined, placesOf: async () => [] },
+    queue: { find: async () => undefined, findTransaction: async () => undefined },
+    rejections: {
+      find: async () => undefined,
+      findTransaction: async () => {
+        read++
+        left.abort()
+        return undefined
+      },
+    },
+  }
+  await t.rejects(statusesOfTransactions(sources, [id, id, id], left.signal), { name: 'AbortError' })
+  t.equal(read, 1)
 })
 
 t.test('without a maturity window, nothing is said about maturity', async (t) => {
