@@ -146,16 +146,8 @@ export function verdictPoliciesOf(parameters: ContractParameters): readonly Plut
   return summons === undefined ? verdictPolicies : [...verdictPolicies, summons]
 }
 
-/** By their parameters: each that is made takes memory of WebAssembly, which is never given back. */
-const summonsMade = new WeakMap<ContractParameters, PlutusScript>()
-
-function summonsOf(parameters: ContractParameters): PlutusScript | undefined {
-  const { summons, maturityWindow } = parameters
-  if (summons === undefined) return undefined
-  const script = summonsMade.get(parameters) ?? summonsScript({ ...summons, maturityWindow })
-  summonsMade.set(parameters, script)
-  return script
-}
+const summonsOf = ({ summons, maturityWindow }: ContractParameters): PlutusScript | undefined =>
+  summons && summonsScript({ ...summons, maturityWindow })
 
 /**
  * Applies the parameters of a rollup to every script of the protocol.

@@ -28,23 +28,15 @@ export const verdictPolicies = {
 
 export type VerdictPolicyName = keyof typeof verdictPolicies
 
-/** Scripts by their rules: each that is made takes memory of WebAssembly, which is never given back. */
-const made = new WeakMap<ProvableRules, Map<VerdictPolicyName, PlutusScript>>()
-
 /**
- * The script that proves frauds of a policy; made once for the same object of rules.
+ * The script that proves frauds of a policy.
  *
- * @param rules of the layer 2, which must not change
+ * @param rules of the layer 2
  * @throws RangeError without rules, for a policy that has them as parameters
  */
 export function fraudScript(policy: VerdictPolicyName, rules?: ProvableRules): PlutusScript {
   const { script, isUniversal } = verdictPolicies[policy]
   if (rules === undefined && !isUniversal)
     throw new RangeError(`The ${policy} policy has the rules of the layer 2 as parameters`)
-  if (rules === undefined) return script(rules as unknown as ProvableRules)
-  const known = made.get(rules) ?? new Map<VerdictPolicyName, PlutusScript>()
-  made.set(rules, known)
-  const found = known.get(policy) ?? script(rules)
-  known.set(policy, found)
-  return found
+  return script(rules as ProvableRules)
 }

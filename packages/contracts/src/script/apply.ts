@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module'
-import { scriptHash } from '@ratatosk/ledger'
+import { toHex } from '@ratatosk/cbor'
+import { blake2b256, scriptHash } from '@ratatosk/ledger'
 import { encodePlutusData, type PlutusData } from '@ratatosk/ledger/plutus-data'
 
 /** A Plutus V3 script for a witness set or a reference script. */
@@ -13,9 +14,24 @@ export interface PlutusScript {
 
 type Uplc = Pick<typeof import('@lucid-evolution/uplc'), 'apply_params_to_script'>
 
-/** Applies a script of the blueprint to its parameters. The first call compiles a megabyte of WebAssembly. */
+/** The scripts that were applied last, by code and parameters, the oldest first. */
+const applied = new Map<string, PlutusScript>()
+const mostApplied = 32
+
+/**
+ * Applies a script of the blueprint to its parameters, and keeps the result: each application takes 80 ms and
+ * about a megabyte of WebAssembly, which is never given back. The first one compiles the WebAssembly.
+ */
 export function applyParameters(compiledCode: Uint8Array, parameters: readonly PlutusData[]): PlutusScript {
+  const data = encodePlutusData(parameters)
+  const name = `${toHex(blake2b256(compiledCode))} ${toHex(data)}`
+  const kept = applied.get(name)
+  if (kept !== undefined) return kept
   const uplc: Uplc = createRequire(import.meta.url)('@lucid-evolution/uplc')
-  const bytes = uplc.apply_params_to_script(encodePlutusData(parameters), compiledCode)
-  return { language: 'PlutusV3', bytes, hash: scriptHash('PlutusV3', bytes) }
+  const bytes = uplc.apply_params_to_script(data, compiledCode)
+  const script: PlutusScript = { language: 'PlutusV3', bytes, hash: scriptHash('PlutusV3', bytes) }
+  applied.set(name, script)
+  const [oldest] = applied.keys()
+  if (applied.size > mostApplied && oldest !== undefined) applied.delete(oldest)
+  return script
 }
