@@ -26,6 +26,7 @@ function archiveOf(length: number) {
   }
 }
 
+const { signal } = new AbortController()
 const soon = () => new Promise((resolve) => setTimeout(resolve, 100))
 
 test.for([
@@ -33,7 +34,7 @@ test.for([
   ['large', 10 << 20, 3],
 ] as const)('of %s bodies it reads a few ahead, one at a time', async ([, length, most]) => {
   const { asked, sources } = archiveOf(length)
-  const blocks = readAhead(trace(100), 1, sources)
+  const blocks = readAhead(trace(100), 1, sources, signal)
   await blocks.next()
   await soon()
   expect(asked.bodies).toBe(most)
@@ -48,7 +49,7 @@ test('after a failure it asks for nothing more', async () => {
   const { asked, sources } = archiveOf(1)
   const body = async (hash: Uint8Array) =>
     hash[0] === 2 ? Promise.reject(new Error('it is away')) : sources.body(hash)
-  const blocks = readAhead(trace(100), 1, { ...sources, body })
+  const blocks = readAhead(trace(100), 1, { ...sources, body }, signal)
   await blocks.next()
   await soon()
   expect(asked.bodies).toBe(1)
@@ -59,6 +60,6 @@ test('after a failure it asks for nothing more', async () => {
 
 test('it ends with the trace', async () => {
   let count = 0
-  for await (const { body } of readAhead(trace(20), 3, archiveOf(1).sources)) if (await body) count++
+  for await (const { body } of readAhead(trace(20), 3, archiveOf(1).sources, signal)) if (await body) count++
   expect(count).toBe(18)
 })

@@ -19,9 +19,12 @@ export async function* readAhead(
   trace: Trace,
   from: number,
   { header, body }: Pick<Sources, 'header' | 'body'>,
+  signal: AbortSignal,
 ): AsyncGenerator<ArchivedBlock, void> {
   const ahead: (ArchivedBlock & { readonly length: Promise<number> })[] = []
   const stop = new AbortController()
+  // One for all questions: Node 20 keeps what hangs on a signal for as long as the signal lives.
+  const until = AbortSignal.any([signal, stop.signal])
   let next = from
   let bytes = 0
   let isReading = false
@@ -30,7 +33,7 @@ export async function* readAhead(
     const hash = trace.hashAt(next)
     if (isReading || hash === undefined || ahead.length >= most.blocks || bytes >= most.bytes) return
     isReading = true
-    const block = { header: header(next++, stop.signal), body: body(hash, stop.signal) }
+    const block = { header: header(next++, until), body: body(hash, until) }
     const length = Promise.allSettled([block.body, block.header]).then(([read, named]) => {
       isReading = false
       const found = read.status === 'fulfilled' ? (read.value?.length ?? 0) : 0

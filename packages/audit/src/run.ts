@@ -73,7 +73,7 @@ export function createRun(
   async function extend(trace: Trace): Promise<void> {
     let comparing = Promise.resolve()
     try {
-      for await (const { header, body } of readAhead(trace, chain.height + 1, sources)) {
+      for await (const { header, body } of readAhead(trace, chain.height + 1, sources, signal)) {
         if (chain.end !== undefined) return
         const next = await header
         const expected = trace.hashAt(chain.height + 1)
@@ -106,7 +106,7 @@ export function createRun(
       const queue = rooted(await sources.queue())
       const trace = queue && (await traceBack(queue, chain, sources))
       if (trace === undefined) return
-      for await (const block of readAhead(trace, chain.height + 1, sources)) {
+      for await (const block of readAhead(trace, chain.height + 1, sources, signal)) {
         const body = await block.body
         if (body === undefined) return
         yield body

@@ -24,10 +24,10 @@ export class Unavailable extends Error {
 /** The sources of an audit. They reject with {@link Unavailable}, or with the reason of the signal. */
 export interface Sources {
   readonly queue: () => ReturnType<QueueSource['read']>
-  /** @param stop ends this question alone */
-  readonly header: (id: number | Uint8Array, stop?: AbortSignal) => ReturnType<BlockSource['header']>
-  /** @param stop ends this question alone */
-  readonly body: (headerHash: Uint8Array, stop?: AbortSignal) => ReturnType<BlockSource['body']>
+  /** @param until ends the question, instead of the signal of the audit */
+  readonly header: (id: number | Uint8Array, until?: AbortSignal) => ReturnType<BlockSource['header']>
+  /** @param until as for `header` */
+  readonly body: (headerHash: Uint8Array, until?: AbortSignal) => ReturnType<BlockSource['body']>
   readonly judge: (block: JudgedBlock) => Promise<RuleBreach | undefined>
   readonly node:
     | {
@@ -51,14 +51,13 @@ export function sourcesOf({ layer1, archivist, judge, node }: AuditOptions, sign
       throw new Unavailable(what, error instanceof Error ? error.message : String(error))
     }
   }
-  const either = (stop?: AbortSignal) => (stop ? AbortSignal.any([signal, stop]) : signal)
   return {
     queue: () => ask('The state queue on layer 1', () => layer1.read(signal)),
-    header: (id, stop) =>
+    header: (id, until = signal) =>
       ask(`The header of block ${typeof id === 'number' ? id : toHex(id)}`, () =>
-        archivist.header(id, either(stop)),
+        archivist.header(id, until),
       ),
-    body: (hash, stop) => ask('The body of a block', () => archivist.body(hash, either(stop))),
+    body: (hash, until = signal) => ask('The body of a block', () => archivist.body(hash, until)),
     judge: (block) => ask('The rules of a block', async () => judge?.(block, signal)),
     node: node && {
       queue: () => ask('The state queue of the node', () => node.queue(signal)),
