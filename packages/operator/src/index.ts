@@ -103,7 +103,7 @@ const plugin: FastifyPluginAsyncTypebox<OperatorOptions> = async (fastify, optio
   checkOptions(name, rules, options)
   const { operations: runner, serve = operations, blocks, globals } = options
   const operation = sideEffectingGet(options)
-  const debug = operatorRoute(options)
+  const guarded = operatorRoute(options)
 
   fastify.setErrorHandler(layer1ErrorHandler)
 
@@ -137,30 +137,30 @@ const plugin: FastifyPluginAsyncTypebox<OperatorOptions> = async (fastify, optio
   }
 
   if (serve.includes('register')) {
-    fastify.post('/operator/register', { ...debug, schema: registerSchema }, async () =>
+    fastify.post('/operator/register', { ...guarded, schema: registerSchema }, async () =>
       registerAnswer(await runner.run('register')),
     )
   }
   if (serve.includes('retire')) {
-    fastify.post('/operator/retire', { ...debug, schema: retireSchema }, async () =>
+    fastify.post('/operator/retire', { ...guarded, schema: retireSchema }, async () =>
       retireAnswer(await runner.run('retire')),
     )
   }
   if (serve.includes('release')) {
-    fastify.post('/operator/release', { ...debug, schema: releaseSchema }, async () =>
+    fastify.post('/operator/release', { ...guarded, schema: releaseSchema }, async () =>
       releaseAnswer(await runner.run('release')),
     )
   }
 
   if (blocks) {
-    fastify.get('/logBlocksTxsDB', { ...debug, schema: logBlocksSchema }, async ({ log }) => {
+    fastify.get('/logBlocksTxsDB', { ...guarded, schema: logBlocksSchema }, async ({ log }) => {
       log.info(drawBlockCounts(await blocks.counts(loggedBlocks)))
       return { message: 'BlocksTxsDB drawn in server logs!' as const }
     })
   }
 
   if (globals) {
-    fastify.get('/logGlobals', { ...debug, schema: logGlobalsSchema }, async ({ log }) => {
+    fastify.get('/logGlobals', { ...guarded, schema: logGlobalsSchema }, async ({ log }) => {
       log.info({ globals: loggable(await globals.snapshot()) }, 'Global variables')
       return { message: 'Global variables logged!' as const }
     })

@@ -13,9 +13,15 @@ import { submitAndConfirm } from './send-transactions.js'
 export async function registerOwn(context: SequencerContext): Promise<OperationResult> {
   if (!(await hasRoot(context))) throw notInitialised()
   const transactionId = await joinQueue(context)
-  const { bond, activeFrom } = (await ownEntry(context)) ?? { bond: 0n, activeFrom: 0n }
-  const entry = { bond: String(bond), activeFrom: Number(activeFrom) }
-  return { kind: 'registered', ...(transactionId !== undefined && { transactionId }), ...entry }
+  const entry = await ownEntry(context)
+  if (entry === undefined) throw noBond()
+  const { bond, activeFrom } = entry
+  return {
+    kind: 'registered',
+    ...(transactionId !== undefined && { transactionId }),
+    bond: String(bond),
+    activeFrom: Number(activeFrom),
+  }
 }
 
 /** Retires the operator, unless it has retired. */

@@ -48,7 +48,7 @@ async function submit(
   try {
     await operator.submit(transaction, { signal })
   } catch (error) {
-    // A new one is built.
+    // The next call builds another.
     if (isLayer1Error(error) && error.code === 'LAYER1_REJECTED') operator.release(transaction.id)
     throw error
   }
