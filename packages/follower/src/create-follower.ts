@@ -237,11 +237,12 @@ export async function createFollower(options: FollowerOptions): Promise<Follower
   async function run(): Promise<void> {
     while (!signal.aborted) {
       wake = childOf(signal)
+      const begun = performance.now()
       await round()
       const rest =
         trouble === undefined
           ? Math.max(readAt + pollMs - performance.now(), 0)
-          : Math.min(pollMs, Math.max(peers.nextReturn(), 50))
+          : Math.min(pollMs, Math.max(peers.nextReturn(begun), 50))
       await pause(rest, undefined, { signal: wake.signal }).catch(() => undefined)
       wake.end()
     }

@@ -76,8 +76,11 @@ export interface Peers {
   askBody<Result = EncodedBody>(question: BodyQuestion<Result>): Promise<Result | undefined>
   /** Takes the next place in the budget for bodies. The caller ends it. */
   openShare(): BodyShare
-  /** Milliseconds until the first peer stops backing off; infinite when none backs off. */
-  nextReturn(): number
+  /**
+   * Milliseconds until the first peer stops backing off, of those that did at a time or have since, on the
+   * clock of `performance.now()`; infinite if none did.
+   */
+  nextReturn(since: number): number
   /** Closes idle connections. */
   close(): void
 }
@@ -181,9 +184,9 @@ export function createPeers(addresses: readonly string[], given: PeerSettings, l
     askBody: (question) => askEach((state) => bodyFrom(state, question), question.signal),
     openShare: budget.open,
 
-    nextReturn() {
-      const waits = all.filter(isBackingOff).map(({ backsOffUntil }) => backsOffUntil - performance.now())
-      return Math.max(0, Math.min(...waits))
+    nextReturn(since) {
+      const returns = all.map(({ backsOffUntil }) => backsOffUntil).filter((end) => end > since)
+      return Math.max(0, Math.min(...returns) - performance.now())
     },
 
     close() {
