@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { audit } from '@ratatosk/audit'
 import { nodeSource } from '@ratatosk/audit/node'
+import { NotFoundError } from '@ratatosk/client'
 import { createEvaluator } from '@ratatosk/ledger/plutus'
 import { until } from '@ratatosk/test-kit/http'
 import { needServices } from '@ratatosk/test-kit/vitest'
@@ -43,15 +44,22 @@ async function openAudits(context: TestContext, { nodes, settings }: Operators, 
   }
 }
 
-/** How many blocks of a chain each operator has made. */
+/** How many blocks of a chain each operator has made, without those that go meanwhile. */
 async function makersOf({ connect }: OperatorNode): Promise<Readonly<Record<string, number>>> {
   const makers: Record<string, number> = {}
   const { blocks: newest } = await connect().listBlocks({ limit: 1 })
   for (let height = newest[0]?.height ?? 0; height > 0; height--) {
-    const { operator_vkey } = (await connect().getArchivedHeader({ id: String(height) })).header
-    makers[operator_vkey] = (makers[operator_vkey] ?? 0) + 1
+    const archived = await connect()
+      .getArchivedHeader({ id: String(height) })
+      .catch(undefinedIfGone)
+    const maker = archived?.header.operator_vkey
+    if (maker !== undefined) makers[maker] = (makers[maker] ?? 0) + 1
   }
   return makers
+}
+
+function undefinedIfGone(error: unknown): undefined {
+  if (!(error instanceof NotFoundError)) throw error
 }
 
 /** Waits until everything that was accepted is merged or refused for good, on the node that accepted it. */

@@ -21,7 +21,8 @@ function large(transaction: SignedTransaction, bytes = 6134): SignedTransaction 
 /** Opens a rollup whose queue is empty. */
 async function initiated(context: TestContext, options: Partial<SequencerOptions> = {}) {
   const { store } = await openers['PostgreSQL and Redis'](context)
-  const chain = await openChain(context)
+  // Blocks of this size keep a busy machine from answering for seconds.
+  const chain = await openChain(context, { requestTimeoutMs: 10_000, callTimeoutMs: 60_000 })
   context.onTestFinished(chain.keepMining())
   const { sequencer, roots } = await openRollup(context, store, chain.layer1, options)
   expect(await sequencer.run('init')).toMatchObject({ kind: 'initiated' })

@@ -93,7 +93,9 @@ describe.skipIf(midgardMissing !== undefined)("Midgard's signed transactions", (
     const transactions = midgardTransactions('txs_0.json')
     const services = await openers['PostgreSQL and Redis'](context)
     await services.store.applyGenesis([genesisOf(transactions)])
-    const workers = [1, 2, 3].map(() => run(services, { batchSize: 64, concurrency: 192 }))
+    // A machine that is busy takes longer than five attempts to come to the inputs of the last.
+    const options = { batchSize: 64, concurrency: 192, maxAttempts: 20 }
+    const workers = [1, 2, 3].map(() => run(services, options))
     await Promise.all(workers.map(({ worker }) => worker.ready()))
     await workers[0]!.submit(shuffled(transactions))
     await workers[0]!.drained()

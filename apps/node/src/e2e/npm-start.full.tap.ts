@@ -51,7 +51,7 @@ async function workspace(folder: string): Promise<string> {
     join(home, 'bundle.mjs'),
     `import { cpSync } from 'node:fs'\ncpSync('${home}/dist/index.js', '${home}/bundle/index.js')\n`,
   )
-  for (const other of ['packages/explorer', 'packages/database']) {
+  for (const other of ['packages/explorer', 'packages/database', 'apps/node']) {
     await mkdir(join(folder, other), { recursive: true })
     for (const name of ['bundle.mjs', 'bundle-node.mjs']) await writeFile(join(folder, other, name), '')
   }

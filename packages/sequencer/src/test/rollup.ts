@@ -1,7 +1,14 @@
 import { CborWriter, toHex } from '@ratatosk/cbor'
 import { endOfTurn } from '@ratatosk/contracts'
 import { createDevnet, type Devnet } from '@ratatosk/devnet'
-import { createDevnetLayer1, keyAuthority, type Layer1, openWallet, type Wallet } from '@ratatosk/layer1'
+import {
+  createDevnetLayer1,
+  keyAuthority,
+  type Layer1,
+  type Layer1Limits,
+  openWallet,
+  type Wallet,
+} from '@ratatosk/layer1'
 import type { WalletKeys } from '@ratatosk/ledger/builder'
 import { createEvaluator } from '@ratatosk/ledger/plutus'
 import { initRegistry, readStateQueue } from '@ratatosk/protocol'
@@ -46,7 +53,7 @@ export interface TestChain {
   keepMining(options?: { readonly empty?: boolean }): () => Promise<void>
 }
 
-export async function openChain(context: TestContext): Promise<TestChain> {
+export async function openChain(context: TestContext, given: Layer1Limits = {}): Promise<TestChain> {
   const clock = { time: startTime, now: () => clock.time }
   const utxos = [administratorKeys, operatorKeys].flatMap(({ address }, wallet) =>
     Array.from({ length: 5 }, (_, index) => ({
@@ -65,7 +72,7 @@ export async function openChain(context: TestContext): Promise<TestChain> {
       await devnet.produceBlock()
     }
   }
-  const layer1 = createDevnetLayer1(devnet, limits)
+  const layer1 = createDevnetLayer1(devnet, { ...limits, ...given })
   // Time passes faster here than threads start.
   const [output] = await layer1.utxosByReferences([contracts.parameters.deploymentOutput])
   await wallet(layer1, administratorKeys).build(initRegistry(contracts, output!))
