@@ -9,7 +9,7 @@ import { chmodSync, chownSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmS
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { freePort } from '../packages/test-kit/dist/free-port.js'
+import { freePort } from '../packages/test-kit/dist/own-services.js'
 import { root } from './prepare.mjs'
 
 const user = process.getuid?.() === 0 ? { uid: 10_001, gid: 10_001 } : {}

@@ -1,12 +1,12 @@
-// A source file written by hand has at most 300 lines, and every line at most 110 columns. The formatter
-// wraps code, but no comments and no strings. A test may be longer. The first line of a generated file says
-// "do not edit".
+// A source file written by hand has at most 500 lines, and every line at most 110 columns; the linter limits
+// functions to 80 lines. The formatter wraps code, but no comments and no strings. A test may be longer. The
+// first line of a generated file says "do not edit".
 import { readFileSync } from 'node:fs'
 import { relative } from 'node:path'
 import { filesBelow } from './files.mjs'
 import { root } from './prepare.mjs'
 
-const maxLines = 300
+const maxLines = 500
 const maxColumns = 110
 
 const faults = []

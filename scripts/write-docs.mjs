@@ -10,7 +10,7 @@ import { writeSection } from './sections.mjs'
 const checking = process.argv.includes('--check')
 if (!checking) await prepare()
 
-const { settingsTables } = await import('../apps/node/dist/settings/table.js')
+const { settingsTables } = await import('../apps/node/dist/settings/schema.js')
 const { remediesTable } = await import('../packages/explorer/dist/console/browser/remedies.js')
 const { performanceSections } = await import('./performance.mjs')
 const routes = await registeredRoutes()

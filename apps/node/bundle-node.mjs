@@ -81,7 +81,7 @@ const appliedScripts = {
     onLoad({ filter: /\/contracts\/dist\/script\/apply\.js$/ }, async ({ path }) => ({
       contents: (await readFile(path, 'utf8'))
         .replace("createRequire(import.meta.url)('@lucid-evolution/uplc')", "require('applied-scripts')")
-        .replace('import.meta.url', "''"),
+        .replaceAll('import.meta.url', urlOf(await placeOf(path))),
     }))
     onResolve({ filter: /^applied-scripts$/ }, ({ path }) => ({ path, namespace: 'applied-scripts' }))
     onLoad({ filter: /.*/, namespace: 'applied-scripts' }, async () => {

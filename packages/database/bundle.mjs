@@ -2,9 +2,8 @@
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { initialise } from './dist/embedded/cluster.js'
+import { initialise, pack, templateOf } from './dist/embedded/cluster.js'
 import { findPrograms } from './dist/embedded/programs.js'
-import { pack, templateOf } from './dist/embedded/template.js'
 import { findWay } from './dist/embedded/ways.js'
 
 const programs = findPrograms()

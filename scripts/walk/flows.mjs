@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { toHex } from '../../packages/cbor/dist/index.js'
 import { keyOf, outputOf, transfer } from '../../packages/fixtures/dist/index.js'
-import { freePort } from '../../packages/test-kit/dist/free-port.js'
+import { freePort } from '../../packages/test-kit/dist/own-services.js'
 
 /** Whether a file is below one of these folders. */
 const of = (...folders) => {
@@ -70,7 +70,7 @@ export const flows = {
     async run(folder, _work, trace) {
       // Since the packages were drawn anew, the drafts of removals by fraud are in `fraud`.
       const [test, from] = [
-        ['packages/fraud/dist/transaction-fraud.test.js', 'packages/fraud/dist/accused-block.js'],
+        ['packages/fraud/dist/fraud.test.js', 'packages/fraud/dist/accused-block.js'],
         ['packages/protocol/dist/transaction-fraud.test.js', 'packages/protocol/dist/fraud-drafts.js'],
       ].find(([path]) => existsSync(join(folder, path)))
       const child = run(folder, [test], { WALK_FILE: trace, WALK_FROM: from })

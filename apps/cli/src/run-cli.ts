@@ -1,8 +1,25 @@
 import { stripVTControlCharacters } from 'node:util'
 import { ClientError } from '@ratatosk/client'
 import { runCommand } from 'citty'
-import { root } from './commands/root.js'
-import type { CommandResult, Shell } from './frame/command.js'
+import { auditCommand } from './commands/audit.js'
+import { backup, restore } from './commands/backup.js'
+import { checkCommand } from './commands/check.js'
+import { completion } from './commands/completion.js'
+import { deadLetters } from './commands/dead-letters.js'
+import { demo } from './commands/demo.js'
+import { keygen } from './commands/keygen.js'
+import { load } from './commands/load.js'
+import { mcp } from './commands/mcp.js'
+import { operations } from './commands/operations.js'
+import { operator } from './commands/operator.js'
+import { operators } from './commands/operators.js'
+import { start } from './commands/start.js'
+import { status } from './commands/status.js'
+import { submit } from './commands/submit.js'
+import { verdicts } from './commands/verdicts.js'
+import { verify } from './commands/verify.js'
+import { wallet } from './commands/wallet.js'
+import { type CommandResult, group, type Shell } from './frame/command.js'
 import { checkArguments, findCommand, helpOf } from './frame/command-line.js'
 import { CommandError, UsageError } from './frame/errors.js'
 import { remedyOf } from './frame/node-connection.js'
@@ -88,3 +105,25 @@ function failureOf(error: unknown): Failure {
     stack: error instanceof Error ? error.stack : undefined,
   }
 }
+
+const root = group('ratatosk', 'Starts, checks and operates a Ratatosk node', [
+  start,
+  checkCommand,
+  status,
+  wallet,
+  operators,
+  operator,
+  verdicts,
+  deadLetters,
+  ...operations,
+  auditCommand,
+  verify,
+  backup,
+  restore,
+  submit,
+  load,
+  demo,
+  mcp,
+  keygen,
+  completion(() => root),
+])

@@ -1,7 +1,7 @@
 export { type TestWallets, testGenesis, testWallets } from '@ratatosk/devnet'
 export { backUp, type Manifest, restore } from './backup/index.js'
+export type { NodeFinding } from './check/check-environment.js'
 export { type CheckOptions, checkEnvironment } from './check/check-environment.js'
-export type { NodeFinding } from './check/finding.js'
 export {
   BackupError,
   isBackupError,
@@ -22,6 +22,11 @@ export { type PluginEntry, type PluginRow, pluginRow } from './plugins/row.js'
 export type { Duties } from './roles.js'
 export { runNode } from './run-node.js'
 export { type Environment, readSettings } from './settings/read.js'
-export { type NetworkName, type Role, type Settings, settingsSchema } from './settings/schema.js'
-export { settingsTables } from './settings/table.js'
+export {
+  type NetworkName,
+  type Role,
+  type Settings,
+  settingsSchema,
+  settingsTables,
+} from './settings/schema.js'
 export { type GenesisReport, type NodeOptions, type RunningNode, startNode } from './start-node.js'

@@ -1,9 +1,13 @@
-import { banner } from './banner.js'
-import { closeOnSignal } from './close-on-signal.js'
+import { closeSync } from 'node:fs'
+import { isatty } from 'node:tty'
+import closeWithGrace from 'close-with-grace'
+import type { Logger } from 'pino'
 import { isSettingsError, isStartError } from './errors.js'
+import { duties, servesConsole } from './roles.js'
 import { createLogger, logFormat } from './server/logger.js'
 import { type Environment, readSettings } from './settings/read.js'
-import { startNode } from './start-node.js'
+import type { Settings } from './settings/schema.js'
+import { type RunningNode, startNode } from './start-node.js'
 
 /**
  * Runs a node as a process: logs, prints a banner in a terminal, closes on a signal. If it does not
@@ -46,4 +50,97 @@ function reasonOf(error: unknown): string {
   if (name === 'ErrnoError') return errno === 51 ? 'No space is left on the disk' : `WASI errno ${errno}`
   if (!(error instanceof Error)) return String(error)
   return error.cause === undefined ? error.message : `${error.message}: ${reasonOf(error.cause)}`
+}
+
+/** The terminal's text after a start: where the node is, and what to try. */
+export function banner(node: RunningNode): string {
+  const { url, settings, places, genesis, stateQueueAddress, watcherAddress } = node
+  const { NODE_ROLE, NETWORK, SERVE_DOCS, SERVE_LAYER2_APIS } = settings
+  const hasConsole = servesConsole(duties[NODE_ROLE], settings)
+  const rows = [
+    ...(hasConsole ? [['console', `${url}/console`]] : []),
+    ['address', url],
+    ['role', NODE_ROLE],
+    ['network', NETWORK],
+    ['store', places.store],
+    ['queue', places.queue],
+  ]
+  if (places.layer1 !== undefined) rows.push(['layer 1', places.layer1])
+  if (stateQueueAddress !== undefined) rows.push(['state queue', stateQueueAddress])
+  if (watcherAddress !== undefined) rows.push(['watcher pays from', watcherAddress])
+  if (genesis !== undefined) {
+    const how = genesis.applied ? 'applied now' : 'applied earlier'
+    rows.push(['genesis', `${genesis.outputs} outputs, ${how}`])
+  }
+  if (SERVE_DOCS && NODE_ROLE !== 'tx-processor') rows.push(['all endpoints', `${url}/docs`])
+  if (SERVE_LAYER2_APIS && NODE_ROLE === 'all') {
+    rows.push(['for SDKs', `${url}/l2/blockfrost/api/v0 (also kupo, ogmios)`])
+  }
+  const width = Math.max(...rows.map(([name = '']) => name.length))
+  const table = rows.map(([name = '', value]) => `  ${name.padEnd(width)}  ${value}`)
+  return [
+    '',
+    '  Ratatosk is up',
+    '',
+    ...table,
+    '',
+    '  Try:',
+    '',
+    ...hints(url, settings, genesis?.example),
+    '',
+  ].join('\n')
+}
+
+function hints(
+  url: string,
+  { NODE_ROLE: role, NETWORK }: Pick<Settings, 'NODE_ROLE' | 'NETWORK'>,
+  address: string | undefined,
+): string[] {
+  const lines = [`  curl ${url}/health/ready`]
+  if (role === 'all') {
+    if (address !== undefined) lines.push(`  curl '${url}/utxos?address=${address}'`)
+    lines.push(`  curl ${url}/stateQueue`)
+    // The demo pays from the devnet's test wallets.
+    if (NETWORK === 'devnet')
+      lines.push(`  npx @ratatosk/cli demo --url ${url}  # a payment, from submission to merge, step by step`)
+  }
+  if (role === 'api') {
+    lines.push(`  curl -H 'content-type: text/plain' -d '<hex CBOR>' ${url}/submit`)
+    lines.push(`  curl ${url}/stateQueue/root-unit-diagnostics`)
+  }
+  if (role === 'archivist' || role === 'watcher') lines.push(`  curl ${url}/block/1`)
+  return lines
+}
+
+/** Signals of faults. With a handler, Node returns to the failed instruction for ever. */
+const faults = ['SIGILL', 'SIGTRAP', 'SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGSEGV'] as const
+
+/** Closes a node on SIGTERM, SIGINT, SIGQUIT, SIGHUP and an unhandled error, then ends the process. */
+function closeOnSignal(node: Pick<RunningNode, 'close'>, log: Logger, delay: number): void {
+  let closing = false
+  const skip = [...faults, 'SIGUSR2' as const, 'SIGHUP' as const]
+  const { close } = closeWithGrace({ delay, logger: log, skip }, async ({ signal, manual, err }) => {
+    closing = true
+    if (err) log.fatal({ err }, 'Unhandled error: shutting down')
+    else
+      log.info(
+        { signal: manual ? 'SIGHUP' : signal },
+        'Shutting down: finishing requests and the current batch',
+      )
+    await node.close()
+    log.info('Closed')
+  })
+  // A second SIGTERM ends the process at once, but a terminal that closes may send more than one SIGHUP.
+  process.on('SIGHUP', () => {
+    if (!closing) close()
+  })
+  leaveClosedTerminals()
+}
+
+/** Node 20 aborts at its end if it cannot reset a terminal, as one that was closed, of an open descriptor. */
+function leaveClosedTerminals(): void {
+  const terminals = [0, 1, 2].filter((descriptor) => isatty(descriptor))
+  process.once('exit', () => {
+    for (const descriptor of terminals) if (!isatty(descriptor)) closeSync(descriptor)
+  })
 }

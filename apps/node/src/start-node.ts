@@ -1,5 +1,6 @@
+import { type LedgerIndex, openIndex } from '@ratatosk/layer2/ledger-index'
 import type { Store } from '@ratatosk/store'
-import { requirePostgres } from './check/postgres.js'
+import { requirePostgres } from './check/check-environment.js'
 import { type ContextOptions, loadContext, type NodeContext } from './context.js'
 import { StartError } from './errors.js'
 import { contractsOf, openSettlement } from './layer1/settlement.js'
@@ -12,11 +13,9 @@ import { checkAddress } from './server/listen.js'
 import { serve } from './server/serve.js'
 import type { Settings } from './settings/schema.js'
 import { checkStored } from './storage/check-stored.js'
-import { atLedgerVersion } from './storage/ledger-version.js'
-import { openStorage, type Storage } from './storage/open-storage.js'
-import { openSubmissions } from './storage/submissions.js'
+import { indexSchema, openStorage, openSubmissions, type Storage } from './storage/open-storage.js'
+import { atLedgerVersion } from './storage/stored-ledger.js'
 import { openClientScripts } from './work/evaluations.js'
-import { openLedgerIndex } from './work/ledger-index.js'
 import { startWork } from './work/start-work.js'
 
 /** A node that serves requests. */
@@ -135,4 +134,19 @@ async function applyGenesis(
       { cause },
     )
   }
+}
+
+/** Starts to follow acceptance. The index yields to validation. */
+async function openLedgerIndex(node: Omit<Node, 'index'>): Promise<LedgerIndex> {
+  const { settings, genesis, log, store, validation, onClose } = node
+  const index = await openIndex({
+    database: store.database,
+    schema: indexSchema(settings),
+    source: store.changes,
+    genesis: genesis?.outputs ?? [],
+    busy: () => validation?.busy() ?? false,
+    onError: (err) => log.warn({ err }, 'The index could not follow acceptance; trying again'),
+  })
+  onClose(() => index.close())
+  return index
 }

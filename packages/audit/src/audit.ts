@@ -2,7 +2,6 @@ import { toHex } from '@ratatosk/cbor'
 import { type AuditedChain, createChain } from './chain.js'
 import { createFindings, difference, type FindingList } from './findings.js'
 import { type AuditedLedger, createLedger } from './ledger.js'
-import { createPause } from './pause.js'
 import { createRun } from './run.js'
 import { sourcesOf } from './sources.js'
 import type { AuditOptions, AuditReport, Unchecked } from './types.js'
@@ -106,4 +105,18 @@ function sleep(milliseconds: number, signal: AbortSignal): Promise<void> {
     }, milliseconds)
     signal.addEventListener('abort', stop, { once: true })
   })
+}
+
+/** Milliseconds of work between two turns of the event loop. */
+const longestTurnMs = 10
+
+/** Returns a function that lets the event loop run once enough time has passed, and ends an aborted audit. */
+function createPause(signal: AbortSignal): () => Promise<void> {
+  let since = performance.now()
+  return async () => {
+    signal.throwIfAborted()
+    if (performance.now() - since < longestTurnMs) return
+    await new Promise((resolve) => setImmediate(resolve))
+    since = performance.now()
+  }
 }

@@ -1,4 +1,4 @@
-import { blake2b256 } from './hash.js'
+import { blake2b256 } from './header.js'
 import type { AuditedTransaction } from './transaction.js'
 
 /** A chunk of more than one transaction has at most as many bytes. */

@@ -1,4 +1,5 @@
-import { CborReader } from '@ratatosk/cbor'
+import { blake2b } from '@noble/hashes/blake2.js'
+import { CborReader, equalBytes } from '@ratatosk/cbor'
 
 /** The fields of a header. Roots have 32 bytes, hashes 28; times are POSIX milliseconds. */
 export interface AuditedHeader {
@@ -43,4 +44,41 @@ export function readHeader(cbor: Uint8Array): AuditedHeader {
   reader.leaveArray(count, fieldCount, list)
   reader.assertEnd()
   return { ...header, blockVersion }
+}
+
+/** Of transactions, witness sets, outputs and data: 32 bytes. */
+export const blake2b256 = (bytes: Uint8Array): Uint8Array => blake2b(bytes, { dkLen: 32 })
+
+/** Of headers: 28 bytes. */
+export const blake2b224 = (bytes: Uint8Array): Uint8Array => blake2b(bytes, { dkLen: 28 })
+
+const hashLength = 28
+
+/** Header hashes, one after another: 28 bytes each. */
+export function createHashes() {
+  let bytes = new Uint8Array(1024 * hashLength)
+  let count = 0
+  const at = (index: number): Uint8Array => bytes.subarray(index * hashLength, (index + 1) * hashLength)
+  return {
+    get count() {
+      return count
+    },
+    at,
+    push(hash: Uint8Array): void {
+      if ((count + 1) * hashLength > bytes.length) {
+        const grown = new Uint8Array(bytes.length * 2)
+        grown.set(bytes)
+        bytes = grown
+      }
+      bytes.set(hash, count++ * hashLength)
+    },
+    pop(): void {
+      count--
+    },
+    lastIndexOf(hash: Uint8Array): number {
+      let index = count - 1
+      while (index >= 0 && !equalBytes(at(index), hash)) index--
+      return index
+    },
+  }
 }

@@ -15,7 +15,7 @@ import { auxiliaryData } from './grammar/auxiliary-data.js'
 import { type Demand, distinct, ledgerReader } from './grammar/items.js'
 import { readOutput } from './grammar/output.js'
 import { witnessSet as witnesses } from './grammar/witness-set.js'
-import { blake2b256 } from './hash.js'
+import { blake2b256 } from './header.js'
 import { type OutputValue, readMint } from './value.js'
 
 interface Outref {

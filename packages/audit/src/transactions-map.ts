@@ -1,6 +1,6 @@
 import { rootOf, type TrieEntry } from '@ratatosk/trie'
 import type { Chunk } from './chunks.js'
-import { blake2b256 } from './hash.js'
+import { blake2b256 } from './header.js'
 import type { AuditedTransaction } from './transaction.js'
 
 export interface MapOutput {

@@ -18,7 +18,6 @@ export {
   readEncodedBody,
 } from './body-decoding.js'
 export { encodeBlockBody, encodeBlockBodyInTurns, encodeBlockBodyStream } from './body-encoding.js'
-export { decodeTransactionAt } from './decode-transactions.js'
 export {
   type ChunkRecord,
   chunkKey,
@@ -95,8 +94,17 @@ export {
   isGenesisHeaderHash,
   rootLength,
 } from './header.js'
-export { type BlockInterval, fitOf, type IntervalFit, intervalOf } from './interval.js'
-export { type BlockRules, judgeBlock, type KnownAt, type KnownTransaction } from './judge.js'
+export {
+  type BlockInterval,
+  type BlockRules,
+  decodeTransactionAt,
+  fitOf,
+  type IntervalFit,
+  intervalOf,
+  judgeBlock,
+  type KnownAt,
+  type KnownTransaction,
+} from './judge.js'
 export {
   createOutputTrie,
   type OutputTrie,

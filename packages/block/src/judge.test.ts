@@ -20,8 +20,7 @@ import {
 } from '@ratatosk/ledger'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { fitOf, intervalOf } from './interval.js'
-import { judgeBlock, type KnownTransaction } from './judge.js'
+import { fitOf, intervalOf, judgeBlock, type KnownTransaction } from './judge.js'
 
 const rate = { numerator: 0n, denominator: 1n }
 const parameters: ProtocolParameters = {

@@ -1,5 +1,6 @@
 import { isDecodeError } from '@ratatosk/cbor'
 import {
+  decodeTransaction,
   decodeTransactionOutput,
   type Effects,
   effects,
@@ -11,6 +12,7 @@ import {
   type SlotConfig,
   type Transaction,
   type TransactionOutput,
+  timeToSlot,
   type UtxoView,
   type ValidityInterval,
   validatePhaseOne,
@@ -18,11 +20,9 @@ import {
   validateProfileOfInputs,
   validateScripts,
 } from '@ratatosk/ledger'
-import { decodeTransactionAt } from './decode-transactions.js'
 import { countWithinChunks } from './derivation/chunks.js'
 import { BlockError, isBlockError, tooLarge } from './errors.js'
 import type { Header } from './header.js'
-import { type BlockInterval, fitOf, intervalOf } from './interval.js'
 import { createPauses } from './pauses.js'
 
 /**
@@ -205,4 +205,59 @@ function refuse(position: number, failures: Failures): void {
 function slotFor({ invalidBefore }: ValidityInterval, { first, last }: BlockInterval): bigint {
   if (invalidBefore === undefined || invalidBefore < first) return first
   return invalidBefore < last ? invalidBefore : last
+}
+
+/** The slots of a block, both included: those that `[startTime, endTime)` touches. */
+export interface BlockInterval {
+  readonly first: bigint
+  readonly last: bigint
+}
+
+/**
+ * How a transaction's validity interval lies to a block: `within` if a block may hold it; `expired` if it
+ * ends before the block begins, so that no later block may hold it either; `not begun` if it begins after
+ * the block; `empty` if it has no slot at all.
+ */
+export type IntervalFit = 'within' | 'expired' | 'not begun' | 'empty'
+
+/** The slots of a block. Layer-2 slots are those of `slots`. */
+export function intervalOf(
+  { startTime, endTime }: Pick<Header, 'startTime' | 'endTime'>,
+  slots: SlotConfig,
+): BlockInterval {
+  return { first: timeToSlot(slots, startTime), last: timeToSlot(slots, endTime - 1n) }
+}
+
+/**
+ * Whether a validity interval meets a block. In milliseconds: the time of `invalidBefore` is before the
+ * block's end, and the time of `invalidHereafter` after its start.
+ */
+export function fitOf(
+  { invalidBefore, invalidHereafter }: ValidityInterval,
+  { first, last }: BlockInterval,
+): IntervalFit {
+  if (invalidHereafter !== undefined) {
+    if (invalidHereafter <= (invalidBefore ?? 0n)) return 'empty'
+    if (invalidHereafter <= first) return 'expired'
+  }
+  return invalidBefore !== undefined && invalidBefore > last ? 'not begun' : 'within'
+}
+
+/**
+ * Decodes the transaction at a position of a block.
+ *
+ * @param position from 0
+ * @throws {BlockError} `BLOCK_TRANSACTION_MALFORMED`
+ */
+export function decodeTransactionAt(cbor: Uint8Array, position: number): Transaction {
+  try {
+    return decodeTransaction(cbor)
+  } catch (error) {
+    if (!isDecodeError(error)) throw error
+    throw new BlockError(
+      'BLOCK_TRANSACTION_MALFORMED',
+      `Transaction ${position} does not decode: ${error.message}`,
+      { position, cause: error },
+    )
+  }
 }

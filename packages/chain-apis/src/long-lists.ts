@@ -1,9 +1,9 @@
+import { Readable } from 'node:stream'
 import { Semaphore } from 'async-mutex'
 import type { ConnectedClient } from './client-signal.js'
 import { ChainUnavailableError } from './errors.js'
 import { encodeJson } from './json.js'
 import { createPause } from './pause.js'
-import { withAhead } from './read-ahead.js'
 
 type Pages<Entry> = AsyncIterable<readonly Entry[]>
 
@@ -145,4 +145,27 @@ export class LongLists {
 
 function tooMany(): ChainUnavailableError {
   return new ChainUnavailableError('Too many long lists are being read. Try again in a second.')
+}
+
+/** Parts already read, then the rest. Ending it ends the rest, even unread, so that its `finally` runs. */
+function withAhead<Part>(
+  ahead: readonly IteratorResult<Part, void>[],
+  rest: AsyncGenerator<Part, void>,
+): AsyncIterableIterator<Part, void> {
+  const known = [...ahead]
+  return {
+    next: async () => known.shift() ?? rest.next(),
+    return: () => rest.return(),
+    [Symbol.asyncIterator]() {
+      return this
+    },
+  }
+}
+
+/** The body of an answer: text if it is short, so that its length is known, or else a stream. */
+export async function bodyOf(parts: AsyncGenerator<string | Buffer, void>): Promise<string | Readable> {
+  const first = await parts.next()
+  const second = await parts.next()
+  if (second.done === true) return String(first.value ?? '')
+  return Readable.from(withAhead([first, second], parts))
 }

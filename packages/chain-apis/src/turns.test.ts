@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createTurns } from './turns.js'
+import { createTurns } from './ogmios/ogmios-api.js'
 
 test('callers go on in order, a little in each turn of the event loop', async () => {
   const turn = createTurns()

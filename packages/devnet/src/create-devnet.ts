@@ -25,10 +25,8 @@ import { DevnetError } from './errors.js'
 import { createFaults } from './faults.js'
 import { genesisHash, genesisOutputs } from './genesis/genesis.js'
 import { testGenesis } from './genesis/wallets.js'
-import { runOnSchedule } from './schedule.js'
 import { createMemoryStore } from './store/memory-store.js'
-import { openStored } from './store/open-stored.js'
-import { restore } from './store/restore.js'
+import { openStored, restore } from './store/open-stored.js'
 import type { Devnet, DevnetOptions } from './types.js'
 
 /** The place of a block in its slot, 0 to 1, after the sequencer's transactions near the slot's start. */
@@ -290,4 +288,34 @@ function requireWholeNumber(name: string, value: number, least: number): void {
     'DEVNET_CONFIGURATION',
     `${name} must be a whole number of at least ${least}, not ${value}`,
   )
+}
+
+/** When something happens again and again. */
+interface Schedule {
+  /** Milliseconds between two times, from 1. */
+  readonly everyMs: number
+  /** One of the times, in POSIX milliseconds. */
+  readonly from: number
+  /** The present time in POSIX milliseconds. */
+  now(): number
+}
+
+/**
+ * Calls `run` at the times of a schedule, until the returned function ends it. An interval of Node.js falls
+ * behind by a millisecond or two each time: blocks would drift and miss slots.
+ */
+export function runOnSchedule({ everyMs, from, now }: Schedule, run: () => void): () => void {
+  let timer: NodeJS.Timeout
+  function wait(): void {
+    const since = (now() - from) % everyMs
+    timer = setTimeout(
+      () => {
+        run()
+        wait()
+      },
+      everyMs - ((since + everyMs) % everyMs),
+    )
+  }
+  wait()
+  return () => clearTimeout(timer)
 }

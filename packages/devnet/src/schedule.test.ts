@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { runOnSchedule } from './schedule.js'
+import { runOnSchedule } from './create-devnet.js'
 
 beforeEach(() => void vi.useFakeTimers({ now: 10_250 }))
 afterEach(() => void vi.useRealTimers())

@@ -3,7 +3,7 @@ import { decodeTransaction } from '@ratatosk/ledger'
 import type { RedeemerReport } from '@ratatosk/ports'
 import { afterEach, expect, test, vi } from 'vitest'
 import { keyOf } from './test/ports.js'
-import { createUsedUnits } from './used-units.js'
+import { createUsedUnits } from './transactions.js'
 
 const declared = { memory: 9n, steps: 9n }
 const used = { memory: 1n, steps: 2n }

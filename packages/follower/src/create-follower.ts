@@ -1,14 +1,19 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { type ArchivedBlock, type BlockError, decodeHeader, type NewArchivedBlock } from '@ratatosk/block'
-import { equalBytes, toHex } from '@ratatosk/cbor'
-import { createAskBehind } from './ask-behind.js'
+import {
+  type ArchivedBlock,
+  type BlockError,
+  decodeHeader,
+  type NewArchivedBlock,
+  readEncodedBody,
+} from '@ratatosk/block'
+import { BytesMap, equalBytes, toHex } from '@ratatosk/cbor'
+import { piecesWithin } from './body-budget.js'
 import { catchUp, type PassedBlock } from './catch-up.js'
 import { childOf } from './child-controller.js'
 import { FollowerError } from './errors.js'
 import { createHeaderPaths, type HeaderPath } from './header-path.js'
 import { openLedgerState } from './ledger-state.js'
-import { ownPeer } from './own-blocks.js'
-import { createPeers } from './peers.js'
+import { createPeers, type Peer, type Peers } from './peers.js'
 import type { Follower, FollowerOptions, FollowerStatus, InvalidBlockStatus } from './types.js'
 import { createWatch } from './watch.js'
 
@@ -291,3 +296,61 @@ export async function createFollower(options: FollowerOptions): Promise<Follower
 
 const troubleOf = ({ height, headerHash, reason }: InvalidBlockStatus): string =>
   `Block ${height} (${toHex(headerHash)}) is invalid: ${reason}`
+
+function ownPeer(blocks: NonNullable<FollowerOptions['own']>): Peer {
+  const header = (block: ArchivedBlock | undefined) =>
+    block && { headerHash: block.headerHash, header: block.header, height: Number(block.height) }
+  return {
+    name: 'the blocks of this process',
+    headerByHash: async (headerHash) => header(await blocks.byHash(headerHash)),
+    headerByHeight: async (height) => header(await blocks.byHeight(BigInt(height))),
+    async body(headerHash, share, signal) {
+      if ((await blocks.byHash(headerHash)) === undefined) return undefined
+      const pieces = piecesWithin(blocks.body(headerHash), share, signal)
+      return readEncodedBody(pieces, Number.POSITIVE_INFINITY)
+    },
+  }
+}
+
+/** Milliseconds after which a body that a peer has served, or was slow to serve, is asked for again. */
+const [servedForMs, slowForMs] = [600_000, 60_000]
+/** Milliseconds for one body, and for all between two reads of layer 1: the first block must not wait. */
+const [bodyMs, roundMs] = [5_000, 30_000]
+
+/** Asks peers for the bodies behind an unavailable block; an operator may withhold many. */
+function createAskBehind(peers: Peers, unavailable: FollowerOptions['unavailable']) {
+  /** Until when a block is left alone, by header hash, on the clock of `performance.now()`. */
+  const restsUntil = new BytesMap<number>()
+
+  /** Whether a peer has a body; undefined if that takes too long. */
+  async function isServed(headerHash: Uint8Array, signal: AbortSignal): Promise<boolean | undefined> {
+    const request = childOf(signal)
+    const timer = setTimeout(() => request.abort(), bodyMs)
+    const share = peers.openShare()
+    try {
+      return (await peers.askBody({ headerHash, share, signal: request.signal })) !== undefined
+    } catch (error) {
+      if (signal.aborted || !request.signal.aborted) throw error
+      return undefined
+    } finally {
+      share.end()
+      clearTimeout(timer)
+      request.end()
+    }
+  }
+
+  return async ({ fork, missing }: HeaderPath, missingHeight: bigint, signal: AbortSignal): Promise<void> => {
+    if (unavailable === undefined) return
+    const now = performance.now()
+    for (const [hash, at] of restsUntil) if (at < now) restsUntil.delete(hash)
+    const first = (fork?.height ?? 0n) + 1n
+    for (const [index, { headerHash, header }] of missing.entries()) {
+      const height = first + BigInt(index)
+      if (height <= missingHeight || restsUntil.has(headerHash)) continue
+      if (performance.now() > now + roundMs) return
+      const served = await isServed(headerHash, signal)
+      if (served === false) await unavailable({ headerHash, height, header: decodeHeader(header) }, signal)
+      else restsUntil.set(headerHash, performance.now() + (served ? servedForMs : slowForMs))
+    }
+  }
+}

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import {
   createDerivation,
   createPackedEntries,
@@ -9,8 +10,6 @@ import {
 import { equalBytes, toHex } from '@ratatosk/cbor'
 import { createMemoryStore, createTrie, type TrieEntry, type TrieView } from '@ratatosk/trie'
 import { FraudError } from './errors.js'
-import type { MapProofs } from './map-proofs.js'
-import { pausing } from './pausing.js'
 import { movedParts } from './shapes/moved-parts.js'
 
 /**
@@ -108,4 +107,21 @@ function requireRoot(what: string, { root }: TrieView, expected: Uint8Array): vo
   if (equalBytes(root, expected)) return
   const message = `The ${what} has the root ${toHex(root)}, and the header commits to ${toHex(expected)}`
   throw new FraudError('FRAUD_ROOT_MISMATCH', message)
+}
+
+/** The source of proofs: a map, or its known part. */
+export type MapProofs = Pick<TrieView, 'prove' | 'proveAbsence' | 'openPath'>
+
+/** Milliseconds of work after which other work runs. */
+const turnMs = 10
+
+/** The items of a sequence but for undefined ones, which are steps; other work runs in between. */
+export async function* pausing<Item>(items: Iterable<Item | undefined>): AsyncGenerator<Item, void> {
+  let since = performance.now()
+  for (const item of items) {
+    if (item !== undefined) yield item
+    if (performance.now() - since < turnMs) continue
+    await setImmediate()
+    since = performance.now()
+  }
 }

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type ExposedError, type HttpErrorOptions, hasCode, isHttpError } from './errors.js'
-import { retryAfterMsOf } from './retry-after.js'
+import { retryAfterMsOf } from './headers.js'
 import type { ErrorBody, NotFoundBody } from './schemas.js'
 
 const internalError: ErrorBody = { error: 'Something went wrong' }

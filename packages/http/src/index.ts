@@ -1,5 +1,4 @@
 export { clientSignal } from './client-signal.js'
-export { entityTag, hasEntityTag } from './entity-tag.js'
 export { answerError, errorHandler, notFoundHandler } from './error-handler.js'
 export {
   BusyError,
@@ -33,6 +32,7 @@ export {
   servedUnderLoad,
   sideEffectingGet,
 } from './guards.js'
+export { addVary, entityTag, hasEntityTag, retryAfterMsOf, retryAfterSeconds } from './headers.js'
 export { clientErrorHandler, httpErrorOptions, httpErrors, type RequestError } from './http-errors.js'
 export {
   asLayer1Failure,
@@ -53,7 +53,6 @@ export {
   readBy,
 } from './query.js'
 export { refusalLog } from './refusal-log.js'
-export { retryAfterMsOf, retryAfterSeconds } from './retry-after.js'
 export {
   arrivalResponses,
   bodyResponses,
@@ -84,4 +83,3 @@ export {
   UnsupportedTypeError,
 } from './transaction-body.js'
 export { TurnQueue } from './turns.js'
-export { addVary } from './vary.js'

@@ -1,7 +1,7 @@
 import { Socket } from 'node:net'
 import { setImmediate as turn } from 'node:timers/promises'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { requestQueue } from './request-queue.js'
+import { requestQueue } from './server-limits.js'
 
 /** A queue, what it has handled, and requests that are added to it by name. */
 function build() {

@@ -26,20 +26,30 @@ export { parseProtocolParameters } from './parameters/parse.js'
 export { slotToTime, timeToSlot } from './parameters/slots.js'
 export type { ProtocolParameters, Rational, SlotConfig } from './parameters/types.js'
 export type { RuleContext, UtxoView } from './rules/context.js'
-export { type AppliedTransaction, appliedTransaction, type Effects, effects } from './rules/effects.js'
+export {
+  type AppliedTransaction,
+  appliedTransaction,
+  createNetEffects,
+  type Effects,
+  effects,
+  type NetEffects,
+  type NetProduced,
+  type NetSpent,
+} from './rules/effects.js'
 export { validatePart } from './rules/encoding.js'
-export type { Failures, Json, PredicateFailure } from './rules/failures.js'
-export { createNetEffects, type NetEffects, type NetProduced, type NetSpent } from './rules/net-effects.js'
-export type { Predicate } from './rules/predicates.js'
+export type { Failures, Json, Predicate, PredicateFailure } from './rules/predicates.js'
 export { validateProfile, validateProfileOfInputs } from './rules/profile.js'
 export { profileLimits } from './rules/profile-limits.js'
 export { isRetriable } from './rules/retry.js'
-export { minimumFee, referenceScriptsFee, transactionSize } from './rules/utxo/fee.js'
-export { minimumLovelace } from './rules/utxo/outputs.js'
-export { type PhaseTwo, validateScripts } from './rules/utxos/validate-scripts.js'
-export { signatories as signatoriesOf } from './rules/utxow/key-witnesses.js'
-export { satisfies as satisfiesNativeScript } from './rules/utxow/native-scripts.js'
-export { type CostModels, languageViews, scriptIntegrityHash } from './rules/utxow/script-integrity.js'
+export { minimumFee, minimumLovelace, referenceScriptsFee, transactionSize } from './rules/utxo.js'
+export { type PhaseTwo, validateScripts } from './rules/utxos.js'
+export {
+  type CostModels,
+  languageViews,
+  satisfies as satisfiesNativeScript,
+  scriptIntegrityHash,
+  signatories as signatoriesOf,
+} from './rules/utxow.js'
 export {
   validate,
   validatePhaseOne,

@@ -7,26 +7,17 @@ import {
   layer1ErrorHandler,
   type OperatorAccess,
   oneOf,
+  operationError,
   operatorRoute,
   type Query,
   readBy,
   sideEffectingGet,
 } from '@ratatosk/http'
+import type { BlockCount, OperationResult } from '@ratatosk/ports'
 import { Type } from '@sinclair/typebox'
 import type { RegisterOptions } from 'fastify'
 import { fastifyPlugin as fp } from 'fastify-plugin'
-import {
-  commitAnswer,
-  initAnswer,
-  mergeAnswer,
-  registerAnswer,
-  releaseAnswer,
-  removeAnswer,
-  resetAnswer,
-  retireAnswer,
-} from './answers.js'
-import { drawBlockCounts } from './draw-block-counts.js'
-import { loggable } from './loggable.js'
+import { RootExistsError } from './errors.js'
 import {
   type BlockCounts,
   type Globals,
@@ -35,11 +26,19 @@ import {
   operations,
 } from './ports.js'
 import {
+  type Committed,
   commitSchema,
+  type Initiated,
   initSchema,
   logBlocksSchema,
   logGlobalsSchema,
+  type Merged,
   mergeSchema,
+  type Registered,
+  type Released,
+  type Removed,
+  type Reset,
+  type Retired,
   registerSchema,
   releaseSchema,
   removeSchema,
@@ -195,3 +194,138 @@ function readRemoval({ header_hash: value }: Query): Removal {
 export const operator = fp(plugin, { name, fastify: '5.x', encapsulate: true })
 
 export default operator
+
+const titles = ['height', 'state', 'transactions', 'header hash']
+
+/**
+ * Formats blocks and their transaction counts as a table, one line per block.
+ *
+ * @example
+ * ```
+ * Blocks: 2, transactions: 31
+ *   height  state      transactions  header hash
+ *       13  committed            11  91bb0123…
+ *       12  merged               20  77aa01bc…
+ * ```
+ */
+function drawBlockCounts(blocks: readonly BlockCount[]): string {
+  if (blocks.length === 0) return 'Blocks: none'
+  const total = blocks.reduce((sum, { transactions }) => sum + transactions, 0)
+  const rows = blocks.map(({ height, state, transactions, headerHash }) => [
+    String(height),
+    state,
+    String(transactions),
+    Buffer.from(headerHash).toString('hex'),
+  ])
+  const widths = titles.map((title, column) =>
+    Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)),
+  )
+  const lines = [titles, ...rows].map((row) =>
+    row
+      .map((cell, column) => {
+        const width = widths[column] ?? 0
+        return column % 2 === 0 ? cell.padStart(width) : cell.padEnd(width)
+      })
+      .join('  ')
+      .trimEnd(),
+  )
+  return [`Blocks: ${blocks.length}, transactions: ${total}`, ...lines.map((line) => `  ${line}`)].join('\n')
+}
+
+/** Levels of nesting that are logged. */
+const maxDepth = 16
+
+/** Converts a value to JSON for the log. Circular references become `[circular]`, deep ones `[deeper]`. */
+function loggable(value: unknown): unknown {
+  return toJson(value, [])
+}
+
+function toJson(value: unknown, ancestors: readonly object[]): unknown {
+  if (typeof value === 'bigint') return String(value)
+  if (typeof value === 'symbol') return value.toString()
+  if (typeof value === 'function') return undefined
+  if (typeof value !== 'object' || value === null) return value
+  if (ancestors.includes(value)) return '[circular]'
+  if (ancestors.length === maxDepth) return '[deeper]'
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? null : value.toISOString()
+  if (value instanceof Uint8Array) return Buffer.from(value).toString('hex')
+  if (value instanceof Error) return `${value.name}: ${value.message}`
+  const path = [...ancestors, value]
+  if (Array.isArray(value) || value instanceof Set) return [...value].map((item) => toJson(item, path))
+  const entries = value instanceof Map ? [...value] : Object.entries(value)
+  return Object.fromEntries(entries.map(([key, item]) => [keyOf(key), toJson(item, path)]))
+}
+
+function keyOf(key: unknown): string {
+  return key instanceof Uint8Array ? Buffer.from(key).toString('hex') : String(key)
+}
+
+/** Body of `/init`. Like the functions below, throws the error with which any other result is answered. */
+function initAnswer(result: OperationResult): Initiated {
+  if (result.kind === 'root-exists') throw new RootExistsError(result)
+  if (result.kind !== 'initiated') throw operationError('init', result)
+  const { transactionId, rootUnit } = result
+  return { message: `Initiation successful: ${transactionId}`, txHash: transactionId, rootUnit }
+}
+
+function commitAnswer(result: OperationResult): Committed {
+  if (result.kind === 'nothing-to-commit') return { message: 'Nothing to commit', transactions: 0 }
+  if (result.kind !== 'committed') throw operationError('commit', result)
+  const { headerHash, transactionId, transactions } = result
+  const message = `Block commitment successful: ${headerHash}`
+  return { message, headerHash, txHash: transactionId, transactions }
+}
+
+function mergeAnswer(result: OperationResult): Merged {
+  if (result.kind === 'nothing-to-merge') return { message: 'Nothing to merge' }
+  if (result.kind !== 'merged') throw operationError('merge', result)
+  const { headerHash, transactionId } = result
+  return {
+    message: `Merging confirmed state successful: ${headerHash}`,
+    headerHash,
+    txHash: transactionId,
+  }
+}
+
+function resetAnswer(result: OperationResult): Reset {
+  if (result.kind !== 'reset') throw operationError('reset', result)
+  return { message: 'Collected all UTxOs successfully!' }
+}
+
+function removeAnswer(result: OperationResult): Removed {
+  if (result.kind !== 'removed') throw operationError('remove', result)
+  const { headerHash, transactionId, removed } = result
+  return {
+    message: `Block removal successful: ${headerHash}`,
+    headerHash,
+    txHash: transactionId,
+    removed: [...removed],
+  }
+}
+
+/** Body of `/operator/register`. */
+function registerAnswer(result: OperationResult): Registered {
+  if (result.kind !== 'registered') throw operationError('register', result)
+  const { transactionId, bond, activeFrom } = result
+  return { ...done('The operator is registered', transactionId), bond, activeFrom: timeOf(activeFrom) }
+}
+
+/** Body of `/operator/retire`. */
+function retireAnswer(result: OperationResult): Retired {
+  if (result.kind !== 'retired') throw operationError('retire', result)
+  const { transactionId, activeUntil, releaseAt } = result
+  const message = done('The operator has retired', transactionId)
+  return { ...message, activeUntil: timeOf(activeUntil), releaseAt: timeOf(releaseAt) }
+}
+
+/** Body of `/operator/release`. */
+function releaseAnswer(result: OperationResult): Released {
+  if (result.kind !== 'released') throw operationError('release', result)
+  return { ...done('The bond is withdrawn', result.transactionId), bond: result.bond }
+}
+
+function done(message: string, txHash: string | undefined): { message: string; txHash?: string } {
+  return txHash === undefined ? { message: `${message} already` } : { message, txHash }
+}
+
+const timeOf = (milliseconds: number): string => new Date(milliseconds).toISOString()

@@ -1,6 +1,8 @@
 export type { BlockCount, BlockState, PlacedBlock, TransactionPlace } from './blocks.js'
-export type { ClaimPayer, ClaimRequest, ClaimResult } from './claim.js'
 export type {
+  ClaimPayer,
+  ClaimRequest,
+  ClaimResult,
   ClaimStore,
   Conclusion,
   FundedClaim,

@@ -1,18 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { hexOrNull, toHex } from '@ratatosk/cbor'
 import { isLayer1Error } from '@ratatosk/layer1'
 import type { SlotConfig } from '@ratatosk/ledger'
 import type { Operation, OperationDetails, OperationResult } from '@ratatosk/ports'
-import type { HeldLease } from '@ratatosk/store'
+import type { Contracts } from '@ratatosk/protocol'
+import type { Block, HeldLease, Lease } from '@ratatosk/store'
 import { createContext, type Resources, type SequencerSettings, settingsOf } from './context.js'
 import { type Cycle, createCycle } from './cycle.js'
 import { notActive, resultOf } from './errors.js'
 import { createOperationRunner } from './run-operation.js'
 import { createScheduler } from './scheduler.js'
-import { snapshotOf } from './snapshot.js'
 import { createAnswerer } from './summons/answerer.js'
 import { type OwnQuestionBook, openQuestionBook } from './summons/questions.js'
 import { canAnswer } from './summons/send-answer.js'
-import type { Sequencer, SequencerOptions, Step } from './types.js'
+import type { BlockSnapshot, Sequencer, SequencerOptions, SequencerSnapshot, Step } from './types.js'
 
 /**
  * Creates a sequencer. Of all sequencers on one store, one is active at a time, elected by a lease. The
@@ -204,5 +205,53 @@ function openSession({ resources, options, book, held, slots, closing, step }: S
       ends.addEventListener('abort', () => wakeUp.abort(), { once: true })
       await Promise.all([work(), answerQuestions()])
     },
+  }
+}
+
+interface SnapshotSources {
+  readonly options: SequencerSettings
+  readonly contracts: Contracts
+  readonly active: boolean
+  readonly lease: Lease | undefined
+  readonly cycle: Pick<Cycle, 'activity' | 'fault' | 'view'> | undefined
+  readonly lastStep: Step | undefined
+}
+
+function snapshotOf(sources: SnapshotSources): SequencerSnapshot {
+  const { options, contracts, active, lease, cycle, lastStep } = sources
+  const { fault, activity, view } = cycle ?? {}
+  const local = view?.local
+  const blocks = new Map(
+    [...(local?.oldestUnmerged ?? []), ...(local?.unconfirmed ?? [])].map((block) => [block.height, block]),
+  )
+  return {
+    holder: options.holder,
+    active,
+    leaseExpiresAt: lease?.expiresAt.toISOString() ?? null,
+    activity: activity ?? null,
+    lastStep: lastStep ?? null,
+    fault: fault ? { code: fault.code, message: fault.message } : null,
+    utxosRoot: hexOrNull(local?.newest?.utxosRoot),
+    confirmed: hexOrNull(local?.confirmed?.headerHash),
+    unmerged: [...blocks.values()].map(toSnapshot),
+    rootUnit: contracts.scripts.queue.unit,
+    settings: Object.fromEntries(
+      Object.entries(options).filter(
+        (entry): entry is [string, number | boolean] =>
+          typeof entry[1] === 'number' || typeof entry[1] === 'boolean',
+      ),
+    ),
+  }
+}
+
+function toSnapshot(block: Block): BlockSnapshot {
+  const { height, headerHash, state, transactions, commitTransaction, mergeTransaction } = block
+  return {
+    height: Number(height),
+    headerHash: toHex(headerHash),
+    state,
+    transactions,
+    commitTransaction: hexOrNull(commitTransaction?.id),
+    mergeTransaction: hexOrNull(mergeTransaction?.id),
   }
 }

@@ -1,14 +1,15 @@
+import { createHash } from 'node:crypto'
 import { decodeHeader } from '@ratatosk/block'
 import { fromHex, toHex } from '@ratatosk/cbor'
 import { ledgerFraudScript } from '@ratatosk/contracts'
 import { type Accusation, accuse, removeFraudulentBlock } from '@ratatosk/fraud'
 import { openWallet } from '@ratatosk/layer1'
 import { pruneBlocks, publishScripts, readRegistry, referenceScriptsOf } from '@ratatosk/protocol'
+import type { Store } from '@ratatosk/store'
 import { expect, test } from 'vitest'
 import { acceptingAll } from './test/accept.js'
 import { everythingMerged, expectAgreement, until } from './test/agreement.js'
 import { attackerKeys, registerAttacker } from './test/attacker.js'
-import { ledgerDigest } from './test/digest.js'
 import { ghost, openLyingRoots } from './test/lying-roots.js'
 import {
   accept,
@@ -125,3 +126,22 @@ test('an invalid block leaves no trace in the ledger, and an honest operator com
   expect(toHex((await store.blocks.byHeight(3n))!.headerHash)).not.toBe(toHex(invalid.headerHash))
   expect((await store.blocks.byHash(invalid.headerHash))?.state).toBe('removed')
 })
+
+const tables = [
+  'mempool_transactions',
+  'mempool_ledger',
+  'spent_outputs',
+  'address_history',
+  'block_transactions',
+]
+
+/** A hash of every row of the ledger's tables. */
+async function ledgerDigest({ database }: Pick<Store, 'database'>, schema: string): Promise<string> {
+  const hash = createHash('sha256')
+  for (const table of tables) {
+    const text = `SELECT to_json(t)::text AS row FROM ${schema}.${table} AS t ORDER BY 1`
+    const { rows } = await database.run(text, [])
+    for (const { row } of rows as readonly { row: string }[]) hash.update(`${table} ${row}\n`)
+  }
+  return hash.digest('hex')
+}

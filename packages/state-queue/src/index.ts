@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import {
   checkOptions,
@@ -12,8 +13,13 @@ import { Type } from '@sinclair/typebox'
 import type { RegisterOptions } from 'fastify'
 import { fastifyPlugin as fp } from 'fastify-plugin'
 import { drawStateQueue, isBroken } from './draw-state-queue.js'
-import { fingerprint } from './fingerprint.js'
-import type { CommitmentWallet, RootUnitsReader, RootUnitsRepair, StateQueueReader } from './ports.js'
+import type {
+  CommitmentWallet,
+  RootUnitsReader,
+  RootUnitsRepair,
+  StateQueueReader,
+  StateQueueView,
+} from './ports.js'
 import { repairSchema, rootUnitDiagnosticsSchema, stateQueueSchema, walletBalanceSchema } from './schemas.js'
 
 export { drawStateQueue } from './draw-state-queue.js'
@@ -135,3 +141,12 @@ const hashOf = ({ headerHash }: { readonly headerHash?: Uint8Array }): string[] 
 export const stateQueue = fp(plugin, { name, fastify: '5.x', encapsulate: true })
 
 export default stateQueue
+
+/** Text that two views share if they show the same outputs and the same fault; time does not change it. */
+function fingerprint({ roots, blocks, strays = [], fault = '' }: StateQueueView): string {
+  const hash = createHash('sha256')
+  for (const { outRef, headerHash } of roots) hash.update(`root ${outRef} `).update(headerHash)
+  for (const { headerHash, height = '' } of blocks) hash.update(headerHash).update(` ${height}\n`)
+  for (const { outRef } of strays) hash.update(`stray ${outRef}\n`)
+  return hash.update(fault).digest('base64')
+}

@@ -9,9 +9,13 @@ import {
   migrate,
   openPGlite,
   openPostgres,
+  type PGliteLike,
+  type PostgresOptions,
   quoteSchema,
   type SqlTransaction,
+  schema,
   sql,
+  statement,
   watchDisk,
 } from '@ratatosk/database'
 import { Mutex } from 'async-mutex'
@@ -23,12 +27,9 @@ import { openBodies } from './bodies/bodies.js'
 import { StoreError } from './errors.js'
 import { openEvents } from './events/events.js'
 import { openFaucetClaims } from './faucet/claims.js'
-import { trackInFlight } from './in-flight.js'
 import { openLeases } from './leases/leases.js'
 import { applyGenesis } from './ledger/apply-genesis.js'
 import { openLedger, openLedgerReads } from './ledger/ledger.js'
-import { ledgerVersion } from './ledger/ledger-version.js'
-import { type StoreOptions, sessionName } from './options.js'
 import { openChain } from './queries/chain.js'
 import { openChanges } from './queries/changes.js'
 import { openExplorer } from './queries/explorer.js'
@@ -36,6 +37,7 @@ import { openQueries } from './queries/open-queries.js'
 import { openRejections } from './rejections/rejections.js'
 import { openResubmissions } from './resubmissions/resubmissions.js'
 import { storeMigrations } from './schema/migrations.js'
+import { deployment } from './schema/tables.js'
 import { readServerWarnings } from './server-settings.js'
 import type { Store } from './store.js'
 import { storeDriver, toStoreError } from './store-driver.js'
@@ -174,3 +176,84 @@ function createStore(
       }),
   }
 }
+
+/** How long `close` waits for running work, and then for the connections to close, in milliseconds. */
+const closeTimeout = 5_000
+
+/** Tracks running work, so that closing can wait for it. */
+interface InFlight {
+  /** @throws StoreError `STORE_CLOSED` */
+  run<T>(start: () => Promise<T>): Promise<T>
+  /** Refuses new work, waits for running work, then runs `finish`. A second call waits for the first. */
+  close(finish: () => Promise<void>): Promise<void>
+}
+
+function trackInFlight(): InFlight {
+  const running = new Set<Promise<unknown>>()
+  let closing: Promise<void> | undefined
+  return {
+    async run(start) {
+      if (closing !== undefined) throw new StoreError('STORE_CLOSED', 'The store is closed')
+      const work = start()
+      running.add(work)
+      try {
+        return await work
+      } finally {
+        running.delete(work)
+      }
+    },
+
+    close(finish) {
+      closing ??= atMost(Promise.allSettled(running)).then(() => atMost(finish()))
+      return closing
+    },
+  }
+}
+
+async function atMost(work: Promise<unknown>): Promise<void> {
+  await pTimeout(work, { milliseconds: closeTimeout, message: false })
+}
+
+const begin = sql`INSERT INTO ${schema}.deployment (ledger_version) VALUES ($1) ON CONFLICT DO NOTHING`
+const begun = statement(
+  { ledgerVersion: deployment.ledgerVersion },
+  sql`SELECT ledger_version AS "ledgerVersion" FROM ${schema}.deployment`,
+)
+
+/** See `Store.ledgerVersion`. Of processes that begin at the same time, the first one decides. */
+async function ledgerVersion(database: Database, first: number): Promise<number> {
+  await database.execute(begin, [first])
+  const [row] = await database.query(begun)
+  return row?.ledgerVersion ?? first
+}
+
+interface EmbeddedOptions {
+  /** A PGlite (0.5 or later) that its owner opened and closes. Others may use it too. */
+  readonly pglite: PGliteLike
+  /** Schemas besides the store's whose tables are vacuumed too: PGlite does not vacuum on its own. */
+  readonly vacuumedSchemas?: readonly string[]
+}
+
+interface SchemaOptions {
+  /**
+   * The schema that holds the tables. Nodes that share a database need different schemas. Default `ratatosk`.
+   */
+  readonly schema?: string
+}
+
+/** The retention of a store. */
+export interface RetentionOptions {
+  /**
+   * The most bytes that dead letters may have, as `rejections.usage()` counts them. Additions of validation
+   * beyond it displace what `prune` would remove, in the same transaction. No limit by default.
+   */
+  readonly maxRejectionBytes?: number
+}
+
+/** Where the data is: in PostgreSQL (13 or later) behind `url`, or in the given PGlite. */
+export type StoreOptions = (Omit<PostgresOptions, 'applicationName'> | EmbeddedOptions) &
+  SchemaOptions &
+  RetentionOptions
+
+/** The name of a store's sessions on a server, which cuts it at 63 bytes. */
+export const sessionName = (schema: string): string => `ratatosk ${schema}`

@@ -1,7 +1,3 @@
 export { type Answer, ask, type Listens, listening, type Question } from './ask.js'
 export { type BrowserAttack, browserAttacks } from './browser-attacks.js'
-export { CannedPorts } from './canned-ports.js'
-export { exchange } from './exchange.js'
-export { golden } from './golden.js'
-export { type LogRecord, recordedLog } from './recorded-log.js'
-export { until } from './until.js'
+export { CannedPorts, exchange, golden, type LogRecord, recordedLog, until } from './http-tools.js'

@@ -1,15 +1,13 @@
 import { equalBytes } from '@ratatosk/cbor'
 import { draftOutdated, rootUnknown, TrieError } from './errors.js'
 import { allocate, hashLength } from './hash/memory.js'
-import { decodeNode } from './node/codec.js'
-import { createNodeHasher } from './node/hasher.js'
-import type { TrieNode } from './node/node.js'
+import { createNodeEncoder, decodeNode } from './node/codec.js'
+import { createNodeHasher, type NodeHasher } from './node/hasher.js'
+import { type Branch, createBranch, radix, setChild, type TrieNode } from './node/node.js'
 import type { NewVersion, TrieStore, Version, WriteNode } from './store/store.js'
-import { createTrieBuilder } from './update/build.js'
 import { editTrie } from './update/edit.js'
 import { reduceOperations, type TrieOperation } from './update/operations.js'
-import type { TrieEntry } from './update/records.js'
-import { createNodeSealer } from './update/seal.js'
+import { createRecords, type TrieEntry } from './update/records.js'
 import { createView, type TrieView } from './view.js'
 
 /** An authenticated map that keeps its last versions. Every update creates a version. */
@@ -281,4 +279,125 @@ export function createTrie({ store, history = 64 }: TrieOptions): Trie {
 function checkHistory(history: number): void {
   if (!Number.isInteger(history) || history < 0)
     throw new RangeError(`history must be a natural number, not ${history}`)
+}
+
+/** Collects entries in any order, 64 bytes for each, and builds a trie, hashing each node once. */
+interface TrieBuilder {
+  readonly size: number
+  add(entry: TrieEntry): void
+  /** Writes all nodes but the root, which it returns, if any. Throws `TRIE_KEY_DUPLICATE`. */
+  build(write: WriteNode): TrieNode | undefined
+  /** The same. @param pause awaited at intervals of some 10 ms */
+  buildInTurns(write: WriteNode, pause: () => Promise<void>): Promise<TrieNode | undefined>
+}
+
+/** Entries whose nodes are written in one turn, which takes longer. */
+const writtenInTurn = 2048
+
+function createTrieBuilder(sealer: NodeSealer): TrieBuilder {
+  const records = createRecords()
+  const { half } = records
+
+  /** Creates the node above the entries in `order`, which is sorted, and seals its descendants. */
+  function node(order: Uint32Array, depth: number, write: WriteNode): TrieNode {
+    const first = order[0] ?? 0
+    if (order.length === 1) return { kind: 'leaf', id: 0, path: half(first, 0), valueHash: half(first, 1) }
+    const branch = branchOver(order, depth)
+    for (const [nibble, child] of childrenOf(order, branch.fork)) {
+      setChild(branch, nibble, node(child, branch.fork + 1, write))
+      sealer.sealChildren(branch, write)
+    }
+    return branch
+  }
+
+  /** {@link node}, with pauses before the children of the topmost branches. */
+  async function nodeInTurns(
+    order: Uint32Array,
+    depth: number,
+    write: WriteNode,
+    pause: () => Promise<void>,
+  ): Promise<TrieNode> {
+    if (order.length < writtenInTurn) {
+      await pause()
+      return node(order, depth, write)
+    }
+    const branch = branchOver(order, depth)
+    for (const [nibble, child] of childrenOf(order, branch.fork)) {
+      setChild(branch, nibble, await nodeInTurns(child, branch.fork + 1, write, pause))
+      sealer.sealChildren(branch, write)
+    }
+    return branch
+  }
+
+  function branchOver(order: Uint32Array, depth: number): Branch {
+    const first = order[0] ?? 0
+    return createBranch(half(first, 0), records.fork(first, order.at(-1) ?? 0, depth))
+  }
+
+  function* childrenOf(order: Uint32Array, fork: number): Generator<[nibble: number, child: Uint32Array]> {
+    for (let start = 0; start < order.length; ) {
+      const nibble = nibbleOf(order, start, fork)
+      let end = start + 1
+      while (end < order.length && nibbleOf(order, end, fork) === nibble) end += 1
+      yield [nibble, order.subarray(start, end)]
+      start = end
+    }
+  }
+
+  function nibbleOf(order: Uint32Array, index: number, fork: number): number {
+    return records.nibble(order[index] ?? 0, fork)
+  }
+
+  return {
+    get size() {
+      return records.size
+    },
+
+    add: records.add,
+
+    build(write) {
+      return records.size === 0 ? undefined : node(records.sorted(), 0, write)
+    },
+
+    async buildInTurns(write, pause) {
+      if (records.size === 0) return undefined
+      return nodeInTurns(await records.sortedInTurns(pause), 0, write, pause)
+    },
+  }
+}
+
+/** Hashes and writes nodes, each after its descendants. */
+interface NodeSealer {
+  /**
+   * Seals a node and all open ones below it, and returns its id. `depth` is the first nibble of its prefix or
+   * remaining path; `hashes` receives its hash (32 bytes) from `at` on, by default 0.
+   */
+  seal(node: TrieNode, depth: number, hashes: Uint8Array, write: WriteNode, at?: number): number
+  /** Seals everything that is open below a branch, but not the branch. */
+  sealChildren(branch: Branch, write: WriteNode): void
+}
+
+function createNodeSealer(hasher: NodeHasher): NodeSealer {
+  const encoder = createNodeEncoder()
+
+  function seal(node: TrieNode, depth: number, hashes: Uint8Array, write: WriteNode, at?: number): number {
+    if (node.kind === 'leaf') {
+      hasher.leaf(hashes, node.path, depth, node.valueHash, at)
+      return node.id === 0 ? write(encoder.leaf(node)) : node.id
+    }
+    sealChildren(node, write)
+    hasher.branchOver(hashes, node.path, depth, node.fork, node.hashes, node.mask, at)
+    return write(encoder.branch(node, depth))
+  }
+
+  function sealChildren(branch: Branch, write: WriteNode): void {
+    for (let nibble = 0; nibble < radix; nibble += 1) {
+      const child = branch.changed[nibble]
+      if (child === undefined) continue
+      branch.ids[nibble] = seal(child, branch.fork + 1, branch.hashes, write, nibble * hashLength)
+      branch.changed[nibble] = undefined
+    }
+  }
+
+  return { seal, sealChildren }
 }

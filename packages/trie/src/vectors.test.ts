@@ -1,13 +1,54 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { vectorsFolder } from '@ratatosk/fixtures/vectors'
 import { describe, expect, test } from 'vitest'
-import { proofFromJson, proofToJson } from './proof/json.js'
+import { type ProofStepJson, proofFromJson, proofToJson } from './proof/json.js'
 import { proofFromCbor, proofToCbor } from './proof/plutus-data.js'
 import { verifyExclusion, verifyInclusion } from './proof/verify.js'
 import { createMemoryStore } from './store/memory.js'
 import { bytes, hex, utf8 } from './test/keys.js'
 import { stores } from './test/stores.js'
-import { publishedMaps, type ReferenceRun, referenceRuns, vectorsAreMissing } from './test/vectors.js'
 import { createTrie } from './trie.js'
 import type { TrieOperation } from './update/operations.js'
+
+const folder = vectorsFolder('mpf')
+
+const vectorsAreMissing = folder === undefined
+
+interface ReferenceRun {
+  steps: { insert?: string; delete?: string; value?: string; root: string }[]
+  proofs: {
+    kind: 'membership' | 'non-membership'
+    key: string
+    value?: string
+    proof: ProofStepJson[]
+    cbor: string
+  }[]
+  /** The proof of the key of a map that has no other. */
+  single: ProofStepJson[]
+  root: string
+  entries: number
+}
+
+interface PublishedMap {
+  root: string
+  entries: { key: string; value: string }[]
+}
+
+const files =
+  folder === undefined
+    ? []
+    : readdirSync(folder)
+        .filter((name) => name.endsWith('.json'))
+        .map((name) => ({ name, content: JSON.parse(readFileSync(join(folder, name), 'utf8')) }))
+
+const referenceRuns: [name: string, run: ReferenceRun][] = files
+  .filter(({ content }) => 'steps' in content)
+  .map(({ name, content }) => [name, content])
+
+const publishedMaps: [name: string, map: PublishedMap][] = files
+  .filter(({ content }) => !('steps' in content))
+  .map(({ name, content }) => [name, content])
 
 const toOperation = (step: ReferenceRun['steps'][number]): TrieOperation =>
   step.insert === undefined

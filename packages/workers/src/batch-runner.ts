@@ -1,14 +1,13 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Failures, RuleContext, Transaction } from '@ratatosk/ledger'
 import type { Delivery } from '@ratatosk/queue'
-import { isStoreError, type Store } from '@ratatosk/store'
+import { isStoreError, type Store, type StoreError } from '@ratatosk/store'
 import type { Outcome, ValidationObserver } from './activity.js'
-import { Batcher, type BatchLimits } from './batcher.js'
 import { commitBatch, commitUnlockedBatch, finalFailures } from './commit-batch.js'
 import { deadLetterOf } from './dead-letters.js'
 import { type Candidate, isCandidate } from './examine.js'
 import { type OrphanExchange, Orphans } from './orphans.js'
 import { type Offer, Parking, type WaitingDelivery } from './parking.js'
-import { isUnavailable, type StoreRetry, storeRetry } from './retry-while-unavailable.js'
 import type { ParkedDelivery, ScriptLane } from './script-lane.js'
 import type { SignatureChecks } from './signatures.js'
 import type { ValidatedBatch } from './validate-batch.js'
@@ -259,4 +258,135 @@ function isEntry(item: WaitingDelivery | Offer): item is WaitingDelivery {
 
 function isOffer(item: WaitingDelivery | Offer): item is Offer {
   return !isEntry(item)
+}
+
+/** Runs work on the store, again and again while the store is unavailable. */
+interface StoreRetry {
+  /**
+   * Retries while the store is unavailable, and a `STORE_CONFLICT` a few times at once.
+   * @throws the error of `work`; one of {@link isUnavailable} only once `signal` is aborted
+   */
+  retryWhileUnavailable<T>(work: () => Promise<T>): Promise<T>
+}
+
+interface StoreRetryOptions {
+  /** Aborted when the worker closes. */
+  readonly signal: AbortSignal
+  /** Called once at the start of an outage, and once at its end. */
+  onUnavailable(error: StoreError): void
+  onAvailable(): void
+}
+
+/** Whether the store could not be reached, so that nothing is known about the work. */
+export function isUnavailable(error: unknown): error is StoreError {
+  return isStoreError(error) && unavailable.has(error.code)
+}
+
+const unavailable: ReadonlySet<string> = new Set(['STORE_UNAVAILABLE', 'STORE_TIMEOUT', 'STORE_CLOSED'])
+const maxConflicts = 5
+const firstDelayMs = 100
+const maxDelayMs = 2000
+
+export function storeRetry({ signal, onUnavailable, onAvailable }: StoreRetryOptions): StoreRetry {
+  let outage: StoreError | undefined
+  return {
+    async retryWhileUnavailable(work) {
+      let conflicts = 0
+      for (let delayMs = firstDelayMs; ; delayMs = Math.min(delayMs * 2, maxDelayMs)) {
+        if (outage !== undefined && signal.aborted) throw outage
+        try {
+          const result = await work()
+          if (outage !== undefined) onAvailable()
+          outage = undefined
+          return result
+        } catch (error) {
+          if (isStoreError(error) && error.code === 'STORE_CONFLICT' && ++conflicts < maxConflicts) continue
+          if (!isUnavailable(error)) throw error
+          if (outage === undefined) onUnavailable(error)
+          outage = error
+          await delay(delayMs, undefined, { signal }).catch(() => undefined)
+        }
+      }
+    },
+  }
+}
+
+interface BatchLimits {
+  readonly size: number
+  /** Milliseconds without a new item after which a batch starts; five times as many in a steady stream. */
+  readonly quietMs: number
+  /** Milliseconds after its first item at which a batch starts in any case. */
+  readonly maxMs: number
+}
+
+/** A steady stream has longer pauses than the items of one job. */
+const steadyFactor = 5
+/** A batch of this size is followed by others: a client that waits for each transaction is no stream. */
+const steadySize = 4
+
+/** Runs one batch at a time: when it is full, after a pause, or when its first item waited long enough. */
+export class Batcher<Item> {
+  readonly #limits: BatchLimits
+  readonly #run: (items: readonly Item[]) => Promise<void>
+  #items: Item[] = []
+  #timer: NodeJS.Timeout | undefined
+  /** How many items the running batch has; 0 while none runs. */
+  #running = 0
+  /** When the first and the last of the waiting items were added, by the monotonic clock. */
+  #first = 0
+  #last = 0
+  /** When the batch before started, and how many items it had. */
+  #started = Number.NEGATIVE_INFINITY
+  #size = 0
+
+  /** @param run must not reject */
+  constructor(limits: BatchLimits, run: (items: readonly Item[]) => Promise<void>) {
+    this.#limits = limits
+    this.#run = run
+  }
+
+  /** Whether items arrive faster than batches are run: more than a batch is waiting or running. */
+  get busy(): boolean {
+    return this.#items.length + this.#running > this.#limits.size
+  }
+
+  add(item: Item): void {
+    this.#last = performance.now()
+    if (this.#items.length === 0) this.#first = this.#last
+    this.#items.push(item)
+    this.#schedule()
+  }
+
+  #schedule(): void {
+    if (this.#running > 0 || this.#items.length === 0) return
+    const { size, maxMs } = this.#limits
+    const due = Math.min(this.#last + this.#quietMs, this.#first + maxMs) - performance.now()
+    if (this.#items.length >= size || due <= 0) this.#start()
+    else
+      this.#timer ??= setTimeout(() => {
+        this.#timer = undefined
+        this.#schedule()
+      }, due)
+  }
+
+  get #quietMs(): number {
+    const { quietMs, maxMs } = this.#limits
+    const isSteady = this.#size >= steadySize && this.#first - this.#started < maxMs
+    return isSteady ? quietMs * steadyFactor : quietMs
+  }
+
+  #start(): void {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    const { size } = this.#limits
+    const batch = this.#items.slice(0, size)
+    this.#running = this.#size = batch.length
+    this.#items = this.#items.slice(size)
+    this.#started = performance.now()
+    this.#first = this.#started
+    void this.#run(batch).finally(() => {
+      this.#running = 0
+      this.#schedule()
+    })
+  }
 }

@@ -1,9 +1,12 @@
-import type { AuditReport, Finding } from '@ratatosk/audit'
-import { acceptedIn } from '../deployment/accepted.js'
-import { judgeWith } from '../deployment/judge.js'
+import { createReadStream } from 'node:fs'
+import { createInterface } from 'node:readline'
+import type { AuditReport, BlockJudge, Finding } from '@ratatosk/audit'
+import { type BlockRules, decodeHeader, isBlockError, judgeBlock } from '@ratatosk/block'
+import { decodeTransactionOutput } from '@ratatosk/ledger'
 import { deploymentArguments, readDeployment } from '../deployment/read-deployment.js'
 import { ada } from '../frame/ada.js'
 import { type CommandResult, command } from '../frame/command.js'
+import { CommandError } from '../frame/errors.js'
 import { connect, nodeArguments, timeoutMsOf } from '../frame/node-connection.js'
 import { createProgress } from '../frame/progress.js'
 
@@ -106,4 +109,42 @@ function linesOf({ kind, message, block, expected, found }: Finding): readonly s
     ...(expected === undefined ? [] : [`       expected ${expected}`]),
     ...(found === undefined ? [] : [`       found    ${found}`]),
   ]
+}
+
+/** Ids of a file, one a line. @throws CommandError */
+async function* acceptedIn(file: string): AsyncGenerator<string, void> {
+  let line = 0
+  try {
+    const input = createReadStream(file, 'utf8')
+    for await (const text of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
+      line++
+      if (text.trim() === '') continue
+      if (!/^[0-9a-f]{64}$/i.test(text.trim()))
+        throw new CommandError('CLI_FILE', `Line ${line} of "${file}" is no transaction id of 64 hex digits.`)
+      yield text.trim()
+    }
+  } catch (error) {
+    if (!(error instanceof Error && 'errno' in error)) throw error
+    throw new CommandError('CLI_FILE', `The file "${file}" cannot be read: ${error.message}`)
+  }
+}
+
+/** Judges blocks by the rules that every node judges them by. */
+export function judgeWith(rules: BlockRules): BlockJudge {
+  return async ({ header, transactions, unspent }) => {
+    const before = {
+      get: (key: string) => {
+        const output = unspent(key)
+        return output && decodeTransactionOutput(output)
+      },
+    }
+    try {
+      await judgeBlock(transactions, decodeHeader(header), before, rules)
+      return undefined
+    } catch (error) {
+      if (!isBlockError(error)) throw error
+      const { message, position } = error
+      return { message, ...(position !== undefined && { position }) }
+    }
+  }
 }

@@ -1,7 +1,7 @@
-import type { Manifest } from '@ratatosk/node'
+import type { Environment, Manifest, Settings } from '@ratatosk/node'
 import { command } from '../frame/command.js'
+import { CommandError } from '../frame/errors.js'
 import { configArgument, withConfigFile } from '../settings/config-file.js'
-import { withStore } from '../settings/with-store.js'
 
 const folderArguments = {
   folder: { type: 'positional', required: true, description: 'Folder of the backup' },
@@ -33,4 +33,21 @@ function resultOf(done: string, manifest: Manifest) {
   const rows = Object.values(manifest.rows).reduce((sum, count) => sum + count, 0)
   const text = `${done}: ${manifest.store} store, ${rows} rows in ${tables} tables, digest ${manifest.digest}`
   return { value: manifest, lines: [text] }
+}
+
+type NodeModule = typeof import('@ratatosk/node')
+
+/** Works on the store of a node that does not serve. @throws CommandError */
+async function withStore<T>(
+  environment: Environment,
+  work: (node: NodeModule, settings: Settings) => Promise<T>,
+): Promise<T> {
+  const node = await import('@ratatosk/node')
+  try {
+    return await work(node, node.readSettings(environment))
+  } catch (error) {
+    if (node.isSettingsError(error) || node.isStartError(error) || node.isBackupError(error))
+      throw new CommandError(error.code, error.message)
+    throw error
+  }
 }

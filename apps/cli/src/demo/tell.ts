@@ -1,9 +1,13 @@
+import { rmSync } from 'node:fs'
+import { mkdtemp } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Client, NetworkError, TimeoutError } from '@ratatosk/client'
 import type { Shell } from '../frame/command.js'
+import { CommandError } from '../frame/errors.js'
 import { type ConnectionOptions, connect } from '../frame/node-connection.js'
-import { findNode } from './find-node.js'
 import { runDemo } from './run-demo.js'
 import type { Story } from './story.js'
-import { openTemporaryFolder } from './temporary-folder.js'
 
 /** Follows payments on a running node, or on one that it starts. @returns what happened */
 export async function tellPayment(options: ConnectionOptions, shell: Shell, story: Story): Promise<object> {
@@ -38,5 +42,86 @@ export async function tellFraud(options: ConnectionOptions, shell: Shell, story:
     }
   } finally {
     folder.remove()
+  }
+}
+
+interface DemoNode {
+  readonly client: Client
+  /** Whether the demo started it. */
+  readonly isOwn: boolean
+  close(): Promise<void>
+}
+
+/**
+ * The node of the options, by default at HOST and PORT, or else one in a temporary folder. An error status is
+ * an answer too.
+ * @throws UsageError or CommandError; ClientError if what answers is not a live node
+ */
+async function findNode(options: ConnectionOptions, shell: Shell, { say }: Story): Promise<DemoNode> {
+  const client = await connect(options, shell)
+  if (await isAlive(client)) {
+    say('A node runs already.')
+    return { client, isOwn: false, close: async () => undefined }
+  }
+  if (options.url !== undefined)
+    throw new CommandError('CLI_NO_NODE', `No node answers at ${options.url}: \`ratatosk start\` starts one.`)
+  say('No node answers. The demo starts one, for as long as it runs.')
+  return startOwn(options, shell, say)
+}
+
+async function isAlive(client: Client): Promise<boolean> {
+  try {
+    await client.getLiveness({ retries: 0, timeoutMs: 2000 })
+    return true
+  } catch (error) {
+    if (error instanceof NetworkError || error instanceof TimeoutError) return false
+    throw error
+  }
+}
+
+async function startOwn(options: ConnectionOptions, shell: Shell, say: Story['say']): Promise<DemoNode> {
+  const folder = await openTemporaryFolder()
+  try {
+    // Most demos have a node.
+    const { loadNode } = await import('@ratatosk/node/bundled')
+    const { readSettings, startNode } = await loadNode()
+    const { MATURITY_WINDOW_MS } = shell.environment
+    const settings = { DATA_DIR: folder.path, PORT: '0', LOG_LEVEL: 'error', MATURITY_WINDOW_MS }
+    const node = await startNode(readSettings(settings))
+    say(`It is up at ${node.url}.`)
+    return {
+      client: await connect({ ...options, url: node.url }, shell),
+      isOwn: true,
+      close: () => node.close().finally(folder.remove),
+    }
+  } catch (error) {
+    folder.remove()
+    throw error
+  }
+}
+
+interface TemporaryFolder {
+  readonly path: string
+  remove(): void
+}
+
+/** They end the demo with the status of a shell: 129, 130, 143. */
+const signals = ['SIGHUP', 'SIGINT', 'SIGTERM'] as const
+
+/** Creates a folder that is removed when it is no longer needed, or a signal ends the process. */
+async function openTemporaryFolder(): Promise<TemporaryFolder> {
+  const path = await mkdtemp(join(tmpdir(), 'ratatosk-demo-'))
+  const cleanUp = () => rmSync(path, { recursive: true, force: true, maxRetries: 5 })
+  const interrupt = (_: NodeJS.Signals, signal: number) => {
+    cleanUp()
+    process.exit(128 + signal)
+  }
+  for (const signal of signals) process.on(signal, interrupt)
+  return {
+    path,
+    remove() {
+      for (const signal of signals) process.off(signal, interrupt)
+      cleanUp()
+    },
   }
 }

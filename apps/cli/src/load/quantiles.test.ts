@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { quantilesOf } from './quantiles.js'
+import { quantilesOf } from './run-load.js'
 
 test('quantiles are values of the list, by nearest rank', () => {
   const values = Array.from({ length: 200 }, (_, n) => 200 - n)

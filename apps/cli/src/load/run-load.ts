@@ -5,8 +5,6 @@ import { decodeTransaction, effects, type Utxo } from '@ratatosk/ledger'
 import type { WalletKeys } from '@ratatosk/ledger/builder'
 import { CommandError } from '../frame/errors.js'
 import { manyDevnetFunds, openBuilder, type PaymentBuilder, type SignedPayment } from '../layer2/layer2.js'
-import { type Quantiles, quantilesOf } from './quantiles.js'
-import { Results } from './results.js'
 
 interface LoadOptions {
   /** Payments per second. */
@@ -230,3 +228,84 @@ const changeOf = (transaction: string): Utxo | undefined => producedBy(transacti
 
 const producedBy = (transaction: string): readonly Utxo[] =>
   effects(decodeTransaction(Buffer.from(transaction, 'hex'))).produced
+
+/** Of a list of times; 0 if it is empty. */
+interface Quantiles {
+  readonly p50: number
+  readonly p95: number
+  readonly p99: number
+  readonly max: number
+}
+
+/** The nearest-rank quantiles of a list, rounded to whole numbers. */
+export function quantilesOf(values: readonly number[]): Quantiles {
+  const sorted = values.toSorted((one, other) => one - other)
+  const at = (share: number) => Math.round(sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? 0)
+  return { p50: at(0.5), p95: at(0.95), p99: at(0.99), max: at(1) }
+}
+
+const pollMs = 20
+
+/** The results of transactions that are expected, as `/events` reports them. */
+class Results {
+  readonly #abort = new AbortController()
+  /** When each was submitted, by hash. */
+  readonly #expected = new Map<string, number>()
+  readonly #ended: Promise<void>
+  #failure: unknown
+  acceptedMs: number[] = []
+  /** By the code of the rejection. */
+  rejected: Record<string, number> = {}
+
+  constructor(client: Client) {
+    this.#ended = this.#follow(client).catch((error: unknown) => {
+      if (!this.#abort.signal.aborted) this.#failure = error
+    })
+  }
+
+  get pending(): number {
+    return this.#expected.size
+  }
+
+  /** @param at of `performance.now()` */
+  expect(txHash: string, at: number): void {
+    this.#expected.set(txHash, at)
+  }
+
+  forget(txHash: string): void {
+    this.#expected.delete(txHash)
+  }
+
+  reset(): void {
+    this.#expected.clear()
+    this.acceptedMs = []
+    this.rejected = {}
+  }
+
+  /** Waits until every expected transaction has a result, or the time is over. @throws the stream's error */
+  async settle(timeoutMs: number): Promise<void> {
+    const deadline = performance.now() + timeoutMs
+    while (this.pending > 0 && performance.now() < deadline) {
+      if (this.#failure !== undefined) throw this.#failure
+      await sleep(pollMs)
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#abort.abort()
+    await this.#ended
+  }
+
+  async #follow(client: Client): Promise<void> {
+    const { signal } = this.#abort
+    for await (const event of client.streamEvents({ type: 'accepted,rejected' }, { signal })) {
+      if (event.type !== 'accepted' && event.type !== 'rejected') continue
+      const { txHash = '' } = event.data
+      const submittedAt = this.#expected.get(txHash)
+      if (submittedAt === undefined) continue
+      this.#expected.delete(txHash)
+      if (event.type === 'accepted') this.acceptedMs.push(performance.now() - submittedAt)
+      else this.rejected[event.data.code] = (this.rejected[event.data.code] ?? 0) + 1
+    }
+  }
+}

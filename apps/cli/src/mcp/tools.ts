@@ -1,12 +1,18 @@
 import { isDecodeError } from '@ratatosk/cbor'
 import type { AwaitTxOptions } from '@ratatosk/client'
-import { decodeTransaction, type Transaction } from '@ratatosk/ledger'
+import {
+  type Address,
+  type Assets,
+  decodeTransaction,
+  encodeBech32Address,
+  type Transaction,
+  type TransactionOutput,
+  type Utxo,
+} from '@ratatosk/ledger'
 import { Type } from '@sinclair/typebox'
 import { readStatus } from '../commands/status.js'
 import { CommandError } from '../frame/errors.js'
 import { devnetFunds, openBuilder, outputsOf } from '../layer2/layer2.js'
-import { describeOutput, describeTransaction, outrefText } from './describe.js'
-import { textOf } from './text-of.js'
 import { type Tool, tool } from './tool.js'
 
 const reads = { readOnlyHint: true }
@@ -197,4 +203,69 @@ function decoded(hex: string): Transaction {
     if (!isDecodeError(error)) throw error
     throw new CommandError('CLI_NOT_A_TRANSACTION', `Not a transaction: ${error.message}`)
   }
+}
+
+const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex')
+
+/** An output reference as `<tx_hash>#<index>`. */
+function outrefText({ transactionId, index }: Utxo['reference']): string {
+  return `${hex(transactionId)}#${index}`
+}
+
+/** An output in words; amounts are decimal digits. */
+function describeOutput({ address, value, datum, referenceScript }: TransactionOutput) {
+  return {
+    address: addressText(address),
+    lovelace: String(value.lovelace),
+    ...(value.assets.size > 0 && { assets: describeAssets(value.assets) }),
+    ...(datum.kind === 'hash' && { datumHash: hex(datum.hash) }),
+    ...(datum.kind === 'inline' && { datum: hex(datum.data) }),
+    ...(referenceScript && { referenceScript: hex(referenceScript.hash) }),
+  }
+}
+
+function describeTransaction({ id, body, witnesses, isValid }: Transaction) {
+  const { invalidBefore, invalidHereafter } = body.validityInterval
+  return {
+    txHash: hex(id),
+    inputs: body.inputs.map(outrefText),
+    outputs: body.outputs.map(describeOutput),
+    fee: String(body.fee),
+    ...(invalidBefore !== undefined && { firstSlot: String(invalidBefore) }),
+    ...(invalidHereafter !== undefined && { lastSlot: String(invalidHereafter - 1n) }),
+    ...(body.mint.size > 0 && { mint: describeAssets(body.mint) }),
+    ...(body.referenceInputs.length > 0 && { referenceInputs: body.referenceInputs.map(outrefText) }),
+    ...(body.collateralInputs.length > 0 && { collateral: body.collateralInputs.map(outrefText) }),
+    certificates: body.certificates.map(({ kind }) => kind),
+    signatures: witnesses.keyWitnesses.map(({ publicKey }) => hex(publicKey)),
+    redeemers: witnesses.redeemers.map(({ purpose, index }) => `${purpose} ${index}`),
+    declaredValid: isValid,
+  }
+}
+
+function describeAssets(assets: Assets): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    [...assets].flatMap(([policy, names]) =>
+      [...names].map(([name, quantity]) => [`${policy}${name}`, String(quantity)] as const),
+    ),
+  )
+}
+
+function addressText(address: Address): string {
+  return address.kind === 'byron' ? hex(address.bytes) : encodeBech32Address(address)
+}
+
+const mostBytes = 16 * 1024 * 1024
+
+/** The text of an answer. @throws CommandError if it is longer than any honest one */
+async function textOf({ body }: Response): Promise<string> {
+  const decoder = new TextDecoder()
+  let bytes = 0
+  let text = ''
+  for await (const piece of body ?? []) {
+    bytes += piece.length
+    if (bytes > mostBytes) throw new CommandError('CLI_ANSWER', `The answer has more than ${mostBytes} bytes`)
+    text += decoder.decode(piece, { stream: true })
+  }
+  return text + decoder.decode()
 }

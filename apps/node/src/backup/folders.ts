@@ -1,7 +1,7 @@
 import { chmod, cp, open, readdir, realpath, rm } from 'node:fs/promises'
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { BackupError } from '../errors.js'
-import { makeDirectory } from '../storage/make-directory.js'
+import { makeDirectory } from '../storage/data-directory.js'
 
 /**
  * Runs a write to a new or empty folder, private to its owner, and removes it after a failure.

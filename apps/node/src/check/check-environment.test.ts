@@ -17,9 +17,7 @@ import {
 import { fastify } from 'fastify'
 import { expect, onTestFinished, test } from 'vitest'
 import { readSettings } from '../settings/read.js'
-import { checkEnvironment } from './check-environment.js'
-import type { NodeFinding } from './finding.js'
-import { serverFindings } from './postgres.js'
+import { checkEnvironment, type NodeFinding, serverFindings } from './check-environment.js'
 
 const phrase = `${'abandon '.repeat(23)}art`
 const withoutServices = await whyMissing('PostgreSQL', 'Redis')

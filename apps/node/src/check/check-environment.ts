@@ -1,15 +1,18 @@
+import { access, constants, stat } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
+import { isLayer1Error, type Layer1 } from '@ratatosk/layer1'
+import { slotToTime } from '@ratatosk/ledger'
+import { isQueueError } from '@ratatosk/queue'
+import { inspectServer, type ServerInspection, StoreError } from '@ratatosk/store'
 import { pino } from 'pino'
 import { loadContext, type NodeContext } from '../context.js'
-import { isSettingsError, isStartError } from '../errors.js'
+import { isSettingsError, isStartError, StartError } from '../errors.js'
+import { connectProvider, type OpenedLayer1 } from '../layer1/open-layer1.js'
 import { contractsOf } from '../layer1/settlement.js'
 import { checkAddress } from '../server/listen.js'
+import { maskedUrl } from '../settings/read.js'
 import type { Settings } from '../settings/schema.js'
-import { clockFinding } from './clock.js'
-import { checkDataDirectory } from './data-directory.js'
-import { about, type Inspection, type NodeFinding } from './finding.js'
-import { inspectLayer1 } from './layer1.js'
-import { inspectPostgres } from './postgres.js'
-import { checkRedis } from './redis.js'
+import { indexSchema, openRedisQueue, queueSchema } from '../storage/open-storage.js'
 
 export interface CheckOptions {
   /** Current time in POSIX milliseconds. Default: `Date.now`. */
@@ -68,4 +71,279 @@ async function checkParts(context: NodeContext): Promise<readonly NodeFinding[]>
   ])
   const times = [postgres.time, layer1.time].filter((time) => time !== undefined)
   return [...directory, ...postgres.findings, ...redis, ...layer1.findings, clockFinding(times)]
+}
+
+/** Headers have whole seconds, and blocks have slots of a second. */
+const toleranceMs = 5000
+
+function clockFinding(times: readonly ForeignTime[]): NodeFinding {
+  const { ok, failed } = about('clock')
+  const wrong = times.filter(({ aheadMs }) => Math.abs(aheadMs) > toleranceMs)
+  if (wrong.length > 0) {
+    const facts = wrong.map(
+      ({ source, aheadMs }) =>
+        `${Math.round(Math.abs(aheadMs) / 1000)} s ${aheadMs > 0 ? 'ahead of' : 'behind'} ${source}`,
+    )
+    return failed(
+      `The clock of this machine is ${facts.join(' and ')}: validity intervals and blocks would be wrong. ` +
+        'Synchronise it by NTP, such as `timedatectl set-ntp true`.',
+    )
+  }
+  if (times.length === 0) return ok('no other machine to compare it with')
+  return ok(`agrees with ${times.map(({ source }) => source).join(' and ')}`)
+}
+
+/** Compares a clock with an HTTP server's by its Date header; undefined without one. */
+async function timeOf(
+  url: string,
+  source: string,
+  { clock, timeoutMs }: { readonly clock: () => number; readonly timeoutMs: number },
+): Promise<ForeignTime | undefined> {
+  try {
+    const before = clock()
+    const { headers, body } = await fetch(url, {
+      redirect: 'manual',
+      signal: AbortSignal.timeout(timeoutMs),
+      // A copy from a cache would have an old date.
+      headers: { 'cache-control': 'no-cache' },
+    })
+    const after = clock()
+    await body?.cancel()
+    // The header is cut to a second: its mean is half a second later.
+    const theirs = Date.parse(headers.get('date') ?? '') + 500
+    return Number.isNaN(theirs) ? undefined : { source, aheadMs: (before + after) / 2 - theirs }
+  } catch {
+    return undefined
+  }
+}
+
+const ofDirectory = about('data directory')
+
+/** Whether DATA_DIR can be written to, or created. Creates nothing. */
+async function checkDataDirectory({ DATA_DIR }: Pick<Settings, 'DATA_DIR'>): Promise<readonly NodeFinding[]> {
+  const path = resolve(DATA_DIR)
+  const existing = await nearestExisting(path)
+  const mend = 'Correct its owner and mode, or set another DATA_DIR.'
+  if (!(await stat(existing)).isDirectory())
+    return [
+      ofDirectory.failed(
+        `DATA_DIR is "${DATA_DIR}": "${existing}" is not a directory. Set another DATA_DIR.`,
+      ),
+    ]
+  try {
+    await access(existing, constants.W_OK | constants.X_OK)
+  } catch {
+    return [ofDirectory.failed(`DATA_DIR is "${DATA_DIR}": this user cannot write to "${existing}". ${mend}`)]
+  }
+  return [ofDirectory.ok(existing === path ? path : `${path}, which the first start creates`)]
+}
+
+async function nearestExisting(path: string): Promise<string> {
+  try {
+    await stat(path)
+    return path
+  } catch {
+    return dirname(path) === path ? path : nearestExisting(dirname(path))
+  }
+}
+
+const ofLayer1 = about('layer 1')
+const timeoutMs = 5000
+/** Public networks have a block every 20 seconds on average; half an hour without one is a fault. */
+const oldestTipMs = 1_800_000
+const lovelacePerAda = 1_000_000n
+
+/** Asks the provider of layer 1 for its network, its tip and the operator's wallet. Changes nothing. */
+async function inspectLayer1(context: NodeContext): Promise<Inspection> {
+  const { settings, clock } = context
+  const limits = { attempts: 1, requestTimeoutMs: timeoutMs, callTimeoutMs: 2 * timeoutMs }
+  const provider = connectProvider(context, limits)
+  if (provider === undefined) return { findings: [ofLayer1.ok('a devnet of the node')] }
+  const url = settings.BLOCKFROST_URL ?? settings.OGMIOS_URL ?? ''
+  const time = await timeOf(url, 'layer 1', { clock, timeoutMs })
+  try {
+    const tip = await checkTip(context, provider, time)
+    const findings = tip.status === 'ok' ? [tip, ...(await checkWallet(context, provider))] : [tip]
+    return { findings, ...(time && { time }) }
+  } catch (error) {
+    if (!isLayer1Error(error)) throw error
+    const message = `${provider.place}: ${error.message}. ${mendOf(error.code, settings)}`
+    return { findings: [ofLayer1.failed(message)], ...(time && { time }) }
+  }
+}
+
+async function checkTip(
+  { clock }: NodeContext,
+  { layer1, place }: OpenedLayer1,
+  time: ForeignTime | undefined,
+): Promise<NodeFinding> {
+  const [tip, slots] = await Promise.all([layer1.tip(), layer1.slots()])
+  const ageMs = clock() - (time?.aheadMs ?? 0) - Number(slotToTime(slots, tip.slot))
+  if (ageMs <= oldestTipMs) return ofLayer1.ok(`${place}, block ${tip.height}`)
+  return ofLayer1.failed(
+    `${place} is behind: its newest block is ${Math.round(ageMs / 60_000)} minutes old. ` +
+      'Wait until its node has caught up, or use another provider.',
+  )
+}
+
+/** Whether the wallet that pays for commitments has funds. */
+async function checkWallet(
+  { keys: { operator }, settings }: NodeContext,
+  { layer1 }: { readonly layer1: Layer1 },
+): Promise<readonly NodeFinding[]> {
+  if (operator === undefined) return []
+  const wallet = about('wallet')
+  const utxos = await layer1.utxosAt(operator.addressText)
+  const lovelace = utxos.reduce((sum, { output }) => sum + output.value.lovelace, 0n)
+  if (lovelace > 0n) return [wallet.ok(`${lovelace / lovelacePerAda} ada at ${operator.addressText}`)]
+  const bond = BigInt(settings.OPERATOR_BOND) / lovelacePerAda
+  return [
+    wallet.failed(
+      `The operator's wallet is empty: send the bond of ${bond} ada and some ada for fees to ` +
+        `${operator.addressText}.`,
+    ),
+  ]
+}
+
+function mendOf(code: string, { LAYER1_PROVIDER, NETWORK }: Settings): string {
+  const url = LAYER1_PROVIDER === 'blockfrost' ? 'BLOCKFROST_URL' : 'KUPO_URL and OGMIOS_URL'
+  switch (code) {
+    case 'LAYER1_UNREACHABLE':
+    case 'LAYER1_TIMEOUT':
+      return `Start it, or correct ${url}.`
+    case 'LAYER1_WRONG_NETWORK':
+      return `NETWORK is ${NETWORK}: correct NETWORK or ${url}.`
+    case 'LAYER1_UNAUTHORIZED':
+      return 'Correct BLOCKFROST_PROJECT_ID.'
+    case 'LAYER1_RATE_LIMITED':
+      return 'Wait, or use a project with a higher limit.'
+    default:
+      return `Check ${url}.`
+  }
+}
+
+const ofPostgres = about('PostgreSQL')
+const oldestMajor = 13
+/** As long as the store waits. */
+const connectTimeoutMs = 10_000
+
+/** Asks the server of DATABASE_URL whether it can hold the store. Creates nothing. */
+async function inspectPostgres(settings: Settings, url: string, clock: () => number): Promise<Inspection> {
+  const schemas = [
+    settings.DATABASE_SCHEMA,
+    indexSchema(settings),
+    ...(settings.REDIS_URL === undefined ? [queueSchema(settings)] : []),
+  ]
+  const place = maskedUrl(url)
+  try {
+    const inspection = await inspectServer({ url }, schemas)
+    return {
+      findings: serverFindings(place, inspection),
+      time: { source: 'PostgreSQL', aheadMs: clock() - inspection.time },
+    }
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error
+    return { findings: [ofPostgres.failed(`${place}: ${mendOfPostgres(error)}`)] }
+  }
+}
+
+/**
+ * Refuses a server that cannot hold the store, before a start creates anything. Privileges are left to the
+ * migration: without that of creating schemas, a user may use migrated ones.
+ * @throws StartError `NODE_DATABASE`
+ */
+export async function requirePostgres(
+  settings: Pick<Settings, 'DATABASE_SCHEMA'>,
+  url: string,
+): Promise<void> {
+  const place = maskedUrl(url)
+  const refusal = (reason: string, cause?: StoreError) =>
+    new StartError('NODE_DATABASE', `The store cannot be opened: ${reason}`, cause && { cause })
+  try {
+    const server = await inspectServer({ url, connectTimeoutMs }, [settings.DATABASE_SCHEMA])
+    const findings = serverFindings(place, { ...server, mayCreate: true })
+    const faults = findings.filter(({ status }) => status === 'failed')
+    if (faults.length > 0) throw refusal(faults.map(({ message }) => message).join(' '))
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error
+    throw refusal(`${error.message}. ${place}: ${mendOfPostgres(error)}`, error)
+  }
+}
+
+/** The findings about a server from its description of itself. */
+export function serverFindings(
+  place: string,
+  { version, isReadOnly, mayCreate, warnings }: ServerInspection,
+): readonly NodeFinding[] {
+  const major = Math.floor(version / 10_000)
+  const faults = [
+    major < oldestMajor && `PostgreSQL ${major} is too old: update the server to ${oldestMajor} or later.`,
+    isReadOnly &&
+      'the server is read-only: name the primary server, or set default_transaction_read_only to off.',
+    !mayCreate && "the user may not create the node's schemas: GRANT CREATE ON DATABASE to this user.",
+  ].filter((fault) => fault !== false)
+  if (faults.length > 0) return faults.map((fault) => ofPostgres.failed(`${place}: ${fault}`))
+  return [
+    ofPostgres.ok(`${place}, version ${major}`),
+    ...warnings.map(({ message }) => ofPostgres.warning(`${message}.`)),
+  ]
+}
+
+function mendOfPostgres({ code, sqlState, message }: StoreError): string {
+  if (sqlState === '28P01') return 'wrong user or password: correct DATABASE_URL.'
+  if (sqlState === '3D000') return 'the database does not exist: create it, such as with `createdb`.'
+  if (code === 'STORE_UNAVAILABLE' || code === 'STORE_TIMEOUT')
+    return 'no answer: start PostgreSQL, or correct DATABASE_URL.'
+  return `${message}.`
+}
+
+const ofRedis = about('Redis')
+
+/** Asks Redis whether it can hold the queue. Creates nothing. */
+async function checkRedis(settings: Settings, url: string): Promise<readonly NodeFinding[]> {
+  const place = maskedUrl(url)
+  try {
+    const queue = await openRedisQueue(settings, url)
+    const warnings = queue.warnings()
+    await queue.close()
+    const found = warnings.map(({ code, message }) =>
+      // A queue that evicts loses accepted transactions without a crash.
+      (code === 'QUEUE_REDIS_MAY_EVICT' ? ofRedis.failed : ofRedis.warning)(`${place}: ${message}.`),
+    )
+    return found.some(({ status }) => status === 'failed') ? found : [ofRedis.ok(place), ...found]
+  } catch (error) {
+    if (!isQueueError(error)) throw error
+    return [ofRedis.failed(`${place}: ${error.message}. Start Redis, or correct REDIS_URL.`)]
+  }
+}
+
+/** The result of one check of what a node needs. */
+export interface NodeFinding {
+  /** The subject of the check, such as `PostgreSQL`. */
+  readonly subject: string
+  /** A node starts with a `warning`, but not or not correctly with a failure. */
+  readonly status: 'ok' | 'warning' | 'failed'
+  /** The finding and, unless it is `ok`, the remedy. Without credentials. */
+  readonly message: string
+}
+
+/** Makes findings about one subject. */
+function about(subject: string) {
+  return {
+    ok: (message: string): NodeFinding => ({ subject, status: 'ok', message }),
+    warning: (message: string): NodeFinding => ({ subject, status: 'warning', message }),
+    failed: (message: string): NodeFinding => ({ subject, status: 'failed', message }),
+  }
+}
+
+/** A part's findings, and what its server's clock said. */
+interface Inspection {
+  readonly findings: readonly NodeFinding[]
+  readonly time?: ForeignTime
+}
+
+interface ForeignTime {
+  readonly source: string
+  /** How far this machine's clock is ahead of it, in milliseconds. */
+  readonly aheadMs: number
 }

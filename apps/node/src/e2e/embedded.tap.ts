@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { chown, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
@@ -7,7 +8,6 @@ import { createPGliteFiles } from '@ratatosk/test-kit'
 import { ask, until } from '@ratatosk/test-kit/http'
 import t, { type Test } from 'tap'
 import { temporaryDirectory } from '../test/backends.js'
-import { digestOf } from '../test/digest-of.js'
 import { submit } from '../test/node.js'
 import { failedStart, spawnThrough } from '../test/node-process.js'
 import { transferFrom } from '../test/transfers.js'
@@ -154,3 +154,14 @@ t.test('the folder of an earlier version is refused, and stays as it is', async 
   t.same(await readdir(directory), ['store'])
   t.match(await readFile(join(store, 'PG_VERSION'), 'utf8'), /^\d+\n$/)
 })
+
+/** Of all files in a folder, by path and content. */
+async function digestOf(folder: string): Promise<string> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+  const files = entries
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name))
+  const hash = createHash('sha256')
+  for (const file of files.sort()) hash.update(file).update(await readFile(file))
+  return hash.digest('hex')
+}

@@ -1,16 +1,20 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Devnet } from '@ratatosk/devnet'
 import {
   createBlockfrostLayer1,
   createDevnetLayer1,
   createKupmiosLayer1,
   type Layer1,
+  Layer1Error,
   type Layer1Limits,
 } from '@ratatosk/layer1'
+import type { HeldLease, Store } from '@ratatosk/store'
+import type { Logger } from 'pino'
 import type { NodeContext } from '../context.js'
+import type { Network } from '../network/network.js'
 import { maskedUrl } from '../settings/read.js'
 import type { Storage } from '../storage/open-storage.js'
-import { hostDevnet } from './devnet-host.js'
-import { SharedDevnet } from './shared-devnet.js'
+import { type HostedDevnet, hostDevnet } from './devnet-host.js'
 
 export interface OpenedLayer1 {
   readonly layer1: Layer1
@@ -91,4 +95,167 @@ async function openSharedDevnet(
     devnet: () => shared.hosted,
     place: url === undefined ? 'devnet, which no process hosts yet' : `devnet at ${url}`,
   }
+}
+
+/** Two leases, because the host's address is known only after the devnet is open. */
+const hostLease = 'devnet'
+const addressLease = 'devnet-address'
+const leaseMs = 6000
+const takeOverEveryMs = 2000
+/** How long a call waits for a host that is starting. */
+const hostTimeoutMs = 5000
+const hostPollMs = 100
+
+interface SharedDevnetOptions {
+  readonly leases: Store['leases']
+  /** Hosts the devnet here, if possible at its former URL; undefined for a role that only uses it. */
+  readonly host: ((formerUrl: string | undefined) => Promise<HostedDevnet>) | undefined
+  readonly network: Network
+  readonly log: Logger
+}
+
+/**
+ * One devnet for all processes on one database, which holds the chain. A lease elects the host; a second one
+ * publishes its address. The next host takes the same port if it can: archivists know only the URL.
+ */
+class SharedDevnet {
+  readonly #options: SharedDevnetOptions
+  readonly #abort = new AbortController()
+  #hosted: { readonly devnet: HostedDevnet; readonly layer1: Layer1 } | undefined
+  #remote: { readonly url: string; readonly layer1: Layer1 } | undefined
+  #leases: HeldLease[] = []
+  #hosting: Promise<void> = Promise.resolve()
+
+  /** The devnet as a layer 1; each call goes to the process that hosts it at that time. */
+  readonly layer1: Layer1
+
+  constructor(options: SharedDevnetOptions) {
+    this.#options = options
+    const { id } = options.network
+    this.layer1 = {
+      name: 'devnet',
+      networkId: id,
+      utxosAt: async (...call) => (await this.#current()).utxosAt(...call),
+      utxosByUnit: async (...call) => (await this.#current()).utxosByUnit(...call),
+      utxosByPolicy: async (...call) => (await this.#current()).utxosByPolicy(...call),
+      utxosByReferences: async (...call) => (await this.#current()).utxosByReferences(...call),
+      spending: async (...call) => (await this.#current()).spending(...call),
+      parameters: async (...call) => (await this.#current()).parameters(...call),
+      tip: async (...call) => (await this.#current()).tip(...call),
+      slots: async (...call) => (await this.#current()).slots(...call),
+      currentSlot: async (...call) => (await this.#current()).currentSlot(...call),
+      submit: async (...call) => (await this.#current()).submit(...call),
+      status: async (...call) => (await this.#current()).status(...call),
+      await: async (...call) => (await this.#current()).await(...call),
+      evaluate: async (...call) => (await this.#current()).evaluate(...call),
+    }
+  }
+
+  /** Hosts the devnet, or watches the process that does. */
+  async start(): Promise<void> {
+    await this.#hostUnlessLost()
+    this.#hosting = this.#keepHosting()
+  }
+
+  /** URL of the devnet's APIs; undefined while no process hosts it. */
+  async url(): Promise<string | undefined> {
+    return this.#hosted?.devnet.url ?? (await this.#options.leases.current(addressLease))?.holder
+  }
+
+  /** The devnet, while this process hosts it. */
+  get hosted(): Devnet | undefined {
+    return this.#hosted?.devnet.devnet
+  }
+
+  async #current(): Promise<Layer1> {
+    const deadline = performance.now() + hostTimeoutMs
+    for (;;) {
+      if (this.#hosted !== undefined) return this.#hosted.layer1
+      const url = await this.url()
+      if (url !== undefined) return this.#remoteAt(url)
+      if (this.#abort.signal.aborted || performance.now() > deadline) {
+        throw new Layer1Error(
+          'LAYER1_UNREACHABLE',
+          'No process hosts the devnet. Start one with NODE_ROLE "all" or "sequencer" on this database.',
+        )
+      }
+      await pause(hostPollMs, this.#abort.signal)
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#abort.abort()
+    await this.#hosting
+    await this.#stepDown()
+  }
+
+  async #keepHosting(): Promise<void> {
+    while (!this.#abort.signal.aborted) {
+      const { signal } = this.#abort
+      const lost = this.#leases.map((lease) => lease.lost)
+      await pause(takeOverEveryMs, AbortSignal.any([signal, ...lost]))
+      if (signal.aborted) return
+      await this.#hostUnlessLost()
+    }
+  }
+
+  /** Steps down if a lease is lost; hosts the devnet if no other process does. */
+  async #hostUnlessLost(): Promise<void> {
+    const { host, log } = this.#options
+    if (host === undefined) return
+    try {
+      if (this.#hosted === undefined) await this.#takeOver(host)
+      else if (this.#leases.some(({ lost }) => lost.aborted)) {
+        log.warn('Lost the lease on the devnet: another process hosts it')
+        await this.#stepDown()
+      }
+    } catch (err) {
+      log.warn({ err }, 'This process failed to host the devnet; it retries')
+    }
+  }
+
+  async #takeOver(host: NonNullable<SharedDevnetOptions['host']>): Promise<void> {
+    const { leases, log } = this.#options
+    const lease = await leases.hold(hostLease, String(process.pid), leaseMs)
+    if (lease === undefined) return
+    this.#leases = [lease]
+    try {
+      const former = await leases.newest(addressLease)
+      const devnet = await host(former?.holder)
+      this.#hosted = { devnet, layer1: createDevnetLayer1(devnet.devnet) }
+      const address = await leases.hold(addressLease, devnet.url ?? '', leaseMs)
+      if (address === undefined) throw new Error('The lease of the previous host has not expired')
+      this.#leases.push(address)
+      log.info({ devnet: devnet.url }, 'This process hosts the devnet')
+    } catch (error) {
+      await this.#stepDown()
+      throw error
+    }
+  }
+
+  async #stepDown(): Promise<void> {
+    const [hosted, leases] = [this.#hosted, this.#leases]
+    this.#hosted = undefined
+    this.#leases = []
+    await hosted?.devnet.close()
+    await Promise.allSettled(leases.map((lease) => lease.release()))
+  }
+
+  #remoteAt(url: string): Layer1 {
+    if (this.#remote?.url !== url) {
+      const layer1 = createBlockfrostLayer1({
+        url: `${url}/blockfrost/api/v0`,
+        networkMagic: this.#options.network.magic,
+        pollMs: 200,
+        attempts: 2,
+      })
+      this.#remote = { url, layer1 }
+    }
+    return this.#remote.layer1
+  }
+}
+
+/** Ends early, without an error, if the signal aborts. */
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await sleep(ms, undefined, { signal }).catch(() => undefined)
 }

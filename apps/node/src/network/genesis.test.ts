@@ -1,11 +1,12 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { crc32 } from 'node:zlib'
 import { BaseAddress, Bip32PrivateKey, Credential } from '@dcspark/cardano-multiplatform-lib-nodejs'
+import { fromHex, toHex } from '@ratatosk/cbor'
 import { testWallets } from '@ratatosk/devnet'
 import { decodeAddress, encodeBech32Address } from '@ratatosk/ledger'
 import { expect, onTestFinished, test } from 'vitest'
-import { flawedOutputs } from '../test/flawed-outputs.js'
 import { loadGenesis } from './genesis.js'
 import { networkOf } from './network.js'
 
@@ -89,3 +90,14 @@ test.each([
   await writeFile(GENESIS_FILE, JSON.stringify({ utxos }))
   await expect(loadGenesis({ GENESIS_FILE }, networkOf('devnet'))).rejects.toThrow(message)
 })
+
+// Of a test network, which its attributes name.
+const content = fromHex(`83581c${'05'.repeat(28)}a102410100`)
+const checksum = crc32(content).toString(16).padStart(8, '0')
+const byron = `82d81858${content.length.toString(16)}${toHex(content)}1a${checksum}`
+
+/** Outputs that no genesis may have, in hex. */
+const flawedOutputs = {
+  'at a Byron address': `8258${(byron.length / 2).toString(16)}${byron}01`,
+  'with a head that is not its shortest': `82581d60${'ab'.repeat(28)}1801`,
+} as const

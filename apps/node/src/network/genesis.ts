@@ -12,8 +12,7 @@ import { Value } from '@sinclair/typebox/value'
 import { SettingsError } from '../errors.js'
 import { fileLimits } from '../settings/regular-file.js'
 import type { Settings } from '../settings/schema.js'
-import { readJsonFile } from './json-file.js'
-import type { Network } from './network.js'
+import { type Network, readJsonFile } from './network.js'
 
 const devnetGenesis = new URL('../../genesis/devnet.json', import.meta.url)
 

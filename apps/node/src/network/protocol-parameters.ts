@@ -2,7 +2,7 @@ import { type ProtocolParameters, parseProtocolParameters } from '@ratatosk/ledg
 import { SettingsError } from '../errors.js'
 import { fileLimits } from '../settings/regular-file.js'
 import type { NetworkName, Settings } from '../settings/schema.js'
-import { readJsonFile } from './json-file.js'
+import { readJsonFile } from './network.js'
 
 /**
  * The included parameters by ledger version. The devnet uses preprod's of version 11. At that version,

@@ -1,36 +1,36 @@
 import { archiveOfBlocks, archivist } from '@ratatosk/archivist'
-import { devnetControls } from '@ratatosk/devnet'
+import { type ControlOptions, DevnetError, devnetControls } from '@ratatosk/devnet'
 import { explorer } from '@ratatosk/explorer'
 import { console } from '@ratatosk/explorer/console'
 import { faucet } from '@ratatosk/faucet'
 import { health } from '@ratatosk/health'
 import { metrics } from '@ratatosk/health/metrics'
+import { operatorRoute } from '@ratatosk/http'
 import { docs } from '@ratatosk/http/openapi'
 import { operator } from '@ratatosk/operator'
 import { deadLetters } from '@ratatosk/operator/dead-letters'
 import { stateQueue } from '@ratatosk/state-queue'
 import { operators } from '@ratatosk/state-queue/operators'
+import type { Store } from '@ratatosk/store'
 import { submit } from '@ratatosk/submit'
 import { evaluate } from '@ratatosk/submit/evaluate'
 import { txStatus } from '@ratatosk/submit/status'
-import { txQuery } from '@ratatosk/tx-query'
+import { type LedgerQueries, txQuery } from '@ratatosk/tx-query'
 import { events } from '@ratatosk/tx-query/events'
 import { network } from '@ratatosk/tx-query/network'
 import { proofs } from '@ratatosk/tx-query/proofs'
 import { present } from '../context.js'
+import type { Node } from '../node.js'
 import { type Duties, hasFaucet, servesConsole, servesLayer2, watches } from '../roles.js'
 import { openEvaluations } from '../work/evaluations.js'
 import { openFaucet } from '../work/faucet.js'
 import { openProver } from '../work/prover.js'
 import { description } from './api-description.js'
-import { deadLettersOf } from './dead-letters.js'
-import { devnetControlOptions } from './devnet.js'
 import { explorerOptions } from './explorer.js'
 import { healthOptions } from './health.js'
 import { devWallet, layer2Apis, networkInfo, openLayer2 } from './layer2.js'
-import { ledgerOf } from './ledger.js'
 import { metricsOptions } from './metrics.js'
-import { operatorAccess, operatorOptions } from './operator.js'
+import { deadLettersOf, operatorAccess, operatorOptions } from './operator.js'
 import { operatorsOptions } from './operators.js'
 import { statusSources } from './queued-submissions.js'
 import { type PluginRow, pluginRow } from './row.js'
@@ -152,3 +152,31 @@ export const plugins: readonly PluginRow[] = [
     }),
   }),
 ]
+
+/** The controls of the devnet, under the origin of the node and with the guards of an operator's routes. */
+function devnetControlOptions({
+  settings,
+  settlement,
+  sequencer,
+}: Node): ControlOptions & { prefix: string } {
+  return {
+    prefix: '/devnet',
+    route: operatorRoute(operatorAccess(settings)),
+    ...(sequencer && { sequencer }),
+    devnet() {
+      const devnet = settlement?.devnet?.()
+      if (devnet !== undefined) return devnet
+      throw new DevnetError('DEVNET_ELSEWHERE', 'Another process hosts the devnet: use the controls there')
+    },
+  }
+}
+
+/** The reads of `/tx`, `/txs`, `/utxos` and `/block`, by pages: long answers need little memory. */
+function ledgerOf(store: Store): LedgerQueries {
+  return {
+    transaction: (id) => store.transaction(id),
+    history: (address, page) => store.historyPages(address, page),
+    utxosAt: (address) => store.utxoPages(address),
+    blockTransactions: (headerHash) => store.blockTransactionPages(headerHash),
+  }
+}

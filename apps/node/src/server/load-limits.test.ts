@@ -6,7 +6,7 @@ import { ask, listening, recordedLog, until } from '@ratatosk/test-kit/http'
 import { needServices } from '@ratatosk/test-kit/vitest'
 import fastify from 'fastify'
 import { expect, onTestFinished, test } from 'vitest'
-import { limitLoad } from './load-limits.js'
+import { limitLoad } from './serve.js'
 
 const hex = { method: 'POST', headers: { 'content-type': 'text/plain' }, body: '80' }
 const exempt = ['/health/live', '/health/ready', '/operator']

@@ -4,8 +4,8 @@ import { pino } from 'pino'
 import { expect, onTestFinished, test } from 'vitest'
 import { readSettings } from '../settings/read.js'
 import { createServer } from './create-server.js'
-import { limitLoad } from './load-limits.js'
 import { identifyRequests } from './requests.js'
+import { limitLoad } from './serve.js'
 
 /** A server with RATE_LIMIT=2 that reports whom it sees. */
 async function serverBehind(TRUST_PROXY: string) {

@@ -2,7 +2,7 @@ import { BlockList, isIP } from 'node:net'
 import { verdictPolicies } from '@ratatosk/contracts'
 import { outAskingPrice } from '@ratatosk/protocol'
 import { duties, hasFaucet, watches } from '../roles.js'
-import { ruleOfProxies } from './proxy-rule.js'
+import { trustedProxies } from '../server/trusted-proxies.js'
 import type { Settings } from './schema.js'
 
 /** Rules that involve several settings: one message for each rule that is broken. */
@@ -294,4 +294,15 @@ function rulesOfContracts(settings: Settings): string[] {
     )
   }
   return problems
+}
+
+/** Of TRUST_PROXY, each part must be an address or a network. */
+function ruleOfProxies({ TRUST_PROXY }: Pick<Settings, 'TRUST_PROXY'>): string[] {
+  try {
+    trustedProxies(TRUST_PROXY)
+    return []
+  } catch (error) {
+    const part = error instanceof TypeError ? error.message : TRUST_PROXY
+    return [`TRUST_PROXY names "${part}": it must be an IP address, or a network such as 10.0.0.0/8.`]
+  }
 }

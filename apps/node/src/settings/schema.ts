@@ -12,7 +12,7 @@ import {
 import { endpointSettings, serverSettings } from './server-settings.js'
 
 /** Every setting by group, in the order of the documentation. */
-export const settingGroups = {
+const settingGroups = {
   'Role and network': roleSettings,
   'Operator access': accessSettings,
   Storage: storageSettings,
@@ -66,3 +66,35 @@ export type Settings = Validated & Required<NetworkDefaults>
 
 export type NetworkName = Settings['NETWORK']
 export type Role = Settings['NODE_ROLE']
+
+/**
+ * Documents all settings as Markdown: a heading and a table for each group.
+ *
+ * @example
+ * settingsTables().split('\n')[0] // '## Role and network'
+ */
+export function settingsTables(): string {
+  return Object.entries(settingGroups)
+    .map(([title, settings]) => `## ${title}\n\n${tableOf(settings as Record<string, NotedSchema>)}`)
+    .join('\n')
+}
+
+function tableOf(settings: Record<string, NotedSchema>): string {
+  const rows = Object.entries(settings).map(([name, notes]) => [
+    notes.secret ? `\`${name}\`, \`${name}_FILE\`` : `\`${name}\``,
+    defaultOf(notes),
+    meaningOf(notes),
+  ])
+  const lines = [['variable', 'default', 'meaning'], ['---', '---', '---'], ...rows]
+  return `${lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n')}\n`
+}
+
+function defaultOf(notes: NotedSchema): string {
+  if (notes.defaultNote !== undefined) return notes.defaultNote
+  return notes.default === undefined ? 'unset' : `\`${notes.default}\``
+}
+
+function meaningOf({ description, anyOf }: NotedSchema): string {
+  const choices = anyOf === undefined ? '' : `: ${anyOf.map((each) => `\`${each.const}\``).join(', ')}`
+  return `${description}${choices}`.replaceAll('|', '\\|')
+}

@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { maskedUrl, readSettings } from './read.js'
-import { settingsSchema } from './schema.js'
-import { settingsTables } from './table.js'
+import { settingsSchema, settingsTables } from './schema.js'
 import { phrase, preprod, problemsOf } from './test/problems-of.js'
 
 test('fills in every default', () => {

@@ -9,9 +9,8 @@ import { StartError } from '../errors.js'
 import { contractsOf } from '../layer1/settlement.js'
 import { maskedUrl } from '../settings/read.js'
 import type { Settings } from '../settings/schema.js'
-import { contextAt } from './ledger-version.js'
 import { beginAnew, devnetSchema } from './open-storage.js'
-import type { StoredHead } from './stored-ledger.js'
+import { contextAt, type StoredHead } from './stored-ledger.js'
 
 /**
  * Refuses a store whose blocks have another version or other contracts, as nothing can follow them; without

@@ -1,10 +1,9 @@
 import { createHash, randomBytes, randomInt } from 'node:crypto'
-import { chmod, readdir, readFile, readlink, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readdir, readFile, readlink, rm, stat, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { StartError } from '../errors.js'
-import { makeDirectory } from './make-directory.js'
 
 /** A directory that is locked for this process until it is released. */
 interface DataDirectory {
@@ -171,4 +170,44 @@ export function parseStatus(boot: string, stat: string): { start: string; ending
 
 function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : String(error)
+}
+
+/**
+ * Creates a directory and those above it; returns the first new one. Node's `recursive` never ends where the
+ * system reports an existing parent as missing, as below `/proc`.
+ */
+export async function makeDirectory(path: string, mode: number): Promise<string | undefined> {
+  try {
+    await mkdir(path, { mode })
+    return path
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error)) throw error
+    if (error.code === 'EEXIST' && (await stat(path)).isDirectory()) return undefined
+    if (error.code !== 'ENOENT' || dirname(path) === path) throw error
+    const created = await makeDirectory(dirname(path), mode)
+    try {
+      await mkdir(path, { mode })
+      return created ?? path
+    } catch (again) {
+      // Another process was faster.
+      if (!(await stat(path).catch(() => undefined))?.isDirectory()) throw again
+      return created
+    }
+  }
+}
+
+/** Where a restoration writes; it is renamed to the store as its last step. */
+export function restorationFolder(directory: string): string {
+  return join(directory, 'restoration')
+}
+
+/** Keeps a node from a new ledger beside an unfinished restoration. @throws StartError `NODE_DATA_DIR` */
+export async function refuseUnfinishedRestoration(directory: string): Promise<void> {
+  const folder = restorationFolder(directory)
+  if (!(await stat(folder).catch(() => undefined))) return
+  throw new StartError(
+    'NODE_DATA_DIR',
+    `"${folder}" is of a restoration that did not end. Run \`ratatosk restore\` again, which replaces it, ` +
+      'or remove it to begin a new ledger.',
+  )
 }

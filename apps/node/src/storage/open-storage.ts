@@ -1,10 +1,14 @@
+import { mkdir, rename, rm } from 'node:fs/promises'
 import { isDatabaseError } from '@ratatosk/database'
 import { type EmbeddedDatabase, openEmbedded } from '@ratatosk/database/embedded'
+import type { Log } from '@ratatosk/ports'
 import {
+  createSubmissionQueue,
   openQueueBackend,
   type QueueBackend,
   type QueueBackendOptions,
   type QueueWarning,
+  type SubmissionQueue,
 } from '@ratatosk/queue'
 import { isStoreError, openStore, readStored, type Store } from '@ratatosk/store'
 import type { Logger } from 'pino'
@@ -12,9 +16,7 @@ import type { NodeContext } from '../context.js'
 import { StartError } from '../errors.js'
 import { maskedUrl } from '../settings/read.js'
 import type { Settings } from '../settings/schema.js'
-import { takeDataDirectory } from './data-directory.js'
-import { logQueueErrors } from './queue-errors.js'
-import { refuseUnfinishedRestoration } from './restoration.js'
+import { refuseUnfinishedRestoration, takeDataDirectory } from './data-directory.js'
 import type { StoredHead } from './stored-ledger.js'
 
 /** The remedy for a store that this version cannot continue. */
@@ -205,4 +207,80 @@ const warnOfQueue =
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
+}
+
+/** Milliseconds until the same message is logged again. */
+const repeatMs = 30_000
+
+/** Logs a queue's errors. While its server does not answer, equal ones are one counted line in 30 seconds. */
+export function logQueueErrors(
+  log: Pick<Log, 'warn'>,
+  server: string,
+  now: () => number = () => performance.now(),
+): (error: Error) => void {
+  const seen = new Map<string, { readonly loggedAt: number; since: number }>()
+  return (err) => {
+    const time = now()
+    const known = seen.get(err.message)
+    if (known !== undefined && time < known.loggedAt + repeatMs) {
+      known.since++
+      return
+    }
+    for (const [message, { loggedAt }] of seen) if (time >= loggedAt + repeatMs) seen.delete(message)
+    seen.set(err.message, { loggedAt: time, since: 0 })
+    log.warn(
+      { err, ...(known?.since && { repeated: known.since }) },
+      `${server} failed in a call of the queue`,
+    )
+  }
+}
+
+/** Opens a rebuildable folder. A damaged one is moved aside, replacing the last, and opened anew. */
+export async function openRebuildable<Opened>(
+  path: string,
+  open: (path: string) => Promise<Opened>,
+  log: Logger,
+): Promise<Opened> {
+  // Where PostgreSQL runs as another user, others can pass through the folder above.
+  await mkdir(path, { mode: 0o700 }).catch(() => undefined)
+  try {
+    return await open(path)
+  } catch (err) {
+    if (!isDamage(err)) throw err
+    const movedTo = `${path}.damaged`
+    await rm(movedTo, { recursive: true, force: true })
+    await rename(path, movedTo)
+    log.warn({ err, path, movedTo }, 'Data that can be rebuilt are damaged: moved aside, and rebuilt')
+    return open(path)
+  }
+}
+
+/** Codes of folders that are damaged or hold something else, of the roots and of the follower's state. */
+const damage: readonly unknown[] = ['ROOTS_STORE_CORRUPT', 'TRIE_STORE_CORRUPT']
+
+function isDamage(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && damage.includes(error.code)
+}
+
+/** The clients' queue. The store notes failures of a queue in its database: the disk is the same. */
+export function openSubmissions(
+  settings: Settings,
+  { queue, store }: Pick<Storage, 'queue' | 'store'>,
+): SubmissionQueue {
+  const submissions = createSubmissionQueue(queue, {
+    maxWaiting: settings.QUEUE_MAX_WAITING,
+    maxWaitingBytes: settings.QUEUE_MAX_WAITING_BYTES,
+  })
+  if (settings.REDIS_URL !== undefined) return submissions
+  return {
+    ...submissions,
+    async add(cbor) {
+      try {
+        return await submissions.add(cbor)
+      } catch (error) {
+        store.noteFailure(error)
+        throw error
+      }
+    },
+  }
 }

@@ -21,8 +21,7 @@ import type { ValidationStats, ValidationWorker } from '@ratatosk/workers'
 import { type NodeContext, present } from '../context.js'
 import type { AdministratorKeys } from '../layer1/administrator-keys.js'
 import type { Settlement } from '../layer1/settlement.js'
-import type { Storage } from '../storage/open-storage.js'
-import { openRebuildable } from '../storage/rebuildable.js'
+import { openRebuildable, type Storage } from '../storage/open-storage.js'
 import { type RootsCalls, timeRoots } from './timed-roots.js'
 
 /** Commits and merges blocks, or stands by. Does not wait for layer 1. No `directory`: roots in memory. */

@@ -2,8 +2,7 @@ import { hostname } from 'node:os'
 import { createEvaluator } from '@ratatosk/ledger/plutus'
 import { createValidationWorker, reopenDeadLetters, type ValidationWorker } from '@ratatosk/workers'
 import type { NodeContext } from '../context.js'
-import type { Storage } from '../storage/open-storage.js'
-import { openSubmissions } from '../storage/submissions.js'
+import { openSubmissions, type Storage } from '../storage/open-storage.js'
 
 /** Starts to validate queued transactions; resolves once the worker accepts jobs. */
 export async function startValidation(

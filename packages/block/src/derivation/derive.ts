@@ -6,16 +6,24 @@ import {
   outputReferenceKey,
   type Transaction,
 } from '@ratatosk/ledger'
-import type { TrieOperation } from '@ratatosk/trie'
+import type { TrieEntry, TrieOperation } from '@ratatosk/trie'
 import type { BlockBody, BlockDiff, ProducedOutput } from '../body.js'
 import { BlockError, tooLarge } from '../errors.js'
 import { atOnce, inTurns, isStep, type Steps, sorting } from '../steps.js'
-import { createAppliedTransactions } from './applied-transactions.js'
-import { type ChunkRecord, createChunker, maxChunks } from './chunks.js'
-import { derivedBlock } from './derived-block.js'
+import { type ChunkRecord, chunkKey, createChunker, encodeChunkRecord, maxChunks } from './chunks.js'
+import { bytes, Column, whole } from './column.js'
 import { known, noPosition, OutputTable } from './output-table.js'
-import { type MovedParts, partsOf } from './parts.js'
-import type { Derivation, DerivedBlock, OutputHashes } from './types.js'
+import { type MovedParts, partsOf, type TransactionParts } from './parts.js'
+import {
+  decodeTransactionRecord,
+  encodeOutputRecord,
+  encodeTransactionRecord,
+  outputRecordLength,
+  transactionRecordLength as recordLength,
+  resolvedAt,
+  transactionKey,
+} from './records.js'
+import type { Derivation, DerivedBlock, DerivedOutput, OutputHashes } from './types.js'
 
 /** The largest index that an input can name. Map and body leave out an output beyond it. */
 const maxOutputIndex = 0xffff
@@ -288,4 +296,119 @@ function contradiction(
   position: number,
 ): BlockError {
   return new BlockError(code, message, { reference, position })
+}
+
+/** The transactions map of a block whose records are complete. */
+function derivedBlock(
+  outputs: OutputTable,
+  applied: AppliedTransactions,
+  chunks: readonly ChunkRecord[],
+): DerivedBlock {
+  function* moved(): Generator<DerivedOutput, void> {
+    for (let output = 0; output < outputs.size; output++)
+      if (outputs.isMoved(output)) yield outputs.derived(output)
+  }
+
+  function* chunkEntries(): Generator<TrieEntry, void> {
+    for (const [number, chunk] of chunks.entries()) yield [chunkKey(number), encodeChunkRecord(chunk)]
+  }
+
+  return {
+    get transactions() {
+      return Array.from({ length: applied.size }, (_, position) =>
+        decodeTransactionRecord(applied.record(position)),
+      )
+    },
+
+    chunks,
+
+    outputs: {
+      get(key) {
+        const output = outputs.find(key)
+        return output !== undefined && outputs.isMoved(output) ? outputs.derived(output) : undefined
+      },
+      values: moved,
+    },
+
+    *entries(): Generator<TrieEntry, void> {
+      for (let position = 0; position < applied.size; position++)
+        yield [transactionKey(position), applied.record(position).slice()]
+      yield* chunkEntries()
+      for (const output of moved()) yield [output.outref, encodeOutputRecord(output)]
+    },
+
+    *sharedEntries(): Generator<TrieEntry, void> {
+      // Views of a larger buffer, which native code reads without moving them first.
+      const memory = new Uint8Array(1024)
+      const [key, record] = [memory.subarray(0, 8), memory.subarray(8, 8 + outputRecordLength)]
+      for (let position = 0; position < applied.size; position++)
+        yield [transactionKey(position, key), applied.record(position)]
+      yield* chunkEntries()
+      for (let output = 0; output < outputs.size; output++)
+        if (outputs.isMoved(output))
+          yield [
+            outputs.outref(output),
+            encodeOutputRecord(outputs.derived(output), record),
+            outputs.knownPath(output),
+          ]
+    },
+  }
+}
+
+/** The records of a block's transactions, and the outputs they name; in columns, like {@link OutputTable}. */
+interface AppliedTransactions {
+  readonly size: number
+  /** Adds the next transaction. @param fee lovelace */
+  add(parts: Pick<TransactionParts, 'id' | 'witnessSet' | 'body'>, fee: bigint): void
+  /** Adds an output that the transaction added last names: its inputs, then its reference inputs. */
+  addResolved(output: number): void
+  /** Completes a record once the hashes of all outputs are known. */
+  resolve(position: number, outputs: OutputTable): void
+  record(position: number): Uint8Array
+}
+
+const unknown = new Uint8Array(32)
+
+function createAppliedTransactions(): AppliedTransactions {
+  const records = new Column(bytes, recordLength)
+  let size = 0
+  let feesSoFar = 0n
+  const resolved = new Column(whole)
+  let count = 0
+  /** Where the outputs of each transaction end in `resolved`. */
+  const ends = new Column(whole)
+  let hashes = new Uint8Array(1024)
+
+  return {
+    get size() {
+      return size
+    },
+
+    add({ id, witnessSet, body }, fee) {
+      const position = size++
+      feesSoFar = BigInt.asUintN(64, feesSoFar + fee)
+      const witnessSetHash = blake2b256(witnessSet)
+      const lengths = { bodyLength: body.length, witnessSetLength: witnessSet.length }
+      encodeTransactionRecord(
+        { kind: 'transaction', id, witnessSetHash, resolved: unknown, feesSoFar, ...lengths },
+        records.view(position),
+      )
+      ends.set(position, count)
+    },
+
+    addResolved(output) {
+      resolved.set(count++, output)
+      ends.set(size - 1, count)
+    },
+
+    resolve(position, outputs) {
+      const start = position === 0 ? 0 : ends.get(position - 1)
+      const length = 32 * (ends.get(position) - start)
+      if (length > hashes.length) hashes = new Uint8Array(2 * length)
+      for (let i = 0; 32 * i < length; i++) outputs.copyHash(resolved.get(start + i), hashes, 32 * i)
+      records.view(position).set(blake2b256(hashes.subarray(0, length)), resolvedAt)
+    },
+
+    record: (position) => records.view(position),
+  }
 }

@@ -1,3 +1,6 @@
+import type { FastifyReply } from 'fastify'
+import { encodeJsonParts } from '../json.js'
+import { bodyOf } from '../long-lists.js'
 import type { ListPart } from '../view/chain-view.js'
 import { BlockfrostError } from './errors.js'
 
@@ -30,4 +33,9 @@ function integer(name: string, text: string | undefined, fallback: number, most:
   if (value < 1) throw new BlockfrostError(400, `querystring/${name} must be >= 1`)
   if (value > most) throw new BlockfrostError(400, `querystring/${name} must be <= ${most}`)
   return value
+}
+
+/** Answers JSON that may be long: other work takes its turn while it is encoded. */
+export async function sendJson(reply: FastifyReply, value: unknown): Promise<FastifyReply> {
+  return reply.type('application/json; charset=utf-8').send(await bodyOf(encodeJsonParts(value)))
 }

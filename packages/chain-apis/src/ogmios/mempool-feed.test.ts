@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { chainWith } from '../test/served-chain.js'
 import type { ChainChange, MempoolEntry } from '../view/chain-view.js'
 import { createMempoolFeed } from './mempool-feed.js'
-import { createMempoolMonitor } from './mempool-monitor.js'
+import { createMempoolMonitor } from './session.js'
 
 /** A chain whose mempool grows by one transaction with each call of `accept`. */
 function growingChain() {

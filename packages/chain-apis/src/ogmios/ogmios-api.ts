@@ -7,16 +7,14 @@ import { clientOf } from '../client-signal.js'
 import { type ApiOptions, addFaultHook, garbage } from '../faults/fault-hook.js'
 import { encodeJson, encodeJsonParts } from '../json.js'
 import { maxRequestLength } from '../limits.js'
-import type { LongLists } from '../long-lists.js'
+import { bodyOf, type LongLists } from '../long-lists.js'
 import { epochLength, epochOf } from '../mainnet-values.js'
-import { bodyOf } from '../read-ahead.js'
-import { createTurns } from '../turns.js'
+import { turnLength } from '../pause.js'
 import type { OgmiosVersion } from '../versions.js'
 import { createBlockReader } from './block-reader.js'
 import { createMempoolFeed } from './mempool-feed.js'
 import { networkName, tipJson, utcTime } from './queries.js'
 import { failure, RpcError, type RpcRequest, type RpcResponse, readRequest, unavailable } from './rpc.js'
-import { createSender, type Send } from './sender.js'
 import { createSession, operationOf, type Session } from './session.js'
 
 const json = 'application/json; charset=utf-8'
@@ -205,4 +203,109 @@ function parse(message: string): RpcRequest | RpcError {
     if (error instanceof RpcError) return error
     throw error
   }
+}
+
+/**
+ * Sends a message, whole or in parts, after those before it. Resolves when the connection has taken it, so
+ * that a client that does not read gets no further responses.
+ */
+type Send = (message: string | AsyncIterable<string | Buffer>) => Promise<void>
+
+/** Bytes of a message that are sent at a time, as one fragment. */
+const fragmentLength = 64 * 1024
+
+/** @param stallTimeoutMs time for which the connection may not take a fragment; then it is closed */
+function createSender(socket: WebSocket, stallTimeoutMs: number): Send {
+  const sending = new Mutex()
+
+  function sendFragment(bytes: Buffer, fin: boolean): Promise<void> {
+    return new Promise((resolve) => {
+      let isTaken = false
+      // After the sockets were written to: a turn of the event loop may have been late.
+      const check = () => {
+        if (!isTaken) socket.terminate()
+      }
+      const timer = setTimeout(() => setImmediate(check), stallTimeoutMs)
+      // An error means that the connection is closed, which ends the session.
+      socket.send(bytes, { binary: false, fin }, () => {
+        isTaken = true
+        clearTimeout(timer)
+        resolve()
+      })
+    })
+  }
+
+  return (message) =>
+    sending.runExclusive(async () => {
+      // Small parts share a fragment. The last one says so, and it is known when the parts have ended.
+      let held: Buffer[] = []
+      let length = 0
+      for await (const part of typeof message === 'string' ? [message] : message) {
+        // Before each part, also an empty one: leaving the loop ends what makes the parts.
+        if (socket.readyState !== socket.OPEN) return
+        for (const bytes of fragmentsOf(part)) {
+          if (length + bytes.length > fragmentLength) {
+            await sendFragment(joined(held), false)
+            held = []
+            length = 0
+          }
+          held.push(bytes)
+          length += bytes.length
+        }
+      }
+      if (length > 0) await sendFragment(joined(held), true)
+    })
+}
+
+/** Parts as one buffer; a part alone is not copied. */
+const joined = (parts: readonly Buffer[]): Buffer =>
+  parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts)
+
+function fragmentsOf(part: string | Buffer): Buffer[] {
+  const bytes = typeof part === 'string' ? Buffer.from(part) : part
+  const fragments: Buffer[] = []
+  for (let start = 0; start < bytes.length; start += fragmentLength)
+    fragments.push(bytes.subarray(start, start + fragmentLength))
+  return fragments
+}
+
+/**
+ * Spreads the work of many clients over turns of the event loop, by a function to await before each piece:
+ * callers go on in order, and after 10 ms the rest follows in the next turn.
+ */
+export function createTurns(): () => Promise<void> {
+  const waiting = new Set<() => void>()
+  /** Whether a step is due in this turn. */
+  let stepping = false
+  /** When the first of this turn went on, in milliseconds of `performance.now()`. */
+  let began: number | undefined
+
+  /** After the one before has worked, as far as it waits for nothing. */
+  function stepSoon(): void {
+    stepping = true
+    queueMicrotask(() => process.nextTick(step))
+  }
+
+  function step(): void {
+    stepping = false
+    const [oldest] = waiting
+    if (oldest === undefined) return
+    if (began === undefined) setImmediate(nextTurn)
+    began ??= performance.now()
+    if (performance.now() - began >= turnLength) return
+    waiting.delete(oldest)
+    stepSoon()
+    oldest()
+  }
+
+  function nextTurn(): void {
+    began = undefined
+    step()
+  }
+
+  return () =>
+    new Promise((resolve) => {
+      waiting.add(resolve)
+      if (!stepping) stepSoon()
+    })
 }

@@ -1,15 +1,24 @@
 import type { ConnectedClient } from '../client-signal.js'
 import { isChainUnavailable } from '../errors.js'
 import type { FaultOperation } from '../faults/faults.js'
+import { maxPoints } from '../limits.js'
 import type { LongLists } from '../long-lists.js'
 import type { OgmiosVersion } from '../versions.js'
-import type { ChainView } from '../view/chain-view.js'
+import type { ChainBlock, ChainChange, ChainTip, ChainView } from '../view/chain-view.js'
 import type { BlockReader } from './block-reader.js'
-import { createChainSync } from './chain-sync.js'
-import type { MempoolFeed } from './mempool-feed.js'
-import { createMempoolMonitor } from './mempool-monitor.js'
-import { pointJson, queries, readPoint, unspentOutputs } from './queries.js'
-import { failure, RpcError, type RpcRequest, type RpcResponse, success, unavailable } from './rpc.js'
+import { transactionJson } from './json/transaction-json.js'
+import type { MempoolFeed, MempoolSnapshot } from './mempool-feed.js'
+import { pointJson, queries, readPoint, tipJson, unspentOutputs } from './queries.js'
+import {
+  checkList,
+  failure,
+  invalidParams,
+  RpcError,
+  type RpcRequest,
+  type RpcResponse,
+  success,
+  unavailable,
+} from './rpc.js'
 import { evaluateTransaction, submitTransaction } from './transactions.js'
 
 /** One connection: its methods, and the state that they share between requests. */
@@ -98,4 +107,182 @@ async function acquireLedgerState(chain: ChainView, point: unknown): Promise<unk
     throw new RpcError(2000, 'Failed to acquire the requested point.', 'Only the tip can be acquired.')
   }
   return { acquired: 'ledgerState', point: pointJson(tip) }
+}
+
+/** Mempool monitoring of one connection: a snapshot of the mempool, read one transaction at a time. */
+interface MempoolMonitor {
+  /** Takes a snapshot. If the connection already has one, waits until the mempool differs from it. */
+  acquireMempool(): Promise<unknown>
+  nextTransaction(params: RpcRequest['params']): Promise<unknown>
+  hasTransaction(params: RpcRequest['params']): unknown
+  sizeOfMempool(): unknown
+  releaseMempool(): unknown
+  close(): void
+}
+
+export function createMempoolMonitor(
+  chain: ChainView,
+  mempool: MempoolFeed,
+  version: OgmiosVersion = '6',
+): MempoolMonitor {
+  let snapshot: MempoolSnapshot | undefined
+  let position = 0
+  let wake: (() => void) | undefined
+  let closed = false
+  let unsubscribe: (() => void) | undefined
+
+  function acquired(): MempoolSnapshot {
+    if (snapshot === undefined) throw new RpcError(4000, 'You must acquire a mempool snapshot first.')
+    return snapshot
+  }
+
+  return {
+    async acquireMempool() {
+      unsubscribe ??= mempool.subscribe(() => wake?.())
+      while (!closed) {
+        const changed = new Promise<void>((resolve) => {
+          wake = resolve
+        })
+        const current = await mempool.read()
+        if (snapshot !== current) {
+          snapshot = current
+          position = 0
+          return { acquired: 'mempool', slot: chain.currentSlot() }
+        }
+        await changed
+      }
+      return undefined
+    },
+    async nextTransaction({ fields }) {
+      const next = acquired().entries[position++]
+      if (next === undefined) return { transaction: null }
+      if (fields !== 'all') return { transaction: { id: next.hash } }
+      const found = await chain.transaction(next.hash)
+      return {
+        transaction:
+          found === undefined ? { id: next.hash } : transactionJson(found.transaction.transaction, version),
+      }
+    },
+    hasTransaction({ id }) {
+      if (typeof id !== 'string') throw invalidParams('"id" must be a string.')
+      return acquired().entries.some(({ hash }) => hash === id)
+    },
+    sizeOfMempool() {
+      const { entries, bytes } = acquired()
+      return {
+        maxCapacity: { bytes: 2 * chain.maxBlockSize },
+        currentSize: { bytes },
+        transactions: { count: entries.length },
+      }
+    },
+    releaseMempool() {
+      acquired()
+      snapshot = undefined
+      return { released: 'mempool' }
+    },
+    close() {
+      closed = true
+      unsubscribe?.()
+      wake?.()
+    },
+  }
+}
+
+/** Chain synchronization of one connection: its cursor, and a wait for the next block. */
+interface ChainSync {
+  findIntersection(params: RpcRequest['params']): Promise<unknown>
+  nextBlock(): Promise<unknown>
+  close(): void
+}
+
+function createChainSync(chain: ChainView, blocks: BlockReader): ChainSync {
+  const origin: ChainTip = { height: 0, slot: 0n, hash: chain.genesisHash }
+  let cursor = origin
+  // True at the start and after an intersection or roll-back: the next response says where the cursor is.
+  let movedBack = true
+  let wake: (() => void) | undefined
+  let closed = false
+
+  let unsubscribe: (() => void) | undefined
+  const listen = () => {
+    unsubscribe ??= chain.subscribe(follow)
+  }
+
+  function follow(event: ChainChange): void {
+    if (event.type === 'roll-back' && event.to !== undefined && event.to.height < cursor.height) {
+      cursor = event.to
+      movedBack = true
+    }
+    if (event.type === 'roll-back' || event.type === 'block') wake?.()
+  }
+
+  async function find(point: unknown): Promise<ChainTip | undefined> {
+    const wanted = readPoint(point)
+    if (wanted === 'origin') return origin
+    const block = await chain.block(wanted.hash)
+    if (block === undefined || block.slot < wanted.slot) return undefined
+    // An open block has the current slot, so its slot grows.
+    if (block.open !== true && block.slot !== wanted.slot) return undefined
+    return { height: block.height, slot: wanted.slot, hash: block.hash }
+  }
+
+  /** Where synchronization continues from a point: the point itself, or the block before one that is open. */
+  async function closedAt(point: ChainTip): Promise<ChainTip> {
+    const block = await chain.block(point.hash)
+    if (block?.open !== true) return point
+    const previous = await chain.block(block.previous)
+    return previous === undefined ? origin : tipOf(previous)
+  }
+
+  return {
+    async findIntersection({ points = ['origin'] }) {
+      checkList('points', points, maxPoints)
+      listen()
+      const tip = tipJson(await chain.tip())
+      for (const point of points) {
+        if (closed) break
+        const found = await find(point)
+        if (found === undefined) continue
+        cursor = await closedAt(found)
+        movedBack = true
+        return { intersection: pointJson(found), tip }
+      }
+      throw new RpcError(1000, 'No intersection found.', { tip })
+    },
+    async nextBlock() {
+      listen()
+      while (!closed) {
+        const changed = new Promise<void>((resolve) => {
+          wake = resolve
+        })
+        const tip = tipJson(await chain.tip())
+        if (closed) return undefined
+        if (movedBack) {
+          movedBack = false
+          return { direction: 'backward', point: pointJson(cursor), tip }
+        }
+        const block = await chain.blockAfter(cursor.height)
+        if (block !== undefined && block.open !== true && !movedBack) {
+          const body = await blocks.read(block, () => !closed)
+          // A block that was removed while it was read is not delivered.
+          if (body !== undefined && !movedBack) {
+            cursor = tipOf(block)
+            return { direction: 'forward', block: body, tip }
+          }
+          continue
+        }
+        if (!movedBack) await changed
+      }
+      return undefined
+    },
+    close() {
+      closed = true
+      unsubscribe?.()
+      wake?.()
+    },
+  }
+}
+
+function tipOf({ height, slot, hash }: ChainBlock): ChainTip {
+  return { height, slot, hash }
 }

@@ -7,9 +7,14 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { ProofStep } from '../api.js'
 import { blake2b } from './blake2b.js'
-import { toHex } from './hex.js'
-import { headerHashOf, InvalidProofError, verifyTransactionProof, verifyUtxoProof } from './index.js'
-import { rootOf } from './merkle.js'
+import {
+  headerHashOf,
+  InvalidProofError,
+  rootOf,
+  toHex,
+  verifyTransactionProof,
+  verifyUtxoProof,
+} from './index.js'
 
 /** Proofs; `RATATOSK_PROOFS=10000` is the long run. */
 const runs = Number(process.env.RATATOSK_PROOFS ?? 50)

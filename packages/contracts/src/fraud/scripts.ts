@@ -1,7 +1,6 @@
 import { type CostModels, languageViews, scriptHash } from '@ratatosk/ledger'
 import { ContractsError } from '../errors.js'
-import { applyParameters, type PlutusScript } from '../script/apply.js'
-import { compiledCode, type ValidatorTitle } from '../script/blueprint.js'
+import { applyParameters, compiledCode, type PlutusScript, type ValidatorTitle } from '../script/apply.js'
 import type { ProvableRules } from './rules.js'
 
 /**

@@ -1,5 +1,6 @@
+import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { toHex } from '@ratatosk/cbor'
+import { fromHex, toHex } from '@ratatosk/cbor'
 import { blake2b256, scriptHash } from '@ratatosk/ledger'
 import { encodePlutusData, type PlutusData } from '@ratatosk/ledger/plutus-data'
 
@@ -34,4 +35,27 @@ export function applyParameters(compiledCode: Uint8Array, parameters: readonly P
   const [oldest] = applied.keys()
   if (applied.size > mostApplied && oldest !== undefined) applied.delete(oldest)
   return script
+}
+
+/** The fields that this package reads of its CIP-57 blueprint. */
+interface Blueprint {
+  readonly validators: readonly { readonly title: string; readonly compiledCode: string }[]
+}
+
+const blueprint: Blueprint = JSON.parse(readFileSync(new URL('../../plutus.json', import.meta.url), 'utf8'))
+
+export type ValidatorTitle =
+  | 'state_queue'
+  | 'operator_registry'
+  | 'ledger_fraud'
+  | 'transaction_fraud'
+  | 'transaction_fraud_11'
+  | 'witness_fraud'
+  | 'summons'
+
+/** A CBOR byte string that holds the flat program, not yet applied to its parameters. */
+export function compiledCode(validator: ValidatorTitle): Uint8Array {
+  const found = blueprint.validators.find(({ title }) => title === `${validator}.mint`)
+  if (found === undefined) throw new ReferenceError(`The blueprint has no ${validator}`)
+  return fromHex(found.compiledCode)
 }

@@ -4,7 +4,7 @@ import { scriptHash } from '@ratatosk/ledger'
 import { describe, expect, it } from 'vitest'
 import { ChunkFlaw, LedgerFraud, TransactionFraud, WitnessFraud } from '../fraud/layout.js'
 import { blueprint } from '../validators/blueprint.js'
-import { compiledCode } from './blueprint.js'
+import { compiledCode } from './apply.js'
 import { operatorRegistryScript, renouncedAdministrator, stateQueueScript } from './scripts.js'
 
 const hash = new Uint8Array(28).fill(1)

@@ -4,8 +4,7 @@ import { constr } from '@ratatosk/ledger/plutus-data'
 import { registryTokenName } from '../datum/registry.js'
 import { rootTokenName } from '../datum/state-queue.js'
 import { ContractsError } from '../errors.js'
-import { applyParameters, type PlutusScript } from './apply.js'
-import { compiledCode } from './blueprint.js'
+import { applyParameters, compiledCode, type PlutusScript } from './apply.js'
 
 /** The parameters of the state queue's script. Each set of parameters gives another script hash. */
 export interface QueueParameters {

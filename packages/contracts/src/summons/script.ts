@@ -1,6 +1,5 @@
 import { ContractsError } from '../errors.js'
-import { applyParameters, type PlutusScript } from '../script/apply.js'
-import { compiledCode } from '../script/blueprint.js'
+import { applyParameters, compiledCode, type PlutusScript } from '../script/apply.js'
 
 /** The parameters of the summons. Each set of parameters gives another script hash. */
 export interface SummonsParameters {

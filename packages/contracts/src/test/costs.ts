@@ -1,19 +1,46 @@
-import { decodeTransaction, decodeTransactionOutput, minimumLovelace } from '@ratatosk/ledger'
+import { encodeWitnessFraudProof, type WitnessFraudProof } from '@ratatosk/fraud'
+import { blake2b256, decodeTransaction, decodeTransactionOutput, minimumLovelace } from '@ratatosk/ledger'
 import { createMemoryStore, createTrie } from '@ratatosk/trie'
 import type { ProvableRules } from '../fraud/rules.js'
-import { ledgerFraudScript, transactionFraudScript, witnessFraudScript } from '../fraud/scripts.js'
-import type { PlutusScript } from '../script/apply.js'
+import {
+  languageParameters,
+  ledgerFraudScript,
+  transactionFraudScript,
+  witnessFraudScript,
+} from '../fraud/scripts.js'
+import { applyParameters, type PlutusScript } from '../script/apply.js'
 import { complete } from './complete.js'
 import { engines, parameters } from './evaluate.js'
-import { second } from './fraud/blocks.js'
+import { blockOf, outputRecord, payment, second } from './fraud/blocks.js'
+import { scriptOf } from './fraud/engines.js'
+import { fillers, measuredSizes } from './fraud/fillers.js'
 import { proveManyLies } from './fraud/ledger/costs.js'
 import { measureProof, type ProvenLie } from './fraud/measure-proof.js'
-import { partsOf } from './fraud/proof-parts.js'
 import { proveTransactionLies } from './fraud/transaction/costs.js'
-import { ordinaryTransactions } from './fraud/transaction/ordinary.js'
+import {
+  multisig,
+  type OrdinaryFraud,
+  ordinaryCoins,
+  ordinaryTransactions,
+} from './fraud/transaction/ordinary.js'
 import { rules } from './fraud/transaction/transactions.js'
-import { proveManyWitnessLies, richTransaction } from './fraud/witness/costs.js'
+import { needs, places, prove } from './fraud/witness/lies.js'
+import {
+  bob,
+  carol,
+  coinsBefore,
+  datumA,
+  datumB,
+  erin,
+  everything,
+  locker,
+  minter,
+  referenced,
+  vault,
+} from './fraud/witness/story.js'
+import { hashOf, witnessed } from './fraud/witness/witnessed.js'
 import { worstRows } from './fraud/worst/measure.js'
+import { instrumentedBuild } from './instrumented-build.js'
 import { checkOnChain } from './mpf/proofs.js'
 import {
   burnedBlocks,
@@ -27,7 +54,7 @@ import * as registry from './registry/scenarios.js'
 import { summonsTransactions } from './summons/costs.js'
 import { encodeOutput, type TestTransaction } from './transaction.js'
 import { priceOf, referenceFee, removalByProof, verdictRows } from './verdict-costs.js'
-import { createWorld, wallet } from './world.js'
+import { createWorld, operator, wallet } from './world.js'
 
 const { scalus } = engines
 const world = createWorld()
@@ -242,4 +269,117 @@ function proofRows(): string[] {
       ada(priceOf(units)),
     )
   })
+}
+
+/** The parts that use the memory of a proof, in units of memory. */
+interface ProofParts {
+  readonly what: string
+  readonly memory: bigint
+  /** Proofs that maps of the header have a key, or lack it. */
+  readonly maps: bigint
+  /** The condition that makes it a fraud, with what it reads of the transaction. */
+  readonly condition: bigint
+  /** Finding what the proof names in the transaction and in the redeemer, the header and hashes. */
+  readonly rest: bigint
+}
+
+const rulesOfMaps = new Set([
+  'transaction-is-in-block',
+  'output-record-is-in-block',
+  'unspent-output-is-proven',
+])
+
+/** The rules that are the fraud itself. */
+const conditions = new Set([
+  'recorded-hash-is-wrong',
+  'native-script-fails',
+  'script-is-not-referenced',
+  'script-is-not-witnessed',
+  'redeemer-is-missing',
+  'input-has-redeemer',
+  'datum-is-missing',
+  'script-data-hash-is-wrong',
+])
+
+const policies = [
+  { title: 'ledger_fraud', script: ledgerFraudScript(), of: [] },
+  { title: 'witness_fraud', script: witnessFraudScript(parameters), of: languageParameters(parameters) },
+] as const
+
+/** Measures parts of proofs: a part is what a proof costs less if the script skips its rules. */
+function partsOf(proofs: readonly ProvenLie[]): ProofParts[] {
+  return policies.flatMap(({ title, script, of }) => {
+    const { program, rules } = instrumentedBuild(title)
+    const skipping = (place: number) => applyParameters(scriptOf(program).bytes, [BigInt(place), ...of])
+    return proofs
+      .filter((proof) => Buffer.from(proof.script.hash).equals(script.hash))
+      .map((proof) => {
+        const { what, memory } = measureProof(proof)
+        const whole = measureProof({ ...proof, script: skipping(-1) }).memory
+        const costOf = (names: ReadonlySet<string>) =>
+          rules
+            .flatMap((rule, place) => (names.has(rule) ? [place] : []))
+            .reduce(
+              (sum, place) => sum + whole - measureProof({ ...proof, script: skipping(place) }).memory,
+              0n,
+            )
+        const [maps, condition] = [costOf(rulesOfMaps), costOf(conditions)]
+        return { what, memory, maps, condition, rest: memory - maps - condition }
+      })
+  })
+}
+
+const { signers, redeemers } = everything
+/** A transaction that needs every kind of witness, and lacks one of each. */
+const richTransaction = witnessed({
+  ...everything,
+  signers: signers.filter((key) => key !== erin && key !== bob),
+  signed: (key, id) => (key === carol ? new Uint8Array(32) : id),
+  plutus: [locker],
+  redeemers: redeemers.filter((_, index) => index !== 1),
+  datums: [datumB],
+  scriptDataHash: blake2b256(datumA),
+})
+
+/** The rich transaction, and ordinary transactions, each of which lacks one witness. */
+function manyLies() {
+  const outputs = new Map([...coinsBefore(), ...ordinaryCoins()])
+  const transactions = [richTransaction, ...ordinaryTransactions].map(({ cbor }) => cbor)
+  return blockOf(transactions, outputs, {
+    entries(entries) {
+      for (const key of fillers(measuredSizes.entries, [...entries.keys()]))
+        entries.set(key, outputRecord(0n, 1n, payment(1, 2_000_000n)))
+    },
+    header: { operatorVkey: operator.hash },
+  })
+}
+
+/** One proof of each kind, in a block with a map of {@link measuredSizes}. */
+function proveManyWitnessLies(): ProvenLie[] {
+  const block = manyLies()
+  const { spent, minted } = needs
+  const placeOf = (fraud: OrdinaryFraud) =>
+    1 + ordinaryTransactions.findIndex((transaction) => transaction.fraud === fraud)
+  const proofs: readonly (readonly [what: string, proof: WitnessFraudProof])[] = [
+    ['`invalidSignature`', prove.invalidSignature(0, 1)(block)],
+    ['`missingSignature`', prove.missingSignature(0, spent(places.erins))(block)],
+    ['`nativeScriptFails`', prove.nativeScriptFails(placeOf('nativeScriptFails'), spent(0), multisig)(block)],
+    ['`nativeScriptFails`, rich', prove.nativeScriptFails(0, spent(places.vault), vault)(block)],
+    ['`scriptMissing`', prove.scriptMissing(placeOf('scriptMissing'), spent(0))(block)],
+    ['`scriptMissing`, rich', prove.scriptMissing(0, minted(hashOf(minter)))(block)],
+    ['`redeemerMissing`', prove.redeemerMissing(placeOf('redeemerMissing'), spent(0), locker)(block)],
+    ['`redeemerMissing`, rich', prove.redeemerMissing(0, spent(places.lockedByReference), referenced)(block)],
+    ['`datumMissing`', prove.datumMissing(placeOf('datumMissing'), 0)(block)],
+    ['`datumMissing`, rich', prove.datumMissing(0, places.locked)(block)],
+    ['`wrongScriptDataHash`', prove.wrongScriptDataHash(placeOf('wrongScriptDataHash'))(block)],
+    ['`wrongScriptDataHash`, rich', prove.wrongScriptDataHash(0)(block)],
+  ]
+  const { header } = block
+  const script = witnessFraudScript(parameters)
+  return proofs.map(([what, proof]) => ({
+    what,
+    header,
+    script,
+    redeemer: encodeWitnessFraudProof(header, proof),
+  }))
 }

@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { ValidatorTitle } from '../script/blueprint.js'
+import type { ValidatorTitle } from '../script/apply.js'
 import type { Breach } from './breach.js'
 import { casesOf } from './evaluate.js'
 import { openEngines } from './fraud/engines.js'
-import { type Instrumented, instrument } from './instrumented.js'
+import { instrumentedBuild } from './instrumented-build.js'
 import type { TestTransaction } from './transaction.js'
-import { createWorld, type World } from './world.js'
+import { createWorld, type World, type WorldOptions } from './world.js'
 
 /**
  * Declares the tests of a validator. Every engine accepts the scenarios and refuses the breaches. The
@@ -47,4 +47,30 @@ export function judgeRules(
       expect(await run(rule)).toMatchObject({ ok: true })
     })
   })
+}
+
+/** A validator that traces the rules it evaluates and can skip one. Compiling it takes seconds. */
+interface Instrumented {
+  /** The names of the rules, in the order of evaluation. */
+  readonly rules: readonly string[]
+  /** The world with the validator in place of the published one; `rule` is skipped. */
+  without(rule?: string, options?: WorldOptions): World
+}
+
+function instrument(title: ValidatorTitle): Instrumented {
+  const { program, rules } = instrumentedBuild(title)
+  const worlds = new Map<string, World>()
+  return {
+    rules,
+    without(rule, options) {
+      const place = rule === undefined ? -1 : rules.indexOf(rule)
+      if (rule !== undefined && place < 0) throw new RangeError(`There is no rule ${rule}`)
+      const create = () =>
+        createWorld({ ...options, variants: { [title]: { program, leading: [BigInt(place)] } } })
+      if (options !== undefined) return create()
+      const world = worlds.get(rule ?? '') ?? create()
+      worlds.set(rule ?? '', world)
+      return world
+    },
+  }
 }

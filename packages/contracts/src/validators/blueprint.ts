@@ -1,8 +1,11 @@
 import { CborWriter, toHex } from '@ratatosk/cbor'
 import { scriptHash } from '@ratatosk/ledger'
 import { type Compiled, compileValidator } from './compile.js'
-import { definitions } from './definitions/definitions.js'
+import { fraudProofDefinitions } from './definitions/fraud-proofs.js'
+import { queueDefinitions } from './definitions/queue.js'
 import { reference } from './definitions/reference.js'
+import { registryDefinitions } from './definitions/registry.js'
+import { summonsDefinitions } from './definitions/summons.js'
 
 /** The CIP-57 blueprint of all scripts, as `plutus.json` has it. */
 export function blueprint(): object {
@@ -130,3 +133,10 @@ function policyEntry(
 
 const parameterEntries = (parameters: Interface['parameters']) =>
   parameters.map(([title, type]) => ({ title, schema: reference(type) }))
+
+const definitions = {
+  ...queueDefinitions,
+  ...fraudProofDefinitions,
+  ...registryDefinitions,
+  ...summonsDefinitions,
+}

@@ -1,5 +1,5 @@
 import { compile, type PType, type Term } from '@harmoniclabs/plu-ts'
-import type { ValidatorTitle } from '../script/blueprint.js'
+import type { ValidatorTitle } from '../script/apply.js'
 import { unIData } from './core/builtins.js'
 import { createInstrumentedRuleBook, createRuleBook, type RuleBook } from './core/rules.js'
 import { type Data, lambda, linked, type Unit } from './core/term.js'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createSchedule } from './schedule.js'
+import { createSchedule } from './create-forwarder.js'
 
 const id = (text: string): Uint8Array => new TextEncoder().encode(text)
 

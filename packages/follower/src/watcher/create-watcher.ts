@@ -1,9 +1,11 @@
+import { randomBytes } from 'node:crypto'
+import { hostname } from 'node:os'
 import { setTimeout as pause } from 'node:timers/promises'
 import { decodeHeader } from '@ratatosk/block'
 import { BytesMap, BytesSet, equalBytes } from '@ratatosk/cbor'
 import { isLayer1Error } from '@ratatosk/layer1'
 import { type StateQueue, soundRoot } from '@ratatosk/protocol'
-import type { VerdictRecord } from '@ratatosk/store'
+import type { HeldLease, VerdictRecord } from '@ratatosk/store'
 import { emptyRoot } from '@ratatosk/trie'
 import { conclude, settleValid } from './conclude.js'
 import type { Job, Lack, Missing, WatcherContext } from './context.js'
@@ -15,7 +17,6 @@ import { advanceRemoval } from './remove.js'
 import { follow, removalsOf } from './send.js'
 import { createSummonsLine, summonChunk, verdictAbout } from './summon.js'
 import { sweepBonds } from './sweep.js'
-import { openTurn } from './turn.js'
 import type { DisputedBlock, Watcher, WatcherOptions } from './types.js'
 import { advanceUnavailable } from './unavailable.js'
 
@@ -297,4 +298,33 @@ export function createWatcher(options: WatcherOptions): Watcher {
 
 function fieldsOf({ headerHash, height, reason }: DisputedBlock): DisputedBlock {
   return { headerHash, height, reason }
+}
+
+/** The turn of one of the processes that share a store and a wallet. */
+interface Turn {
+  /** Takes the turn, or keeps it. @returns why this process may not use the wallet; undefined if it may */
+  obstacle(): Promise<string | undefined>
+  release(): Promise<void>
+}
+
+/** Without a lease, this process is the only one. */
+function openTurn({ lease, log }: Pick<WatcherOptions, 'lease' | 'log'>): Turn {
+  const holder = `${hostname()}/${process.pid}/${randomBytes(3).toString('hex')}`
+  let held: HeldLease | undefined
+  let reason: string | undefined
+  return {
+    async obstacle() {
+      if (lease === undefined || held?.lost.aborted === false) return undefined
+      const { leases, ttlMs } = lease
+      held = await leases.hold('watcher', holder, ttlMs)
+      const other = held === undefined ? await leases.current('watcher') : undefined
+      const was = reason
+      reason =
+        held === undefined ? `Another process of this store watches: ${other?.holder ?? ''}` : undefined
+      if (reason !== undefined && was === undefined) log.info({ holder: other?.holder }, reason)
+      if (reason === undefined && was !== undefined) log.info({ holder }, 'This process watches now')
+      return reason
+    },
+    release: async () => held?.release(),
+  }
 }

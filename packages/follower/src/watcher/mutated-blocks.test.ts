@@ -1,12 +1,15 @@
 import {
+  type ArchivedBlock,
   blockVersion,
   genesisHeaderHash,
   type Header,
   headerHash,
+  type NewArchivedBlock,
   partsOf,
   type ReadBody,
+  type WritableArchive,
 } from '@ratatosk/block'
-import { concatBytes, fromHex, toHex } from '@ratatosk/cbor'
+import { concatBytes, equalBytes, fromHex, toHex } from '@ratatosk/cbor'
 import { verdictPolicies } from '@ratatosk/contracts'
 import { accuse, movedParts } from '@ratatosk/fraud'
 import { encodeOutputReference, scriptHash } from '@ratatosk/ledger'
@@ -24,7 +27,6 @@ import { type RichPart, richTransaction } from '../../../fraud/dist/test/rich.js
 import { coin, signedTheft, type Theft, theft } from '../../../fraud/dist/test/theft.js'
 import { holding, undecodedOf } from '../../../fraud/dist/test/undecoded.js'
 import { createFollower, type InvalidBlock } from '../index.js'
-import { createMemoryArchive } from './test/memory-archive.js'
 import { genesisOf, served, silent } from './test/real-follower.js'
 
 /*
@@ -212,3 +214,28 @@ describe('outputs that are shorter than any', () => {
     },
   )
 })
+
+function createMemoryArchive(): WritableArchive {
+  let blocks: readonly NewArchivedBlock[] = []
+  const byHash = async (hash: Uint8Array) => blocks.find(({ headerHash }) => equalBytes(headerHash, hash))
+  return {
+    byHash,
+    byHeight: async (height) => blocks.find((block) => block.height === height),
+    range: async (from, to) => blocks.filter(({ height }) => height >= from && height <= to),
+    async *body(hash) {
+      const found = await byHash(hash)
+      if (found === undefined) throw new Error('The archive lacks the block')
+      yield found.body
+    },
+    tip: async (): Promise<ArchivedBlock | undefined> => blocks.at(-1),
+    async put(more) {
+      blocks = [...blocks, ...more]
+    },
+    async markMerged(height) {
+      blocks = blocks.map((block) => ({ ...block, merged: block.height <= height }))
+    },
+    async removeFrom(height) {
+      blocks = blocks.filter((block) => block.height < height)
+    },
+  }
+}

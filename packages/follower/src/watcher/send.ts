@@ -1,10 +1,9 @@
-import { BytesSet, toHex } from '@ratatosk/cbor'
-import { isLayer1Error } from '@ratatosk/layer1'
+import { BytesSet, equalBytes, toHex } from '@ratatosk/cbor'
+import { isLayer1Error, missingInputs } from '@ratatosk/layer1'
 import { decodeTransaction, type Transaction } from '@ratatosk/ledger'
 import { type BuiltTransaction, isWalletError, type TransactionDraft } from '@ratatosk/ledger/builder'
 import type { RecordedTransaction, VerdictRecord, VerdictStage } from '@ratatosk/store'
 import type { InFlight, OwnTransaction, WatcherContext } from './context.js'
-import { isExpired, isOvertaken } from './dead.js'
 import { sparedOf } from './spared.js'
 
 const hourMs = 3_600_000
@@ -213,5 +212,30 @@ async function isWithinBudget(context: WatcherContext, lovelace: bigint): Promis
   if (spent + lovelace <= most) return true
   const reason = `The next transaction takes ${lovelace} lovelace, after ${spent} of ${most} in this hour`
   context.lacks({ code: 'WATCHER_BUDGET_SPENT', reason })
+  return false
+}
+
+/** Whether an unknown transaction has expired. `perhaps`: the answer may be older than the tip. */
+async function isExpired(
+  { layer1, signal, lagMs }: WatcherContext,
+  { body: { validityInterval } }: Transaction,
+  slot: bigint,
+): Promise<'yes' | 'perhaps' | 'no'> {
+  const { invalidHereafter } = validityInterval
+  if (invalidHereafter === undefined || slot < invalidHereafter) return 'no'
+  const { slotLength } = await layer1.slots({ signal })
+  return slot >= invalidHereafter + BigInt(Math.ceil(lagMs / slotLength)) ? 'yes' : 'perhaps'
+}
+
+/** Whether another included transaction uses one of its inputs. A missing output proves nothing. */
+async function isOvertaken(
+  { layer1, wallet, signal }: WatcherContext,
+  transaction: Transaction,
+): Promise<boolean> {
+  const missing = await missingInputs(layer1, (id) => wallet.isInFlight(id), transaction, { signal })
+  for (const reference of missing) {
+    const spending = await layer1.spending(reference, { signal })
+    if (spending !== undefined && !equalBytes(spending.transactionId, transaction.id)) return true
+  }
   return false
 }

@@ -1,7 +1,7 @@
 import { BytesMap, equalBytes, toHex } from '@ratatosk/cbor'
 import { blake2b256 } from '@ratatosk/ledger'
 import { childHash, divergence, emptyRoot, nibbleAt, type Proof, stepAway, stepBeside } from '@ratatosk/trie'
-import type { MapProofs } from '../map-proofs.js'
+import type { MapProofs } from '../accused-block.js'
 import { isBranchAnswer, type NodeAnswer, nodeKey, nodeOfKey, type ShownNode } from './node-answer.js'
 import type { Difference, NextQuestion } from './search.js'
 

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { parseJson } from '../http/json.js'
 import { keys } from '../test/devnet-harness.js'
 import { addressBytes, nativeScriptBytes, scriptOf } from './output-content.js'
-import { cleanReason } from './reason.js'
+import { cleanReason } from './provider.js'
 
 describe('answers of providers', () => {
   it('keeps integers beyond double precision, and strings shaped like them', () => {

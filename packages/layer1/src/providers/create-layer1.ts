@@ -1,12 +1,17 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { isDecodeError, toHex } from '@ratatosk/cbor'
-import { decodeBech32Address, type SlotConfig, timeToSlot } from '@ratatosk/ledger'
+import {
+  decodeBech32Address,
+  decodeTransaction,
+  type SlotConfig,
+  type Transaction,
+  timeToSlot,
+} from '@ratatosk/ledger'
 import { isLayer1Error, Layer1Error } from '../errors.js'
 import { bounded } from '../http/bounded.js'
-import { endedBy, type Limits } from '../http/retry.js'
-import type { CallOptions, Layer1 } from '../types.js'
-import { awaitTransaction } from './await-transaction.js'
+import { backOff, endedBy, isPassing, isTimeout, type Limits } from '../http/retry.js'
+import type { CallOptions, Confirmation, Layer1, TransactionStatus } from '../types.js'
 import type { Provider } from './provider.js'
-import { submitTransaction } from './submit-transaction.js'
 
 const defaultAwaitTimeoutMs = 180_000
 
@@ -108,4 +113,130 @@ function policyId(text: string): string {
 function inHex(transactionId: Uint8Array): string {
   if (transactionId.length !== 32) throw new TypeError('a transaction id is 32 bytes')
   return toHex(transactionId)
+}
+
+interface Watched {
+  readonly provider: string
+  readonly pollMs: number
+  status(signal: AbortSignal): Promise<TransactionStatus>
+}
+
+/** Polls for a transaction; failed polls are repeated. `signal`: a time-out is `timeout`, else its reason. */
+async function awaitTransaction(
+  { provider, pollMs, status }: Watched,
+  confirmations: number,
+  signal: AbortSignal,
+): Promise<Confirmation> {
+  let seen = false
+  let missed = 0
+  let failure: Layer1Error | undefined
+  for (;;) {
+    try {
+      const found = await status(signal)
+      failure = undefined
+      if (found.kind === 'confirmed') {
+        if (found.confirmations >= confirmations) {
+          return { slot: found.slot, blockHash: found.blockHash, confirmations: found.confirmations }
+        }
+        seen = true
+        missed = 0
+      } else if (seen && ++missed > 1) {
+        // Twice, because one server behind a provider may lag by a block.
+        throw new Layer1Error('LAYER1_ROLLED_BACK', 'The block of the transaction is no longer on the chain')
+      }
+    } catch (error) {
+      if (signal.aborted) throw ended(signal, provider, failure)
+      if (!isPassing(error)) throw error
+      failure = error
+    }
+    try {
+      await pause(pollMs, undefined, { signal })
+    } catch {
+      throw ended(signal, provider, failure)
+    }
+  }
+}
+
+function ended(signal: AbortSignal, provider: string, failure: Layer1Error | undefined): unknown {
+  if (!isTimeout(signal.reason)) return signal.reason
+  const last = failure === undefined ? '' : `; the last poll failed: ${failure.code}`
+  return new Layer1Error('LAYER1_TIMEOUT', `${provider} did not confirm the transaction in time${last}`)
+}
+
+/**
+ * Submits a transaction until its outcome is known. After a lost answer, a rejection may mean that the first
+ * attempt spent the inputs: it is looked up, and an unknown outcome is `mayHaveEffect`.
+ */
+async function submitTransaction(
+  provider: Provider,
+  limits: Limits,
+  cbor: Uint8Array,
+  signal: AbortSignal,
+): Promise<Uint8Array> {
+  const transaction = readTransaction(cbor)
+  assertNetwork(transaction, provider.networkId)
+  const id = toHex(transaction.id)
+  let lost: Layer1Error | undefined
+
+  for (let tried = 1; ; tried++) {
+    try {
+      const answered = await provider.send(cbor, signal)
+      if (answered.toLowerCase() === id) return transaction.id
+      throw new Layer1Error(
+        'LAYER1_INVALID_ANSWER',
+        `${provider.name} answered with another transaction id`,
+        {
+          mayHaveEffect: true,
+        },
+      )
+    } catch (error) {
+      if (!isLayer1Error(error)) throw error
+      if (error.code === 'LAYER1_REJECTED') {
+        if (await isKnown(provider, id, signal)) return transaction.id
+        throw lost ?? doubtful(error)
+      }
+      if (error.mayHaveEffect) lost = error
+      if (!isPassing(error) || tried >= limits.attempts || signal.aborted) {
+        if (lost && (await isKnown(provider, id, signal))) return transaction.id
+        throw lost ?? error
+      }
+      await backOff(limits, tried, lost ?? error, signal)
+    }
+  }
+}
+
+/** How cardano-node, Ogmios and the devnet report unknown inputs. */
+const inputsGone = /BadInputsUTxO|unknownOutputReferences|unknown UTxO references|All inputs are spent/i
+
+/** Inputs may be unknown because this transaction waits in a mempool that the provider does not show. */
+function doubtful(error: Layer1Error): Layer1Error {
+  const { code, message, reason } = error
+  if (reason === undefined || !inputsGone.test(reason)) return error
+  return new Layer1Error(code, message, { reason, mayHaveEffect: true })
+}
+
+/** Whether the provider knows the transaction, in its mempool or in a block. */
+async function isKnown(provider: Provider, id: string, signal: AbortSignal): Promise<boolean> {
+  if (signal.aborted) return false
+  try {
+    return (await provider.status(id, signal)).kind !== 'unknown'
+  } catch (error) {
+    if (isLayer1Error(error)) return false
+    throw error
+  }
+}
+
+function readTransaction(cbor: Uint8Array): Transaction {
+  try {
+    return decodeTransaction(cbor)
+  } catch (error) {
+    if (!isDecodeError(error)) throw error
+    throw new Layer1Error('LAYER1_REJECTED', 'The bytes are not a transaction', { reason: error.message })
+  }
+}
+
+function assertNetwork({ body }: Transaction, networkId: number): void {
+  const foreign = body.outputs.some(({ address }) => address.networkId !== networkId)
+  if (!foreign && (body.networkId ?? networkId) === networkId) return
+  throw new Layer1Error('LAYER1_WRONG_NETWORK', 'The transaction belongs to another network; it was not sent')
 }

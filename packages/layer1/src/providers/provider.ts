@@ -1,4 +1,14 @@
-import type { OutputReference, ProtocolParameters, SlotConfig, Utxo } from '@ratatosk/ledger'
+import {
+  byReference,
+  type OutputReference,
+  outputReferenceKey,
+  type ProtocolParameters,
+  type RedeemerPurpose,
+  type SlotConfig,
+  type Transaction,
+  type Utxo,
+} from '@ratatosk/ledger'
+import { LRUCache } from 'lru-cache'
 import type { EvaluatedRedeemer, Spending, Tip, TransactionStatus } from '../types.js'
 
 /** The part of a {@link Layer1} that differs between providers; `createLayer1` adds the rest. */
@@ -25,4 +35,82 @@ export interface Provider {
   send(cbor: Uint8Array, signal: AbortSignal): Promise<string>
   status(transactionId: string, signal: AbortSignal): Promise<TransactionStatus>
   evaluate(cbor: Uint8Array, signal: AbortSignal): Promise<readonly EvaluatedRedeemer[]>
+}
+
+/** The names of redeemer purposes in Ogmios 5 and 6. */
+const purposes: Readonly<Record<string, RedeemerPurpose>> = {
+  spend: 'spend',
+  mint: 'mint',
+  certificate: 'cert',
+  publish: 'cert',
+  withdrawal: 'reward',
+  withdraw: 'reward',
+  vote: 'vote',
+  propose: 'propose',
+}
+
+/** @throws TypeError on an unknown name */
+export function purposeOf(name: unknown): RedeemerPurpose {
+  const purpose = typeof name === 'string' && Object.hasOwn(purposes, name) ? purposes[name] : undefined
+  if (purpose === undefined) throw new TypeError('a redeemer of unknown purpose')
+  return purpose
+}
+
+const maxReasonLength = 2000
+
+/** A provider's error text, bounded in length, without URLs and without the given secrets. */
+export function cleanReason(words: string, secrets: readonly string[] = []): string {
+  const text = secrets.reduce(
+    (clean, secret) => (secret === '' ? clean : clean.replaceAll(secret, '…')),
+    words,
+  )
+  return text.replace(/\b[a-z][a-z0-9+.-]*:\/\/[^\s"'<>\\]+/gi, '…').slice(0, maxReasonLength)
+}
+
+/** The spending of an output by a transaction; `outputAt` is undefined for unknown references. */
+export function spendingBy(
+  { id, body, witnesses }: Transaction,
+  reference: OutputReference,
+  outputAt: (reference: OutputReference) => Pick<Utxo, 'output'> | undefined,
+): Spending {
+  const key = outputReferenceKey(reference)
+  const place = [...body.inputs].sort(byReference).findIndex((each) => outputReferenceKey(each) === key)
+  const redeemer = witnesses.redeemers.find(({ purpose, index }) => purpose === 'spend' && index === place)
+  const referenceInputs = [...body.referenceInputs].sort(byReference).flatMap((each) => {
+    const found = outputAt(each)
+    return found === undefined ? [] : { reference: each, output: found.output }
+  })
+  return {
+    transactionId: id,
+    ...(redeemer && { redeemer: redeemer.data }),
+    ...(referenceInputs.length === body.referenceInputs.length && { referenceInputs }),
+  }
+}
+
+/** Remembers the newest `size` values that never change, such as a script by its hash. */
+export function createMemo<T extends NonNullable<unknown>>(
+  size: number,
+): (key: string, load: () => Promise<T>) => Promise<T> {
+  const values = new LRUCache<string, T>({ max: size })
+  return async (key, load) => {
+    const known = values.get(key)
+    if (known !== undefined) return known
+    const value = await load()
+    values.set(key, value)
+    return value
+  }
+}
+
+/** Remembers one value for some milliseconds. */
+export function createBriefMemo<T extends NonNullable<unknown>>(
+  milliseconds: number,
+): (load: () => Promise<T>) => Promise<T> {
+  const values = new LRUCache<'value', T>({ max: 1, ttl: milliseconds })
+  return async (load) => {
+    const known = values.get('value')
+    if (known !== undefined) return known
+    const value = await load()
+    values.set('value', value)
+    return value
+  }
 }

@@ -2,7 +2,7 @@ import { blake2b256, decodeTransaction, outputReferenceKey, type Utxo } from '@r
 import { encodeBody, encodeTransaction, encodeWitnesses, toOutput } from '@ratatosk/ledger/builder'
 import { describe, expect, it } from 'vitest'
 import { keys } from '../test/devnet-harness.js'
-import { createUtxoPool, type InFlightTransaction } from './utxo-pool.js'
+import { createUtxoPool, type InFlightTransaction } from './open-wallet.js'
 
 const output = toOutput({
   address: keys.address.bytes,

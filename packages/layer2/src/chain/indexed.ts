@@ -2,19 +2,18 @@ import { setImmediate as nextIteration } from 'node:timers/promises'
 import { fromHex, toHex } from '@ratatosk/cbor'
 import {
   type ChainOutput,
+  type ChainOutputQuery,
   ChainUnavailableError,
   type ChainView,
   createPause,
   type ListPart,
   type Place,
 } from '@ratatosk/chain-apis'
-import { decodeTransactionOutput } from '@ratatosk/ledger'
+import { decodeTransactionOutput, type OutputReference, splitUnit } from '@ratatosk/ledger'
 import type { ChainQueries } from '@ratatosk/store'
 import type { At, IndexedOutput, LedgerIndex, OutputPart, OutputQuery } from '../ledger-index/index.js'
 import type { ViewBlocks } from './blocks.js'
-import { codeOf } from './error-code.js'
 import type { Finality, Head } from './finality.js'
-import { assetOf, indexQuery } from './index-query.js'
 import { shareReads } from './share-reads.js'
 
 /** The reads of the index that a view needs. */
@@ -264,4 +263,41 @@ function toChainOutput(
       },
     }),
   }
+}
+
+export function codeOf(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : undefined
+}
+
+/** The query as the index takes it; undefined if no output can match. */
+function indexQuery(query: ChainOutputQuery): OutputQuery | undefined {
+  const { address, paymentCredential, stakeCredential, policy, unit, references, transaction, spent } = query
+  const wanted = references?.flatMap((key) => readReference(key) ?? [])
+  if (wanted?.length === 0) return undefined
+  if (transaction !== undefined && !/^[0-9a-f]{64}$/.test(transaction)) return undefined
+  if (unit !== undefined && !/^[0-9a-f]{56}([0-9a-f]{2}){0,32}$/.test(unit)) return undefined
+  if (unit !== undefined && policy !== undefined && !unit.startsWith(policy)) return undefined
+  return {
+    ...(address !== undefined && { address: fromHex(address) }),
+    ...(paymentCredential !== undefined && { paymentCredential: fromHex(paymentCredential) }),
+    ...(stakeCredential !== undefined && { stakeCredential: fromHex(stakeCredential) }),
+    ...(policy !== undefined && { policy: fromHex(policy) }),
+    ...(unit !== undefined && assetOf(unit)),
+    ...(wanted !== undefined && { references: wanted }),
+    ...(transaction !== undefined && { transaction: fromHex(transaction) }),
+    ...(spent !== undefined && { spent }),
+  }
+}
+
+/** Reads `<64 hex digits>#<index>`; undefined if the text is no output reference. */
+export function readReference(key: string): OutputReference | undefined {
+  const [, id, index] = /^([0-9a-f]{64})#(\d{1,5})$/.exec(key) ?? []
+  if (id === undefined || Number(index) > 0xffff) return undefined
+  return { transactionId: fromHex(id), index: Number(index) }
+}
+
+/** An asset as the index names it. @param unit policy id and asset name in hex */
+function assetOf(unit: string) {
+  const { policy, name } = splitUnit(unit)
+  return { policy: fromHex(policy), assetName: fromHex(name) }
 }

@@ -4,13 +4,13 @@ import {
   blake2b256,
   decodeTransaction,
   type Failures,
+  type Json,
   type PredicateFailure,
   type Transaction,
 } from '@ratatosk/ledger'
 import type { Log } from '@ratatosk/ports'
 import { isQueueError, type SubmissionQueue } from '@ratatosk/queue'
-import type { Store } from '@ratatosk/store'
-import { failuresOf } from './rejection.js'
+import type { Rejection, Store } from '@ratatosk/store'
 
 /** Where submissions go, and where their results are read. */
 export interface SubmissionsOptions {
@@ -179,4 +179,30 @@ function undecided(reason = 'The transaction is not validated yet', afterMs = re
     message: `${reason}. Submit it again: it takes effect once. Or look it up by its id.`,
     retryAfterMs: afterMs,
   }
+}
+
+/** The failed predicates of a dead letter. Details too long to keep still begin with predicates. */
+function failuresOf({ code, message, details }: Rejection): Failures {
+  const listed = Array.isArray(details) ? details.flatMap(readFailure) : []
+  if (listed.length > 0) return listed
+  const first: PredicateFailure = { predicate: code, message, details: {} }
+  const beginning = isJsonObject(details) ? details.beginning : undefined
+  if (typeof beginning !== 'string') return [first]
+  const others = Array.from(beginning.matchAll(/"predicate":"(\w+)"/g), ([, name = '']) => name)
+  return [
+    first,
+    ...others
+      .filter((name) => name !== code)
+      .map((predicate) => ({ predicate, message: 'See the dead letter of this transaction', details: {} })),
+  ]
+}
+
+function readFailure(json: Json): PredicateFailure[] {
+  if (!isJsonObject(json) || typeof json.predicate !== 'string') return []
+  const details = isJsonObject(json.details) ? json.details : {}
+  return [{ predicate: json.predicate, message: String(json.message ?? ''), details }]
+}
+
+function isJsonObject(json: Json | undefined): json is { readonly [key: string]: Json } {
+  return typeof json === 'object' && json !== null && !Array.isArray(json)
 }

@@ -5,15 +5,13 @@ import { scriptUse } from '../rules/script-use.js'
 import { decodeTransaction, decodeTransactionOutput } from '../transaction/decode.js'
 import { decodeOutputReference, outputReferenceKey } from '../transaction/output-reference.js'
 import type { PlutusLanguage, TransactionOutput } from '../transaction/types.js'
-import { scriptArguments } from './cek/context/arguments.js'
 import { UntranslatableError } from './cek/context/parts.js'
 import { orderTransaction } from './cek/context/purpose.js'
-import { transactionInfo } from './cek/context/transaction-info.js'
+import { scriptArguments, transactionInfo } from './cek/context/transaction-info.js'
 import { type CostTable, costTable } from './cek/costs/cost-table.js'
 import { BudgetSpent, EvaluationFailure } from './cek/failures.js'
 import { evaluate } from './cek/machine.js'
 import { Meter } from './cek/meter.js'
-import { createScriptCache, type ScriptCache } from './cek/program/script-cache.js'
 import { apply, constant, type Term } from './cek/program/term.js'
 import { dataConstant, ValueKind } from './cek/values/constant.js'
 import { TypeTag } from './cek/values/constant-type.js'
@@ -22,7 +20,7 @@ import type { Value } from './cek/values/value.js'
 import { plutusLanguages } from './cost-models.js'
 import { type Engine, type EngineAnswer, type EngineRequest, shorten, shortenLogs } from './engine.js'
 import { FlatError } from './flat/bit-reader.js'
-import type { Program } from './flat/program.js'
+import { decodeProgram, type Program } from './flat/program.js'
 import type { ExecutionUnits } from './types.js'
 
 /**
@@ -194,4 +192,33 @@ function runScript({ program, args, language, protocolMajor, costs, limit }: Scr
 
 function isUnit(value: Value): boolean {
   return value.kind === ValueKind.constant && value.type.tag === TypeTag.unit
+}
+
+/** Total size of the cached scripts in bytes. Their terms take up to a few hundred times as much. */
+const keptBytes = 512 * 1024
+
+/** Decodes a script, unless it is cached by its hash. */
+export type ScriptCache = (hash: string, bytes: Uint8Array) => Program
+
+/** Caches the programs of the most recently used scripts. */
+export function createScriptCache(): ScriptCache {
+  const programs = new Map<string, { readonly program: Program; readonly size: number }>()
+  let kept = 0
+  return (hash, bytes) => {
+    const known = programs.get(hash)
+    if (known !== undefined) {
+      programs.delete(hash)
+      programs.set(hash, known)
+      return known.program
+    }
+    const program = decodeProgram(bytes)
+    programs.set(hash, { program, size: bytes.length })
+    kept += bytes.length
+    for (const [oldest, { size }] of programs) {
+      if (kept <= keptBytes || oldest === hash) break
+      programs.delete(oldest)
+      kept -= size
+    }
+    return program
+  }
 }

@@ -1,13 +1,14 @@
 import { availableParallelism } from 'node:os'
+import { toHex } from '@ratatosk/cbor'
 import type { SlotConfig } from '../parameters/types.js'
 import { type Resolution, type ResolvedInput, resolve } from '../rules/resolution.js'
-import { scriptUse } from '../rules/script-use.js'
+import { type ScriptUse, scriptUse } from '../rules/script-use.js'
 import { encodeOutputReference } from '../transaction/output-reference.js'
-import type { Redeemer, Transaction } from '../transaction/types.js'
+import type { Redeemer, Script, Transaction } from '../transaction/types.js'
 import { createCostModelReader } from './cost-models.js'
 import type { EngineRequest } from './engine.js'
 import { createEnginePool, evaluatorClosed, type PoolAnswer } from './engine-pool.js'
-import { createScriptCheck } from './script-check.js'
+import { isPlutusScript } from './flat/program.js'
 import type {
   EvaluationFailure,
   EvaluationResult,
@@ -159,4 +160,46 @@ function isFailure(outcome: RedeemerOutcome): outcome is EvaluationFailure {
 
 function isSame(a: RedeemerPointer, b: RedeemerPointer): boolean {
   return a.purpose === b.purpose && a.index === b.index
+}
+
+/** Number of well-formed scripts to remember; 20,000 hashes take a few megabytes. */
+const remembered = 20_000
+
+/** Finds the first script that has to run and that the ledger cannot decode at a ledger version. */
+type ScriptCheck = (use: ScriptUse, protocolMajor: number) => EvaluationFailure | undefined
+
+/**
+ * Checks each script first, because the CEK machine accepts scripts that the ledger refuses to decode, such
+ * as those with later builtins. The hashes of well-formed scripts are remembered.
+ */
+function createScriptCheck(): ScriptCheck {
+  const readable = new Set<string>()
+  return (use, protocolMajor) => {
+    for (const { language, hash, bytes } of plutusScripts(use)) {
+      const scriptHash = toHex(hash)
+      const key = `${scriptHash}@${protocolMajor}`
+      if (readable.has(key)) continue
+      if (!isPlutusScript(bytes, language, protocolMajor)) {
+        return {
+          kind: 'MalformedScript',
+          message: `${language} script ${scriptHash} cannot be read`,
+          scriptHash,
+        }
+      }
+      if (readable.size >= remembered) readable.clear()
+      readable.add(key)
+    }
+    return undefined
+  }
+}
+
+type PlutusScript = Exclude<Script, { readonly language: 'native' }>
+
+function plutusScripts({ neededHashes, provided }: ScriptUse): readonly PlutusScript[] {
+  const scripts: PlutusScript[] = []
+  for (const hash of neededHashes) {
+    const script = provided.get(hash)
+    if (script !== undefined && script.language !== 'native') scripts.push(script)
+  }
+  return scripts
 }

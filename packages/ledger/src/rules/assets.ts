@@ -1,6 +1,6 @@
 import type { Value } from '../transaction/types.js'
 import { splitUnit } from '../transaction/value.js'
-import type { Json } from './failures.js'
+import type { Json } from './predicates.js'
 
 /** Sums of native assets by unit: the policy id (56 hex digits) followed by the asset name in hex. */
 export type AssetQuantities = Map<string, bigint>

@@ -10,8 +10,7 @@ import {
 } from '@ratatosk/fixtures'
 import { describe, expect, it } from 'vitest'
 import { bootstrapRoot } from '../address/byron-attributes.js'
-import { crc32 } from '../address/crc32.js'
-import { decodeAddress } from '../address/decode.js'
+import { crc32, decodeAddress } from '../address/decode.js'
 import {
   alice,
   bob,

@@ -7,10 +7,9 @@ import type { ProtocolParameters } from '../parameters/types.js'
 import { mutants } from '../test/mutants.js'
 import { decodeTransaction } from '../transaction/decode.js'
 import type { PlutusLanguage, Transaction } from '../transaction/types.js'
-import type { PredicateFailure } from './failures.js'
-import { minimumFee, referenceScriptsFee } from './utxo/fee.js'
-import { minimumLovelace } from './utxo/outputs.js'
-import { scriptIntegrityHash } from './utxow/script-integrity.js'
+import type { PredicateFailure } from './predicates.js'
+import { minimumFee, minimumLovelace, referenceScriptsFee } from './utxo.js'
+import { scriptIntegrityHash } from './utxow.js'
 import { validateStateless } from './validate.js'
 
 /** Number of mutants; `RATATOSK_FUZZ=500000` is the long run. Other libraries take long for each. */

@@ -1,5 +1,5 @@
 import type { Transaction } from '../transaction/types.js'
-import { type Failures, Findings } from './failures.js'
+import { type Failures, Findings } from './predicates.js'
 import { profileLimits } from './profile-limits.js'
 
 /** The first bytes of definite arrays, and the first of those of each kind of item. */

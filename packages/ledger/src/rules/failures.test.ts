@@ -21,7 +21,7 @@ import {
 import { decodeTransaction } from '../transaction/decode.js'
 import type { Transaction } from '../transaction/types.js'
 import type { RuleContext } from './context.js'
-import type { Failures } from './failures.js'
+import type { Failures } from './predicates.js'
 import { validatePhaseOne, validateStateful, validateStateless } from './validate.js'
 
 const decode = (draft: Draft): Transaction => decodeTransaction(encodeDraft(draft))

@@ -13,7 +13,7 @@ import {
   withFields,
 } from '@ratatosk/fixtures'
 import { describe, expect, it } from 'vitest'
-import { crc32 } from '../address/crc32.js'
+import { crc32 } from '../address/decode.js'
 import { decodeTransaction } from '../transaction/decode.js'
 import { validateProfile } from './profile.js'
 import { profileLimits } from './profile-limits.js'

@@ -3,11 +3,11 @@ import { outputReferenceKey } from '../transaction/output-reference.js'
 import type { Transaction } from '../transaction/types.js'
 import type { UtxoView } from './context.js'
 import { validateEncoding, validatePart } from './encoding.js'
-import { type Failures, Findings } from './failures.js'
+import { type Failures, Findings } from './predicates.js'
 import { profileLimits } from './profile-limits.js'
 import { resolve } from './resolution.js'
 import { scriptUse } from './script-use.js'
-import { allOutputs } from './utxo/outputs.js'
+import { allOutputs } from './utxo.js'
 
 /**
  * Validates the layer-2 profile: refuses what needs stake or governance state, transactions marked invalid,

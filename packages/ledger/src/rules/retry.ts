@@ -1,4 +1,4 @@
-import type { Failures, PredicateFailure } from './failures.js'
+import type { Failures, PredicateFailure } from './predicates.js'
 
 /**
  * Whether the transaction may become valid later: it fails only because of unknown inputs, a slot beyond the

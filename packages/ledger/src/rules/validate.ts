@@ -1,32 +1,39 @@
 import type { Transaction } from '../transaction/types.js'
 import type { RuleContext, UtxoView } from './context.js'
-import { type Failures, Findings } from './failures.js'
+import { type Failures, Findings } from './predicates.js'
 import { resolve } from './resolution.js'
 import { scriptUse } from './script-use.js'
-import { validateCollateral } from './utxo/collateral.js'
-import { validateConservation } from './utxo/conservation.js'
-import { validateFee } from './utxo/fee.js'
-import { validateDisjointInputs, validateInputsKnown, validateInputsPresent } from './utxo/inputs.js'
-import { validateForecast, validateInterval } from './utxo/interval.js'
 import {
+  allOutputs,
+  validateCollateral,
   validateCollateralCount,
+  validateConservation,
+  validateDisjointInputs,
   validateExecutionUnits,
+  validateFee,
+  validateForecast,
+  validateInputsKnown,
+  validateInputsPresent,
+  validateInterval,
+  validateNetworks,
+  validateOutputs,
   validateReferenceScriptsSize,
   validateSize,
-} from './utxo/limits.js'
-import { validateNetworks } from './utxo/networks.js'
-import { allOutputs, validateOutputs } from './utxo/outputs.js'
-import { validateTreasuryValue } from './utxo/treasury.js'
-import { type PhaseTwo, validateScripts } from './utxos/validate-scripts.js'
-import { validateAuxiliaryData } from './utxow/auxiliary-data.js'
-import { validateDatums } from './utxow/datums.js'
-import { signatories, validateKeyWitnesses } from './utxow/key-witnesses.js'
-import { validateNativeScripts } from './utxow/native-scripts.js'
-import { validateRedeemers } from './utxow/redeemers.js'
-import { validateScriptIntegrity } from './utxow/script-integrity.js'
-import { validateScriptWitnesses } from './utxow/scripts.js'
-import { validateWitnessSignatures } from './utxow/signatures.js'
-import { validateWellFormedScripts } from './utxow/well-formed-scripts.js'
+  validateTreasuryValue,
+} from './utxo.js'
+import { type PhaseTwo, validateScripts } from './utxos.js'
+import {
+  signatories,
+  validateAuxiliaryData,
+  validateDatums,
+  validateKeyWitnesses,
+  validateNativeScripts,
+  validateRedeemers,
+  validateScriptIntegrity,
+  validateScriptWitnesses,
+  validateWellFormedScripts,
+  validateWitnessSignatures,
+} from './utxow.js'
 
 /**
  * Validates the rules that need no unspent outputs: sizes, limits, outputs, networks, auxiliary data,

@@ -14,10 +14,10 @@ import {
   withFields,
 } from '@ratatosk/fixtures'
 import { blake2b224, blake2b256 } from '#crypto'
-import { crc32 } from '../address/crc32.js'
+import { crc32 } from '../address/decode.js'
 import type { ProtocolParameters } from '../parameters/types.js'
 import type { RuleContext } from '../rules/context.js'
-import { scriptIntegrityHash } from '../rules/utxow/script-integrity.js'
+import { scriptIntegrityHash } from '../rules/utxow.js'
 import { decodeTransaction, decodeTransactionOutput } from '../transaction/decode.js'
 import { outputReferenceKey } from '../transaction/output-reference.js'
 import type { TransactionOutput } from '../transaction/types.js'

@@ -2,7 +2,7 @@ import { databaseUrl, randomName } from '@ratatosk/test-kit'
 import pg from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
 import { openers } from '../test/backends.js'
-import { postgresListener } from './postgres-listener.js'
+import { postgresListener } from './postgres.js'
 
 test('subscribes again after its session was terminated', async (context) => {
   await openers.postgres(context)

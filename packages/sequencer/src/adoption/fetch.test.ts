@@ -23,7 +23,7 @@ import { Cache } from '../cache.js'
 import { openRoots } from '../roots/index.js'
 import { accept } from '../test/accept.js'
 import { openers } from '../test/services.js'
-import { checkBody } from './check-body.js'
+import { checkBody } from './adopt-block.js'
 import { fetchBody } from './fetch.js'
 
 const rules = { parameters: freeOfCharge, networkId: 0, slots }

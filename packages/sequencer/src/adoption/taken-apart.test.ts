@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { randomOf, transactionsOf } from '../../../follower/dist/test/hostile/generated-bodies.js'
-import { takeApart, takeApartAgain } from './taken-apart.js'
+import { takeApart, takeApartAgain } from './adopt-block.js'
 
 const [kept, again] = [takeApart, takeApartAgain]
 

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { equalBytes } from '@ratatosk/cbor'
 import { endOfTurn, operatorInTurn } from '@ratatosk/contracts'
-import { openWallet } from '@ratatosk/layer1'
+import { type Layer1, Layer1Error, openWallet } from '@ratatosk/layer1'
 import { createSubmissionQueue, type SubmissionQueue } from '@ratatosk/queue'
-import { freeOfCharge, fundsOf, generator, type LedgerEntry, pick } from '@ratatosk/test-kit'
+import { freeOfCharge, fundsOf, generator, type LedgerEntry, pick, type Random } from '@ratatosk/test-kit'
 import { createValidationWorker, reopenDeadLetters } from '@ratatosk/workers'
 import type { TestContext } from 'vitest'
 import { until } from './agreement.js'
@@ -12,7 +12,6 @@ import { thirdKeys } from './attacker-keys.js'
 import { openOperator, openStores, type TestOperator } from './operators.js'
 import { contracts, evaluator, openChain, type TestChain, user } from './rollup.js'
 import { operatorKeys } from './rollup-contracts.js'
-import { type UncertainLayer1, uncertainLayer1 } from './uncertain-layer1.js'
 
 const { turnLength } = contracts.parameters
 
@@ -128,4 +127,78 @@ export async function settle({ chain, racers }: RaceScene, holds: () => Promise<
       await reopenDeadLetters({ store, submissions, holder: name })
     return holds()
   }, 120_000)
+}
+
+/** A layer 1 whose answers come late, as they were when it was asked or later, and which may lose commits. */
+interface UncertainLayer1 extends Layer1 {
+  /** Draws how late answers come, and what happens to transactions that are sent. */
+  begin(seed: number): void
+  /** Holds answers back until {@link UncertainLayer1.see}. */
+  blind(): void
+  see(): void
+  /** Answers at once from now on. */
+  calm(): void
+}
+
+const reads = ['utxosAt', 'utxosByUnit', 'utxosByPolicy', 'utxosByReferences', 'spending', 'tip'] as const
+
+/** Milliseconds that answers are late at most. */
+const latencies = [0, 0, 2, 8, 25]
+
+function uncertainLayer1(layer1: Layer1): UncertainLayer1 {
+  let random: Random = generator(0)
+  let latency = 0
+  /** How often a transaction that is sent arrives late, or never, and the sender hears nothing. */
+  let loss = 0
+  let gate = Promise.resolve()
+  let open: (() => void) | undefined
+  function see(): void {
+    open?.()
+    open = undefined
+  }
+  const late = () => (latency === 0 ? undefined : sleep(random() * latency))
+
+  async function submit(...asked: Parameters<Layer1['submit']>): ReturnType<Layer1['submit']> {
+    await gate
+    await late()
+    if (random() >= loss) return layer1.submit(...asked)
+    const [cbor] = asked
+    // Layer 1 may refuse it then, which its sender does not hear.
+    if (random() < 0.5) void sleep(random() * 120).then(() => layer1.submit(cbor).catch(() => undefined))
+    throw new Layer1Error('LAYER1_TIMEOUT', 'The answer was lost', { mayHaveEffect: true })
+  }
+
+  return {
+    ...layer1,
+    ...Object.fromEntries(
+      reads.map((name) => [
+        name,
+        async (...asked: unknown[]) => {
+          await late()
+          const answer = await (layer1[name] as (...given: unknown[]) => Promise<unknown>)(...asked)
+          await gate
+          await late()
+          return answer
+        },
+      ]),
+    ),
+    submit,
+    begin(seed) {
+      random = generator(seed)
+      latency = pick(random, latencies)
+      loss = pick(random, [0, 0, 0.2, 0.5])
+    },
+    blind() {
+      if (open !== undefined) return
+      gate = new Promise((resolve) => {
+        open = resolve
+      })
+    },
+    see,
+    calm() {
+      latency = 0
+      loss = 0
+      see()
+    },
+  }
 }

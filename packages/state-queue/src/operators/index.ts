@@ -14,12 +14,29 @@ import {
 import { Type } from '@sinclair/typebox'
 import type { RegisterOptions } from 'fastify'
 import { fastifyPlugin as fp } from 'fastify-plugin'
-import { operatorsAnswer, questionAnswer, summonedAnswer, verdictAnswer } from './answers.js'
 import { NotAskedError, tooManyQuestions, UnknownBlockError } from './errors.js'
 import { readQuestionsPart, readRequestedQuestion, readVerdictsPart } from './parameters.js'
-import type { ListedQuestion, OpenQuestions, OperatorRegistry, Summoner, VerdictList } from './ports.js'
+import type {
+  ListedQuestion,
+  ListedVerdict,
+  OpenQuestions,
+  OperatorRegistry,
+  OperatorsView,
+  Summoner,
+  SummonOutcome,
+  VerdictList,
+} from './ports.js'
 import { collectQuestions, partOf } from './questions.js'
-import { operatorsSchema, summonSchema, summonsSchema, verdictsSchema } from './schemas.js'
+import {
+  type OperatorsAnswer,
+  operatorsSchema,
+  type Summoned,
+  type SummonsAnswer,
+  summonSchema,
+  summonsSchema,
+  type VerdictAnswer,
+  verdictsSchema,
+} from './schemas.js'
 
 export { isOperatorsError, type OperatorsErrorCode } from './errors.js'
 export type {
@@ -159,3 +176,73 @@ const plugin: FastifyPluginAsyncTypebox<OperatorsOptions> = async (fastify, opti
 export const operators = fp(plugin, { name, fastify: '5.x', encapsulate: true })
 
 export default operators
+
+/** 9999-12-31T23:59:59.999Z, the last time of ISO 8601 with a year of four digits. */
+const lastTime = 253_402_300_799_999n
+
+function operatorsAnswer(view: OperatorsView): OperatorsAnswer {
+  const { inTurn, next, takeOverAt } = view
+  return {
+    ...(inTurn && { inTurn: toHex(inTurn) }),
+    ...(next && { next: toHex(next) }),
+    turnEndsAt: timeOf(view.turnEndsAt),
+    ...(takeOverAt !== undefined && { takeOverAt: timeOf(takeOverAt) }),
+    turnLength: Number(view.turnLength),
+    operators: view.operators.map(({ operatorKey, bond, activeFrom, activeUntil, releaseAt }) => ({
+      operatorKey: toHex(operatorKey),
+      bond: String(bond),
+      activeFrom: timeOf(activeFrom),
+      ...(activeUntil !== undefined && { activeUntil: timeOf(activeUntil) }),
+      ...(releaseAt !== undefined && { releaseAt: timeOf(releaseAt) }),
+    })),
+    maxOperators: view.maxOperators,
+    permissioned: view.permissioned,
+  }
+}
+
+function questionAnswer(question: ListedQuestion): SummonsAnswer['questions'][number] {
+  const { outRef, headerHash, kind, root, key, deadline, bond } = question
+  return {
+    question: outRef,
+    headerHash: toHex(headerHash),
+    kind,
+    root,
+    key: toHex(key),
+    deadline: timeOf(deadline),
+    bond: String(bond),
+  }
+}
+
+function verdictAnswer(verdict: ListedVerdict): VerdictAnswer {
+  const { position, policy, fraud, removedAt } = verdict
+  return {
+    headerHash: toHex(verdict.headerHash),
+    height: Number(verdict.height),
+    operatorKey: toHex(verdict.operatorKey),
+    state: verdict.state,
+    reason: verdict.reason,
+    ...(position !== undefined && { position }),
+    ...(policy !== undefined && { policy }),
+    ...(fraud !== undefined && { fraud }),
+    transactions: verdict.transactions.map(({ id, stage, fee, sentAt }) => ({
+      txHash: toHex(id),
+      stage,
+      fee: String(fee),
+      sentAt: sentAt.toISOString(),
+    })),
+    foundAt: verdict.foundAt.toISOString(),
+    ...(removedAt !== undefined && { removedAt: removedAt.toISOString() }),
+  }
+}
+
+type Asked = Extract<SummonOutcome, { readonly kind: 'asked' }>
+
+function summonedAnswer({ question, transactionId, deadline }: Asked): Summoned {
+  return { question, txHash: toHex(transactionId), deadline: timeOf(deadline) }
+}
+
+/** A time of layer 1, which is any number of milliseconds, in ISO 8601. */
+function timeOf(milliseconds: bigint): string {
+  const time = milliseconds < 0n ? 0n : milliseconds > lastTime ? lastTime : milliseconds
+  return new Date(Number(time)).toISOString()
+}

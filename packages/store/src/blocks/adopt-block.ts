@@ -1,13 +1,27 @@
-import { int8, nullable, type Row, type SqlTransaction, schema, sql, statement } from '@ratatosk/database'
+import {
+  bytesColumn,
+  type Connection,
+  int4,
+  int8,
+  nullable,
+  parameterRows,
+  type Row,
+  type Sql,
+  type SqlTransaction,
+  schema,
+  sql,
+  statement,
+} from '@ratatosk/database'
 import { StoreError } from '../errors.js'
 import { blockAppender, type GrowingBlock } from '../ledger/append-batch.js'
 import type { AcceptedTransaction } from '../ledger/types.js'
 import { addRejections } from '../rejections/add-rejections.js'
+import { mempoolTransactions } from '../schema/tables.js'
 import { headerColumns, heightAfter, makeRoom, moveFromMempool } from './append-block.js'
-import type { Comparison } from './compare-mempool.js'
+import type { Comparison, HeldTransaction } from './compare-mempool.js'
 import { takeOut } from './drop-transactions.js'
 import { blockList, blockRow, lastSequenceInBlocks, toBlock } from './read-blocks.js'
-import { keepAcceptances, moveToBlock, reserveSequences, shiftMempool } from './renumber.js'
+import { newestBetween } from './remove-blocks.js'
 import type { Adopted, ForeignBlock } from './types.js'
 
 /** Transactions of the block that one statement appends, and dead letters that one adds. */
@@ -133,4 +147,150 @@ async function appendOthers(
     appending.catch(() => undefined)
   }
   await appending
+}
+
+const reserve = statement(
+  { base: int8 },
+  sql`SELECT setval(sequence, nextval(sequence) + $1::bigint - 1) - $1::bigint AS base
+  FROM CAST('${schema}.accept_sequence' AS regclass) AS sequence`,
+)
+
+/** Takes sequences that are greater than all before. @returns the one before the first of them */
+async function reserveSequences(transaction: Connection, count: bigint): Promise<bigint> {
+  const [row] = await transaction.query(reserve, [count])
+  if (row === undefined) throw new StoreError('STORE_FAILED', 'No accept sequences could be reserved')
+  return row.base
+}
+
+const place = statement(
+  { placed: int4 },
+  sql`WITH moved AS (
+    DELETE FROM ${schema}.mempool_transactions AS mempool
+    USING ${parameterRows({ was: 'bigint', place: 'integer' }, 3)} AS given
+    WHERE mempool.sequence = given.was
+    RETURNING given.place, mempool.event_sequence, mempool.transaction_id, mempool.cbor, mempool.accepted_at
+  ), placed AS (
+    INSERT INTO ${schema}.block_transactions
+      (block_id, position, sequence, event_sequence, transaction_id, cbor, accepted_at)
+    SELECT $1::bigint, place, $2::bigint + place, event_sequence, transaction_id, cbor, accepted_at
+    FROM moved
+  )
+  SELECT count(*)::integer AS placed FROM moved`,
+)
+
+const setBytes = sql`
+  UPDATE ${schema}.block_transactions AS entry SET cbor = given.cbor
+  FROM ${parameterRows({ transaction_id: 'bytea', cbor: 'bytea' })} AS given
+  WHERE entry.transaction_id = given.transaction_id`
+
+const acceptancesOf = statement(
+  {
+    event: mempoolTransactions.eventSequence,
+    id: mempoolTransactions.transactionId,
+    at: mempoolTransactions.acceptedAt,
+  },
+  sql`SELECT event_sequence AS event, transaction_id AS id, accepted_at AS at
+  FROM ${schema}.mempool_transactions WHERE sequence = ANY ($1::bigint[])`,
+)
+
+const setAcceptances = sql`
+  UPDATE ${schema}.block_transactions AS entry
+  SET event_sequence = given.event, accepted_at = given.at
+  FROM ${parameterRows({ transaction_id: 'bytea', event: 'bigint', at: 'timestamptz' })} AS given
+  WHERE entry.transaction_id = given.transaction_id`
+
+/** Keeps time and event of acceptances whose transactions a block has with other effects. */
+async function keepAcceptances(
+  transaction: Connection,
+  sequences: readonly bigint[],
+): Promise<() => Promise<void>> {
+  if (sequences.length === 0) return async () => {}
+  const kept = await transaction.query(acceptancesOf, [sequences])
+  return async () => {
+    const columns = [bytesColumn(kept.map(({ id }) => id)), kept.map(({ event }) => event)]
+    await transaction.execute(setAcceptances, [...columns, kept.map(({ at }) => at)])
+  }
+}
+
+/** Gives effects other sequences. Their inputs are from before `$1`, from a block, or grow by `$2` too. */
+const renumber = (moved: Sql) =>
+  statement(
+    { strays: int4 },
+    sql`WITH moved AS (${moved}), made AS (
+    UPDATE ${schema}.mempool_ledger AS ledger SET sequence = moved.becomes FROM moved
+    WHERE ledger.transaction_id = moved.transaction_id AND ledger.sequence = moved.was
+    RETURNING ledger.address, moved.was, moved.becomes
+  ), freed AS (
+    DELETE FROM ${schema}.spent_outputs AS spent USING moved WHERE spent.spent_by = moved.was
+    RETURNING spent.*, moved.becomes
+  ), found AS MATERIALIZED (
+    SELECT freed.*, CASE WHEN freed.sequence >= $1 THEN (
+      SELECT entry.sequence FROM ${schema}.block_transactions AS entry
+      WHERE entry.transaction_id = freed.transaction_id
+    ) ELSE freed.sequence END AS maker
+    FROM freed
+  ), respent AS (
+    INSERT INTO ${schema}.spent_outputs
+      (spent_by, transaction_id, output_index, output, address, sequence)
+    SELECT becomes, transaction_id, output_index, output, address, COALESCE(maker, sequence + $2::bigint)
+    FROM found
+  ), remembered AS (
+    UPDATE ${schema}.address_history AS history SET sequence = touched.becomes
+    FROM (
+      SELECT address, was, becomes FROM made
+      UNION ALL SELECT address, spent_by, becomes FROM found
+      UNION ALL SELECT address, sequence, COALESCE(maker, sequence + $2::bigint) FROM found
+        WHERE sequence >= $1
+    ) AS touched (address, was, becomes)
+    WHERE history.address = touched.address AND history.sequence = touched.was
+  )
+  SELECT count(*)::integer AS strays FROM found WHERE maker IS NULL`,
+  )
+
+const renumberPlaced = renumber(sql`
+  SELECT given.was, entry.sequence AS becomes, entry.transaction_id
+  FROM ${parameterRows({ was: 'bigint', place: 'integer' }, 4)} AS given
+  JOIN ${schema}.block_transactions AS entry ON entry.block_id = $3 AND entry.position = given.place`)
+
+const shift = renumber(sql`
+  UPDATE ${schema}.mempool_transactions SET sequence = sequence + $2::bigint
+  WHERE sequence BETWEEN $3 AND $4
+  RETURNING sequence - $2::bigint AS was, sequence AS becomes, transaction_id`)
+
+const newestInMempool = newestBetween('mempool_transactions')
+
+/** Moves mempool transactions into a block. @throws StoreError `STORE_CONFLICT` if one does not fit */
+async function moveToBlock(
+  transaction: SqlTransaction,
+  held: readonly HeldTransaction[],
+  { id, zero, absent }: GrowingBlock,
+): Promise<void> {
+  if (held.length === 0) return
+  const given = [held.map(({ sequence }) => sequence), held.map(({ position }) => position + 1)]
+  const [moved] = await transaction.query(place, [id, zero, ...given])
+  const [result] = await transaction.query(renumberPlaced, [absent[0], 0n, id, ...given])
+  if (moved?.placed !== held.length || result?.strays !== 0)
+    throw transaction.doom(
+      new StoreError('STORE_CONFLICT', "The mempool does not hold the block's transactions as it did"),
+    )
+  const others = held.flatMap(({ bytes }) => bytes ?? [])
+  if (others.length === 0) return
+  await transaction.execute(setBytes, [
+    bytesColumn(others.map(({ id }) => id)),
+    bytesColumn(others.map(({ cbor }) => cbor)),
+  ])
+}
+
+/** Gives transactions of the mempool greater sequences in the same order. The event log keeps its own. */
+async function shiftMempool(
+  transaction: SqlTransaction,
+  [first, last]: readonly [bigint, bigint],
+  by: bigint,
+): Promise<void> {
+  for (let to = last; ; ) {
+    const [span] = await transaction.query(newestInMempool, [first, to])
+    if (span?.first == null || span.last === null) return
+    await transaction.query(shift, [first, by, span.first, span.last])
+    to = span.first - 1n
+  }
 }

@@ -1,7 +1,20 @@
-import { type Connection, int4, int8, nullable, type Row, schema, sql, statement } from '@ratatosk/database'
+import {
+  bytesColumn,
+  type Connection,
+  int4,
+  int8,
+  nullable,
+  parameterRows,
+  type Row,
+  schema,
+  sql,
+  statement,
+  toHex,
+} from '@ratatosk/database'
+import type { BlockState } from '@ratatosk/ports'
 import { StoreError } from '../errors.js'
 import { blockList, blockRow, newestBlock, toBlock } from './read-blocks.js'
-import type { Block, BlockHeader, NewBlock } from './types.js'
+import type { Block, BlockHeader, Layer1Transaction, NewBlock } from './types.js'
 
 /** The previous header hash of the first block. */
 const noHeaderHash = new Uint8Array(28)
@@ -95,4 +108,66 @@ export async function moveFromMempool(
   if (moved?.count !== transactions || moved.first !== firstSequence || moved.last !== lastSequence) {
     throw new StoreError('STORE_CONFLICT', "The block's transactions are not the oldest of the mempool")
   }
+}
+
+type KeptState = Exclude<BlockState, 'removed'>
+
+/** The column with the time at which a block first entered a state. `built_at` is always set. */
+const timeOf = [
+  ['submitted', 'submitted_at'],
+  ['committed', 'committed_at'],
+  ['mature', 'matured_at'],
+  ['merged', 'merged_at'],
+] as const
+
+/** Assignments that set a state and its time, and clear the times of later states. */
+export function enter(state: KeptState): string {
+  const own = timeOf.findIndex(([of]) => of === state)
+  const times = timeOf.flatMap(([, column], position) => {
+    if (position < own) return []
+    return [position === own ? `${column} = COALESCE(${column}, clock_timestamp())` : `${column} = NULL`]
+  })
+  return [`state = '${state}'`, ...times, 'removed_at = NULL'].join(', ')
+}
+
+const setState = (state: KeptState) => sql`
+  UPDATE ${schema}.blocks AS block SET ${enter(state)}
+  FROM ${parameterRows({ header_hash: 'bytea' })} AS given
+  WHERE block.header_hash = given.header_hash AND block.state <> 'removed'`
+
+const setStates = {
+  built: setState('built'),
+  submitted: setState('submitted'),
+  committed: setState('committed'),
+  mature: setState('mature'),
+  merged: setState('merged'),
+}
+
+const setMerge = sql`
+  UPDATE ${schema}.blocks SET merge_transaction_id = $2, merge_transaction = $3
+  WHERE header_hash = $1 AND state <> 'removed'`
+
+/** Sets the state of all given blocks; see `Blocks.setState`. */
+export async function setBlockState(
+  transaction: Connection,
+  headerHashes: readonly Uint8Array[],
+  state: KeptState,
+): Promise<void> {
+  if (headerHashes.length === 0) return
+  const changed = await transaction.execute(setStates[state], [bytesColumn(headerHashes)])
+  if (changed !== new Set(headerHashes.map(toHex)).size) throw unknownBlock()
+}
+
+/** Stores the transaction that merges a block; see `Blocks.setMergeTransaction`. */
+export async function setMergeTransaction(
+  transaction: Connection,
+  headerHash: Uint8Array,
+  { id, cbor }: Layer1Transaction,
+): Promise<void> {
+  const changed = await transaction.execute(setMerge, [headerHash, id, cbor])
+  if (changed === 0) throw unknownBlock()
+}
+
+function unknownBlock(): StoreError {
+  return new StoreError('STORE_CONFLICT', 'A block is unknown or removed')
 }

@@ -1,14 +1,15 @@
+import type { OutputReference } from '@ratatosk/ledger'
+import type { BlockState } from '@ratatosk/ports'
 import { collect } from '@ratatosk/test-kit'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import type { AcceptedTransaction, LedgerEntry } from '../ledger/types.js'
 import { describeBackends, type TestStore } from '../test/backends.js'
-import { alice, genesis, hex, key, Model } from '../test/block-model.js'
 import { buildBlock, headerHashOf, takeLease } from '../test/blocks.js'
 import { createExaminer, foreignBlock } from '../test/examine.js'
 import { followEvents } from '../test/read-events.js'
 import { countStrays } from '../test/strays.js'
-import { transaction } from '../test/transactions.js'
+import { entry, outputOf, transaction, walletOf } from '../test/transactions.js'
 
 const runs = Number(process.env.STORE_PROPERTY_RUNS ?? 8)
 const states = ['built', 'submitted', 'committed', 'mature'] as const
@@ -291,4 +292,50 @@ async function expectAgreement(test: TestStore, model: Model): Promise<void> {
     ),
   ).toEqual(found)
   expect(await collect(store.utxoPages(alice.address))).toHaveLength(Model.unspent(model.accepted).size)
+}
+
+const alice = walletOf('alice')
+const genesis = Array.from({ length: 5 }, (_, index) => entry(outputOf('genesis', index), alice))
+
+interface ModelBlock {
+  readonly name: string
+  state: BlockState
+  readonly contents: readonly AcceptedTransaction[]
+  readonly isAdopted?: boolean
+}
+
+/** The expected content of the store, in plain data. */
+class Model {
+  /** Every transaction in the order of acceptance; blocks hold the first of them and the mempool the rest. */
+  accepted: readonly AcceptedTransaction[] = []
+  /** The outputs that each transaction spends or reads, by its id. */
+  readonly named = new Map<string, readonly OutputReference[]>()
+  readonly chain: ModelBlock[] = []
+  readonly removed = new Map<string, Pick<ModelBlock, 'contents' | 'isAdopted'>>()
+
+  get mempool(): readonly AcceptedTransaction[] {
+    return this.accepted.slice(this.chain.reduce((count, { contents }) => count + contents.length, 0))
+  }
+
+  get merged(): number {
+    return this.chain.filter(({ state }) => state === 'merged').length
+  }
+
+  /** Unspent after these transactions. */
+  static unspent(transactions: readonly AcceptedTransaction[]): Map<string, LedgerEntry> {
+    const unspent = new Map(genesis.map((output) => [key(output.reference), output]))
+    for (const { spent, produced } of transactions) {
+      for (const reference of spent) unspent.delete(key(reference))
+      for (const output of produced) unspent.set(key(output.reference), output)
+    }
+    return unspent
+  }
+}
+
+function key({ transactionId, index }: OutputReference): string {
+  return `${Buffer.from(transactionId).toString('hex')}#${index}`
+}
+
+function hex(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('hex')
 }

@@ -1,18 +1,27 @@
-import { type Database, lookUpByIndex, type SqlTransaction } from '@ratatosk/database'
+import {
+  advisoryLock,
+  type Connection,
+  type Database,
+  int8,
+  lookUpByIndex,
+  nullable,
+  type SqlTransaction,
+  schema,
+  sql,
+  statement,
+} from '@ratatosk/database'
+import { keepBodies } from '../bodies/bodies.js'
 import { requireLease } from '../leases/leases.js'
 import type { Lease } from '../leases/types.js'
+import { forgetSpenders } from '../rejections/reopen-rejections.js'
 import { adoptBlock } from './adopt-block.js'
-import { appendBlock } from './append-block.js'
+import { appendBlock, setBlockState, setMergeTransaction } from './append-block.js'
 import { compareMempool } from './compare-mempool.js'
 import { continueDropSearch, dropFound, startDropSearch } from './drop-transactions.js'
-import { forgetSpentOutputs } from './forget-spent-outputs.js'
 import { outputsAfterBlock, outputsAfterNewest } from './outputs-after-block.js'
-import { readBlocks } from './read-blocks.js'
-import { returnToMempool, reviveBlock } from './remove-blocks.js'
-import { reset } from './reset.js'
-import { setBlockState, setMergeTransaction } from './set-block-state.js'
-import type { Blocks } from './types.js'
-import { undoBlocks } from './undo-blocks.js'
+import { readBlocks, toBlock } from './read-blocks.js'
+import { removeFrom, returnToMempool, reviveBlock, undoEffects } from './remove-blocks.js'
+import type { Blocks, Undone } from './types.js'
 
 /** @param withLedgerLock runs work in a transaction that holds the ledger's lock */
 export function openBlocks(
@@ -77,4 +86,106 @@ export function openBlocks(
         return outputsAfterNewest(transaction, references)
       }),
   }
+}
+
+/** Accept sequences whose spent outputs one statement deletes. */
+const step = 20_000n
+
+// Up to the newest block that was merged before the given time and has no unmerged block below it.
+const forgettable = statement(
+  { first: nullable(int8), last: nullable(int8) },
+  sql`SELECT
+    (SELECT min(spent_by) FROM ${schema}.spent_outputs) AS first,
+    (
+      SELECT last_sequence FROM ${schema}.blocks
+      WHERE state <> 'removed' AND state = 'merged' AND merged_at < $1::timestamptz AND height < COALESCE(
+        (SELECT min(height) FROM ${schema}.blocks WHERE state NOT IN ('merged', 'removed')),
+        9223372036854775807
+      )
+      ORDER BY height DESC LIMIT 1
+    ) AS last`,
+)
+
+const forget = sql`DELETE FROM ${schema}.spent_outputs WHERE spent_by BETWEEN $1 AND $2`
+
+/** Deletes the spent outputs of blocks that were merged before a time; see `Blocks.forgetSpent`. */
+async function forgetSpentOutputs(transaction: Connection, mergedBefore: Date): Promise<number> {
+  const [span] = await transaction.query(forgettable, [mergedBefore.toISOString()])
+  const { first, last } = span ?? { first: null, last: null }
+  if (first === null || last === null) return 0
+  let forgotten = 0
+  for (let from = first; from <= last; from += step) {
+    const to = from + step - 1n
+    forgotten += await transaction.execute(forget, [from, to < last ? to : last])
+  }
+  return forgotten
+}
+
+const emptied = [
+  'block_transactions',
+  'blocks',
+  'mempool_transactions',
+  'mempool_ledger',
+  'spent_outputs',
+  'address_history',
+  'resubmissions',
+  'genesis',
+  'dropped_transactions',
+  'archived_blocks',
+]
+
+/**
+ * Empties the tables under the ledger's lock. DELETE, unlike TRUNCATE, blocks no reader. Dead letters stay.
+ */
+async function reset(transaction: Connection): Promise<void> {
+  // So that nothing is archived on blocks that are gone.
+  await advisoryLock(transaction, 'archive')
+  for (const table of emptied) await transaction.execute(sql`DELETE FROM ${schema}.${table}`)
+  await forgetSpenders(transaction)
+  await transaction.execute(sql`INSERT INTO ${schema}.dropped_transactions DEFAULT VALUES`)
+}
+
+/** Transactions that one statement takes out of the mempool: keeps each below the statement time-out. */
+const movedAtOnce = 5_000
+
+const keepBlock = sql`
+  WITH moved AS (
+    DELETE FROM ${schema}.block_transactions WHERE block_id = $1 RETURNING sequence, transaction_id, cbor
+  ), noted AS (
+    INSERT INTO ${schema}.dropped_transactions (sequence, transaction_id)
+    SELECT sequence, transaction_id FROM moved ORDER BY sequence
+  )
+  INSERT INTO ${schema}.resubmissions (sequence, transaction_id, cbor, header_hash, height)
+  SELECT sequence, transaction_id, cbor, $2::bytea, $3::bigint FROM moved`
+
+const keepMempool = sql`
+  WITH oldest AS (
+    SELECT sequence FROM ${schema}.mempool_transactions ORDER BY sequence LIMIT ${movedAtOnce}
+  ), moved AS (
+    DELETE FROM ${schema}.mempool_transactions AS mempool USING oldest
+      WHERE mempool.sequence = oldest.sequence
+    RETURNING mempool.sequence, mempool.transaction_id, mempool.cbor
+  ), noted AS (
+    INSERT INTO ${schema}.dropped_transactions (sequence, transaction_id)
+    SELECT sequence, transaction_id FROM moved ORDER BY sequence
+  )
+  INSERT INTO ${schema}.resubmissions (sequence, transaction_id, cbor)
+  SELECT sequence, transaction_id, cbor FROM moved`
+
+/** Reverts the ledger to before a block, under its lock; see `Blocks.undo`. */
+async function undoBlocks(transaction: Connection, fromHeight: bigint): Promise<Undone> {
+  const removed = await removeFrom(transaction, fromHeight)
+  const [lowest] = removed
+  if (lowest === undefined) return { blocks: [], transactions: 0 }
+  await keepBodies(transaction, removed)
+  let transactions = 0
+  for (const { id, headerHash, height } of removed)
+    transactions += await transaction.execute(keepBlock, [id, headerHash, height])
+  for (;;) {
+    const moved = await transaction.execute(keepMempool, [])
+    transactions += moved
+    if (moved < movedAtOnce) break
+  }
+  await undoEffects(transaction, lowest.firstSequence)
+  return { blocks: removed.map(toBlock), transactions }
 }

@@ -2,8 +2,7 @@ import type { OutputReference } from '@ratatosk/ledger'
 import type { ClaimStore, HeldClaim, Payment, ReserveRequest } from '@ratatosk/ports'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { describeBackends, type TestStore } from '../test/backends.js'
-import { ada, day, hour, noon, paymentOf, request } from '../test/claims.js'
-import { idOf, outputOf, walletOf } from '../test/transactions.js'
+import { bytes, idOf, outputOf, walletOf } from '../test/transactions.js'
 
 describeBackends('faucet claims', (backend) => {
   let test: TestStore
@@ -289,3 +288,26 @@ describeBackends('faucet claims', (backend) => {
     })
   })
 })
+
+const hour = 3_600_000
+const day = 24 * hour
+const noon = Date.UTC(2026, 0, 1, 12)
+const ada = 1_000_000n
+
+function request(name: string, changes: Partial<ReserveRequest> = {}): ReserveRequest {
+  return {
+    idempotencyKey: `key of ${name}`,
+    address: walletOf(name).address,
+    ipHash: `ip of ${name}`,
+    amount: 100n * ada,
+    now: new Date(noon),
+    cooldownMs: day,
+    dailyIpLimit: 5,
+    leaseMs: hour,
+    ...changes,
+  }
+}
+
+function paymentOf(name: string, expiresAt = noon + hour): Payment {
+  return { id: idOf(`payment of ${name}`), cbor: bytes(`payment of ${name}`), expiresAt: new Date(expiresAt) }
+}

@@ -9,28 +9,6 @@
  *   copyPair(to, from)            copies 64 bytes
  */
 
-import {
-  type Code,
-  firstWords,
-  get,
-  i32,
-  i32Const,
-  i64,
-  i64Const,
-  i64Load,
-  i64Store,
-  range,
-  secondWords,
-  set,
-  shuffle,
-  unsigned,
-  v128,
-  vector,
-  vectorConst,
-  vectorLoad,
-  vectorStore,
-} from './wasm-instructions.js'
-
 /** Bytes at the start of the memory that belong to the module. */
 export const reservedLength = 192
 
@@ -279,3 +257,44 @@ export function writeModule(): Uint8Array {
     ),
   ])
 }
+
+/** The bytes of instructions of WebAssembly. */
+type Code = readonly number[]
+
+/** An unsigned number in LEB128. */
+function unsigned(value: number): number[] {
+  const rest = value >>> 7
+  return rest === 0 ? [value] : [(value & 0x7f) | 0x80, ...unsigned(rest)]
+}
+
+/** A signed number in LEB128. */
+function signed(value: bigint): number[] {
+  const low = Number(value & 0x7fn)
+  const rest = value >> 7n
+  const isEnd = rest === (low & 0x40 ? -1n : 0n)
+  return isEnd ? [low] : [low | 0x80, ...signed(rest)]
+}
+
+const i32 = 0x7f
+const i64 = 0x7e
+const v128 = 0x7b
+
+const get = (local: number): Code => [0x20, ...unsigned(local)]
+const set = (local: number): Code => [0x21, ...unsigned(local)]
+const i32Const = (value: number): Code => [0x41, ...signed(BigInt(value))]
+const i64Const = (value: bigint): Code => [0x42, ...signed(BigInt.asIntN(64, value))]
+const i64Load = (offset: number): Code => [0x29, 3, ...unsigned(offset)]
+const i64Store = (offset: number): Code => [0x37, 3, ...unsigned(offset)]
+const vector = (code: number, ...immediates: number[]): Code => [0xfd, ...unsigned(code), ...immediates]
+const vectorLoad = (offset: number): Code => vector(0x00, 3, ...unsigned(offset))
+const vectorStore = (offset: number): Code => vector(0x0b, 3, ...unsigned(offset))
+/** A vector with the same word twice. */
+const vectorConst = (word: bigint): Code => {
+  const bytes = Array.from({ length: 8 }, (_, i) => Number((word >> BigInt(8 * i)) & 0xffn))
+  return vector(0x0c, ...bytes, ...bytes)
+}
+const shuffle = (lanes: readonly number[]): Code => vector(0x0d, ...lanes)
+const range = (from: number): number[] => Array.from({ length: 8 }, (_, i) => from + i)
+/** Of two vectors, the first words and the second words. */
+const firstWords = shuffle([...range(0), ...range(16)])
+const secondWords = shuffle([...range(8), ...range(24)])

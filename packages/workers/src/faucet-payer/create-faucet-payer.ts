@@ -1,10 +1,18 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { toHex } from '@ratatosk/cbor'
-import type { ClaimPayer, ClaimRequest, ClaimResult, ClaimStore, Log } from '@ratatosk/ports'
+import type {
+  ClaimPayer,
+  ClaimRequest,
+  ClaimResult,
+  ClaimStore,
+  Conclusion,
+  HeldClaim,
+  Log,
+  Payment,
+} from '@ratatosk/ports'
+import pLimit from 'p-limit'
 import { FaucetPayerError } from './errors.js'
-import { holdLeases } from './hold-leases.js'
 import { ClaimPayments } from './pay-claim.js'
-import { settlePayments } from './settle-payments.js'
 import type { FaucetWallet } from './wallet.js'
 
 /** Options of {@link createFaucetPayer}. */
@@ -213,4 +221,95 @@ function requireInteger(name: string, value: number, least: number): void {
 
 function requireOption(holds: boolean, message: string): void {
   if (!holds) throw new FaucetPayerError('FAUCET_PAYER_CONFIGURATION', message)
+}
+
+interface SettleOptions {
+  readonly claims: ClaimStore
+  readonly wallet: FaucetWallet
+  readonly leases: ClaimLeases
+  readonly leaseMs: number
+  readonly log: Log | undefined
+  /** POSIX milliseconds. */
+  readonly now: () => number
+}
+
+/** The most claims that one sweep takes, and how many of them are looked up at a time. */
+const maxClaims = 1000
+const concurrency = 8
+
+/** Finds the unsettled payments that no process holds, and resends those that the network has lost. */
+async function settlePayments(options: SettleOptions): Promise<void> {
+  const { claims, leases, leaseMs, log } = options
+  const taken = await claims.take(leaseMs, maxClaims)
+  const limit = pLimit(concurrency)
+
+  async function settle(claim: HeldClaim): Promise<void> {
+    try {
+      await claims.conclude(claim, await conclusionOf(claim, options))
+    } catch (err) {
+      log?.warn({ err, claim: claim.id }, 'Failed to look up a faucet payment; it is looked up again later')
+      await claims.conclude(claim, 'undecided').catch(() => {})
+    }
+  }
+  await leases.during(taken, () => Promise.all(taken.map((claim) => limit(settle, claim))))
+}
+
+async function conclusionOf(claim: HeldClaim, { wallet, log, now }: SettleOptions): Promise<Conclusion> {
+  const { payment } = claim
+  if (payment === undefined) return 'undecided'
+  switch (await wallet.status(payment)) {
+    case 'settled':
+      return 'settled'
+    case 'accepted':
+      return 'funded'
+    case 'impossible':
+      log?.warn(
+        { claim: claim.id, transaction: toHex(payment.id) },
+        'A faucet payment expired without being included; its claim failed',
+      )
+      return 'failed'
+    case 'possible':
+      return now() < payment.expiresAt.getTime() ? resend(payment, wallet) : 'undecided'
+  }
+}
+
+async function resend(payment: Payment, wallet: FaucetWallet): Promise<Conclusion> {
+  const { kind } = await wallet.send(payment)
+  if (kind === 'settled') return 'settled'
+  return kind === 'accepted' ? 'funded' : 'undecided'
+}
+
+/** Extends the leases of the claims that this process works on. */
+interface ClaimLeases {
+  /** Extends the leases of `claims` until `work` settles. */
+  during<T>(claims: readonly HeldClaim[], work: () => Promise<T>): Promise<T>
+}
+
+/** One timer extends all leases together, three times per `leaseMs`. */
+function holdLeases(store: Pick<ClaimStore, 'extend'>, leaseMs: number, log: Log | undefined): ClaimLeases {
+  const held = new Set<HeldClaim>()
+  let timer: NodeJS.Timeout | undefined
+
+  function extend(): void {
+    store.extend([...held], leaseMs).catch((err: unknown) => {
+      log?.warn({ err }, 'Failed to extend the leases of faucet claims')
+    })
+  }
+
+  return {
+    async during(claims, work) {
+      if (claims.length === 0) return work()
+      for (const claim of claims) held.add(claim)
+      timer ??= setInterval(extend, leaseMs / 3)
+      try {
+        return await work()
+      } finally {
+        for (const claim of claims) held.delete(claim)
+        if (held.size === 0) {
+          clearInterval(timer)
+          timer = undefined
+        }
+      }
+    },
+  }
 }

@@ -1,15 +1,16 @@
 import { randomBytes } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
+import { partsOf } from '@ratatosk/block'
+import { concatBytes, fromHex, toHex } from '@ratatosk/cbor'
 import { type BlockVerdict, RejectedError } from '@ratatosk/client'
-import { outputReferenceKey, type Utxo } from '@ratatosk/ledger'
+import { appliedTransaction, decodeTransaction, outputReferenceKey, type Utxo } from '@ratatosk/ledger'
 import { keysFromSigningKey } from '@ratatosk/ledger/builder'
+import type { RunningNode } from '@ratatosk/node'
 import { ada } from '../../frame/ada.js'
 import { CommandError } from '../../frame/errors.js'
 import { devnetFunds, lovelaceIn, openBuilder, outputsOf, type SignedPayment } from '../../layer2/layer2.js'
 import type { Story } from '../story.js'
 import type { DemoNetwork } from './network.js'
-import { admitOperators } from './operators.js'
-import { showRemoval } from './removal.js'
-import { acceptUnchecked, withoutSignatures } from './theft.js'
 
 /** Generous, because a loaded machine is slow. */
 const timeoutMs = 120_000
@@ -124,3 +125,97 @@ const namesOf = (utxos: readonly Utxo[]): string =>
     .map(({ reference }) => outputReferenceKey(reference))
     .sort()
     .join()
+
+/** Generous, because a loaded machine is slow. */
+const pollMs = 100
+
+interface Removal {
+  readonly verdict: BlockVerdict
+  /** The gain of the watcher's wallet, in lovelace. */
+  readonly gain: bigint
+}
+
+/** Shows the proof, the removal and the slashing. @throws CommandError if they fail or take too long */
+async function showRemoval(
+  { honest, watcher, lovelaceOn1 }: DemoNetwork,
+  { cheatKey, bond, watcherHas }: Stake,
+  headerHash: string,
+  { say, step }: Story,
+): Promise<Removal> {
+  step('The watcher gets the body of the block from the operator, and judges it')
+  const found = await verdictThat('the watcher finds the fraud', () => true)
+  say('GET /verdicts: the block is invalid')
+  say(found.reason)
+
+  step('The proof')
+  const verdict = await verdictThat('the block is removed', ({ state }) => state === 'removed')
+  const { policy, fraud, transactions } = verdict
+  say(`It shows the fraud \`${fraud}\` to a script of layer 1, the ${policy} policy. No one is trusted.`)
+  const fees = transactions.reduce((sum, { fee }) => sum + BigInt(fee), 0n)
+  for (const { stage, txHash, fee } of transactions) say(`${stage} ${txHash}, for a fee of ${ada(fee)}`)
+
+  step('The slash')
+  const { operators } = await honest.client.listOperators()
+  if (operators.some(({ operatorKey }) => operatorKey === cheatKey))
+    throw new CommandError('CLI_DEMO', 'The operator is not slashed.')
+  say('GET /operators: the same transaction has removed the block and its operator.')
+  const gain = lovelaceOn1(watcher.node.watcherAddress ?? '') - watcherHas
+  if (gain < bond - fees) throw new CommandError('CLI_DEMO', 'The watcher does not have the bond.')
+  say(`The watcher has ${ada(gain)} more: the bond of ${ada(bond)} and the ada of the block, less the fee.`)
+  return { verdict, gain }
+
+  async function verdictThat(what: string, isSo: (verdict: BlockVerdict) => boolean): Promise<BlockVerdict> {
+    for (const end = performance.now() + timeoutMs; performance.now() < end; ) {
+      const { verdicts } = await watcher.client.listVerdicts()
+      const verdict = verdicts.find((each) => each.headerHash === headerHash)
+      if (verdict !== undefined && isSo(verdict)) return verdict
+      if (verdict?.state === 'unprovable')
+        throw new CommandError('CLI_DEMO', `The watcher proves nothing: ${verdict.reason}`)
+      await pause(pollMs)
+    }
+    throw new CommandError('CLI_DEMO', `The demo waited ${timeoutMs / 1000} s until ${what}.`)
+  }
+}
+
+/** A signed transaction, in hex, without its signatures. */
+function withoutSignatures(transaction: string): string {
+  const { body } = partsOf(fromHex(transaction))
+  // An array of body, empty witness set, true and null.
+  return toHex(concatBytes(Uint8Array.of(0x84), body, Uint8Array.of(0xa0, 0xf5, 0xf6)))
+}
+
+/** Has a node accept a transaction without any validation: all else that it does with it is honest. */
+async function acceptUnchecked({ store }: RunningNode, transaction: string): Promise<void> {
+  const accepted = appliedTransaction(decodeTransaction(fromHex(transaction)))
+  await store.withLedger((ledger) => ledger.apply({ transactions: [accepted] }))
+}
+
+interface Stake {
+  /** Key hash of the operator that cheats. */
+  readonly cheatKey: string
+  /** Its bond, in lovelace. */
+  readonly bond: bigint
+  /** The lovelace of the watcher's wallet on layer 1. */
+  readonly watcherHas: bigint
+}
+
+/** Initialises the rollup with the cheat as its operator, and registers the honest operator. */
+async function admitOperators(
+  { cheat, honest, watcher, lovelaceOn1 }: DemoNetwork,
+  { say, step }: Story,
+): Promise<Stake> {
+  step('Three nodes on one devnet, each with a ledger of its own')
+  await cheat.client.init()
+  const [first] = (await honest.client.listOperators()).operators
+  if (first === undefined) throw new CommandError('CLI_DEMO', 'No operator is registered.')
+  say(`an operator     ${cheat.node.url}, with a bond of ${ada(first.bond)} on layer 1`)
+  await honest.client.init()
+  const { operators } = await honest.client.listOperators()
+  const second = operators.find(({ operatorKey }) => operatorKey !== first.operatorKey)
+  if (second === undefined) throw new CommandError('CLI_DEMO', 'The second operator is not registered.')
+  const from = new Date(second.activeFrom).toLocaleTimeString()
+  say(`an honest one   ${honest.node.url}, with the same bond; its turns begin at ${from}`)
+  const watcherHas = lovelaceOn1(watcher.node.watcherAddress ?? '')
+  say(`a watcher       ${watcher.node.url}, with ${ada(watcherHas)} for fees`)
+  return { cheatKey: first.operatorKey, bond: BigInt(first.bond), watcherHas }
+}

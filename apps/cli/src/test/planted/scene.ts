@@ -19,7 +19,7 @@ import {
   outputReferenceKey,
 } from '@ratatosk/ledger'
 import { freeOfCharge, SourceChain, slots } from '@ratatosk/test-kit'
-import { judgeWith } from '../../deployment/judge.js'
+import { judgeWith } from '../../commands/audit.js'
 
 /** The lovelace of every coin of the chain, and of a transaction's payment. */
 export const lovelace = 5_000_000n

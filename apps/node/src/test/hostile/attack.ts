@@ -1,8 +1,25 @@
-import { encodedHeader, type Header } from '@ratatosk/block'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads'
+import { derive, encodedHeader, type Header, transactionsRoot } from '@ratatosk/block'
 import { toHex } from '@ratatosk/cbor'
+import { movedParts } from '@ratatosk/fraud'
 import { until } from '@ratatosk/test-kit/http'
 import type { Test } from 'tap'
-import type { Figures } from '../../../../../packages/follower/dist/test/hostile/figures.js'
+import {
+  type Figures,
+  longer,
+  noTurn,
+  type Turn,
+} from '../../../../../packages/follower/dist/test/hostile/figures.js'
+import {
+  honestBody,
+  lyingBody,
+  randomOf,
+  shapeNames,
+  shareOf,
+  transactionsOf,
+} from '../../../../../packages/follower/dist/test/hostile/generated-bodies.js'
 import { openHostilePeer } from '../../../../../packages/follower/dist/test/hostile/hostile-peer.js'
 import { openCheats } from '../adversary/cheats.js'
 import { anyPlacement } from '../backends.js'
@@ -10,8 +27,7 @@ import { devnetServer } from '../devnet-server.js'
 import { besideNode } from '../forged-block.js'
 import { manyTransfers } from '../many-transfers.js'
 import { initialised, submit } from '../node.js'
-import { type AttackedNode, spawnAttacked } from './attacked.js'
-import { openGenerator, type Pair } from './generator.js'
+import { type NodeProcess, spawnNode } from '../node-process.js'
 
 /** A role that is attacked. */
 interface Role {
@@ -170,3 +186,106 @@ export async function attackNodes(t: Test, { from, pairs, seed }: AttackOptions)
     long: long[n]!,
   }))
 }
+
+/** A node with a heap of 512 MiB that measures itself. */
+interface AttackedNode extends NodeProcess {
+  readonly name: string
+  /** Waits until its log has a line. */
+  logs(pattern: RegExp, timeoutMs: number): Promise<void>
+  /** @param collects whether it collects garbage for them */
+  figures(collects?: boolean): Promise<Figures>
+  /** The longest turn of all figures so far, and the largest resident size seen. */
+  readonly worst: { readonly turn: Turn; readonly wall: number; readonly rss: number }
+}
+
+const probe = new URL('./probe.js', import.meta.url).href
+
+async function spawnAttacked(
+  t: Test,
+  name: string,
+  environment: Readonly<Record<string, string>>,
+): Promise<AttackedNode> {
+  const options = `--max-old-space-size=512 --import ${probe}`
+  const node = await spawnNode(t, { ...environment, NODE_OPTIONS: options })
+  const worst = { turn: noTurn, wall: 0, rss: 0 }
+  const looking = setInterval(() => {
+    const text = readFileSync(`/proc/${node.pid}/status`, 'utf8')
+    worst.rss = Math.max(worst.rss, 1024 * Number(/VmRSS:\s+(\d+)/.exec(text)?.[1] ?? 0))
+  }, 100)
+  t.teardown(() => clearInterval(looking))
+  let asked = 0
+  /** Waits until its output has a line. It is long, and read only if there is more of it. */
+  async function shows(pattern: RegExp, timeoutMs: number): Promise<void> {
+    let seen = 0
+    const hasLine = () => {
+      const text = node.output()
+      const isLonger = text.length > seen
+      seen = text.length
+      return isLonger && pattern.test(text)
+    }
+    await until(hasLine, { what: `${name} writes ${pattern}`, timeoutMs })
+  }
+  return {
+    ...node,
+    name,
+    worst,
+
+    async logs(pattern, timeoutMs) {
+      await shows(pattern, timeoutMs).catch((error: Error) => {
+        throw new Error(`${error.message}; its last lines: ${node.output().slice(-2000)}`)
+      })
+    },
+
+    async figures(collects = false) {
+      const line = new RegExp(`^figures ${++asked} (\\{.*\\})$`, 'm')
+      process.kill(node.pid, collects ? 'SIGIO' : 'SIGUSR2')
+      await shows(line, 60_000)
+      const figures: Figures = JSON.parse(line.exec(node.output())?.[1] ?? '')
+      worst.turn = longer(worst.turn, figures.turn)
+      worst.wall = Math.max(worst.wall, figures.wall)
+      return figures
+    },
+  }
+}
+
+/** A body that lies about a block, and the body of the block. */
+interface Pair {
+  readonly bodies: readonly Uint8Array[]
+  readonly transactionsRoot: Uint8Array
+  /** For the log. */
+  readonly title: string
+}
+
+async function generate(pair: number, seed: number): Promise<Pair> {
+  const random = randomOf(seed + pair)
+  const numbers = [2 * pair, 2 * pair + 1]
+  const shapes = numbers.map((n) => shapeNames[n % shapeNames.length]!)
+  const [lie, right] = numbers.map((n, place) => transactionsOf(shapes[place]!, shareOf(n), random)) as [
+    readonly Uint8Array[],
+    readonly Uint8Array[],
+  ]
+  const bodies = [pair % 3 === 0 ? lyingBody(lie, random) : honestBody(lie), honestBody(right)]
+  const derived = (await derive(right, movedParts)).derive(() => undefined)
+  const megabytes = bodies.map(({ length }) => (length / 1e6).toFixed(1))
+  const title = `${numbers[0]}: ${shapes.join(' and ')}, ${megabytes.join(' and ')} MB`
+  return { bodies, transactionsRoot: await transactionsRoot(derived), title }
+}
+
+/** Generates pairs of bodies on a thread of its own: layer 1 and the peer run on the main one. */
+function openGenerator(seed: number) {
+  const worker = new Worker(new URL(import.meta.url), { workerData: seed })
+  return {
+    /** One at a time. */
+    async next(pair: number): Promise<Pair> {
+      worker.postMessage(pair)
+      const [made] = await once(worker, 'message')
+      return made
+    },
+    close: () => worker.terminate(),
+  }
+}
+
+if (!isMainThread)
+  parentPort?.on('message', async (pair: number) => {
+    parentPort?.postMessage(await generate(pair, workerData))
+  })

@@ -8,8 +8,7 @@ import { addressText } from '../../view/address-text.js'
 import type { ChainView } from '../../view/chain-view.js'
 import { BlockfrostError, notFound } from '../errors.js'
 import { Total, utxoJson } from '../output-json.js'
-import { type Paging, page, readPaging } from '../paging.js'
-import { sendJson } from '../send-json.js'
+import { type Paging, page, readPaging, sendJson } from '../paging.js'
 
 interface ByStake {
   Params: { stake: string }

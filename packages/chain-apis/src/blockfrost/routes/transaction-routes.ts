@@ -1,17 +1,25 @@
 import { toHex } from '@ratatosk/cbor'
-import { metadataLabels, outputReferenceKey, slotToTime, type Transaction } from '@ratatosk/ledger'
+import {
+  blake2b256,
+  byReference,
+  metadataLabels,
+  outputReferenceKey,
+  type Rational,
+  type Redeemer,
+  slotToTime,
+  type Transaction,
+} from '@ratatosk/ledger'
 import type { FastifyInstance } from 'fastify'
 import { encodeJson, lazyList } from '../../json.js'
 import { stakeAddress } from '../../stake-credential.js'
 import { addressText } from '../../view/address-text.js'
 import { deposits, registers, stakeCredentialOf } from '../../view/certificates.js'
 import type { ChainOutput, ChainView, Place } from '../../view/chain-view.js'
+import { paymentCredential } from '../../view/outputs.js'
 import { notFound } from '../errors.js'
 import { cborJson, metadataJson } from '../metadata-json.js'
 import { amountJson, outputJson, Total } from '../output-json.js'
-import { type Paging, readPaging } from '../paging.js'
-import { redeemersJson } from '../redeemers-json.js'
-import { sendJson } from '../send-json.js'
+import { type Paging, readPaging, sendJson } from '../paging.js'
 import { seconds } from './chain-routes.js'
 
 type ByHash = { Params: { hash: string } }
@@ -185,5 +193,55 @@ function createdJson({ output, index, spent, collateralReturn }: ChainOutput) {
     output_index: index,
     collateral: collateralReturn,
     consumed_by_tx: spent?.transactionHash ?? null,
+  }
+}
+
+async function redeemersJson(chain: ChainView, transaction: Transaction) {
+  const { memory, steps } = chain.parameters.executionPrices
+  const scriptOf = await scriptsOf(chain, transaction)
+  return transaction.witnesses.redeemers.flatMap((redeemer) => {
+    const script = scriptOf(redeemer)
+    if (script === undefined) return []
+    const units = redeemer.executionUnits
+    const hash = toHex(blake2b256(redeemer.data))
+    return {
+      tx_index: redeemer.index,
+      purpose: redeemer.purpose,
+      script_hash: script,
+      redeemer_data_hash: hash,
+      datum_hash: hash,
+      unit_mem: String(units.memory),
+      unit_steps: String(units.steps),
+      fee: String(cost(memory, units.memory, steps, units.steps)),
+    }
+  })
+}
+
+/** The price of execution units in lovelace, rounded up. */
+function cost(memoryPrice: Rational, memory: bigint, stepPrice: Rational, steps: bigint): bigint {
+  const denominator = memoryPrice.denominator * stepPrice.denominator
+  const numerator =
+    memoryPrice.numerator * memory * stepPrice.denominator +
+    stepPrice.numerator * steps * memoryPrice.denominator
+  return (numerator + denominator - 1n) / denominator
+}
+
+/** The script of a redeemer. The ledger numbers inputs, policies and accounts in their order by bytes. */
+async function scriptsOf(
+  chain: ChainView,
+  { body }: Transaction,
+): Promise<(redeemer: Redeemer) => string | undefined> {
+  const inputs = [...body.inputs].sort(byReference).map(outputReferenceKey)
+  const outputs = await chain.outputs({ references: inputs }, { offset: 0, limit: inputs.length })
+  const owners = new Map(outputs.map(({ key, output }) => [key, paymentCredential(output)]))
+  const policies = [...body.mint.keys()].sort()
+  const accounts = body.withdrawals.map(({ account }) => toHex(account.bytes)).sort()
+  return ({ purpose, index }) => {
+    if (purpose === 'spend') return owners.get(inputs[index] ?? '')
+    if (purpose === 'mint') return policies[index]
+    // Without the header of the address.
+    if (purpose === 'reward') return accounts[index]?.slice(2)
+    const certificate = purpose === 'cert' ? body.certificates[index] : undefined
+    return certificate && toHex(stakeCredentialOf(certificate).hash)
   }
 }

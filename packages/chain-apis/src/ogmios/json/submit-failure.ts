@@ -1,23 +1,19 @@
-import { fromHex } from '@ratatosk/cbor'
-import { decodeAddress, type PredicateFailure } from '@ratatosk/ledger'
-import { addressText } from '../../view/address-text.js'
-import type { RpcErrorObject } from '../rpc.js'
+import { fromHex, toHex } from '@ratatosk/cbor'
 import {
-  amount,
-  credentialJson,
-  entries,
-  type FailureContext,
-  failedOutputs,
-  integrity,
-  mismatchReason,
-  nonAdaCollateral,
-  pointers,
-  references,
-  scriptPurpose,
-  units,
-} from './failure-details.js'
-import { lovelaceJson, outputJson, referenceJson, valueJson } from './output-json.js'
-import { consumedValue, producedValue } from './transaction-balance.js'
+  type Assets,
+  byReference,
+  decodeAddress,
+  type Json,
+  outputReferenceKey,
+  type PredicateFailure,
+  type Transaction,
+  type UtxoView,
+  type Value,
+} from '@ratatosk/ledger'
+import { addressText } from '../../view/address-text.js'
+import { deposits } from '../../view/certificates.js'
+import type { RpcErrorObject } from '../rpc.js'
+import { assetsJson, lovelaceJson, outputJson, purposes, referenceJson, valueJson } from './output-json.js'
 import { intervalJson } from './transaction-json.js'
 
 /** Builds the `data` of an error. */
@@ -219,5 +215,150 @@ export function submitFailure(
     code,
     message: `${predicate}: ${message}`,
     ...(data && { data: data({ ...context, details }) }),
+  }
+}
+
+// The details of a failed predicate, in the JSON of Ogmios.
+
+/** A rejected transaction, with what it was validated against, and one failure of it. */
+interface FailureContext {
+  readonly transaction: Transaction
+  readonly utxos: UtxoView
+  readonly keyDeposit: bigint
+  readonly network: 'mainnet' | 'testnet'
+  readonly slot: bigint
+  readonly details: PredicateFailure['details']
+}
+
+function integrity({ details }: FailureContext): unknown {
+  return {
+    providedScriptIntegrity: details.supplied ?? null,
+    computedScriptIntegrity: details.expected ?? null,
+  }
+}
+
+function nonAdaCollateral({ transaction, utxos }: FailureContext): unknown {
+  const outputs = transaction.body.collateralInputs.flatMap((reference) => {
+    const output = utxos.get(outputReferenceKey(reference))
+    return output === undefined ? [] : [output]
+  })
+  const lovelace = outputs.reduce((sum, { value }) => sum + value.lovelace, 0n)
+  return {
+    unsuitableCollateralValue: Object.assign(
+      lovelaceJson(lovelace),
+      ...outputs.map(({ value }) => assetsJson(value.assets)),
+    ),
+  }
+}
+
+function mismatchReason({ description, failures }: FailureContext['details']): string {
+  const reasons = entries(failures).map(({ purpose, index, message, logs }) => {
+    const traces = Array.isArray(logs) && logs.length > 0 ? ` (traces: ${logs.join('; ')})` : ''
+    return `${purpose}:${index} ${message}${traces}`
+  })
+  return [String(description), ...reasons].join(': ')
+}
+
+/** The outputs that a failure names by index; the collateral return follows the other outputs. */
+function failedOutputs({ transaction, details }: FailureContext) {
+  const { outputs, collateralReturn } = transaction.body
+  const all = collateralReturn === undefined ? outputs : [...outputs, collateralReturn]
+  return entries(details.outputs).flatMap(({ output }) => all[Number(output)] ?? [])
+}
+
+function pointers(redeemers: Json | undefined) {
+  return entries(redeemers).map(({ purpose, index }) => ({
+    purpose: purposes[purpose as keyof typeof purposes],
+    index,
+  }))
+}
+
+/** @param credential `key:<hash>` or `script:<hash>`, as in the details of a predicate */
+function credentialJson(credential: Json | undefined) {
+  const [kind, hash = ''] = String(credential).split(':')
+  return { from: kind === 'script' ? 'script' : 'verificationKey', hash }
+}
+
+/** The purpose of a missing redeemer. The ledger numbers inputs by reference. */
+function scriptPurpose({ transaction }: FailureContext) {
+  const inputs = [...transaction.body.inputs].sort(byReference).map(outputReferenceKey)
+  return ({ purpose, index, scriptHash }: { readonly [key: string]: Json }): unknown => {
+    if (purpose === 'spend') return { purpose, outputReference: referenceJson(inputs[Number(index)] ?? '') }
+    if (purpose === 'mint') return { purpose, policy: scriptHash }
+    const accounts = transaction.body.withdrawals.map(({ account }) => account)
+    const account = accounts.find((each) => each.kind === 'reward' && toHex(each.stake.hash) === scriptHash)
+    return { purpose: 'withdraw', rewardAccount: account && addressText(account) }
+  }
+}
+
+function references(inputs: Json | undefined) {
+  return (Array.isArray(inputs) ? inputs : []).map((input) => referenceJson(String(input)))
+}
+
+function units(json: Json | undefined) {
+  const [{ memory, steps } = {}] = entries([json ?? null])
+  return { memory: amount(memory), cpu: amount(steps) }
+}
+
+function entries(json: Json | undefined): readonly { readonly [key: string]: Json }[] {
+  if (!Array.isArray(json)) return []
+  return json.filter((entry) => typeof entry === 'object' && entry !== null && !Array.isArray(entry))
+}
+
+function amount(json: Json | undefined): bigint {
+  return BigInt(String(json ?? 0))
+}
+
+/** The value a transaction consumes: inputs, minted assets, withdrawals and refunded deposits. */
+function consumedValue({ body }: Transaction, utxos: UtxoView, keyDeposit: bigint): Value {
+  const sum = createSum()
+  for (const reference of body.inputs) {
+    const output = utxos.get(outputReferenceKey(reference))
+    if (output !== undefined) sum.add(output.value)
+  }
+  for (const { lovelace } of body.withdrawals) sum.add({ lovelace, assets: new Map() })
+  sum.add({ lovelace: deposits(body, keyDeposit).refunded, assets: new Map() })
+  sum.add({ lovelace: 0n, assets: ofSign(body.mint, 1n) })
+  return sum.value()
+}
+
+/** The value a transaction produces: outputs, fee, donation, paid deposits and burnt assets. */
+function producedValue({ body }: Transaction, keyDeposit: bigint): Value {
+  const sum = createSum()
+  for (const { value } of body.outputs) sum.add(value)
+  sum.add({
+    lovelace: body.fee + body.treasuryDonation + deposits(body, keyDeposit).paid,
+    assets: ofSign(body.mint, -1n),
+  })
+  return sum.value()
+}
+
+/** The minted (1) or burnt (−1) assets, as positive quantities. */
+function ofSign(mint: Assets, sign: 1n | -1n): Assets {
+  return new Map(
+    Array.from(mint, ([policy, names]) => [
+      policy,
+      new Map(
+        Array.from(names, ([name, quantity]) => [name, quantity * sign] as const).filter(
+          ([, quantity]) => quantity > 0n,
+        ),
+      ),
+    ]),
+  )
+}
+
+function createSum() {
+  let total = 0n
+  const held = new Map<string, Map<string, bigint>>()
+  return {
+    add({ lovelace, assets }: Value): void {
+      total += lovelace
+      for (const [policy, names] of assets) {
+        const sums = held.get(policy) ?? new Map<string, bigint>()
+        for (const [name, quantity] of names) sums.set(name, (sums.get(name) ?? 0n) + quantity)
+        if (sums.size > 0) held.set(policy, sums)
+      }
+    },
+    value: (): Value => ({ lovelace: total, assets: held }),
   }
 }

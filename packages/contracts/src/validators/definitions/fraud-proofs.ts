@@ -1,6 +1,154 @@
-import { chunkProofDefinitions } from './chunk-proofs.js'
 import { reference, variant } from './reference.js'
-import { witnessProofDefinitions } from './witness-proofs.js'
+
+const witnessProofDefinitions = {
+  WitnessNeed: {
+    title: 'WitnessNeed',
+    description:
+      'What a transaction needs a signature or a script for; without an input, the CBOR of a byte string ' +
+      'in the body',
+    anyOf: [
+      variant('Spent', 0, [
+        ['index', 'Integer'],
+        ['noted', 'OpenedOutput'],
+        ['output', 'SuppliedBytes'],
+      ]),
+      variant('Minted', 1, [['policy', 'Bytes']]),
+      variant('Withdrawn', 2, [['account', 'Bytes']]),
+      variant('Required', 3, [['key_hash', 'Bytes']]),
+    ],
+  },
+  WitnessFraudProof: {
+    title: 'WitnessFraudProof',
+    description: 'A fraud in the witnesses of a transaction',
+    anyOf: [
+      variant('InvalidSignature', 0, [
+        ['header', 'Header'],
+        ['transaction', 'OpenedRecord'],
+        ['witnesses', 'SuppliedBytes'],
+        ['is_bootstrap', 'Integer'],
+        ['index', 'Integer'],
+      ]),
+      ...(
+        [
+          ['MissingSignature', [['need', 'WitnessNeed']]],
+          [
+            'NativeScriptFails',
+            [
+              ['need', 'WitnessNeed'],
+              ['script', 'SuppliedBytes'],
+            ],
+          ],
+          [
+            'ScriptMissing',
+            [
+              ['need', 'WitnessNeed'],
+              ['outputs', 'SuppliedList'],
+            ],
+          ],
+          [
+            'RedeemerMissing',
+            [
+              ['need', 'WitnessNeed'],
+              ['language', 'Integer'],
+              ['script', 'SuppliedBytes'],
+            ],
+          ],
+          ['DatumMissing', [['spent', 'WitnessNeed']]],
+          ['WrongScriptDataHash', []],
+          [
+            'UnreadableScript',
+            [
+              ['need', 'WitnessNeed'],
+              ['script', 'SuppliedBytes'],
+            ],
+          ],
+        ] as const
+      ).map(([title, fields], place) =>
+        variant(title, place + 1, [
+          ['header', 'Header'],
+          ['transaction', 'OpenedTransaction'],
+          ['witnesses', 'SuppliedBytes'],
+          ...fields,
+        ]),
+      ),
+    ],
+  },
+}
+
+/** The types of the redeemer of `wrongChunk`. */
+const chunkProofDefinitions = {
+  OpenedChunk: {
+    title: 'OpenedChunk',
+    description: 'Number, record and proof',
+    dataType: 'list',
+    items: [reference('Integer'), reference('Bytes'), reference('Proof')],
+  },
+  ShownChunk: {
+    title: 'ShownChunk',
+    description: 'Number, record, proof and bytes in parts',
+    dataType: 'list',
+    items: [reference('Integer'), reference('Bytes'), reference('Proof'), reference('SuppliedList')],
+  },
+  ChunkHolder: {
+    title: 'ChunkHolder',
+    anyOf: [
+      variant('Chunk', 0, [['chunk', 'OpenedChunk']]),
+      variant('Transaction', 1, [['record', 'OpenedRecord']]),
+    ],
+  },
+  AbsentPosition: {
+    title: 'AbsentPosition',
+    description: 'Position and proof',
+    dataType: 'list',
+    items: [reference('Integer'), reference('Proof')],
+  },
+  NextTransaction: {
+    title: 'NextTransaction',
+    description: 'A transaction, and what is behind its witness set',
+    dataType: 'list',
+    items: [reference('OpenedTransaction'), reference('SuppliedBytes')],
+  },
+  ChunkFlaw: {
+    title: 'ChunkFlaw',
+    anyOf: [
+      variant('CountsDiffer', 0, [
+        ['chunk', 'OpenedChunk'],
+        ['other', 'OpenedChunk'],
+      ]),
+      variant('Misplaced', 1, [['chunk', 'OpenedChunk']]),
+      variant('Missing', 2, [
+        ['number', 'Integer'],
+        ['proof', 'Proof'],
+        ['holder', 'ChunkHolder'],
+      ]),
+      variant('NextElsewhere', 3, [
+        ['chunk', 'ShownChunk'],
+        ['next', 'OpenedChunk'],
+      ]),
+      variant('TransactionsLeft', 4, [
+        ['chunk', 'ShownChunk'],
+        ['record', 'OpenedRecord'],
+      ]),
+      variant('InventedTransaction', 5, [
+        ['chunk', 'ShownChunk'],
+        ['absent', 'AbsentPosition'],
+      ]),
+      variant('OtherTransaction', 6, [
+        ['chunk', 'ShownChunk'],
+        ['record', 'OpenedRecord'],
+      ]),
+      variant('StrangeRest', 7, [
+        ['chunk', 'ShownChunk'],
+        ['place', 'Integer'],
+      ]),
+      variant('Malformed', 8, [['chunk', 'ShownChunk']]),
+      variant('TooShort', 9, [
+        ['chunk', 'ShownChunk'],
+        ['next', 'NextTransaction'],
+      ]),
+    ],
+  },
+} as const
 
 const proofFields = {
   transaction: 'OpenedTransaction',

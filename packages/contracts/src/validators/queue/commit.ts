@@ -39,8 +39,15 @@ import type { RuleBook, Rules } from '../core/rules.js'
 import { countingAt, lastTurnOf, operatorInTurn, turnOf } from '../core/schedule.js'
 import { bind, choose, type Data, type Int, scope, type Unit } from '../core/term.js'
 import { emptyHash } from '../mpf/merkle.js'
-import type { QueueContext } from './context.js'
-import { blockName, contentOf, elementDatum, hashInName, isRoot, linkOf } from './list-element.js'
+import {
+  blockName,
+  contentOf,
+  elementDatum,
+  hashInName,
+  isRoot,
+  linkOf,
+  type QueueContext,
+} from './context.js'
 
 /** Appends a block: pays the last element back as output 0, linked to the new block, output 1. */
 export const commit = (book: RuleBook, context: QueueContext): Unit =>

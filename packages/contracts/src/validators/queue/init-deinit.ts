@@ -42,8 +42,7 @@ import {
 import { outputRules } from '../core/output-rules.js'
 import type { RuleBook } from '../core/rules.js'
 import { type Bool, bind, type Data, scope, type Unit } from '../core/term.js'
-import type { QueueContext } from './context.js'
-import { contentOf, elementDatum } from './list-element.js'
+import { contentOf, elementDatum, type QueueContext } from './context.js'
 
 /** Bytes: the policy of the queue that an output of the registry names. */
 const queueOf = (registry: Data): Data => at(fieldsOf(datumOf(registry)), Registry.queue)

@@ -27,8 +27,7 @@ import { at, both, constr, fieldsOf, none, some } from '../core/data.js'
 import { continuingOutputRules, outputRules } from '../core/output-rules.js'
 import type { RuleBook } from '../core/rules.js'
 import { bind, choose, scope, type Unit } from '../core/term.js'
-import type { QueueContext } from './context.js'
-import { contentOf, elementDatum, hashInName, isRoot, linkOf } from './list-element.js'
+import { contentOf, elementDatum, hashInName, isRoot, linkOf, type QueueContext } from './context.js'
 
 /**
  * Merges the oldest block: spends the root and the block, burns the block's token, pays the root back as

@@ -18,8 +18,15 @@ import { at, farItemAt, fieldsOf, lengthOf, not, valueIn } from '../core/data.js
 import { continuingOutputRules } from '../core/output-rules.js'
 import type { RuleBook } from '../core/rules.js'
 import { bind, call, choose, type Data, lambda, recursive, scope, type Unit } from '../core/term.js'
-import type { QueueContext } from './context.js'
-import { blockName, contentOf, elementDatum, hashInName, isRoot, linkOf } from './list-element.js'
+import {
+  blockName,
+  contentOf,
+  elementDatum,
+  hashInName,
+  isRoot,
+  linkOf,
+  type QueueContext,
+} from './context.js'
 
 /**
  * Prunes stale blocks, which anyone may do: spends an element and blocks that stand behind it in the list

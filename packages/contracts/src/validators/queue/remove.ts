@@ -1,3 +1,4 @@
+import type { PBool, PData, PList, PPair } from '@harmoniclabs/plu-ts'
 import { headerFieldIndex as Header } from '@ratatosk/block'
 import { Approach, Registry, RegistryAction } from '../../layout.js'
 import { authorises } from '../core/authority.js'
@@ -5,18 +6,24 @@ import {
   equalsByteString,
   equalsData,
   equalsInteger,
+  fstPair,
   headList,
   integer,
+  lessThanInteger,
   nullList,
+  sndPair,
   tailList,
   unBData,
+  unIData,
   unListData,
+  unMapData,
 } from '../core/builtins.js'
 import {
   datumOf,
   inputHolding,
   inputsOf,
   lookUp,
+  mintOf,
   oneToken,
   outputsOf,
   Purpose,
@@ -26,15 +33,24 @@ import {
   referenceOf,
   resolvedOf,
   tokenNameOf,
+  valueFieldOf,
 } from '../core/context.js'
-import { any, at, constr, constructorOf, either, fieldsOf, not, some } from '../core/data.js'
+import { any, at, both, constr, constructorOf, either, fieldsOf, includes, not, some } from '../core/data.js'
 import { continuingOutputRules } from '../core/output-rules.js'
 import type { RuleBook } from '../core/rules.js'
 import { isOf } from '../core/schedule.js'
-import { bind, choose, type Data, type List, scope, type Unit } from '../core/term.js'
-import type { QueueContext } from './context.js'
-import { blockName, contentOf, elementDatum, linkOf } from './list-element.js'
-import { showsVerdict } from './verdict.js'
+import {
+  type Bool,
+  bind,
+  call,
+  choose,
+  type Data,
+  type List,
+  lambda,
+  scope,
+  type Unit,
+} from '../core/term.js'
+import { blockName, contentOf, elementDatum, linkOf, type QueueContext } from './context.js'
 
 /**
  * Removes a block: spends it and its predecessor, burns the block's token, and pays the predecessor back as
@@ -98,4 +114,32 @@ export const remove = (
         elementDatum(contentOf(predecessor), linkOf(block)),
       ),
     })
+  })
+
+/**
+ * Whether a verdict against a block is shown: a token with the header hash as its name, under one of the
+ * verdict policies, is minted in the transaction or held by one of its reference inputs. A verdict speaks of
+ * the header alone, so it stays true however often it is shown.
+ */
+const showsVerdict = (transaction: List, policies: Data, hash: Data): Bool =>
+  scope(function* () {
+    const listed = yield* bind(unListData(policies))
+    const convicts = yield* bind(
+      lambda<PList<PPair<PData, PData>>, PBool>((value) =>
+        any(value, (entry) =>
+          both(
+            includes(listed, fstPair(entry)),
+            any(unMapData(sndPair(entry)), (token) =>
+              both(equalsData(fstPair(token), hash), lessThanInteger(integer(0), unIData(sndPair(token)))),
+            ),
+          ),
+        ),
+      ),
+    )
+    return either(
+      call<PBool>(convicts, mintOf(transaction)),
+      any(referenceInputsOf(transaction), (input) =>
+        call(convicts, tailList(unMapData(valueFieldOf(resolvedOf(input))))),
+      ),
+    )
   })

@@ -1,17 +1,26 @@
-import { Question, QuestionKind, SummonsAction } from '../../summons/layout.js'
+import type { PByteString, PData, PList } from '@harmoniclabs/plu-ts'
+import { longestChunk } from '@ratatosk/block'
+import { ChunkOpening, chunkEntry, Question, QuestionKind, SummonsAction } from '../../summons/layout.js'
 import {
+  appendByteString,
   bData,
   blake2b256,
+  bytes,
+  equalsByteString,
   equalsData,
   equalsInteger,
   headList,
   integer,
+  lengthOfByteString,
   lessThanEqualsInteger,
   nullList,
   serialiseData,
+  sliceByteString,
   subtractInteger,
   tailList,
+  unBData,
   unIData,
+  unListData,
   unMapData,
 } from '../core/builtins.js'
 import {
@@ -31,12 +40,13 @@ import {
   spentBy,
   validFromOf,
 } from '../core/context.js'
-import { at, constr, constructorOf, fieldsOf, itemAt, none } from '../core/data.js'
+import { at, branch, constr, constructorOf, fieldsOf, itemAt, none } from '../core/data.js'
 import type { RuleBook } from '../core/rules.js'
-import { bind, choose, type Data, type List, scope, type Unit } from '../core/term.js'
-import { showsChunk } from './chunk.js'
+import { type Bytes, bind, choose, type Data, type List, recursive, scope, type Unit } from '../core/term.js'
+import { suppliedBytes } from '../fraud/openings.js'
+import { hashBytes } from '../mpf/proof.js'
 import type { SummonsTerms } from './terms.js'
-import { showsNode } from './tree.js'
+import { leafHash, nodeAbove, rootWithout, showsNode } from './tree.js'
 
 /**
  * Spends a question: `Answer [refund, answer]`, or `Expire [refund]` when its deadline is over. The output
@@ -103,3 +113,56 @@ export const settle = (
       ),
     )
   })
+
+/**
+ * Answers a question about a chunk of a block's transactions: its bytes, in parts, or a proof that the
+ * transactions map has no such chunk. One that is longer than a valid block has cannot be shown: askers hold
+ * what is shown.
+ *
+ * @param answer `Shown [entry, proof, parts]` or `Absent [proof]`
+ */
+const showsChunk = (book: RuleBook, asked: List, answer: Data, referenceInputs: List): Unit =>
+  scope(function* () {
+    const path = yield* bind(blake2b256(unBData(at(asked, Question.key))))
+    const root = yield* bind(unBData(at(asked, Question.hash)))
+    const shown = yield* bind(fieldsOf(answer))
+    return branch(
+      constructorOf(answer),
+      [
+        ChunkOpening.shown,
+        scope(function* () {
+          const entry = yield* bind(unBData(headList(shown)))
+          const chunk = yield* bind(joined(unListData(at(shown, 2)), referenceInputs))
+          return book.enforce({
+            'chunk-is-in-block': equalsByteString(
+              nodeAbove(path, unListData(at(shown, 1)), integer(0), (cursor) =>
+                leafHash(path, blake2b256(entry), cursor),
+              ),
+              root,
+            ),
+            'chunk-is-shown': equalsByteString(
+              blake2b256(chunk),
+              sliceByteString(integer(chunkEntry.hash), integer(hashBytes), entry),
+            ),
+            'chunk-is-short': lessThanEqualsInteger(lengthOfByteString(chunk), integer(longestChunk)),
+          })
+        }),
+      ],
+      [
+        ChunkOpening.absent,
+        book.enforce({
+          'chunk-is-absent': equalsByteString(rootWithout(path, unListData(headList(shown))), root),
+        }),
+      ],
+    )
+  })
+
+/** The bytes that parts hold, or name as the datums of reference inputs, one after the other. */
+const joined = (parts: List, referenceInputs: List): Bytes =>
+  recursive<PList<PData>, PByteString>((self, rest) =>
+    choose(
+      nullList(rest),
+      bytes(new Uint8Array()),
+      appendByteString(suppliedBytes(headList(rest), referenceInputs), self(tailList(rest))),
+    ),
+  )(parts)

@@ -23,13 +23,23 @@ import {
   textOf,
 } from '../../http/json.js'
 import { readLimits } from '../../http/retry.js'
-import type { Layer1, Layer1Limits, Spending, Tip, TransactionStatus } from '../../types.js'
+import type {
+  EvaluatedRedeemer,
+  Layer1,
+  Layer1Limits,
+  Spending,
+  Tip,
+  TransactionStatus,
+} from '../../types.js'
 import { createLayer1 } from '../create-layer1.js'
-import { createBriefMemo, createMemo } from '../memo.js'
-import type { Provider } from '../provider.js'
-import { cleanReason } from '../reason.js'
-import { spendingBy } from '../spending.js'
-import { readEvaluation } from './evaluation.js'
+import {
+  cleanReason,
+  createBriefMemo,
+  createMemo,
+  type Provider,
+  purposeOf,
+  spendingBy,
+} from '../provider.js'
 import { createLists, maxConcurrent } from './lists.js'
 import { createScripts, readUtxo, type ScriptByHash } from './outputs.js'
 import { createPolicyOutputs, holdingsOf } from './policy-outputs.js'
@@ -281,4 +291,26 @@ async function readUtxos(
 function wordsOf({ body }: HttpAnswer): string {
   if (isObject(body) && typeof body.message === 'string') return body.message
   return typeof body === 'string' ? body : JSON.stringify(body)
+}
+
+/** Reads an evaluation in Ogmios 5's envelope, which Blockfrost still uses. */
+function readEvaluation(body: unknown): readonly EvaluatedRedeemer[] {
+  const result = reading('Blockfrost', 'an evaluation', () => objectOf(objectOf(body).result))
+  const { EvaluationResult: units, EvaluationFailure: failure } = result
+  if (!isObject(units)) {
+    const reason = cleanReason(JSON.stringify(failure ?? result))
+    throw new Layer1Error('LAYER1_REJECTED', 'The transaction cannot be evaluated', { reason })
+  }
+  return reading('Blockfrost', 'an evaluation', () =>
+    Object.entries(units).map(([pointer, used]) => {
+      const [purpose, index] = pointer.split(':')
+      const { memory, steps } = objectOf(used)
+      return {
+        purpose: purposeOf(purpose),
+        index: countOf(index),
+        memory: integerOf(memory),
+        steps: integerOf(steps),
+      }
+    }),
+  )
 }

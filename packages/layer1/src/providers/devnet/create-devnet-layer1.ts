@@ -5,9 +5,7 @@ import { Layer1Error } from '../../errors.js'
 import { readLimits, retrying } from '../../http/retry.js'
 import type { EvaluatedRedeemer, Layer1, Layer1Limits, Spending } from '../../types.js'
 import { createLayer1 } from '../create-layer1.js'
-import type { Provider } from '../provider.js'
-import { cleanReason } from '../reason.js'
-import { spendingBy } from '../spending.js'
+import { cleanReason, type Provider, spendingBy } from '../provider.js'
 import type { DevnetFault, DevnetOperation, DevnetPort } from './devnet-port.js'
 
 /**

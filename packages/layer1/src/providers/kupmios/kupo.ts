@@ -16,8 +16,8 @@ import {
   textOf,
 } from '../../http/json.js'
 import type { Spending } from '../../types.js'
-import { createMemo } from '../memo.js'
 import { addressBytes, scriptOf, valueOfUnits } from '../output-content.js'
+import { createMemo } from '../provider.js'
 
 const providerName = 'Kupo'
 const maxConcurrent = 5

@@ -14,8 +14,7 @@ import {
   textOf,
 } from '../../http/json.js'
 import type { EvaluatedRedeemer, Tip } from '../../types.js'
-import { purposeOf } from '../purposes.js'
-import { cleanReason } from '../reason.js'
+import { cleanReason, purposeOf } from '../provider.js'
 
 const providerName = 'Ogmios'
 

@@ -1,5 +1,9 @@
-import type { Semantics } from './builtins/builtin.js'
-import { builtins } from './builtins/table.js'
+import type { BuiltinFunction, Semantics } from './builtins/builtin.js'
+import { bits, byteStrings } from './builtins/byte-strings.js'
+import { coins } from './builtins/coins.js'
+import { curves, hashes, signatures } from './builtins/cryptography.js'
+import { type BuiltinName, builtinNames } from './builtins/names.js'
+import { collections, dataBuiltins, integers, text } from './builtins/values.js'
 import type { CostTable } from './costs/cost-table.js'
 import { fail } from './failures.js'
 import type { Meter } from './meter.js'
@@ -242,3 +246,18 @@ function branchOf({ type, content }: Constant, count: number): readonly [number,
   }
   return fail('A case has no branch for this constant')
 }
+
+const byName: { readonly [name in BuiltinName]: BuiltinFunction } = {
+  ...integers,
+  ...byteStrings,
+  ...bits,
+  ...text,
+  ...hashes,
+  ...signatures,
+  ...collections,
+  ...dataBuiltins,
+  ...curves,
+  ...coins,
+}
+
+export const builtins: readonly BuiltinFunction[] = builtinNames.map((name) => byName[name])

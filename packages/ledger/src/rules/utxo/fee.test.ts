@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { referenceScriptsFee } from './fee.js'
+import { referenceScriptsFee } from '../utxo.js'
 
 const fifteen = { numerator: 15n, denominator: 1n }
 

@@ -1,7 +1,6 @@
 import { CborWriter } from '@ratatosk/cbor'
 import { afterAll, expect, it } from 'vitest'
-import { crc32 } from '../../address/crc32.js'
-import { decodeAddress } from '../../address/decode.js'
+import { crc32, decodeAddress } from '../../address/decode.js'
 import { ScriptsNotRunError } from '../../errors.js'
 import { createEvaluator } from '../../plutus/evaluator.js'
 import { type Mint, mintTransaction } from '../../plutus/test/mint.js'
@@ -11,8 +10,8 @@ import { threadProgram } from '../../plutus/test/thread-program.js'
 import { describeVectors } from '../../test/describe-vectors.js'
 import type { Transaction, TransactionBody } from '../../transaction/types.js'
 import type { RuleContext } from '../context.js'
-import type { Failures } from '../failures.js'
-import { validateScripts } from './validate-scripts.js'
+import type { Failures } from '../predicates.js'
+import { validateScripts } from '../utxos.js'
 
 const slots = { zeroTime: 0n, zeroSlot: 0n, slotLength: 1000 }
 

@@ -1,7 +1,7 @@
 import { BytesSet } from '@ratatosk/cbor'
 import { describe, expect, it } from 'vitest'
 import type { NativeScript, ValidityInterval } from '../../transaction/types.js'
-import { satisfies } from './native-scripts.js'
+import { satisfies } from '../utxow.js'
 
 const key = (byte: number): NativeScript => ({ kind: 'signature', keyHash: new Uint8Array(28).fill(byte) })
 const signed = new BytesSet([1, 2].map((byte) => new Uint8Array(28).fill(byte)))

@@ -14,7 +14,7 @@ import { describe, expect, it } from 'vitest'
 import { blake2b256 } from '#crypto'
 import { decodeTransaction } from '../../transaction/decode.js'
 import type { PlutusLanguage } from '../../transaction/types.js'
-import { languageViews, scriptIntegrityHash } from './script-integrity.js'
+import { languageViews, scriptIntegrityHash } from '../utxow.js'
 
 const none: Draft = {
   body: new Map([

@@ -1,5 +1,5 @@
 import { ScriptsNotRunError } from '../../errors.js'
-import type { Failures, PredicateFailure } from '../../rules/failures.js'
+import type { Failures, PredicateFailure } from '../../rules/predicates.js'
 import { knownDeviations } from './known-deviations.js'
 
 export interface Outcome {

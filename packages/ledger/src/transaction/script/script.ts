@@ -1,7 +1,6 @@
-import { type CborReader, readVariant, type Variants } from '@ratatosk/cbor'
+import { type CborReader, readList, readVariant, type Variants } from '@ratatosk/cbor'
 import { blake2b224 } from '#crypto'
-import type { PlutusLanguage, Script } from '../types.js'
-import { readNativeScript } from './native-script.js'
+import type { NativeScript, PlutusLanguage, Script } from '../types.js'
 
 /** The byte that precedes a script in the preimage of its hash; also the variant of a script reference. */
 const languageTags = { native: 0, PlutusV1: 1, PlutusV2: 2, PlutusV3: 3 } as const
@@ -42,4 +41,29 @@ const variants: Variants<Script> = [
 /** Decodes `[language, script]`, the content of a script reference. */
 export function readTaggedScript(reader: CborReader): Script {
   return readVariant(reader, 'a script', variants)
+}
+
+/** Decodes a native script (the ledger's timelock). The reader limits depth and recursion. */
+function readNativeScript(reader: CborReader): { script: NativeScript; bytes: Uint8Array } {
+  const start = reader.position
+  reader.skip()
+  const script = readNested(reader.within(start, reader.position))
+  return { script, bytes: reader.since(start) }
+}
+
+// The number that at-least requires may be negative; such a script is always satisfied.
+const nativeVariants: Variants<NativeScript> = [
+  [2, (reader) => ({ kind: 'signature', keyHash: reader.readBytesOf(28) })],
+  [2, (reader) => ({ kind: 'all', scripts: readList(reader, readNested) })],
+  [2, (reader) => ({ kind: 'any', scripts: readList(reader, readNested) })],
+  [
+    3,
+    (reader) => ({ kind: 'at-least', required: reader.readInt64(), scripts: readList(reader, readNested) }),
+  ],
+  [2, (reader) => ({ kind: 'invalid-before', slot: reader.readUint64() })],
+  [2, (reader) => ({ kind: 'invalid-hereafter', slot: reader.readUint64() })],
+]
+
+function readNested(reader: CborReader): NativeScript {
+  return readVariant(reader, 'a native script', nativeVariants)
 }

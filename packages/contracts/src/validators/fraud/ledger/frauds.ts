@@ -1,3 +1,4 @@
+import { profileLimits } from '@ratatosk/ledger'
 import { LedgerFraud } from '../../../fraud/layout.js'
 import {
   addInteger,
@@ -15,7 +16,7 @@ import {
   unIData,
   unListData,
 } from '../../core/builtins.js'
-import { at, both, branch, constructorOf, every, fieldsOf, not } from '../../core/data.js'
+import { at, both, branch, constructorOf, either, every, fieldsOf, not } from '../../core/data.js'
 import { bind, choose, scope } from '../../core/term.js'
 import { isPath } from '../../mpf/proof.js'
 import { argumentAt, elementAt, fieldAt } from '../cbor/read.js'
@@ -24,6 +25,7 @@ import { itemBytes } from '../cbor/skip.js'
 import { isGiven, positionOf, recordOf } from '../openings.js'
 import type { Frauds } from '../policy.js'
 import {
+  bodyLengthOf,
   chunkKeyLength,
   createdOf,
   feesSoFarOf,
@@ -39,18 +41,55 @@ import {
   positionKey,
   previous,
   spentOf,
+  witnessSetLengthOf,
 } from '../records.js'
 import { wrongChunk } from './chunk-frauds.js'
-import { tooLong, wrongLength } from './length-frauds.js'
 import { type FraudCheck, type LedgerBlock, openLedger } from './opening.js'
-import { wrongResolved, wrongResolvedHash } from './resolved-frauds.js'
 import {
   inputSpentElsewhere,
   referenceInputMissing,
   spentBeforeMade,
   spentThatNeverWas,
   spentWithoutInput,
-} from './spending-frauds.js'
+  wrongResolved,
+  wrongResolvedHash,
+} from './resolved-frauds.js'
+
+/*
+ * Frauds in the lengths that a transaction's record gives.
+ */
+
+/** A length of the record is wrong. `[part]`: `Body [transaction]` or `WitnessSet [record, witness set]` */
+const wrongLength: FraudCheck = (book, block, fields) =>
+  scope(function* () {
+    const shown = yield* bind(at(fields, 0))
+    const part = yield* bind(fieldsOf(shown))
+    const opening = yield* bind(unListData(at(part, 0)))
+    const record = yield* bind(recordOf(opening))
+    const isRight = yield* bind(
+      choose(
+        isGiven(shown),
+        equalsInteger(lengthOfByteString(block.bodyIn(opening)), bodyLengthOf(record)),
+        equalsInteger(
+          lengthOfByteString(block.witnessSetIn(block.transactionIn(opening), at(part, 1))),
+          witnessSetLengthOf(record),
+        ),
+      ),
+    )
+    return book.enforce({ 'length-is-wrong': not(isRight) })
+  })
+
+/** A body or witness set is longer than layer 2 allows, by its record. `[position, record, proof]` */
+const tooLong: FraudCheck = (book, block, fields) =>
+  scope(function* () {
+    const record = yield* bind(block.transactionIn(fields))
+    return book.enforce({
+      'transaction-is-too-long': either(
+        lessThanInteger(integer(profileLimits.bodyBytes), bodyLengthOf(record)),
+        lessThanInteger(integer(profileLimits.witnessSetBytes), witnessSetLengthOf(record)),
+      ),
+    })
+  })
 
 /*
  * Frauds in what a block does to outputs. Each is the negation of a rule that every valid block keeps, shown

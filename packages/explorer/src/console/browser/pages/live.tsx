@@ -1,13 +1,12 @@
-import type { ExplorerBlock } from '@ratatosk/client'
+import type { ExplorerBlock, ExplorerRates } from '@ratatosk/client'
 import type { ComponentChildren } from 'preact'
-import { ada, counted, grouped, size } from '../format.js'
-import { Ago, Countdown, Empty, Name } from '../parts.js'
+import { accepted, rejected } from '../event-lists.js'
+import { ada, counted, duration, grouped, size } from '../format.js'
+import { Ago, Countdown, Empty, Name, State } from '../parts.js'
 import { link } from '../router.js'
 import { hasPage } from '../routes.js'
-import { blocks, overview } from '../store.js'
+import { blocks, overview, rates } from '../store.js'
 import { Balances } from '../test-wallets.js'
-import { Newest } from './newest.js'
-import { Rates } from './rates.js'
 import { TryIt } from './try-it.js'
 
 /** Home: what the node does now, from the queue to the confirmed state. */
@@ -190,5 +189,160 @@ function Clock() {
         )}
       </dl>
     </section>
+  )
+}
+
+/** The newest blocks, transactions and rejections. */
+function Newest() {
+  return (
+    <div class="columns">
+      <Blocks />
+      <div>
+        <Transactions />
+        <Rejections />
+      </div>
+    </div>
+  )
+}
+
+function Blocks() {
+  const list = blocks.value
+  return (
+    <section>
+      <h2>Newest blocks</h2>
+      {list?.length === 0 && (
+        <Empty>No block yet. Submit a transaction: a block is built when it is accepted.</Empty>
+      )}
+      <ul class="list" id="blocks">
+        {list?.slice(0, 10).map((block) => (
+          <BlockLine key={block.headerHash} block={block} />
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+function BlockLine({ block }: { readonly block: ExplorerBlock }) {
+  return (
+    <li data-height={block.height} data-state={block.state}>
+      <a class="height" href={link('block', String(block.height))}>
+        {grouped(block.height)}
+      </a>
+      <State state={block.state} />
+      <span>{grouped(block.transactions)} tx</span>
+      <span class="dim">{block.fees !== undefined && `${ada(block.fees)} ₳ fees`}</span>
+      <span class="dim end">
+        <Ago at={block.times.built} />
+      </span>
+    </li>
+  )
+}
+
+function Transactions() {
+  const list = accepted.shown.value
+  return (
+    <section>
+      <h2>Newest transactions</h2>
+      {list.length === 0 && <Empty>None since this page was opened; blocks have the earlier ones.</Empty>}
+      <ul class="list" id="accepted">
+        {list.map(({ txHash = '', at }) => (
+          <li key={txHash}>
+            <Name name={txHash} page="tx" />
+            <span class="dim end">
+              <Ago at={at} />
+            </span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+function Rejections() {
+  const list = rejected.shown.value
+  if (list.length === 0) return null
+  return (
+    <section>
+      <h2>Newest rejections</h2>
+      <ul class="list" id="rejected">
+        {list.map(({ id = '', txHash, code, reason, at }) => (
+          <li key={id} title={reason}>
+            {txHash === undefined ? <code>not a transaction</code> : <Name name={txHash} page="tx" />}
+            <span class="bad">{code}</span>
+            <span class="dim end">
+              <Ago at={at} />
+            </span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+/** The rates of the node in the last hour. */
+function Rates() {
+  const { value } = rates
+  if (value === undefined) return null
+  return (
+    <section>
+      <h2>The last hour</h2>
+      <div class="figures">
+        <Delay title="Accepted → committed" delay={value.acceptedToCommitted} />
+        <Delay title="Committed → merged" delay={value.committedToMerged} />
+      </div>
+      <Bars minutes={value.minutes} />
+    </section>
+  )
+}
+
+function Delay({
+  title,
+  delay,
+}: {
+  readonly title: string
+  readonly delay: ExplorerRates['acceptedToCommitted']
+}) {
+  if (delay === undefined) return null
+  return (
+    <p>
+      <span class="dim">{title}</span> {duration(delay.p50)} <span class="dim">median,</span>{' '}
+      {duration(delay.p95)} <span class="dim">for 95 % of {grouped(delay.transactions)}</span>
+    </p>
+  )
+}
+
+/** Accepted transactions per minute. A minute that was not counted has no bar. */
+function Bars({ minutes }: Pick<ExplorerRates, 'minutes'>) {
+  const most = Math.max(1, ...minutes.map(({ accepted = 0 }) => accepted))
+  const sum = minutes.reduce((total, { accepted = 0 }) => total + accepted, 0)
+  const isWhole = minutes.every(({ accepted }) => accepted !== undefined)
+  return (
+    <figure>
+      <svg
+        viewBox="0 0 600 60"
+        preserveAspectRatio="none"
+        role="img"
+        aria-label="Accepted transactions per minute"
+      >
+        {minutes.map(({ at, accepted }, position) =>
+          accepted === undefined ? null : (
+            <rect
+              key={at}
+              x={(position * 600) / minutes.length + 1}
+              y={60 - Math.max(1, (58 * accepted) / most)}
+              width={600 / minutes.length - 2}
+              height={Math.max(1, (58 * accepted) / most)}
+            >
+              <title>{`${new Date(at).toLocaleTimeString()}: ${accepted} accepted`}</title>
+            </rect>
+          ),
+        )}
+      </svg>
+      <figcaption class="dim">
+        {sum === 0
+          ? `none accepted${isWhole ? '' : ' in the minutes that are counted'}`
+          : `${grouped(sum)} accepted; the highest bar is ${grouped(most)} a minute`}
+      </figcaption>
+    </figure>
   )
 }

@@ -1,11 +1,13 @@
 import { type Signal, useSignal } from '@preact/signals'
-import type { BlockVerdict, BlockVerdicts, OpenQuestion, OpenQuestions } from '@ratatosk/client'
+import type { BlockVerdict, BlockVerdicts, OpenQuestion, OpenQuestions, Summoned } from '@ratatosk/client'
 import { useEffect } from 'preact/hooks'
-import { Pages } from '../controls.js'
-import { ada, grouped } from '../format.js'
+import { Outcome, Pages, Token, useAction } from '../controls.js'
+import { ada, clockTime, grouped } from '../format.js'
+import { operate } from '../operate.js'
 import { Ago, Countdown, Empty, Load, Name, State, Table, useLayer1Polls } from '../parts.js'
 import { link } from '../router.js'
-import { Summon } from './summon.js'
+import { serves } from '../routes.js'
+import { now, readAgain } from '../store.js'
 
 /** Verdicts on a page, and open questions that are read. */
 const [pageSize, mostQuestions] = [10, 100]
@@ -210,4 +212,47 @@ function subjectOf({ kind, root, key }: OpenQuestion): string {
   if (kind === 'chunk') return `chunk ${grouped(Number.parseInt(key, 16))}`
   const nibbles = Number.parseInt(key.slice(-2), 16)
   return `${kind === 'leaf' ? 'a leaf' : 'the nodes'} below ${nibbles} nibbles of ${root}`
+}
+
+/** Lets an operator ask for a chunk of a block whose body no peer serves. */
+function Summon() {
+  const { runs, problem, run } = useAction()
+  const said = useSignal('')
+  if (!serves('POST /summon')) return null
+  return (
+    <>
+      <Token />
+      <form
+        class="row"
+        id="summon"
+        onSubmit={(event) => {
+          event.preventDefault()
+          const form = new FormData(event.currentTarget)
+          const headerHash = String(form.get('hash')).trim()
+          const chunk = Number(form.get('chunk'))
+          said.value = ''
+          run(async () => {
+            const question = { headerHash, kind: 'chunk', chunk }
+            const { deadline } = await operate<Summoned>('summon', 'POST', question)
+            said.value = `Asked. Silence convicts at ${clockTime(deadline, now.value)}.`
+            readAgain()
+          })
+        }}
+      >
+        <label>
+          Header hash{' '}
+          <input name="hash" required pattern="\s*[0-9a-fA-F]{56}\s*" maxLength={60} autoComplete="off" />
+        </label>
+        <label>
+          Chunk <input name="chunk" type="number" min="0" max="4294967295" value="0" required />
+        </label>
+        <button type="submit" class="main" disabled={runs.value}>
+          Ask
+        </button>
+        <Outcome problem={problem.value}>
+          {said.value || 'For a block whose body no peer serves. It locks ada until the answer.'}
+        </Outcome>
+      </form>
+    </>
+  )
 }

@@ -2,6 +2,7 @@ import { toHex } from '@ratatosk/cbor'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { EvaluationFailure } from '../failures.js'
+import { builtins } from '../machine.js'
 import {
   boolConstant,
   bytesConstant,
@@ -15,7 +16,6 @@ import { listOf } from '../values/list.js'
 import type { Value } from '../values/value.js'
 import type { Semantics } from './builtin.js'
 import { type BuiltinName, builtinNames } from './names.js'
-import { builtins } from './table.js'
 
 const semantics: Semantics = { bytesAreChecked: true, bounded: true, trace: () => {} }
 

@@ -1,10 +1,8 @@
 import type { PlutusLanguage } from '../../../transaction/types.js'
-import { builtinNames } from '../builtins/names.js'
+import { type BuiltinName, builtinNames } from '../builtins/names.js'
 import { type Meter, maxExact } from '../meter.js'
 import type { Value } from '../values/value.js'
-import { type Charging, chargings } from './chargings.js'
-import { measuring, reach } from './measures.js'
-import { type Costed, costOrder, type MachineStep, machineSteps } from './order.js'
+import { type Measure, measuring, reach } from './measures.js'
 import { type CostShape, exactCost, parameterCounts, quickCost } from './shapes.js'
 
 /** Charges a builtin call. Throws if it cannot measure an argument, or the budget is exceeded. */
@@ -93,4 +91,288 @@ function chargeOf(
       meter.spendLarge(exactSteps(a, b, c, d), exactMemory(a, b, c, d))
     }
   }
+}
+
+/** How a builtin is charged: steps, memory, and how each argument is measured. */
+type Charging = readonly [steps: CostShape, memory: CostShape, measures: readonly Measure[]]
+
+/**
+ * The charging of every builtin. Languages and ledger versions differ only in integer division: the
+ * semantics variants of plutus-core are B (V1 and V2 up to ledger version 10), C (V3), D and E (since 11).
+ */
+export function chargings(
+  language: PlutusLanguage,
+  protocolMajor: number,
+): { readonly [name in BuiltinName]: Charging } {
+  const third = language === 'PlutusV3'
+  const quotient: CostShape = third
+    ? 'aboveDiagonalConstantElseQuadratic'
+    : 'aboveDiagonalConstantElseProduct'
+  const since11: CostShape = third ? 'quadraticOfGreaterAndLesser' : 'product'
+  const divide = protocolMajor >= 11 ? since11 : quotient
+  const modulusOfOld: CostShape = protocolMajor >= 11 ? 'linearInYPastMinimum' : 'subtractedSizes'
+  const modulus: CostShape = third ? 'linearInY' : modulusOfOld
+  return {
+    addInteger: ['maxSize', 'maxSize', ['integer', 'integer']],
+    subtractInteger: ['maxSize', 'maxSize', ['integer', 'integer']],
+    multiplyInteger: ['multipliedSizes', 'addedSizes', ['integer', 'integer']],
+    divideInteger: [divide, 'subtractedSizes', ['integer', 'integer']],
+    quotientInteger: [quotient, 'subtractedSizes', ['integer', 'integer']],
+    remainderInteger: [quotient, modulus, ['integer', 'integer']],
+    modInteger: [divide, modulus, ['integer', 'integer']],
+    equalsInteger: ['minSize', 'constant', ['integer', 'integer']],
+    lessThanInteger: ['minSize', 'constant', ['integer', 'integer']],
+    lessThanEqualsInteger: ['minSize', 'constant', ['integer', 'integer']],
+    appendByteString: ['addedSizes', 'addedSizes', ['bytes', 'bytes']],
+    consByteString: ['linearInY', 'addedSizes', ['integer', 'bytes']],
+    sliceByteString: ['linearInZ', 'linearInZ', ['ignored', 'ignored', 'bytes']],
+    lengthOfByteString: ['constant', 'constant', []],
+    indexByteString: ['constant', 'constant', []],
+    equalsByteString: ['linearOnDiagonal', 'constant', ['bytes', 'bytes']],
+    lessThanByteString: ['minSize', 'constant', ['bytes', 'bytes']],
+    lessThanEqualsByteString: ['minSize', 'constant', ['bytes', 'bytes']],
+    sha2_256: ['linearInX', 'constant', ['bytes']],
+    sha3_256: ['linearInX', 'constant', ['bytes']],
+    blake2b_256: ['linearInX', 'constant', ['bytes']],
+    verifyEd25519Signature: ['linearInY', 'constant', ['ignored', 'bytes']],
+    appendString: ['addedSizes', 'addedSizes', ['text', 'text']],
+    equalsString: ['linearOnDiagonal', 'constant', ['text', 'text']],
+    encodeUtf8: ['linearInX', 'linearInX', ['text']],
+    decodeUtf8: ['linearInX', 'linearInX', ['bytes']],
+    ifThenElse: ['constant', 'constant', []],
+    chooseUnit: ['constant', 'constant', []],
+    trace: ['constant', 'constant', []],
+    fstPair: ['constant', 'constant', []],
+    sndPair: ['constant', 'constant', []],
+    chooseList: ['constant', 'constant', []],
+    mkCons: ['constant', 'constant', []],
+    headList: ['constant', 'constant', []],
+    tailList: ['constant', 'constant', []],
+    nullList: ['constant', 'constant', []],
+    chooseData: ['constant', 'constant', []],
+    constrData: ['constant', 'constant', []],
+    mapData: ['constant', 'constant', []],
+    listData: ['constant', 'constant', []],
+    iData: ['constant', 'constant', []],
+    bData: ['constant', 'constant', []],
+    unConstrData: ['constant', 'constant', []],
+    unMapData: ['constant', 'constant', []],
+    unListData: ['constant', 'constant', []],
+    unIData: ['constant', 'constant', []],
+    unBData: ['constant', 'constant', []],
+    equalsData: ['minSize', 'constant', ['lesserData', 'lesserData']],
+    mkPairData: ['constant', 'constant', []],
+    mkNilData: ['constant', 'constant', []],
+    mkNilPairData: ['constant', 'constant', []],
+    serialiseData: ['linearInX', 'linearInX', ['data']],
+    verifyEcdsaSecp256k1Signature: ['constant', 'constant', []],
+    verifySchnorrSecp256k1Signature: ['linearInY', 'constant', ['ignored', 'bytes']],
+    bls12_381_G1_add: ['constant', 'constant', []],
+    bls12_381_G1_neg: ['constant', 'constant', []],
+    bls12_381_G1_scalarMul: ['linearInX', 'constant', ['integer']],
+    bls12_381_G1_equal: ['constant', 'constant', []],
+    bls12_381_G1_compress: ['constant', 'constant', []],
+    bls12_381_G1_uncompress: ['constant', 'constant', []],
+    bls12_381_G1_hashToGroup: ['linearInX', 'constant', ['bytes']],
+    bls12_381_G2_add: ['constant', 'constant', []],
+    bls12_381_G2_neg: ['constant', 'constant', []],
+    bls12_381_G2_scalarMul: ['linearInX', 'constant', ['integer']],
+    bls12_381_G2_equal: ['constant', 'constant', []],
+    bls12_381_G2_compress: ['constant', 'constant', []],
+    bls12_381_G2_uncompress: ['constant', 'constant', []],
+    bls12_381_G2_hashToGroup: ['linearInX', 'constant', ['bytes']],
+    bls12_381_millerLoop: ['constant', 'constant', []],
+    bls12_381_mulMlResult: ['constant', 'constant', []],
+    bls12_381_finalVerify: ['constant', 'constant', []],
+    keccak_256: ['linearInX', 'constant', ['bytes']],
+    blake2b_224: ['linearInX', 'constant', ['bytes']],
+    integerToByteString: ['quadraticInZ', 'literalInYOrLinearInZ', ['ignored', 'wordsOfBytes', 'integer']],
+    byteStringToInteger: ['quadraticInY', 'linearInY', ['ignored', 'bytes']],
+    andByteString: ['linearInYAndZ', 'linearInMaxYZ', ['ignored', 'bytes', 'bytes']],
+    orByteString: ['linearInYAndZ', 'linearInMaxYZ', ['ignored', 'bytes', 'bytes']],
+    xorByteString: ['linearInYAndZ', 'linearInMaxYZ', ['ignored', 'bytes', 'bytes']],
+    complementByteString: ['linearInX', 'linearInX', ['bytes']],
+    readBit: ['constant', 'constant', []],
+    writeBits: ['linearInY', 'linearInX', ['bytes', 'list']],
+    replicateByte: ['linearInX', 'linearInX', ['wordsOfBytes']],
+    shiftByteString: ['linearInX', 'linearInX', ['bytes']],
+    rotateByteString: ['linearInX', 'linearInX', ['bytes']],
+    countSetBits: ['linearInX', 'constant', ['bytes']],
+    findFirstSetBit: ['linearInX', 'constant', ['bytes']],
+    ripemd_160: ['linearInX', 'constant', ['bytes']],
+    expModInteger: ['expMod', 'linearInZ', ['integer', 'integer', 'integer']],
+    dropList: ['linearInX', 'constant', ['literal']],
+    lengthOfArray: ['constant', 'constant', []],
+    listToArray: ['linearInX', 'linearInX', ['list']],
+    indexArray: ['constant', 'constant', []],
+    bls12_381_G1_multiScalarMul: ['linearInX', 'constant', ['list']],
+    bls12_381_G2_multiScalarMul: ['linearInX', 'constant', ['list']],
+    insertCoin: ['linearInU', 'linearInU', ['ignored', 'ignored', 'ignored', 'coinsDepth']],
+    lookupCoin: ['linearInZ', 'constant', ['ignored', 'ignored', 'coinsDepth']],
+    unionValue: ['withInteraction', 'addedSizes', ['coins', 'coins']],
+    valueContains: ['aboveDiagonalConstantElseLinear', 'constant', ['coins', 'coins']],
+    valueData: ['linearInX', 'linearInX', ['coins']],
+    unValueData: ['quadraticInX', 'linearInX', ['dataNodes']],
+    scaleValue: ['linearInY', 'linearInY', ['ignored', 'coins']],
+  }
+}
+
+/** The steps of the machine, and its startup cost. */
+const machineSteps = [
+  'var',
+  'delay',
+  'lam',
+  'apply',
+  'const',
+  'force',
+  'builtin',
+  'constr',
+  'case',
+  'startup',
+] as const
+
+type MachineStep = (typeof machineSteps)[number]
+
+/** The items that have parameters in a cost model. The steps of the machine are marked. */
+type Costed = BuiltinName | `@${MachineStep}`
+
+/** The first parameters of Plutus V2 and V3, in alphabetical order: steps before memory. */
+const original: readonly Costed[] = [
+  'addInteger',
+  'appendByteString',
+  'appendString',
+  'bData',
+  'blake2b_256',
+  '@apply',
+  '@builtin',
+  '@const',
+  '@delay',
+  '@force',
+  '@lam',
+  '@startup',
+  '@var',
+  'chooseData',
+  'chooseList',
+  'chooseUnit',
+  'consByteString',
+  'constrData',
+  'decodeUtf8',
+  'divideInteger',
+  'encodeUtf8',
+  'equalsByteString',
+  'equalsData',
+  'equalsInteger',
+  'equalsString',
+  'fstPair',
+  'headList',
+  'iData',
+  'ifThenElse',
+  'indexByteString',
+  'lengthOfByteString',
+  'lessThanByteString',
+  'lessThanEqualsByteString',
+  'lessThanEqualsInteger',
+  'lessThanInteger',
+  'listData',
+  'mapData',
+  'mkCons',
+  'mkNilData',
+  'mkNilPairData',
+  'mkPairData',
+  'modInteger',
+  'multiplyInteger',
+  'nullList',
+  'quotientInteger',
+  'remainderInteger',
+  'serialiseData',
+  'sha2_256',
+  'sha3_256',
+  'sliceByteString',
+  'sndPair',
+  'subtractInteger',
+  'tailList',
+  'trace',
+  'unBData',
+  'unConstrData',
+  'unIData',
+  'unListData',
+  'unMapData',
+  'verifyEcdsaSecp256k1Signature',
+  'verifyEd25519Signature',
+  'verifySchnorrSecp256k1Signature',
+]
+
+/** Those that Plutus V1 did not have. */
+const afterV1: readonly Costed[] = [
+  'serialiseData',
+  'verifyEcdsaSecp256k1Signature',
+  'verifySchnorrSecp256k1Signature',
+]
+const sums: readonly Costed[] = ['@constr', '@case']
+const curves: readonly Costed[] = [
+  'bls12_381_G1_add',
+  'bls12_381_G1_compress',
+  'bls12_381_G1_equal',
+  'bls12_381_G1_hashToGroup',
+  'bls12_381_G1_neg',
+  'bls12_381_G1_scalarMul',
+  'bls12_381_G1_uncompress',
+  'bls12_381_G2_add',
+  'bls12_381_G2_compress',
+  'bls12_381_G2_equal',
+  'bls12_381_G2_hashToGroup',
+  'bls12_381_G2_neg',
+  'bls12_381_G2_scalarMul',
+  'bls12_381_G2_uncompress',
+  'bls12_381_finalVerify',
+  'bls12_381_millerLoop',
+  'bls12_381_mulMlResult',
+  'keccak_256',
+  'blake2b_224',
+]
+const conversions: readonly Costed[] = ['integerToByteString', 'byteStringToInteger']
+const bits: readonly Costed[] = [
+  'andByteString',
+  'orByteString',
+  'xorByteString',
+  'complementByteString',
+  'readBit',
+  'writeBits',
+  'replicateByte',
+  'shiftByteString',
+  'rotateByteString',
+  'countSetBits',
+  'findFirstSetBit',
+  'ripemd_160',
+]
+const ledgerVersion11: readonly Costed[] = [
+  'expModInteger',
+  'dropList',
+  'lengthOfArray',
+  'listToArray',
+  'indexArray',
+  'bls12_381_G1_multiScalarMul',
+  'bls12_381_G2_multiScalarMul',
+  'insertCoin',
+  'lookupCoin',
+  'unionValue',
+  'valueContains',
+  'valueData',
+  'unValueData',
+  'scaleValue',
+]
+
+/** The order of a language's cost model (`ParamName` in plutus-ledger-api). A network's may be shorter. */
+export const costOrder: { readonly [language in PlutusLanguage]: readonly Costed[] } = {
+  PlutusV1: [
+    ...original.filter((name) => !afterV1.includes(name)),
+    ...afterV1,
+    ...sums,
+    ...curves,
+    ...conversions,
+    ...bits,
+    ...ledgerVersion11,
+  ],
+  PlutusV2: [...original, ...conversions, ...sums, ...curves, ...bits, ...ledgerVersion11],
+  PlutusV3: [...original, ...sums, ...curves, ...conversions, ...bits, ...ledgerVersion11],
 }

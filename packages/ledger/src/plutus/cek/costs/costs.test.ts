@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { chargings } from './chargings.js'
-import { costOrder } from './order.js'
+import { chargings, costOrder } from './cost-table.js'
 import { type CostShape, exactCost, parameterCounts, quickCost } from './shapes.js'
 
 const shapes = Object.keys(parameterCounts) as CostShape[]

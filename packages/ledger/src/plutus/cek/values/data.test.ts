@@ -2,9 +2,9 @@ import { CborReader } from '@ratatosk/cbor'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { readPlutusData } from '../../../transaction/script/plutus-data.js'
+import { dataNodes, dataSize, lesserDataSize } from '../costs/measures.js'
 import { type DataValue, equalData } from './data.js'
 import { decodeData, encodeData } from './data-cbor.js'
-import { dataNodes, dataSize, lesserDataSize } from './data-size.js'
 import { cons, listOf } from './list.js'
 
 const { data } = fc.letrec<{ data: DataValue }>((tie) => ({

@@ -1,0 +1,202 @@
+import { existsSync } from 'node:fs'
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, truncate, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { blockVersion } from '@ratatosk/block'
+import { openEmbedded } from '@ratatosk/database/embedded'
+import { openRoots } from '@ratatosk/sequencer/roots'
+import { openStore, readStored } from '@ratatosk/store'
+import { createPGlite, SourceChain } from '@ratatosk/test-kit'
+import { recordedLog } from '@ratatosk/test-kit/http'
+import { openTestStore } from '@ratatosk/test-kit/vitest'
+import { pino } from 'pino'
+import { describe, expect, it, onTestFinished, test } from 'vitest'
+import { loadContext } from '../context.js'
+import { readSettings } from '../settings/read.js'
+import { checkStored } from './check-stored.js'
+import { logQueueErrors, openRebuildable, openStorage } from './open-storage.js'
+import { atLedgerVersion, contextAt, readEmbedded, type StoredHead, silent } from './stored-ledger.js'
+
+describe('check stored', () => {
+  it('takes an archive of this block version, and refuses any other', async () => {
+    const pglite = await createPGlite()
+    onTestFinished(() => pglite.close())
+    const place = { pglite, schema: 'ratatosk' }
+    const { archive } = await openStore(place)
+    const context = await loadContext(readSettings({ LOG_LEVEL: 'silent', DATA_DIR: "/old node's" }), {})
+    const check = () =>
+      readStored(place, async (stored) => checkStored(context, undefined, stored as StoredHead))
+    await check()
+
+    const chain = new SourceChain()
+    for (const version of [blockVersion, blockVersion - 1n]) {
+      const { height, headerHash, header } = await chain.commit(1, { blockVersion: version })
+      if (version !== blockVersion) await check()
+      await archive.put([{ headerHash, header, height, merged: false, body: Uint8Array.of(0) }])
+    }
+    await expect(check()).rejects.toMatchObject({
+      code: 'NODE_DATABASE',
+      message: expect.stringMatching(
+        new RegExp(
+          `^The archive in .*old node's" has blocks of block version ${blockVersion - 1n}, ` +
+            'and this node has ' +
+            `version ${blockVersion}\\. Nothing was changed\\. .*another DATA_DIR`,
+        ),
+      ),
+    })
+  })
+
+  it('reads a copy of a store behind a link', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'ratatosk-stored-'))
+    onTestFinished(() => rm(folder, { recursive: true }))
+    const at = (name: string) => join(folder, name)
+    const [original, link, copies] = [at('original'), at('postgresql'), at('copies')]
+    const { place, close } = await openEmbedded(original, { log: silent })
+    await openStore({ ...place, schema: 'ratatosk' }).then((store) => store.close())
+    await close()
+    await symlink(join(original, 'postgresql'), link)
+    await mkdir(copies)
+    const control = () => readFile(join(link, 'global', 'pg_control'))
+    const before = await control()
+    const isStored = await readEmbedded(link, 'ratatosk', copies, async (stored) => stored !== undefined)
+    expect(isStored).toBe(true)
+    expect(await control()).toEqual(before)
+    expect(await readdir(copies)).toEqual([])
+  })
+})
+
+describe('ledger version', () => {
+  const version11 = fileURLToPath(new URL('../../parameters/preprod-11.json', import.meta.url))
+
+  const load = (environment: Record<string, string>) =>
+    loadContext(readSettings({ LOG_LEVEL: 'silent', ...environment }), {})
+
+  it.each([
+    ['by default', {}, 11],
+    ['as LEDGER_VERSION says', { LEDGER_VERSION: '10' }, 10],
+    ['as the file of parameters says', { PROTOCOL_PARAMETERS_FILE: version11 }, 11],
+  ] as const)('a new deployment begins with a version %s, and keeps it', async (_, environment, major) => {
+    const store = await openTestStore(openStore)
+    const context = await load(environment)
+    expect(context.parameters.ledgerVersion.major).toBe(major)
+    expect(await atLedgerVersion(context, store)).toBe(context)
+    expect(await atLedgerVersion(await load({ LEDGER_VERSION: String(major) }), store)).toBeDefined()
+
+    const kept = await atLedgerVersion(await load({}), store)
+    expect(kept.parameters).toEqual(context.parameters)
+  })
+
+  it('loads and logs the version of a deployment once', async () => {
+    const { lines, stream } = recordedLog()
+    const context = { ...(await load({})), log: pino({}, stream) }
+    expect(await contextAt(context, 10)).toBe(await contextAt(context, 10))
+    expect(lines).toHaveLength(1)
+  })
+
+  it('refuses another version than that of the deployment', async () => {
+    const store = await openTestStore(openStore)
+    await atLedgerVersion(await load({ LEDGER_VERSION: '10' }), store)
+    const refusal = async (environment: Record<string, string>, reason: string) =>
+      expect(atLedgerVersion(await load(environment), store)).rejects.toMatchObject({
+        code: 'NODE_DATABASE',
+        message: expect.stringMatching(
+          `^The deployment in this database began with ledger version 10 and keeps it, but ${reason}, ` +
+            'or begin a new deployment with another DATABASE_SCHEMA',
+        ),
+      })
+    await refusal({ LEDGER_VERSION: '11' }, 'LEDGER_VERSION is 11: unset it')
+    await refusal(
+      { PROTOCOL_PARAMETERS_FILE: version11 },
+      'PROTOCOL_PARAMETERS_FILE has parameters of version 11: name a file of version 10',
+    )
+  })
+
+  it('asks for the parameters of a version that the node does not include', async () => {
+    const store = await openTestStore(openStore)
+    await store.ledgerVersion(9)
+    await expect(atLedgerVersion(await load({}), store)).rejects.toThrow(
+      /The ledger version is 9 on devnet.*PROTOCOL_PARAMETERS_FILE\.$/,
+    )
+  })
+})
+
+describe('open storage', () => {
+  it('checks an embedded store at each start but the first; a refusal changes nothing', async () => {
+    const DATA_DIR = await mkdtemp(join(tmpdir(), 'ratatosk-storage-'))
+    onTestFinished(() => rm(DATA_DIR, { recursive: true }))
+    let checks = 0
+    const start = async (check: () => Promise<void>) => {
+      const context = await loadContext(readSettings({ LOG_LEVEL: 'silent', DATA_DIR }), {})
+      await openStorage(context, check).finally(() => context.server.close())
+    }
+    await start(async () => void checks++)
+    expect(checks).toBe(0)
+    await expect(start(() => Promise.reject(new Error('another deployment')))).rejects.toThrow('another')
+    await start(async () => void checks++)
+    expect(checks).toBe(1)
+    expect(await readdir(DATA_DIR)).toEqual(['postgresql'])
+  })
+})
+
+describe('queue errors', () => {
+  test('logs an error of a queue that repeats once in 30 seconds, and counts it', () => {
+    const lines: unknown[] = []
+    let time = 0
+    const report = logQueueErrors(
+      { warn: (fields, message) => void lines.push([fields, message]) },
+      'Redis at redis://127.0.0.1:6379',
+      () => time,
+    )
+    const message = 'Redis at redis://127.0.0.1:6379 failed in a call of the queue'
+    const [refused, late] = [new Error('connect ECONNREFUSED'), new Error('Command timed out')]
+    for (const err of [refused, refused, late, refused]) report(err)
+    expect(lines.splice(0)).toEqual([
+      [{ err: refused }, message],
+      [{ err: late }, message],
+    ])
+    time = 30_000
+    for (const err of [refused, refused]) report(err)
+    expect(lines).toEqual([[{ err: refused, repeated: 2 }, message]])
+  })
+})
+
+describe('rebuildable', () => {
+  const lines: { readonly msg: string; readonly path: string }[] = []
+  const log = pino({}, { write: (line: string) => void lines.push(JSON.parse(line)) })
+
+  async function temporaryFolder(): Promise<string> {
+    const folder = await mkdtemp(join(tmpdir(), 'ratatosk-rebuildable-'))
+    onTestFinished(() => rm(folder, { recursive: true, force: true }))
+    return folder
+  }
+
+  test('moves damaged data aside, and opens them anew', async () => {
+    const path = join(await temporaryFolder(), 'roots')
+    const openIt = () => openRebuildable(path, (folder) => openRoots({ path: folder }), log)
+    await (await openIt()).close()
+    expect(lines).toEqual([])
+
+    await truncate(join(path, 'data.mdb'), 100)
+    await (await openIt()).close()
+    expect(lines.splice(0)).toMatchObject([
+      { path, movedTo: `${path}.damaged`, err: { message: expect.stringMatching(/damaged/) } },
+    ])
+    expect(existsSync(join(path, 'data.mdb'))).toBe(true)
+
+    await rm(path, { recursive: true })
+    await writeFile(path, 'a file')
+    await (await openIt()).close()
+    expect(lines.splice(0)).toMatchObject([
+      { err: { message: expect.stringMatching(/it is a file, not a folder/) } },
+    ])
+    expect(await readFile(`${path}.damaged`, 'utf8')).toBe('a file')
+  })
+
+  test('leaves data alone for any other failure', async () => {
+    const path = await temporaryFolder()
+    const failure = new Error('no space left on device')
+    await expect(openRebuildable(path, () => Promise.reject(failure), log)).rejects.toBe(failure)
+    expect(existsSync(path)).toBe(true)
+  })
+})

@@ -1,0 +1,207 @@
+import { ScriptsNotRunError } from '../errors.js'
+import type { SlotConfig } from '../parameters/types.js'
+import type { EvaluationResult, Evaluator } from '../plutus/types.js'
+import type { Transaction, TransactionOutput } from '../transaction/types.js'
+import type { RuleContext, UtxoView } from './context.js'
+import { type Failures, Findings, type Json } from './predicates.js'
+import { type Resolution, type ResolvedInput, resolve } from './resolution.js'
+import { languagesUsed, type ScriptUse, scriptUse } from './script-use.js'
+
+/** The certificates that Plutus V1 and V2 can represent; Conway introduced the others. */
+const certificatesOfV1 = new Set([
+  'stake_registration',
+  'stake_deregistration',
+  'stake_delegation',
+  'pool_registration',
+  'pool_retirement',
+  'reg_cert',
+  'unreg_cert',
+])
+
+/**
+ * UTXOS: CollectErrors. A Plutus script cannot run on the transaction: its language has no cost model, or its
+ * script context cannot represent a part of the transaction (BadTranslation).
+ */
+function validateScriptContexts(
+  transaction: Transaction,
+  { parameters }: RuleContext,
+  resolution: Resolution,
+  use: ScriptUse,
+  findings: Findings,
+): void {
+  const errors: Json[] = []
+  for (const language of [...languagesUsed(use)].sort()) {
+    if (parameters.costModels[language] === undefined) errors.push({ error: 'NoCostModel', language })
+    const translate = (reason: string, items?: Json): void => {
+      errors.push({ error: 'BadTranslation', language, reason, ...(items !== undefined && { items }) })
+    }
+    validateOutputs(transaction, resolution, language === 'PlutusV1', translate)
+    if (language === 'PlutusV3') validateOverlap(resolution, parameters.ledgerVersion.major, translate)
+    else validateConwayFeatures(transaction, use, language, translate)
+  }
+  if (errors.length > 0) {
+    findings.add('CollectErrors', 'The transaction cannot be shown to its scripts', { errors })
+  }
+}
+
+type Translate = (reason: string, items?: Json) => void
+
+/** No language can represent Byron addresses, and Plutus V1 cannot represent inline datums. */
+function validateOutputs(
+  { body }: Transaction,
+  { inputs, referenceInputs }: Resolution,
+  first: boolean,
+  translate: Translate,
+): void {
+  const seen: { readonly at: Json; readonly output: TransactionOutput }[] = []
+  const see = ({ key, output }: ResolvedInput): void => {
+    if (output) seen.push({ at: key, output })
+  }
+  inputs.forEach(see)
+  referenceInputs.forEach(see)
+  body.outputs.forEach((output, at) => {
+    seen.push({ at, output })
+  })
+  const inline = first ? seen.filter(({ output }) => output.datum.kind === 'inline') : []
+  if (inline.length > 0)
+    translate(
+      'InlineDatumsNotSupported',
+      inline.map(({ at }) => at),
+    )
+  const byron = seen.filter(({ output }) => output.address.kind === 'byron')
+  if (byron.length > 0)
+    translate(
+      'ByronTxOutInContext',
+      byron.map(({ at }) => at),
+    )
+}
+
+/** Since ledger version 11, an output may be both spent and referenced, unless a Plutus V3 script runs. */
+function validateOverlap({ inputs, referenceInputs }: Resolution, major: number, translate: Translate): void {
+  if (major < 11 || referenceInputs.length === 0) return
+  const spent = new Set(inputs.map(({ key }) => key))
+  const common = referenceInputs.map(({ key }) => key).filter((key) => spent.has(key))
+  if (common.length > 0) translate('ReferenceInputsNotDisjointFromInputs', common)
+}
+
+function validateConwayFeatures(
+  { body }: Transaction,
+  { needs, provided }: ScriptUse,
+  language: string,
+  translate: Translate,
+): void {
+  if (body.votingProcedures.length > 0) translate('VotingProceduresFieldNotSupported')
+  if (body.proposalProcedures.length > 0) translate('ProposalProceduresFieldNotSupported')
+  if (body.treasuryDonation > 0n) translate('TreasuryDonationFieldNotSupported')
+  if (body.currentTreasury !== undefined) translate('CurrentTreasuryFieldNotSupported')
+  const certificates = body.certificates.filter(({ kind }) => !certificatesOfV1.has(kind))
+  if (certificates.length > 0)
+    translate(
+      'CertificateNotSupported',
+      certificates.map(({ kind }) => kind),
+    )
+  const purposes = needs.filter(
+    ({ purpose, scriptHash }) =>
+      (purpose === 'vote' || purpose === 'propose') && provided.get(scriptHash)?.language === language,
+  )
+  if (purposes.length > 0) {
+    translate(
+      'PlutusPurposeNotSupported',
+      purposes.map(({ purpose, index }) => ({ purpose, index })),
+    )
+  }
+}
+
+/**
+ * The needs of phase 2 beyond {@link RuleContext}: an evaluator of scripts, and the mapping of slots to
+ * time.
+ */
+export interface PhaseTwo {
+  readonly evaluator: Pick<Evaluator, 'evaluate'>
+  readonly slots: SlotConfig
+}
+
+/**
+ * Validates phase 2 of a transaction that passes phase 1: CollectErrors and ValidationTagMismatch. If the
+ * transaction is marked invalid, at least one script must fail; otherwise every script must succeed.
+ *
+ * @param utxos the outputs of the inputs and reference inputs, by `outputReferenceKey`
+ * @returns every broken rule; empty if there is none
+ * @throws ScriptsNotRunError (rejects) if scripts have to run and cannot
+ */
+export async function validateScripts(
+  transaction: Transaction,
+  utxos: UtxoView,
+  context: RuleContext,
+  phaseTwo?: PhaseTwo,
+): Promise<Failures> {
+  const findings = new Findings()
+  const resolution = resolve(transaction, utxos)
+  const use = scriptUse(transaction, resolution)
+  if (languagesUsed(use).size === 0) {
+    validateTag(transaction, true, [], findings)
+    return findings.failures
+  }
+  validateScriptContexts(transaction, context, resolution, use, findings)
+  if (findings.failures.length > 0) return findings.failures
+  if (phaseTwo === undefined) throw new ScriptsNotRunError()
+
+  const outputs = new Map<string, TransactionOutput>()
+  for (const { key, output } of resolution.inputs) if (output) outputs.set(key, output)
+  for (const { key, output } of resolution.referenceInputs) if (output) outputs.set(key, output)
+  const { evaluator, slots } = phaseTwo
+  const result = await evaluator.evaluate(transaction, outputs, context.parameters, slots)
+  validateTag(transaction, result.ok, failuresOf(result), findings)
+  return findings.failures
+}
+
+function validateTag(
+  { isValid }: Transaction,
+  passed: boolean,
+  failures: readonly Json[],
+  findings: Findings,
+): void {
+  if (isValid === passed) return
+  findings.add(
+    'ValidationTagMismatch',
+    passed ? 'The transaction is marked invalid, but its scripts succeed' : 'A script fails',
+    { isValid, description: passed ? 'PassedUnexpectedly' : 'FailedUnexpectedly', failures },
+  )
+}
+
+/** Describes the failure for the author of the script. Throws if the scripts were not validated. */
+function failuresOf({ ok, failure, redeemers }: EvaluationResult): readonly Json[] {
+  if (ok) return []
+  const failures: Json[] = []
+  const name = (found: NonNullable<EvaluationResult['failure']>, pointer: { [key: string]: Json }): void => {
+    switch (found.kind) {
+      case 'ScriptFailure':
+        failures.push({ ...pointer, kind: found.kind, message: found.message, logs: found.logs })
+        return
+      case 'BudgetExceeded':
+        failures.push({
+          ...pointer,
+          kind: found.kind,
+          message: found.message,
+          logs: found.logs,
+          declared: unitsToJson(found.declared),
+          used: found.used ? unitsToJson(found.used) : null,
+        })
+        return
+      case 'MalformedScript':
+        failures.push({ ...pointer, kind: found.kind, message: found.message, scriptHash: found.scriptHash })
+        return
+      default:
+        throw new ScriptsNotRunError(found)
+    }
+  }
+  for (const { purpose, index, outcome } of redeemers) {
+    if (outcome.kind !== 'Succeeded' && outcome.kind !== 'NotReached') name(outcome, { purpose, index })
+  }
+  if (failures.length === 0 && failure) name(failure, {})
+  return failures
+}
+
+function unitsToJson({ memory, steps }: { memory: bigint; steps: bigint }): Json {
+  return { memory: String(memory), steps: String(steps) }
+}

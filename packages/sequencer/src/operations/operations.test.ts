@@ -1,0 +1,117 @@
+import { fromHex, toHex } from '@ratatosk/cbor'
+import type { Layer1, TransactionStatus } from '@ratatosk/layer1'
+import { administratorAddress, type RootElement, scriptsToPublish } from '@ratatosk/protocol'
+import { keyOf, signed } from '@ratatosk/test-kit'
+import { describe, expect, test } from 'vitest'
+import { until } from '../test/agreement.js'
+import { contracts, openChain, openRollup, queueOf } from '../test/rollup.js'
+import { openers } from '../test/services.js'
+import { isRemoved } from './remove.js'
+
+describe('is removed', () => {
+  const idOf = (byte: string) => byte.repeat(32)
+  /** Which commit spent the element at `aa…#0`. */
+  const commit = signed(keyOf(1), {
+    inputs: [{ transactionId: fromHex(idOf('aa')), index: 0 }],
+    outputs: [5_000_000n],
+  })
+  const transaction = { id: fromHex(commit.id), cbor: commit.cbor }
+  const confirmed = (slot: bigint): TransactionStatus => ({
+    kind: 'confirmed',
+    slot,
+    blockHash: idOf('00'),
+    confirmations: 1,
+  })
+
+  /** @param element the transaction that the element before the block is an output of */
+  const wasRemoved = (element: string, statuses: { readonly [id: string]: TransactionStatus }) =>
+    isRemoved(
+      {
+        layer1: { status: async (id) => statuses[toHex(id)] ?? { kind: 'unknown' } } as Layer1,
+        signal: new AbortController().signal,
+      },
+      transaction,
+      { utxo: { reference: { transactionId: fromHex(element), index: 0 } } } as RootElement,
+    )
+
+  const another = idOf('bb')
+
+  test('a block was removed if another transaction replaced the element before it', async () => {
+    expect(await wasRemoved(another, { [commit.id]: confirmed(10n), [another]: confirmed(11n) })).toBe(true)
+    expect(await wasRemoved(another, { [commit.id]: confirmed(10n), [another]: confirmed(10n) })).toBe(true)
+  })
+
+  test.each([
+    ['its commit is in no block: it was rolled back', another, { [another]: confirmed(11n) }],
+    ['its commit waits again', another, { [commit.id]: { kind: 'pending' }, [another]: confirmed(11n) }],
+    [
+      'the element is what its commit spends: the queue is of an earlier moment than the status',
+      idOf('aa'),
+      { [commit.id]: confirmed(10n), [idOf('aa')]: confirmed(12n) },
+    ],
+    [
+      'the element was replaced before its commit',
+      another,
+      { [commit.id]: confirmed(10n), [another]: confirmed(9n) },
+    ],
+    ['the element is from its commit', commit.id, { [commit.id]: confirmed(10n) }],
+    ['the replacement is in no block', another, { [commit.id]: confirmed(10n) }],
+  ] satisfies [string, string, Record<string, TransactionStatus>][])(
+    'a block was not removed if %s',
+    async (_why, element, statuses) => {
+      expect(await wasRemoved(element, statuses)).toBe(false)
+    },
+  )
+})
+
+describe('late inclusion', () => {
+  test('an operation succeeds although layer 1 includes its transactions a minute late', async (context) => {
+    const { store } = await openers['PostgreSQL and Redis'](context)
+    const chain = await openChain(context)
+    const { sequencer } = await openRollup(context, store, chain.layer1, { blockValidityMs: 1000 })
+
+    /** Runs an operation whose transactions each wait for a minute; returns its result and their number. */
+    async function runLate(operation: 'init' | 'reset') {
+      let transactions = 0
+      let result: unknown
+      const run = sequencer.run(operation).then((value) => {
+        result = value
+      })
+      while (result === undefined) {
+        await new Promise((resolve) => setTimeout(resolve, 5))
+        const waiting = chain.devnet.mempool().length
+        if (waiting === 0) continue
+        transactions += waiting
+        chain.clock.time += 60_000
+        await chain.mine()
+      }
+      await run
+      return { result, transactions }
+    }
+
+    const init = await runLate('init')
+    expect(init).toMatchObject({ result: { kind: 'initiated' } })
+    expect(init.transactions, 'registry, scripts, registration, root').toBeGreaterThanOrEqual(4)
+    expect(await runLate('reset')).toMatchObject({ result: { kind: 'reset' }, transactions: 1 })
+    expect((await queueOf(chain.layer1)).roots).toEqual([])
+  })
+})
+
+describe('reference scripts', () => {
+  test('one block of layer 1 can publish all scripts, in however many transactions', async (context) => {
+    const groups = scriptsToPublish(contracts)
+    expect(groups.length).toBeGreaterThan(1)
+    const { store } = await openers['PostgreSQL and Redis'](context)
+    const chain = await openChain(context)
+    const { sequencer } = await openRollup(context, store, chain.layer1)
+    const init = sequencer.run('init')
+    await until(async () => chain.devnet.mempool().length === 1)
+    // The registry, and then the scripts.
+    await chain.mine()
+    await until(async () => chain.devnet.mempool().length === groups.length)
+    await chain.mine()
+    expect(await chain.layer1.utxosAt(administratorAddress(contracts))).toHaveLength(groups.flat().length)
+    context.onTestFinished(chain.keepMining())
+    expect(await init).toMatchObject({ kind: 'initiated' })
+  })
+})

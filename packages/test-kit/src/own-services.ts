@@ -1,0 +1,133 @@
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chown, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+
+/** A port on which nothing listens. */
+export async function freePort(): Promise<string> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  await once(server, 'close')
+  return String(typeof address === 'object' ? address?.port : undefined)
+}
+
+const run = promisify(execFile)
+
+/** A PostgreSQL server that belongs to a test. */
+export interface OwnPostgres {
+  readonly url: string
+  /** Ends it as a crash would, and starts it again. Resolves when it accepts connections. */
+  restart(): Promise<void>
+  /** Ends it and removes its files. */
+  close(): Promise<void>
+}
+
+/** Writes survive the end of a process; only that of the machine needs more. */
+const unsynced: Readonly<Record<string, string>> = { fsync: 'off' }
+
+/**
+ * Starts an empty PostgreSQL server.
+ *
+ * @param settings of its configuration; otherwise as it is installed
+ * @returns undefined if the programs of a server are not installed
+ */
+export async function ownPostgres(settings = unsynced): Promise<OwnPostgres | undefined> {
+  const programs = await programsOf()
+  if (programs === undefined) return undefined
+  const user = await unprivileged()
+  const directory = await mkdtemp(join(tmpdir(), 'ratatosk-postgres-'))
+  if (user !== undefined) await chown(directory, user.uid, user.gid)
+  const port = await freePort()
+  const options = [
+    `-p ${port}`,
+    '-c listen_addresses=127.0.0.1',
+    "-c unix_socket_directories=''",
+    ...Object.entries(settings).map(([name, value]) => `-c ${name}=${value}`),
+  ].join(' ')
+  const call = (program: string, ...args: string[]) =>
+    run(join(programs, program), args, { cwd: directory, ...user })
+  const control = (...args: string[]) =>
+    call('pg_ctl', '-D', join(directory, 'data'), '-l', join(directory, 'log'), '-o', options, '-w', ...args)
+  try {
+    await call('initdb', '-D', join(directory, 'data'), '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '-N')
+    await control('start')
+  } catch (error) {
+    await rm(directory, { recursive: true, force: true })
+    throw error
+  }
+  return {
+    url: `postgres://postgres@127.0.0.1:${port}/postgres`,
+    restart: async () => void (await control('restart', '-m', 'immediate')),
+    async close() {
+      await control('stop', '-m', 'immediate')
+      await rm(directory, { recursive: true, force: true })
+    },
+  }
+}
+
+/** The directory of the newest version, or the one that pg_config names. */
+async function programsOf(): Promise<string | undefined> {
+  const debian = '/usr/lib/postgresql'
+  const versions = (await readdir(debian).catch(() => [])).sort((a, b) => Number(b) - Number(a))
+  const named = await run('pg_config', ['--bindir']).then(
+    ({ stdout }) => stdout.trim(),
+    () => undefined,
+  )
+  for (const directory of [...versions.map((version) => join(debian, version, 'bin')), named]) {
+    const files = directory === undefined ? [] : await readdir(directory).catch(() => [])
+    if (files.includes('initdb') && files.includes('pg_ctl')) return directory
+  }
+  return undefined
+}
+
+/** PostgreSQL does not run as root: its own user then. */
+async function unprivileged(): Promise<{ readonly uid: number; readonly gid: number } | undefined> {
+  if (process.getuid?.() !== 0) return undefined
+  const [uid, gid] = await Promise.all(
+    ['-u', '-g'].map(async (which) => Number((await run('id', [which, 'postgres'])).stdout)),
+  )
+  return { uid: uid ?? 0, gid: gid ?? 0 }
+}
+
+/** A Redis server that belongs to a test. */
+interface OwnRedis {
+  readonly url: string
+  close(): Promise<void>
+}
+
+/**
+ * Starts a Redis server that keeps nothing; undefined if the program is not installed.
+ *
+ * @param policy `maxmemory-policy`
+ */
+export async function ownRedis(policy: string): Promise<OwnRedis | undefined> {
+  const port = await freePort()
+  const nothing = ['--save', '', '--appendonly', 'no']
+  const server = spawn('redis-server', [
+    '--port',
+    port,
+    '--bind',
+    '127.0.0.1',
+    '--maxmemory-policy',
+    policy,
+    ...nothing,
+  ])
+  const isReady = await new Promise<boolean>((resolve) => {
+    server.on('error', () => resolve(false))
+    server.stdout.on('data', (line) => String(line).includes('Ready to accept') && resolve(true))
+  })
+  if (!isReady) return undefined
+  return {
+    url: `redis://127.0.0.1:${port}`,
+    async close() {
+      const exited = once(server, 'exit')
+      server.kill()
+      await exited
+    },
+  }
+}
