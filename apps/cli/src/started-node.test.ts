@@ -77,7 +77,7 @@ test('operations answer as the node does', async () => {
     value: { message: 'Nothing to commit', transactions: 0 },
   })
   expect(await json('merge')).toEqual({ status: 0, value: { message: 'Nothing to merge' } })
-  expect(await json('init')).toMatchObject({ status: 1, value: { error: { code: 'HTTP_409' } } })
+  expect(await json('init')).toMatchObject({ status: 1, value: { error: { code: 'OPERATOR_ROOT_EXISTS' } } })
   expect(await json('repair')).toEqual({
     status: 0,
     value: { message: 'State-queue root-unit repair completed successfully!' },
@@ -118,7 +118,7 @@ test('dead letters are listed, shown, replayed and dropped', async () => {
   expect((await json('dead-letters', 'list')).value).toEqual({ deadLetters: [] })
   expect(await json('dead-letters', 'show', newest)).toMatchObject({
     status: 1,
-    value: { error: { code: 'HTTP_404' } },
+    value: { error: { code: 'DEAD_LETTERS_NOT_FOUND' } },
   })
 })
 

@@ -4,10 +4,12 @@ import type { BlockDiff } from './body.js'
 import { createPauses, pause } from './pauses.js'
 
 /** Operations of one turn, and of one update: a block of 10,000 transfers is one. */
-const [operationsOfPiece, operationsAtOnce] = [8192, 40_000]
+const [operationsOfTurn, operationsAtOnce] = [8192, 40_000]
 
 /** The most updates that a diff takes: no body names more outputs than 503,143. */
 const mostPieces = 64
+/** Operations of an update, at least: each is a transaction of the trie's store. */
+const leastOfPiece = 2048
 
 /**
  * Applies a diff to a trie of outputs, or nothing of it; other work runs meanwhile, which must not change the
@@ -21,23 +23,24 @@ export async function updateByDiff(trie: Trie, diff: BlockDiff, history: number)
   // An update without operations would displace an earlier state from the history.
   if (count === 0) return
   const isOne = count <= operationsAtOnce || history < mostPieces
-  await (isOne ? updateOnce(trie, diff) : updateInPieces(trie, diff))
+  const ofPiece = Math.max(leastOfPiece, Math.ceil(count / (mostPieces - 1)))
+  await (isOne ? updateOnce(trie, diff) : updateInPieces(trie, diff, ofPiece))
 }
 
 async function updateOnce(trie: Trie, diff: BlockDiff): Promise<void> {
   const draft = trie.draft()
   const pauseIfDue = createPauses()
-  for (const piece of piecesOf(diff)) {
+  for (const piece of piecesOf(diff, operationsOfTurn)) {
     draft.add(piece)
     await pauseIfDue()
   }
   draft.commit()
 }
 
-async function updateInPieces(trie: Trie, diff: BlockDiff): Promise<void> {
+async function updateInPieces(trie: Trie, diff: BlockDiff, ofPiece: number): Promise<void> {
   const before = Uint8Array.from(trie.root)
   try {
-    for (const piece of piecesOf(diff)) {
+    for (const piece of piecesOf(diff, ofPiece)) {
       trie.update(piece)
       await pause()
     }
@@ -52,12 +55,12 @@ export async function undoTo(trie: Trie, root: Uint8Array): Promise<void> {
   for (; !equalBytes(trie.root, root); await pause()) trie.undo()
 }
 
-/** Operations of a diff, as many as one turn applies. */
-function* piecesOf(diff: BlockDiff): Generator<readonly TrieOperation[], void> {
+/** Operations of a diff, `length` at a time. */
+function* piecesOf(diff: BlockDiff, length: number): Generator<readonly TrieOperation[], void> {
   let piece: TrieOperation[] = []
   for (const operation of operationsOfDiff(diff)) {
     piece.push(operation)
-    if (piece.length < operationsOfPiece) continue
+    if (piece.length < length) continue
     yield piece
     piece = []
   }

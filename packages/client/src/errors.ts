@@ -51,12 +51,17 @@ export interface StatusErrorInit {
   readonly body: unknown
   /** `Retry-After` in seconds. */
   readonly retryAfter: number | undefined
+  /** `Link`, whose `help` is the entry of the error in the node's documents. */
+  readonly link: string | null
 }
+
+const helpOf = (link: string | null): string | undefined =>
+  /#([A-Z][A-Z0-9_]{1,99})>; *rel="?help\b/.exec(link ?? '')?.[1]
 
 /** Characters that are taken from an answer; its body has all. */
 const longest = { code: 100, message: 2000 }
 
-/** An answer other than 2xx. `code` is that of the body, or else `HTTP_<status>`. */
+/** An answer other than 2xx. `code` is that of the body, or of its help, or else `HTTP_<status>`. */
 export class StatusError extends ClientError {
   readonly status: number
   /** The JSON of the answer, or its text if it is not JSON. */
@@ -64,10 +69,10 @@ export class StatusError extends ClientError {
   /** Seconds after which the node may be asked again, if it said so. */
   readonly retryAfter: number | undefined
 
-  constructor({ request, status, body, retryAfter }: StatusErrorInit) {
+  constructor({ request, status, body, retryAfter, link }: StatusErrorInit) {
     const { code, error } = (typeof body === 'object' && body !== null ? body : {}) as Record<string, unknown>
     super(
-      typeof code === 'string' && code.length <= longest.code ? code : `HTTP_${status}`,
+      typeof code === 'string' && code.length <= longest.code ? code : (helpOf(link) ?? `HTTP_${status}`),
       `${request}: ${status}${typeof error === 'string' ? ` ${error.slice(0, longest.message)}` : ''}`,
     )
     this.status = status

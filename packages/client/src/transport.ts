@@ -106,6 +106,7 @@ export class Transport {
         status: response.status,
         body: maybeJson(text),
         retryAfter: Number.isFinite(after) ? after : undefined,
+        link: response.headers.get('link'),
       })
     } catch (error) {
       deadline.clear()

@@ -84,6 +84,18 @@ t.test('logs what the client is not shown', async (t) => {
   t.match(line?.err?.message, 'the inner reason')
 })
 
+t.test('a change of the bond is told which operation runs', (t) => {
+  const told = (['commit', 'merge', 'remove', 'release'] as const).map(
+    (operation) => operationError('retire', { kind: 'busy', operation }).message,
+  )
+  const names = ['Commit', 'Merge', 'Reset', 'Change of the bond']
+  t.same(
+    told,
+    names.map((name) => `${name} already in progress`),
+  )
+  t.end()
+})
+
 t.test('reports a running operation as a reset, and to commit and merge as what it is', (t) => {
   const operations: readonly Operation[] = ['init', 'commit', 'merge', 'reset', 'repair', 'remove']
   const table = operations.map((asked) =>

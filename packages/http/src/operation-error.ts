@@ -16,7 +16,7 @@ import {
  *
  * | result | response |
  * | --- | --- |
- * | `busy` | 409 `Commit already in progress`, `Merge already in progress` or `Reset already in progress` |
+ * | `busy` | 409 `Commit already in progress`, or `Merge`, `Reset`, `Change of the bond` |
  * | `refused` | 409 with its code and its message |
  * | `layer1-failed` | 503 `{ status: 'error', error, cause }` |
  * | `timed-out` | 504 with its message and what to do |
@@ -82,12 +82,12 @@ export function operationResponses<Done extends TSchema, Conflict extends TSchem
   }
 }
 
-/**
- * Only `commit` and `merge` name each other; every operation that changes the root is reported as a reset.
- */
+const rootChanges: readonly Operation[] = ['init', 'reset', 'repair', 'remove']
+
+/** An operation that changes the root is a reset; one that meets it is refused by that name. */
 function holder(asked: Operation, running: Operation): string {
   if (running === 'register' || running === 'retire' || running === 'release') return 'Change of the bond'
-  if (asked !== 'commit' && asked !== 'merge') return 'Reset'
+  if (rootChanges.includes(asked)) return 'Reset'
   if (running === 'commit') return 'Commit'
   return running === 'merge' ? 'Merge' : 'Reset'
 }

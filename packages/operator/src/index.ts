@@ -264,8 +264,11 @@ function keyOf(key: unknown): string {
 function initAnswer(result: OperationResult): Initiated {
   if (result.kind === 'root-exists') throw new RootExistsError(result)
   if (result.kind !== 'initiated') throw operationError('init', result)
-  const { transactionId, rootUnit } = result
-  return { message: `Initiation successful: ${transactionId}`, txHash: transactionId, rootUnit }
+  const { transactionId, rootUnit, isRegistration } = result
+  const done = isRegistration
+    ? 'Registered the operator with the state queue that there is'
+    : 'Initiation successful'
+  return { message: `${done}: ${transactionId}`, txHash: transactionId, rootUnit }
 }
 
 function commitAnswer(result: OperationResult): Committed {
@@ -321,7 +324,9 @@ function retireAnswer(result: OperationResult): Retired {
 /** Body of `/operator/release`. */
 function releaseAnswer(result: OperationResult): Released {
   if (result.kind !== 'released') throw operationError('release', result)
-  return { ...done('The bond is withdrawn', result.transactionId), bond: result.bond }
+  const { transactionId, bond } = result
+  if (bond === '0') return { message: 'The registry has no bond of the operator', bond }
+  return { ...done('The bond is withdrawn', transactionId), bond }
 }
 
 function done(message: string, txHash: string | undefined): { message: string; txHash?: string } {

@@ -1,4 +1,5 @@
 import {
+  bodyResponses,
   connectionResponses,
   errorBody,
   forbiddenBody,
@@ -131,7 +132,12 @@ export type Retired = Static<typeof Retired>
 /** Body of `POST /operator/release`. */
 export const Released = Type.Object(
   { ...ofChange, bond },
-  { title: 'Released', description: "The bond is in the operator's wallet" },
+  {
+    title: 'Released',
+    description:
+      "The bond is in the operator's wallet; 0: the registry has none, because it was withdrawn before, " +
+      'the operator was slashed, or it never registered',
+  },
 )
 export type Released = Static<typeof Released>
 
@@ -221,15 +227,21 @@ export const removeSchema = {
   },
 }
 
+/** `response` of a route that changes the bond. Its body is not read. */
+const changeResponses = <Done extends TSchema>(done: Done, conflict: string) => ({
+  ...operationResponses(done, errorBody(conflict)),
+  ...bodyResponses(),
+})
+
 /** Route schema of `POST /operator/register`, for OpenAPI documents. */
 export const registerSchema = {
   operationId: 'registerOperator',
   summary: 'Deposit the bond and register the operator of the node',
   description: 'The administrator of a permissioned registry signs as well: the node needs its keys.',
   tags: ['operator'],
-  response: operationResponses(
+  response: changeResponses(
     Registered,
-    errorBody('Another operation is running, or the operator cannot be registered now'),
+    'Another operation is running, or the operator cannot be registered now',
   ),
 }
 
@@ -239,10 +251,7 @@ export const retireSchema = {
   summary: 'End the turns of the operator of the node',
   description: 'The turn in progress and the next stay as they are.',
   tags: ['operator'],
-  response: operationResponses(
-    Retired,
-    errorBody('Another operation is running, or the operator is not registered'),
-  ),
+  response: changeResponses(Retired, 'Another operation is running, or the operator is not registered'),
 }
 
 /** Route schema of `POST /operator/release`, for OpenAPI documents. */
@@ -251,10 +260,7 @@ export const releaseSchema = {
   summary: 'Withdraw the bond of the retired operator to its wallet',
   description: '`releaseAt` of `GET /operators` says from when on.',
   tags: ['operator'],
-  response: operationResponses(
-    Released,
-    errorBody('Another operation is running, the bond is not free yet, or there is none'),
-  ),
+  response: changeResponses(Released, 'Another operation is running, or the bond is not free yet'),
 }
 
 /** Route schema of `GET /logBlocksTxsDB`, for OpenAPI documents. */

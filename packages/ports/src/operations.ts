@@ -29,9 +29,9 @@ export type RefusalCode =
   | 'SEQUENCER_FOREIGN_QUEUE'
   /** The state queue holds a block of another operator that breaks a rule: nothing is built on it. */
   | 'SEQUENCER_INVALID_BLOCK'
-  /** The operator is not in the registry: init registers it. */
+  /** The operator is not in the registry. */
   | 'SEQUENCER_NOT_REGISTERED'
-  /** The operator has not retired, or its bond is not free yet. */
+  /** The bond is not free yet: the operator has not retired, or not for long enough. */
   | 'SEQUENCER_BOND_LOCKED'
   /**
    * The output that creates the deployment's registry is spent, or not this operator's: the settings have to
@@ -74,7 +74,13 @@ export type OperationFailure =
 
 /** How an operation ends. Hashes are hex, so that a result travels as JSON. */
 export type OperationResult =
-  | { readonly kind: 'initiated'; readonly transactionId: string; readonly rootUnit: string }
+  | {
+      readonly kind: 'initiated'
+      readonly transactionId: string
+      readonly rootUnit: string
+      /** The state queue was there: the operator is registered with it. */
+      readonly isRegistration?: true
+    }
   /** Init found a root unit. */
   | {
       readonly kind: 'root-exists'
@@ -127,7 +133,7 @@ export type OperationResult =
   | {
       readonly kind: 'released'
       readonly transactionId?: string
-      /** Lovelace that went to the operator's wallet, decimal. */
+      /** Lovelace that went to the operator's wallet, decimal; 0 if the registry had no bond of it. */
       readonly bond: string
     }
   | OperationFailure

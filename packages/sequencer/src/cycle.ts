@@ -43,6 +43,13 @@ export interface Cycle {
   idle(): Promise<void>
 }
 
+/** Faults that a reconciliation ends. */
+const disagreements: readonly string[] = [
+  'SEQUENCER_FOREIGN_QUEUE',
+  'SEQUENCER_BROKEN_QUEUE',
+  'SEQUENCER_INVALID_BLOCK',
+]
+
 export function createCycle(context: SequencerContext): Cycle {
   const { store, log, slots, options, commits } = context
   const mutex = new Mutex()
@@ -71,7 +78,8 @@ export function createCycle(context: SequencerContext): Cycle {
     const { obstacle } = view
     if (obstacle !== undefined && obstacle.message !== fault?.message)
       log.warn({ code: obstacle.code }, obstacle.message)
-    if (obstacle === undefined && fault !== undefined) log.info({}, 'Store and layer 1 agree again')
+    if (obstacle === undefined && fault !== undefined && disagreements.includes(fault.code))
+      log.info({}, 'Store and layer 1 agree again')
     fault = obstacle
     return view
   }

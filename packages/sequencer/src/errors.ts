@@ -14,6 +14,8 @@ export class SequencerError extends Error {
   constructor(
     readonly code: RefusalCode,
     message: string,
+    /** Milliseconds for which the state lasts at least; absent where it may end at any time. */
+    readonly lastsMs?: number,
   ) {
     super(message)
   }
@@ -34,6 +36,21 @@ export const notActive = (): SequencerError =>
 /** @param fault what is wrong with the queue */
 export const brokenQueue = (fault: string): SequencerError =>
   new SequencerError('SEQUENCER_BROKEN_QUEUE', `${fault}: repair the state queue, then initialise a new one`)
+
+export const notRegistered = (): SequencerError =>
+  new SequencerError(
+    'SEQUENCER_NOT_REGISTERED',
+    'The operator is not in the registry: register it with `ratatosk operator register`',
+    Number.POSITIVE_INFINITY,
+  )
+
+export const retired = (): SequencerError =>
+  new SequencerError(
+    'SEQUENCER_BOND_LOCKED',
+    'The operator is retired: withdraw the bond once it is free (`ratatosk operator release`), ' +
+      'then register again',
+    Number.POSITIVE_INFINITY,
+  )
 
 export const notInitialised = (): SequencerError =>
   new SequencerError('SEQUENCER_NOT_INITIALISED', 'Layer 1 has no root unit: initialise the state queue')
@@ -87,7 +104,7 @@ export function refusalOf(error: unknown): SequencerError | undefined {
   if (isProtocolError(error) && error.code === 'PROTOCOL_NOT_SCHEDULED')
     return new SequencerError('SEQUENCER_NOT_IN_TURN', `${error.message}: wait for the next turn`)
   if (isWalletError(error) && error.code === 'WALLET_INSUFFICIENT_FUNDS')
-    return new SequencerError('SEQUENCER_INSUFFICIENT_FUNDS', `${error.message}: send ada to the wallet`)
+    return new SequencerError('SEQUENCER_INSUFFICIENT_FUNDS', `${error.message}: send ada to it`)
   if (isStoreError(error) && error.code === 'STORE_GENESIS_MISMATCH')
     return new SequencerError(
       'SEQUENCER_GENESIS_MISMATCH',

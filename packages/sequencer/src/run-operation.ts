@@ -9,7 +9,7 @@ import { repair, reset } from './operations/burn-queue.js'
 import { findInitialised, initialise } from './operations/init.js'
 import { remove } from './operations/remove.js'
 
-const timedOut: OperationResult = { kind: 'layer1-failed', cause: 'timeout', code: 'LAYER1_TIMEOUT' }
+const timedOut: OperationResult = { kind: 'timed-out', message: 'The operation may still take effect' }
 const rejected: OperationResult = { kind: 'layer1-failed', cause: 'rejected', code: 'LAYER1_REJECTED' }
 
 /** Runs operations: one at a time across all processes, and between the steps of scheduled work. */
@@ -24,8 +24,10 @@ export function createOperationRunner(
       for (;;) {
         const attempt = await cycle.commit(await cycle.reconcile())
         if (attempt.kind !== 'wait') return attempt
-        // A block of another operator stays for long.
-        if (attempt.reason === cycle.fault || performance.now() > deadline) throw attempt.reason
+        // A block of another operator stays for long, and so do some states of the own one.
+        const { reason } = attempt
+        const lastsUntil = performance.now() + (reason.lastsMs ?? 0)
+        if (reason === cycle.fault || lastsUntil > deadline) throw reason
         await context.pause(options.pollMs)
       }
     })

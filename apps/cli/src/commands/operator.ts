@@ -1,7 +1,9 @@
-import type { Client } from '@ratatosk/client'
+import { type Client, NetworkError, TimeoutError } from '@ratatosk/client'
 import { ada } from '../frame/ada.js'
 import { type Command, command, group } from '../frame/command.js'
+import { CommandError } from '../frame/errors.js'
 import { connect, operatorArguments } from '../frame/node-connection.js'
+import { visible } from '../frame/plain-text.js'
 
 /** The answer of the node; a field is absent where the operation has no such thing. */
 interface Change {
@@ -15,9 +17,16 @@ interface Change {
 
 function change(name: string, description: string, run: (client: Client) => Promise<Change>): Command {
   return command(name, description, operatorArguments, async (args, shell) => {
-    const value = await run(await connect(args, shell))
+    const value = await run(await connect(args, shell)).catch(explain)
     return { value, lines: linesOf(value) }
   })
+}
+
+/** A change that was asked for may be made although no answer came; a repetition changes nothing twice. */
+function explain(error: unknown): never {
+  if (!(error instanceof NetworkError || error instanceof TimeoutError)) throw error
+  const advice = 'The change may have taken effect: run the command again, which changes nothing twice.'
+  throw new CommandError(error.code, `${visible(error.message)}. ${advice}`)
 }
 
 function linesOf({ message, txHash, bond, activeFrom, activeUntil, releaseAt }: Change): string[] {

@@ -53,6 +53,10 @@ export async function connect(
   const timeoutMs = timeoutMsOf(options)
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
     throw new UsageError('--url must be a URL such as http://127.0.0.1:3000.')
+  if (new URL(url).username !== '' || new URL(url).password !== '')
+    throw new UsageError(
+      '--url must not contain a user or password. The token of the node is OPERATOR_TOKEN.',
+    )
   const operatorToken = secretOf('OPERATOR_TOKEN', environment, options['token-file'])
   const faucetToken = secretOf('FAUCET_TOKEN', environment)
   return createClient(url, {

@@ -83,9 +83,15 @@ export function checkQuestions(questions: Questions | undefined, now: number): v
   if (line !== undefined) throw new ReadinessError(line)
 }
 
-/** @throws {ReadinessError} if an invalid block of another operator is why this process commits nothing */
+const lasting: readonly string[] = [
+  'SEQUENCER_INVALID_BLOCK',
+  'SEQUENCER_NOT_REGISTERED',
+  'SEQUENCER_BOND_LOCKED',
+]
+
+/** @throws {ReadinessError} if this process commits nothing of what waits until its operator acts */
 export function checkQueue(fault: SequencerSnapshot['fault'] | undefined): void {
-  if (fault?.code === 'SEQUENCER_INVALID_BLOCK') throw new ReadinessError(`${fault.code}: ${fault.message}`)
+  if (fault && lasting.includes(fault.code)) throw new ReadinessError(`${fault.code}: ${fault.message}`)
 }
 
 /** Milliseconds that a watcher may fail before its node is not ready. */

@@ -1,5 +1,5 @@
 import { headerFieldIndex } from '@ratatosk/block'
-import { endOfTurn, operatorInTurn } from '@ratatosk/contracts'
+import { countingOperators, endOfTurn, operatorInTurn } from '@ratatosk/contracts'
 import { outputReferenceKey } from '@ratatosk/ledger'
 import {
   type OpenQuestion,
@@ -78,7 +78,8 @@ export function registryOf(
       const turnEndsAt = endOfTurn(now, turnLength)
       const inTurnAt = (time: bigint) => registry && operatorInTurn(registry.datum, time, turnLength)?.vkey
       const [inTurn, next] = [inTurnAt(now), inTurnAt(turnEndsAt)]
-      const takeOverAt = await readTakeOver()
+      const isAnyCounting = registry && countingOperators(registry.datum, now, turnLength).length > 0
+      const takeOverAt = isAnyCounting ? await readTakeOver() : undefined
       return {
         operators: (registry?.datum.operators ?? []).map(
           ({ vkey, activeUntil, ...entry }): ListedOperator => ({

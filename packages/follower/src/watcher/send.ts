@@ -195,7 +195,7 @@ async function build(
     return built
   } catch (error) {
     if (!isWalletError(error) || error.code !== 'WALLET_INSUFFICIENT_FUNDS') throw error
-    context.lacks({ code: 'WATCHER_LACKS_FUNDS', reason: `${error.message}: send ada to ${wallet.address}` })
+    context.lacks({ code: 'WATCHER_LACKS_FUNDS', reason: `${error.message}: send ada to it` })
     return undefined
   }
 }

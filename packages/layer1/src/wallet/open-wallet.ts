@@ -12,10 +12,12 @@ import {
   type BuiltTransaction,
   buildTransaction,
   invalidDraft,
+  isWalletError,
   type Quantities,
   type SigningKey,
   type TransactionDraft,
   toValue,
+  WalletError,
   type WalletKeys,
 } from '@ratatosk/ledger/builder'
 import type { Evaluator } from '@ratatosk/ledger/plutus'
@@ -155,6 +157,13 @@ export function openWallet(options: WalletOptions): Wallet {
     return built
   }
 
+  /** Says which wallet lacks ada. */
+  function nameWallet(error: unknown): never {
+    if (!isWalletError(error) || error.code !== 'WALLET_INSUFFICIENT_FUNDS') throw error
+    const message = error.message.replace(/^The wallet/, `The wallet ${keys.addressText}`)
+    throw new WalletError(error.code, message, error)
+  }
+
   async function submit(
     { id, bytes }: Pick<BuiltTransaction, 'id' | 'bytes'>,
     call: CallOptions = {},
@@ -197,10 +206,10 @@ export function openWallet(options: WalletOptions): Wallet {
       for (const { output } of await layer1.utxosAt(keys.addressText, call)) addValue(sum, output.value)
       return toValue(sum)
     },
-    build: (draft, call = {}) => serialize(() => build(draft, call)),
+    build: (draft, call = {}) => serialize(() => build(draft, call).catch(nameWallet)),
     submit,
     async send(draft, call = {}) {
-      const built = await serialize(() => build(draft, call))
+      const built = await serialize(() => build(draft, call).catch(nameWallet))
       await submit(built, call.signal ? { signal: call.signal } : {})
       return built
     },

@@ -76,3 +76,14 @@ test('an operator takes over a quarter of a turn after the last block, and then 
   const later = { operators: [other, { ...datum.operators[0], activeFrom: turnLength }] }
   await isRefused(40, 10_000n, later)
 })
+
+test('an operator whose turns are over, or have not begun, is told for how long', async () => {
+  const retired = { operators: [{ vkey, activeFrom: 0n, activeUntil: 60_000n }] }
+  expect(await planAt(59, 0n, retired)).toMatchObject({ code: 'SEQUENCER_NOT_IN_TURN' })
+  await expect(planAt(60, 0n, retired)).rejects.toMatchObject({
+    code: 'SEQUENCER_BOND_LOCKED',
+    lastsMs: Number.POSITIVE_INFINITY,
+  })
+  const coming = { operators: [{ vkey, activeFrom: 120_000n, activeUntil: undefined }] }
+  expect(await planAt(50, 0n, coming)).toMatchObject({ code: 'SEQUENCER_NOT_IN_TURN', lastsMs: 70_000 })
+})

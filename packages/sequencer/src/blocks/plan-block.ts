@@ -9,7 +9,7 @@ import {
   takeOverAfterOf,
 } from '@ratatosk/protocol'
 import type { SequencerContext } from '../context.js'
-import { SequencerError } from '../errors.js'
+import { notRegistered, retired, SequencerError } from '../errors.js'
 import { fundAnswerWallet } from '../summons/answer-wallet.js'
 import { elementOf, findRegistry, rootAfter } from './queue-elements.js'
 import type { QueueView } from './reconcile.js'
@@ -83,10 +83,7 @@ async function readOperators(context: SequencerContext): Promise<RegistryElement
   context.cache.readRegistry(registry && outputReferenceKey(registry.utxo.reference))
   const { hash } = context.operator.keys.payment
   if (registry?.datum.operators.some(({ vkey }) => equalBytes(vkey, hash))) return registry
-  throw new SequencerError(
-    'SEQUENCER_NOT_REGISTERED',
-    'The operator is not in the registry: initialising a state queue registers the operator',
-  )
+  throw notRegistered()
 }
 
 interface CommitTimes {
@@ -119,6 +116,10 @@ export async function planTimes(
   const takeOverAfter = takeOverAfterOf(contracts.parameters)
   const current = await layer1.currentSlot({ signal })
   const now = slotToTime(slots, current)
+  const isOwn = ({ vkey }: { vkey: Uint8Array }) => equalBytes(vkey, operator.keys.payment.hash)
+  const own = datum.operators.find(isOwn)
+  if (own?.activeUntil !== undefined && now >= own.activeUntil) throw retired()
+  if (own !== undefined && now < own.activeFrom) return notYet(own.activeFrom, now)
   const scheduled = operatorInTurn(datum, now, turnLength)
   if (scheduled === undefined) return notInTurn('The turns of the operators have not begun')
   const turnEnd = endOfTurn(now, turnLength)
@@ -126,7 +127,6 @@ export async function planTimes(
   // lies in one turn.
   const slot = max(min(tip, current), firstSlotFrom(slots, turnEnd - turnLength))
   const from = slotToTime(slots, slot)
-  const isOwn = ({ vkey }: { vkey: Uint8Array }) => equalBytes(vkey, operator.keys.payment.hash)
   const takesOver = !isOwn(scheduled)
   if (
     takesOver &&
@@ -153,6 +153,12 @@ export async function planTimes(
 
 const notInTurn = (reason: string, advice = 'wait for the next turn'): SequencerError =>
   new SequencerError('SEQUENCER_NOT_IN_TURN', `${reason}: ${advice}`)
+
+function notYet(activeFrom: bigint, now: bigint): SequencerError {
+  const from = new Date(Number(activeFrom)).toISOString()
+  const message = `The operator takes turns from ${from} on: wait until then`
+  return new SequencerError('SEQUENCER_NOT_IN_TURN', message, Number(activeFrom - now))
+}
 
 export const min = (a: bigint, b: bigint): bigint => (a < b ? a : b)
 const max = (a: bigint, b: bigint): bigint => (a > b ? a : b)

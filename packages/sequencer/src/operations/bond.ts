@@ -49,12 +49,12 @@ export async function retireOwn(context: SequencerContext): Promise<OperationRes
   return { kind: 'retired', ...(transactionId !== undefined && { transactionId }), ...times }
 }
 
-/** Returns the bond of the retired operator to its wallet, once that is allowed. */
+/** Returns the bond of the retired operator to its wallet, once that is allowed; 0 if there is none. */
 export async function releaseOwn(context: SequencerContext): Promise<OperationResult> {
   const { contracts, operator, layer1, slots, signal, log } = context
   const registry = await existingRegistry(context)
   const entry = entryOf(context, registry)
-  if (entry === undefined) throw noBond()
+  if (entry === undefined) return { kind: 'released', bond: '0' }
   if (entry.activeUntil === undefined) throw bondLocked('the operator has not retired: retire it first')
   const releaseAt = entry.activeUntil + contracts.parameters.releaseDelay
   if (slotToTime(slots, (await layer1.tip({ signal })).slot) < releaseAt)

@@ -13,7 +13,7 @@ import {
 import { min } from '../blocks/plan-block.js'
 import { findRegistry, readReferenceScripts } from '../blocks/queue-elements.js'
 import { administratorOf, hasAdministrator, type SequencerContext } from '../context.js'
-import { SequencerError } from '../errors.js'
+import { retired, SequencerError } from '../errors.js'
 import { operationValidUntil, sendChain, submitAndConfirm } from './send-transactions.js'
 
 /**
@@ -24,17 +24,13 @@ const changeValidityMs = 60_000
 
 /**
  * Registers the operator unless it is registered; undefined if there was nothing to do.
- * @throws {SequencerError} `SEQUENCER_NOT_REGISTERED` if the operator has retired;
+ * @throws {SequencerError} `SEQUENCER_BOND_LOCKED` if the operator has retired;
  *   `SEQUENCER_NO_ADMINISTRATOR` if the administrator decides who registers, and its keys are not at hand
  */
 export async function register(context: SequencerContext): Promise<string | undefined> {
   const { contracts, operator, log } = context
   const entry = await ownEntry(context)
-  if (entry?.activeUntil !== undefined)
-    throw new SequencerError(
-      'SEQUENCER_NOT_REGISTERED',
-      'The operator is retired: withdraw the bond once it is free, then register again',
-    )
+  if (entry?.activeUntil !== undefined) throw retired()
   if (entry !== undefined) return undefined
   const payer = contracts.parameters.permissioned
     ? administratorOf(context).authority.over(operator)

@@ -59,15 +59,15 @@ async function mustRegister(context: SequencerContext, roots: number): Promise<b
 export async function initialise(context: SequencerContext): Promise<OperationResult> {
   const existing = await findInitialised(context)
   if (existing !== undefined) return existing
-  const transactionId = await begin(context)
-  return { kind: 'initiated', transactionId, rootUnit: context.contracts.scripts.queue.unit }
-}
-
-async function begin(context: SequencerContext): Promise<string> {
-  if (await hasRoot(context)) return (await joinQueue(context)) ?? ''
-  return hasAdministrator(context)
-    ? initialiseWithAdministrator(context)
-    : initialiseWithoutAdministrator(context)
+  const rootUnit = context.contracts.scripts.queue.unit
+  if (await hasRoot(context)) {
+    const transactionId = (await joinQueue(context)) ?? ''
+    return { kind: 'initiated', transactionId, rootUnit, isRegistration: true }
+  }
+  const transactionId = hasAdministrator(context)
+    ? await initialiseWithAdministrator(context)
+    : await initialiseWithoutAdministrator(context)
+  return { kind: 'initiated', transactionId, rootUnit }
 }
 
 /**

@@ -4,7 +4,7 @@ import { administratorAddress, type RootElement, scriptsToPublish } from '@ratat
 import { keyOf, signed } from '@ratatosk/test-kit'
 import { describe, expect, test } from 'vitest'
 import { until } from '../test/agreement.js'
-import { contracts, openChain, openRollup, queueOf } from '../test/rollup.js'
+import { accept, contracts, openChain, openRollup, queueOf, transfers } from '../test/rollup.js'
 import { openers } from '../test/services.js'
 import { isRemoved } from './remove.js'
 
@@ -113,5 +113,32 @@ describe('reference scripts', () => {
     expect(await chain.layer1.utxosAt(administratorAddress(contracts))).toHaveLength(groups.flat().length)
     context.onTestFinished(chain.keepMining())
     expect(await init).toMatchObject({ kind: 'initiated' })
+  })
+})
+
+describe('bond', () => {
+  test('a retired operator is told at once, and a release may be repeated', async (context) => {
+    const { store } = await openers['PostgreSQL and Redis'](context)
+    const chain = await openChain(context)
+    context.onTestFinished(chain.keepMining())
+    const { sequencer } = await openRollup(context, store, chain.layer1)
+    expect(await sequencer.run('init')).toMatchObject({ kind: 'initiated' })
+    const retired = await sequencer.run('retire')
+    if (retired.kind !== 'retired') throw new Error(retired.kind)
+    await accept(store, transfers(1))
+    chain.clock.time = retired.activeUntil + 1000
+    await chain.mine()
+    const locked = { kind: 'refused', code: 'SEQUENCER_BOND_LOCKED' }
+    expect(await sequencer.run('commit')).toMatchObject(locked)
+    expect(await sequencer.run('register')).toMatchObject(locked)
+    chain.clock.time = retired.releaseAt + 1000
+    await chain.mine()
+    expect(await sequencer.run('release')).toMatchObject({
+      kind: 'released',
+      transactionId: expect.any(String),
+    })
+    expect(await sequencer.run('release')).toEqual({ kind: 'released', bond: '0' })
+    expect(await sequencer.run('commit')).toMatchObject({ code: 'SEQUENCER_NOT_REGISTERED' })
+    expect(await sequencer.run('init')).toMatchObject({ kind: 'initiated', isRegistration: true })
   })
 })

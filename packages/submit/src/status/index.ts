@@ -7,6 +7,7 @@ import {
   hexParameter,
   InvalidParameterError,
   noStore,
+  OverloadedError,
   optionalInteger,
   type Query,
   type QueryValue,
@@ -15,6 +16,7 @@ import {
 import { Type } from '@sinclair/typebox'
 import type { RegisterOptions } from 'fastify'
 import { fastifyPlugin as fp } from 'fastify-plugin'
+import pLimit from 'p-limit'
 import {
   mostHashes,
   type SubmissionStatusQuery,
@@ -62,6 +64,9 @@ export { type StatusSources, statusOfSubmission } from './status.js'
 /** Options of {@link txStatus}. */
 export interface TxStatusOptions extends RegisterOptions, StatusSources {}
 
+/** Lists of transactions that are looked up at a time, and that wait for it. */
+const [mostLists, mostWaitingLists] = [4, 60]
+
 /** The longest submission id that is looked up, in characters. */
 const maxIdLength = 200
 
@@ -76,6 +81,7 @@ const rules = {
 
 const plugin: FastifyPluginAsyncTypebox<TxStatusOptions> = async (fastify, options) => {
   checkOptions(name, rules, options)
+  const lists = pLimit(mostLists)
 
   fastify.setErrorHandler(errorHandler)
   fastify.addHook('onRequest', noStore)
@@ -89,9 +95,12 @@ const plugin: FastifyPluginAsyncTypebox<TxStatusOptions> = async (fastify, optio
   fastify.get(
     '/tx/statuses',
     { schema: transactionStatusesSchema, validatorCompiler: readBy(readTransactionsQuery) },
-    async ({ query }, reply) => ({
-      statuses: await statusesOfTransactions(options, query.hashes, clientSignal(reply)),
-    }),
+    async ({ query }, reply) => {
+      // Transactions that the node does not know take several reads each.
+      if (lists.pendingCount >= mostWaitingLists) throw new OverloadedError()
+      const signal = clientSignal(reply)
+      return { statuses: await lists(() => statusesOfTransactions(options, query.hashes, signal)) }
+    },
   )
 
   fastify.get(
@@ -112,14 +121,15 @@ function readTransactionQuery({ tx_hash }: Query): TransactionStatusQuery {
 }
 
 function readTransactionsQuery({ tx_hash }: Query): TransactionStatusesQuery {
-  const hashes = typeof tx_hash === 'string' ? tx_hash.split(',') : []
-  const bytes = hashes.flatMap((hash) => hexParameter(hash, 32) ?? [])
-  if (bytes.length === 0 || bytes.length < hashes.length || bytes.length > mostHashes)
-    throw invalid(
-      'transaction hashes',
-      tx_hash,
-      `Send tx_hash with up to ${mostHashes} hashes of 64 hex digits`,
-    )
+  const rule = `Send tx_hash once, with up to ${mostHashes} hashes of 64 hex digits, separated by commas`
+  if (typeof tx_hash !== 'string') throw invalid('transaction hashes', tx_hash, rule)
+  const hashes = tx_hash.split(',')
+  if (hashes.length > mostHashes) throw invalid('transaction hashes', `${hashes.length} of them`, rule)
+  const bytes = hashes.map((hash) => {
+    const parsed = hexParameter(hash, 32)
+    if (parsed === undefined) throw invalid('transaction hash', hash, rule)
+    return parsed
+  })
   return { hashes: bytes }
 }
 

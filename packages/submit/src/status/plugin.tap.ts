@@ -20,7 +20,7 @@ t.test('refuses what is no hash and no id', async (t) => {
   for (const hashes of ['', 'ab', `${txHash},`, `${txHash},ab`, Array(101).fill(txHash).join()]) {
     const { status, body } = await get(`/tx/statuses?tx_hash=${hashes}`)
     t.equal(status, 400)
-    t.match(JSON.parse(body).error, /Send tx_hash with up to 100 hashes of 64 hex digits$/)
+    t.match(JSON.parse(body).error, /Send tx_hash once, with up to 100 hashes of 64 hex digits/)
   }
   for (const query of ['', '?id=', '?id=a&id=b', '?id=%00', `?id=${'x'.repeat(201)}`]) {
     const { status, body } = await get(`/submission${query}`)
