@@ -1,210 +1,143 @@
-// Measures the size and the style of a checkout, of this or an older commit, and prints a table:
+// Measures a checkout, this one or that of another commit, and prints a table:
 //   node scripts/measure-house.mjs [<path of a checkout>] [--names]
-import { execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
-import { commentLines, words } from './words.mjs'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import { root } from './prepare.mjs'
 
-const [checkout = join(import.meta.dirname, '..')] = process.argv
-  .slice(2)
-  .filter((word) => word !== '--names')
+const [checkout = root] = process.argv.slice(2).filter((word) => word !== '--names')
 const folder = resolve(checkout)
-const git = (...args) =>
-  execFileSync('git', ['-C', folder, ...args], { encoding: 'utf8', maxBuffer: 2 ** 26 })
-
-/** Every tracked text file that is measured: `name`, `text`, `lines`. */
-const files = git('ls-files')
+const names = execFileSync('git', ['-C', folder, 'ls-files'], { encoding: 'utf8', maxBuffer: 2 ** 26 })
+  .trim()
   .split('\n')
-  .filter((name) => /\.(?:tsx?|mjs|js|md)$/.test(name))
-  .flatMap((name) => {
-    const text = readIfPresent(join(folder, name))
-    return text === undefined ? [] : [{ name, text, lines: text.replace(/\n$/, '').split('\n') }]
+  .filter((name) => existsSync(join(folder, name)))
+const read = (name) => readFileSync(join(folder, name), 'utf8')
+const lineCount = (text) => text.split('\n').length - 1
+const sum = (numbers) => numbers.reduce((total, number) => total + number, 0)
+
+const sources = names.filter((name) => /\.(?:tsx?|mjs|js|css|sql)$/.test(name))
+const isTest = (name) => /\.(?:test|tap|test-d)\.(?:tsx?|mjs)$|(?:^|\/)(?:test|e2e)\//.test(name)
+const texts = new Map(sources.map((name) => [name, read(name)]))
+const shipped = sources.filter((name) => !isTest(name))
+const typed = shipped.filter((name) => /^(?:packages|apps)\/.*\.tsx?$/.test(name))
+const packageOf = (name) => name.split('/').slice(0, 2).join('/')
+
+/** Words that are not in a file or a section that a script writes. */
+function wordsByHand(text) {
+  if (/do not edit/i.test(text.split('\n', 6).join('\n'))) return 0
+  const byHand = text
+    .replace(/<!-- ([\w -]+): begin -->[\s\S]*?<!-- \1: end -->/g, '')
+    .replace(/<!-- ([\w-]+): [\s\S]*?-->[\s\S]*?<!-- \/\1 -->/g, '')
+  return byHand.split(/\s+/).filter(Boolean).length
+}
+
+/** Functions of more than 80 lines, as the linter finds them. */
+function longFunctions() {
+  const place = mkdtempSync(join(tmpdir(), 'ratatosk-measure-'))
+  const rule = { noExcessiveLinesPerFunction: { level: 'error', options: { maxLines: 80 } } }
+  const config = { root: true, linter: { rules: { preset: 'none', complexity: rule } } }
+  writeFileSync(join(place, 'biome.json'), JSON.stringify(config))
+  const biome = join(root, 'node_modules/@biomejs/biome/bin/biome')
+  const options = [`--config-path=${place}`, '--reporter=github', '--max-diagnostics=2000']
+  const { stdout } = spawnSync(process.execPath, [biome, 'lint', ...options, ...typed], {
+    cwd: folder,
+    encoding: 'utf8',
+    maxBuffer: 2 ** 26,
   })
+  rmSync(place, { recursive: true })
+  const found = /file=([^,]+),line=(\d+).*has too many lines \((\d+)\)/g
+  return [...stdout.matchAll(found)].map(([, file, line, lines]) => `${file}:${line} (${lines})`)
+}
 
-const isMarkdown = ({ name }) => name.endsWith('.md')
-const isTest = ({ name }) =>
-  /\.(?:test|tap|test-d)\.(?:ts|mjs)$|(?:^|\/)(?:test|e2e)\//.test(name) ||
-  /^packages\/(?:test-kit|test-vectors|fixtures)\//.test(name)
-const isScript = ({ name }) =>
-  /^(?:scripts|bench)\/|\/(?:scripts|conformance)\//.test(name) ||
-  /^(?:(?:packages|apps)\/[^/]+\/)?[^/]+\.(?:mjs|js|ts)$/.test(name)
-const isGenerated = ({ lines }) => lines.slice(0, 6).some((line) => /do not edit/i.test(line))
+const declared =
+  /^export (?:declare )?(?:abstract )?(?:async )?(?:interface|type|class|enum|function\*?|const|let) (\w+)/gm
+const exported = typed.flatMap((name) => [...texts.get(name).matchAll(declared)].map(([, each]) => each))
 
-const code = files.filter((file) => !isMarkdown(file))
-const written = code.filter((file) => !isGenerated(file))
-const examples = written.filter(({ name }) => name.startsWith('examples/'))
-const tests = written.filter((file) => isTest(file) && !examples.includes(file))
-const scripts = written.filter((file) => !isTest(file) && isScript(file))
-const source = written.filter((file) => ![...examples, ...tests, ...scripts].includes(file))
-const markdown = files.filter(isMarkdown).map((file) => {
-  const byHand = isGenerated(file) ? '' : withoutGenerated(file.text)
-  return { ...file, byHand, words: wordsOf(byHand), generated: wordsOf(file.text) - wordsOf(byHand) }
-})
+/** Interfaces of four or more fields: name, package, fields. */
+const interfaces = typed.flatMap((name) =>
+  [...texts.get(name).matchAll(/^(?:export )?interface (\w+)[^{]*\{\n([\s\S]*?)^\}/gm)]
+    .map(([, each, body]) => ({
+      name: each,
+      package: packageOf(name),
+      fields: new Set([...body.matchAll(/^ {2}(?:readonly )?(\w+)\??[:(]/gm)].map(([, field]) => field)),
+    }))
+    .filter(({ fields }) => fields.size >= 4),
+)
 
-const exported = exportedNames(source)
+/** Pairs in different packages that share 70 % of the fields of the larger. */
+const twins = interfaces.flatMap((one, index) =>
+  interfaces.slice(index + 1).flatMap((other) => {
+    if (one.package === other.package) return []
+    const shared = [...one.fields].filter((field) => other.fields.has(field)).length
+    const isTwin = shared >= 0.7 * Math.max(one.fields.size, other.fields.size)
+    return isTwin ? [`${one.package} ${one.name} = ${other.package} ${other.name}`] : []
+  }),
+)
+
+/** Imports between files: the importing file and the imported one. */
+const imports = sources.flatMap((name) =>
+  [...texts.get(name).matchAll(/^(?:import|export)\b[^;]*?from '(\.[^']+)'/gm)].map(([, path]) => ({
+    from: name,
+    to: join(dirname(name), path),
+  })),
+)
+
+/** Circles of folders within a package: sets of folders that reach each other. */
+function folderCircles() {
+  const arrows = new Map()
+  for (const { from, to } of imports) {
+    if (isTest(from) || isTest(to) || packageOf(from) !== packageOf(to) || !typed.includes(from)) continue
+    const [a, b] = [dirname(from), dirname(to)]
+    // A folder is part of the one that it is in.
+    if (a !== b && !a.startsWith(`${b}/`) && !b.startsWith(`${a}/`))
+      arrows.set(a, (arrows.get(a) ?? new Set()).add(b))
+  }
+  const reached = (start) => {
+    const seen = new Set()
+    const visit = (each) => {
+      for (const next of arrows.get(each) ?? []) if (!seen.has(next)) visit(seen.add(next) && next)
+    }
+    visit(start)
+    return seen
+  }
+  const reach = new Map([...arrows.keys()].map((each) => [each, reached(each)]))
+  const circles = new Set()
+  for (const [each, seen] of reach) {
+    if (!seen.has(each)) continue
+    const circle = [...seen].filter((other) => reach.get(other)?.has(each))
+    circles.add(circle.sort().join(' '))
+  }
+  return [...circles]
+}
+
+const top = (name) => name.split('/')[0]
+const crossing = imports.filter(({ from, to }) => top(from) !== top(to) && !isTest(from))
+const upward = crossing.filter(
+  ({ from, to }) => top(to) === 'scripts' && ['bench', 'packages', 'apps'].includes(top(from)),
+)
+
+const long = longFunctions()
+const circles = folderCircles()
 const rows = [
-  ['lines of source', lineSum(source)],
-  ['lines of tests', lineSum(tests)],
-  ['lines of scripts and benchmarks', lineSum(scripts)],
-  ['lines of examples', lineSum(examples)],
-  ['lines of generated code', lineSum(code.filter(isGenerated))],
-  ['words of Markdown by hand', sum(markdown.map(({ words }) => words))],
-  ['words of generated Markdown', sum(markdown.map(({ generated }) => generated))],
-  ['words of comments in source', sum(source.map(commentWords))],
-  ['files of source over 300 lines', over300(source)],
-  ['files of tests over 300 lines', over300(tests)],
-  ['files of scripts and benchmarks over 300 lines', over300(scripts)],
-  ['lines over 110 columns', sum(written.map(({ lines }) => lines.filter(isLong).length))],
-  ['hex conversions in source', sum(source.map(hexConversions))],
+  ['packages', names.filter((name) => /^(?:packages|apps)\/[^/]+\/package\.json$/.test(name)).length],
+  ['files in git', names.length],
+  ['lines without tests', sum(shipped.map((name) => lineCount(texts.get(name))))],
+  ['lines of tests', sum(sources.filter(isTest).map((name) => lineCount(texts.get(name))))],
   [
-    'lines of Markdown with words to avoid',
-    sum(markdown.map(({ byHand }) => linesToAvoid(byHand.split('\n')))),
+    'words of Markdown by hand',
+    sum(names.filter((name) => name.endsWith('.md')).map((name) => wordsByHand(read(name)))),
   ],
-  ['lines of comments with words to avoid', sum(written.map(({ text }) => linesToAvoid(commentLines(text))))],
-  ['exported types whose name occurs in several packages', inSeveralPackages(exported).length],
-  ['exports used in their own file only', unusedElsewhere(exported).length],
-  ['settings in several hand-written tables', inSeveralTables(/^`([A-Z]+_[A-Z0-9_]+)/).length],
-  [
-    'routes in several hand-written tables',
-    inSeveralTables(/^`(?:GET |POST |DELETE )?(\/[a-zA-Z][\w/.{}-]*)/).length,
-  ],
-  ['measured figures by hand outside docs/performance.md', measuredFigures()],
+  ['functions over 80 lines', long.length],
+  ['exported names', exported.length],
+  ['pairs of interfaces that share 70 % of their fields', twins.length],
+  ['circles of folders', circles.length],
+  ['arrows up', upward.length],
 ]
 const width = Math.max(...rows.map(([name]) => name.length))
-console.log(`${git('log', '-1', '--format=%h %s').trim()}\n`)
 for (const [name, value] of rows)
   console.log(`${name.padEnd(width)}  ${value.toLocaleString('en').padStart(8)}`)
 if (process.argv.includes('--names')) {
-  console.log(`\ntypes: ${inSeveralPackages(exported).join(', ')}`)
-  console.log(`exports: ${unusedElsewhere(exported).join(', ')}`)
-  console.log(
-    `long files: ${[...source, ...tests, ...scripts]
-      .filter(isLarge)
-      .map(({ name }) => name)
-      .join(', ')}`,
-  )
-}
-
-/** The text of a file; undefined if it was deleted and not committed. */
-function readIfPresent(path) {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch {
-    return undefined
-  }
-}
-
-function sum(numbers) {
-  return numbers.reduce((total, number) => total + number, 0)
-}
-
-function lineSum(some) {
-  return sum(some.map(({ lines }) => lines.length))
-}
-
-function isLarge({ lines }) {
-  return lines.length > 300
-}
-
-function isLong(line) {
-  return line.length > 110
-}
-
-function over300(some) {
-  return some.filter(isLarge).length
-}
-
-/** Words as `wc -w` counts them. */
-function wordsOf(text) {
-  return text.split(/\s+/).filter(Boolean).length
-}
-
-/** Markdown without the sections that scripts write. */
-function withoutGenerated(text) {
-  return text
-    .replace(/<!-- ([\w -]+): begin -->[\s\S]*?<!-- \1: end -->/g, '')
-    .replace(/<!-- ([\w-]+): [\s\S]*?-->[\s\S]*?<!-- \/\1 -->/g, '')
-}
-
-function commentWords({ text }) {
-  return wordsOf(
-    commentLines(text)
-      .filter(Boolean)
-      .join('\n')
-      .replace(/^\s*(?:\/\/|\/?\*+\/?)/gm, ''),
-  )
-}
-
-/** Calls that turn bytes into hex or hex into bytes. */
-function hexConversions({ text }) {
-  return (text.match(/(?<!function )\b(?:toHex|fromHex)\(/g) ?? []).length
-}
-
-function linesToAvoid(lines) {
-  return lines.filter((line) => line !== undefined && words.some(([pattern]) => pattern.test(line))).length
-}
-
-/** The declarations and exports of each package: `name`, `kind`, `package`, `file`. */
-function exportedNames(some) {
-  const declared =
-    /^export (?:declare )?(?:abstract )?(?:async )?(interface|type|class|enum|function\*?|const|let) (\w+)/gm
-  return some.flatMap(({ name: file, text }) =>
-    [...text.matchAll(declared)].map(([, kind, name]) => ({
-      name,
-      kind,
-      file,
-      package: file.split('/').slice(0, 2).join('/'),
-    })),
-  )
-}
-
-function inSeveralPackages(names) {
-  const packages = new Map()
-  for (const { name, kind, package: of } of names) {
-    if (/^(?:interface|type|class|enum)$/.test(kind))
-      packages.set(name, (packages.get(name) ?? new Set()).add(of))
-  }
-  return [...packages].filter(([, of]) => of.size > 1).map(([name]) => name)
-}
-
-/** Exported names that no other file contains. drizzle-kit reads a store's tables without naming them. */
-function unusedElsewhere(names) {
-  const filesWith = new Map()
-  for (const { name, text } of [...code, ...examplesInMarkdown()]) {
-    for (const word of new Set(text.match(/\w+/g)))
-      filesWith.set(word, (filesWith.get(word) ?? new Set()).add(name))
-  }
-  return names
-    .filter(({ name, file }) => (filesWith.get(name)?.size ?? 0) < 2 && !/\/schema\/.*tables\.ts$/.test(file))
-    .map(({ name }) => name)
-}
-
-/** The blocks of TypeScript in Markdown, which `npm test` type-checks: `name` and `text` of each document. */
-function examplesInMarkdown() {
-  return markdown.map(({ name, byHand }) => ({
-    name,
-    text: [...byHand.matchAll(/^```ts\n([\s\S]*?)^```/gm)].map(([, block]) => block).join(''),
-  }))
-}
-
-/** First cells of hand-written table rows that match, in more than one file. */
-function inSeveralTables(pattern) {
-  const found = new Map()
-  for (const { name, byHand } of markdown) {
-    for (const [, cell = ''] of byHand.matchAll(/^\| ([^|]*?) +\|/gm)) {
-      const match = pattern.exec(cell)?.[1]
-      if (match !== undefined) found.set(match, (found.get(match) ?? new Set()).add(name))
-    }
-  }
-  return [...found].filter(([, names]) => names.size > 1).map(([match]) => match)
-}
-
-/** Lines by hand with a rate, a time or a factor that was measured. */
-function measuredFigures() {
-  const figure = /\d(?:[\d,.]*) ?(?:tx\/s|µs\b|\/s\b)|p(?:50|95|99)\b[^\dp]{0,20}\d|[×x]\d+\.\d/
-  return sum(
-    markdown
-      .filter(({ name }) => name !== 'docs/performance.md')
-      .map(({ byHand }) => byHand.split('\n').filter((line) => figure.test(line)).length),
-  )
+  const lists = { 'Long functions': long, Pairs: twins, Circles: circles, Up: upward.map(({ from }) => from) }
+  for (const [name, list] of Object.entries(lists)) console.log(`\n${name}:\n${list.join('\n')}`)
 }
