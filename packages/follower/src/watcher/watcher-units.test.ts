@@ -4,7 +4,7 @@ import type { SummonsQuestion } from '@ratatosk/contracts'
 import { encodeChunkAnswer } from '@ratatosk/fraud'
 import { blake2b256, outputReferenceKey } from '@ratatosk/ledger'
 import type { OpenQuestion } from '@ratatosk/protocol'
-import { afterAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { framesOf } from '../../../fraud/dist/test/lying-blocks.js'
 import { theft } from '../../../fraud/dist/test/theft.js'
 import { reliesOnAsked } from './ask.js'
@@ -14,7 +14,7 @@ import { followQuestions } from './questions.js'
 import { buildAndSend, send } from './send.js'
 import { openContext } from './test/context.js'
 import { ofLie } from './test/lies.js'
-import { evaluator, openWatched, openWatcher, until } from './test/scene.js'
+import { openWatched, openWatcher, until } from './test/scene.js'
 import { assemble } from './unavailable.js'
 
 describe('ask', () => {
@@ -164,8 +164,6 @@ describe('spared', () => {
 })
 
 describe('turn', () => {
-  afterAll(() => evaluator.close())
-
   test('of two processes with one wallet and store, the second waits', { timeout: 120_000 }, async () => {
     const watched = await openWatched()
     const { store, story, queued, commit } = watched
