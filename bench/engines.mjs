@@ -1,10 +1,10 @@
 // The rate of /submit, the flow through three roles, and the start of a node on each version of Node.js of
 // scripts/engines. About seven minutes on an idle machine.
+import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { engines } from '../apps/node/dist/test/engines.js'
-import { run } from '../scripts/steps.mjs'
 import { here } from './lib/node-process.mjs'
 import { engines as section } from './lib/plots/engines.mjs'
 import { record } from './lib/record.mjs'
@@ -29,7 +29,7 @@ try {
     for (const [name, [script, environment]] of Object.entries(measurements)) {
       console.log(`\nNode.js ${version}: ${script}`)
       const env = { ...process.env, ...environment, BENCH_JSON: folder }
-      const status = await run(program, [join(here, 'bench', script)], { stdio: 'inherit', env })
+      const { status } = spawnSync(program, [join(here, 'bench', script)], { stdio: 'inherit', env })
       if (status !== 0) throw new Error(`${script} ended with ${status} on Node.js ${version}`)
       results[name] = JSON.parse(readFileSync(join(folder, `${name}.json`), 'utf8'))
     }

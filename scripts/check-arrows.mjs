@@ -1,8 +1,10 @@
 // Dependencies between packages point down the drawing of docs/layout.md. pnpm lets a package import only
 // what its manifest names, so the manifests suffice. `tsc -b` refuses circles of packages, the linter circles
-// of files, type imports included.
+// of files, type imports included, and this program circles of the folders of a package.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
+import { filesBelow } from './files.mjs'
+import { folderCircles, importsOf } from './imports.mjs'
 import { readLayers } from './packages.mjs'
 import { root } from './prepare.mjs'
 
@@ -38,5 +40,11 @@ for (const folder of ['packages', 'apps'].flatMap((parent) =>
     }
   }
 }
+const imports = filesBelow(root, /\.tsx?$/)
+  .map((path) => relative(root, path))
+  .filter((name) => /^(?:packages|apps)\//.test(name) && !/\.(?:test|tap)\.|\/(?:test|e2e)\//.test(name))
+  .flatMap((name) => importsOf(name, readFileSync(join(root, name), 'utf8')))
+  .filter(({ to }) => !/\/test\//.test(to))
+for (const circle of folderCircles(imports)) errors.push(`a circle of folders: ${circle}`)
 for (const error of errors) console.error(error)
 process.exit(errors.length > 0 ? 1 : 0)

@@ -3,7 +3,8 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join, resolve } from 'node:path'
+import { join, resolve } from 'node:path'
+import { folderCircles, importsOf } from './imports.mjs'
 import { root } from './prepare.mjs'
 
 const [checkout = root] = process.argv.slice(2).filter((word) => word !== '--names')
@@ -75,41 +76,7 @@ const twins = interfaces.flatMap((one, index) =>
   }),
 )
 
-/** Imports between files: the importing file and the imported one. */
-const imports = sources.flatMap((name) =>
-  [...texts.get(name).matchAll(/^(?:import|export)\b[^;]*?from '(\.[^']+)'/gm)].map(([, path]) => ({
-    from: name,
-    to: join(dirname(name), path),
-  })),
-)
-
-/** Circles of folders within a package: sets of folders that reach each other. */
-function folderCircles() {
-  const arrows = new Map()
-  for (const { from, to } of imports) {
-    if (isTest(from) || isTest(to) || packageOf(from) !== packageOf(to) || !typed.includes(from)) continue
-    const [a, b] = [dirname(from), dirname(to)]
-    // A folder is part of the one that it is in.
-    if (a !== b && !a.startsWith(`${b}/`) && !b.startsWith(`${a}/`))
-      arrows.set(a, (arrows.get(a) ?? new Set()).add(b))
-  }
-  const reached = (start) => {
-    const seen = new Set()
-    const visit = (each) => {
-      for (const next of arrows.get(each) ?? []) if (!seen.has(next)) visit(seen.add(next) && next)
-    }
-    visit(start)
-    return seen
-  }
-  const reach = new Map([...arrows.keys()].map((each) => [each, reached(each)]))
-  const circles = new Set()
-  for (const [each, seen] of reach) {
-    if (!seen.has(each)) continue
-    const circle = [...seen].filter((other) => reach.get(other)?.has(each))
-    circles.add(circle.sort().join(' '))
-  }
-  return [...circles]
-}
+const imports = sources.flatMap((name) => importsOf(name, texts.get(name)))
 
 const top = (name) => name.split('/')[0]
 const crossing = imports.filter(({ from, to }) => top(from) !== top(to) && !isTest(from))
@@ -118,7 +85,7 @@ const upward = crossing.filter(
 )
 
 const long = longFunctions()
-const circles = folderCircles()
+const circles = folderCircles(imports.filter(({ from, to }) => typed.includes(from) && !isTest(to)))
 const rows = [
   ['packages', names.filter((name) => /^(?:packages|apps)\/[^/]+\/package\.json$/.test(name)).length],
   ['files in git', names.length],

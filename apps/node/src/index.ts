@@ -18,8 +18,8 @@ export {
   type QueuedHeader,
 } from './layer1/open-deployment.js'
 export type { Node } from './node.js'
-export { type PluginEntry, type PluginRow, pluginRow } from './plugins/row.js'
 export type { Duties } from './roles.js'
+export { type PluginEntry, type PluginRow, pluginRow } from './row.js'
 export { runNode } from './run-node.js'
 export { type Environment, readSettings } from './settings/read.js'
 export {

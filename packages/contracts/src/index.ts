@@ -66,5 +66,5 @@ export {
   renouncedAdministrator,
   stateQueueScript,
 } from './script/scripts.js'
-export { ChunkOpening, NodeOpening, SummonsAction } from './summons/layout.js'
 export { type SummonsParameters, summonsScript } from './summons/script.js'
+export { ChunkOpening, NodeOpening, SummonsAction } from './summons-layout.js'

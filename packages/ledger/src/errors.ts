@@ -1,5 +1,5 @@
 import { DecodeError } from '@ratatosk/cbor'
-import type { EvaluationFailure } from './plutus/types.js'
+import type { EvaluationFailure } from './rules/script-evaluator.js'
 
 /** Why text or bytes do not decode as the expected kind of address. */
 export type AddressErrorCode =

@@ -1,8 +1,8 @@
 import { lazySchemas, limitedServer, type ServerLimits } from '@ratatosk/http'
 import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController } from 'fastify'
 import type { Settings } from '../settings/schema.js'
+import { checkForwardedFor, trustedProxies } from '../settings/trusted-proxies.js'
 import { requestIds } from './requests.js'
-import { checkForwardedFor, trustedProxies } from './trusted-proxies.js'
 
 /** Creates the HTTP server, without routes. */
 export function createServer(settings: Settings, log: FastifyBaseLogger): FastifyInstance {

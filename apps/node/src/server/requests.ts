@@ -3,8 +3,8 @@ import type { IncomingMessage } from 'node:http'
 import { isHttpError } from '@ratatosk/http'
 import type { FastifyInstance } from 'fastify'
 import type { Settings } from '../settings/schema.js'
+import { isFromProxy, type TrustedProxies } from '../settings/trusted-proxies.js'
 import { helpOf } from './help.js'
-import { isFromProxy, type TrustedProxies } from './trusted-proxies.js'
 
 const header = 'x-request-id'
 /** Safe values for a log line and a header. */

@@ -11,7 +11,7 @@ import {
 import type { FastifyInstance } from 'fastify'
 import { Redis } from 'ioredis'
 import type { Node } from '../node.js'
-import type { PluginRow } from '../plugins/row.js'
+import type { PluginRow } from '../row.js'
 import type { Settings } from '../settings/schema.js'
 import { limitsOf } from './create-server.js'
 import { allowOrigins } from './cross-origin.js'

@@ -2,8 +2,8 @@ import { BlockList, isIP } from 'node:net'
 import { verdictPolicies } from '@ratatosk/contracts'
 import { outAskingPrice } from '@ratatosk/protocol'
 import { duties, hasFaucet, watches } from '../roles.js'
-import { trustedProxies } from '../server/trusted-proxies.js'
 import type { Settings } from './schema.js'
+import { trustedProxies } from './trusted-proxies.js'
 
 /** Rules that involve several settings: one message for each rule that is broken. */
 export function brokenRules(settings: Settings): string[] {

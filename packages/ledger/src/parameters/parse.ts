@@ -1,6 +1,6 @@
 import { ProtocolParametersError } from '../errors.js'
-import { costModelProblem } from '../plutus/cost-models.js'
 import type { PlutusLanguage } from '../transaction/types.js'
+import { costModelProblem } from './cost-models.js'
 import type { ProtocolParameters, Rational } from './types.js'
 
 /**

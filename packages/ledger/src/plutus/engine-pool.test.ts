@@ -1,7 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest'
+import { engineCostModels } from '../parameters/cost-models.js'
 import { resolve } from '../rules/resolution.js'
+import type { ExecutionUnits } from '../rules/script-evaluator.js'
 import { describeVectors } from '../test/describe-vectors.js'
-import { engineCostModels } from './cost-models.js'
 import type { EngineRequest } from './engine.js'
 import { createEnginePool, type EnginePool } from './engine-pool.js'
 import { engineRequest, visibleInputs } from './evaluator.js'
@@ -9,7 +10,6 @@ import { mintTransaction } from './test/mint.js'
 import { scenarioParameters } from './test/parameters.js'
 import { bombs, succeeding } from './test/programs.js'
 import { threadProgram } from './test/thread-program.js'
-import type { ExecutionUnits } from './types.js'
 
 const slots = { zeroTime: 0n, zeroSlot: 0n, slotLength: 1000 }
 

@@ -1,4 +1,4 @@
-import type { ExecutionUnits, RedeemerPointer } from './types.js'
+import type { ExecutionUnits, RedeemerPointer } from '../rules/script-evaluator.js'
 
 /** A request to an engine, in a form that is cheap to transfer to a thread. */
 export interface EngineRequest {

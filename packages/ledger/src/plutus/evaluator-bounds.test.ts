@@ -1,11 +1,11 @@
 import { expect, onTestFinished, test } from 'vitest'
+import type { EvaluationResult, Evaluator, EvaluatorOptions } from '../rules/script-evaluator.js'
 import { describeVectors } from '../test/describe-vectors.js'
 import { createEvaluator } from './evaluator.js'
 import { evaluateMint, type Mint } from './test/mint.js'
 import { scenarioParameters } from './test/parameters.js'
 import { bombs, counting, failing, succeeding } from './test/programs.js'
 import { threadProgram } from './test/thread-program.js'
-import type { EvaluationResult, Evaluator, EvaluatorOptions } from './types.js'
 
 function open(options: EvaluatorOptions = {}): Evaluator {
   const evaluator = createEvaluator({ threads: 1, threadProgram, ...options })

@@ -1,4 +1,5 @@
 import { afterAll, expect, onTestFinished, test } from 'vitest'
+import type { Evaluator, EvaluatorOptions } from '../rules/script-evaluator.js'
 import { describeVectors } from '../test/describe-vectors.js'
 import { createEvaluator } from './evaluator.js'
 import { evaluateMint, type Mint, mintTransaction } from './test/mint.js'
@@ -14,7 +15,6 @@ import {
   wants42,
 } from './test/programs.js'
 import { threadProgram } from './test/thread-program.js'
-import type { Evaluator, EvaluatorOptions } from './types.js'
 
 const slots = { zeroTime: 0n, zeroSlot: 0n, slotLength: 1000 }
 

@@ -1,14 +1,8 @@
 import { availableParallelism } from 'node:os'
 import { toHex } from '@ratatosk/cbor'
+import { createCostModelReader } from '../parameters/cost-models.js'
 import type { SlotConfig } from '../parameters/types.js'
 import { type Resolution, type ResolvedInput, resolve } from '../rules/resolution.js'
-import { type ScriptUse, scriptUse } from '../rules/script-use.js'
-import { encodeOutputReference } from '../transaction/output-reference.js'
-import type { Redeemer, Script, Transaction } from '../transaction/types.js'
-import { createCostModelReader } from './cost-models.js'
-import type { EngineRequest } from './engine.js'
-import { createEnginePool, evaluatorClosed, type PoolAnswer } from './engine-pool.js'
-import { isPlutusScript } from './flat/program.js'
 import type {
   EvaluationFailure,
   EvaluationResult,
@@ -17,7 +11,13 @@ import type {
   RedeemerOutcome,
   RedeemerPointer,
   RedeemerResult,
-} from './types.js'
+} from '../rules/script-evaluator.js'
+import { type ScriptUse, scriptUse } from '../rules/script-use.js'
+import { encodeOutputReference } from '../transaction/output-reference.js'
+import type { Redeemer, Script, Transaction } from '../transaction/types.js'
+import type { EngineRequest } from './engine.js'
+import { createEnginePool, evaluatorClosed, type PoolAnswer } from './engine-pool.js'
+import { isPlutusScript } from './flat/program.js'
 
 /**
  * Creates an evaluator that runs Plutus scripts in worker threads. Threads start when they are needed; call

@@ -1,6 +1,5 @@
 export { EvaluatorError, type EvaluatorErrorCode, isEvaluatorError } from '../errors.js'
-export { costModelProblem } from './cost-models.js'
-export { createEvaluator } from './evaluator.js'
+export { costModelProblem } from '../parameters/cost-models.js'
 export type {
   EvaluationFailure,
   EvaluationResult,
@@ -10,4 +9,5 @@ export type {
   RedeemerOutcome,
   RedeemerPointer,
   RedeemerResult,
-} from './types.js'
+} from '../rules/script-evaluator.js'
+export { createEvaluator } from './evaluator.js'

@@ -1,10 +1,10 @@
 import { ScriptsNotRunError } from '../errors.js'
 import type { SlotConfig } from '../parameters/types.js'
-import type { EvaluationResult, Evaluator } from '../plutus/types.js'
 import type { Transaction, TransactionOutput } from '../transaction/types.js'
 import type { RuleContext, UtxoView } from './context.js'
 import { type Failures, Findings, type Json } from './predicates.js'
 import { type Resolution, type ResolvedInput, resolve } from './resolution.js'
+import type { EvaluationResult, Evaluator } from './script-evaluator.js'
 import { languagesUsed, type ScriptUse, scriptUse } from './script-use.js'
 
 /** The certificates that Plutus V1 and V2 can represent; Conway introduced the others. */

@@ -4,12 +4,12 @@ import { commitBlock } from '@ratatosk/protocol'
 import type { Block, NewBlock } from '@ratatosk/store'
 import { emptyRoot } from '@ratatosk/trie'
 import type { SequencerContext } from '../context.js'
+import { type QueueView, recordArrivals } from '../queue/reconcile.js'
+import { sendBuilt } from '../queue/send-pending.js'
+import { alignRoots, blockLine, freeRoots, realignRoots } from '../state/ledger-state.js'
+import { readReferenceScripts } from '../state/queue-elements.js'
 import { type BlockContent, fillBlock, type NoContent } from './fill-block.js'
-import { alignRoots, blockLine, freeRoots, realignRoots } from './ledger-state.js'
 import { type BlockPlan, type NoPlan, planBlock } from './plan-block.js'
-import { readReferenceScripts } from './queue-elements.js'
-import { type QueueView, recordArrivals } from './reconcile.js'
-import { sendBuilt } from './send-pending.js'
 
 /** The outcome of an attempt to commit. */
 export type Commitment =

@@ -3,7 +3,9 @@ import { encodeBech32Address, keyAddress, outputReferenceKey, type Utxo } from '
 import { mergeBlock as draftMerge, type StateQueue } from '@ratatosk/protocol'
 import type { Block } from '@ratatosk/store'
 import type { SequencerContext } from '../context.js'
-import { isMature } from './ledger-state.js'
+import type { QueueView } from '../queue/reconcile.js'
+import { sendBuilt } from '../queue/send-pending.js'
+import { isMature } from '../state/ledger-state.js'
 import {
   elementOf,
   type PendingTransaction,
@@ -11,9 +13,7 @@ import {
   readElement,
   readReferenceScripts,
   rootAfter,
-} from './queue-elements.js'
-import type { QueueView } from './reconcile.js'
-import { sendBuilt } from './send-pending.js'
+} from '../state/queue-elements.js'
 
 /** Refunds that one merge collects. More than the one that a merge makes, so that their number falls. */
 const collectedPerMerge = 10

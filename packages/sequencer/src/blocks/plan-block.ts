@@ -10,9 +10,9 @@ import {
 } from '@ratatosk/protocol'
 import type { SequencerContext } from '../context.js'
 import { notRegistered, retired, SequencerError } from '../errors.js'
+import type { QueueView } from '../queue/reconcile.js'
+import { elementOf, findRegistry, rootAfter } from '../state/queue-elements.js'
 import { fundAnswerWallet } from '../summons/answer-wallet.js'
-import { elementOf, findRegistry, rootAfter } from './queue-elements.js'
-import type { QueueView } from './reconcile.js'
 
 /** The block's end and the queue's tail before it. */
 export interface BlockPlan {

@@ -2,12 +2,12 @@ import { slotToTime } from '@ratatosk/ledger'
 import type { OperationResult } from '@ratatosk/ports'
 import { releaseBond, retireOperator } from '@ratatosk/protocol'
 import { min } from '../blocks/plan-block.js'
-import { readReferenceScripts } from '../blocks/queue-elements.js'
 import type { SequencerContext } from '../context.js'
 import { notInitialised, SequencerError } from '../errors.js'
+import { submitAndConfirm } from '../send-transactions.js'
+import { readReferenceScripts } from '../state/queue-elements.js'
 import { changeValidity, entryOf, existingRegistry, ownEntry } from './deployment.js'
 import { hasRoot, joinQueue } from './init.js'
-import { submitAndConfirm } from './send-transactions.js'
 
 /** Registers the operator with the queue that there is, unless it is registered. */
 export async function registerOwn(context: SequencerContext): Promise<OperationResult> {

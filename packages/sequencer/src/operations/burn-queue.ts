@@ -9,12 +9,12 @@ import {
   type RegistryElement,
   readStateQueue,
 } from '@ratatosk/protocol'
-import { markMerged, returnBlocks } from '../blocks/ledger-state.js'
-import { findRegistry, readReferenceScripts } from '../blocks/queue-elements.js'
-import { reconcile } from '../blocks/reconcile.js'
 import { administratorOf, type SequencerContext } from '../context.js'
 import { refusalOf, type SequencerError } from '../errors.js'
-import { sendChain } from './send-transactions.js'
+import { reconcile } from '../queue/reconcile.js'
+import { sendChain } from '../send-transactions.js'
+import { markMerged, returnBlocks } from '../state/ledger-state.js'
+import { findRegistry, readReferenceScripts } from '../state/queue-elements.js'
 
 /** Burns the queue and empties blocks, mempool, ledger and history. Continues an interrupted reset. */
 export async function reset(context: SequencerContext): Promise<OperationResult> {

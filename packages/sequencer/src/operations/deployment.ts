@@ -11,10 +11,10 @@ import {
   type Validity,
 } from '@ratatosk/protocol'
 import { min } from '../blocks/plan-block.js'
-import { findRegistry, readReferenceScripts } from '../blocks/queue-elements.js'
 import { administratorOf, hasAdministrator, type SequencerContext } from '../context.js'
 import { retired, SequencerError } from '../errors.js'
-import { operationValidUntil, sendChain, submitAndConfirm } from './send-transactions.js'
+import { operationValidUntil, sendChain, submitAndConfirm } from '../send-transactions.js'
+import { findRegistry, readReferenceScripts } from '../state/queue-elements.js'
 
 /**
  * How long layer 1 may take to include a change of the operators while the queue runs, in milliseconds. The

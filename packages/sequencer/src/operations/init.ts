@@ -6,11 +6,12 @@ import { outputReferenceKey, slotToTime } from '@ratatosk/ledger'
 import type { TransactionDraft } from '@ratatosk/ledger/builder'
 import type { OperationResult } from '@ratatosk/ports'
 import { initQueue, initRollup } from '@ratatosk/protocol'
-import { alignRoots, applyGenesis, returnBlocks } from '../blocks/ledger-state.js'
-import { findRegistry, readReferenceScripts } from '../blocks/queue-elements.js'
-import { reconcile } from '../blocks/reconcile.js'
 import { administratorOf, hasAdministrator, type SequencerContext } from '../context.js'
 import { SequencerError } from '../errors.js'
+import { reconcile } from '../queue/reconcile.js'
+import { submitAndConfirm } from '../send-transactions.js'
+import { alignRoots, applyGenesis, returnBlocks } from '../state/ledger-state.js'
+import { findRegistry, readReferenceScripts } from '../state/queue-elements.js'
 import { burnQueue } from './burn-queue.js'
 import {
   createRegistry,
@@ -23,7 +24,6 @@ import {
   publishMissingScripts,
   register,
 } from './deployment.js'
-import { submitAndConfirm } from './send-transactions.js'
 
 /** The result of init if there is a root and nothing to register; undefined when init has something to do. */
 export async function findInitialised(context: SequencerContext): Promise<OperationResult | undefined> {

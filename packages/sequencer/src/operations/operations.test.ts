@@ -3,10 +3,10 @@ import type { Layer1, TransactionStatus } from '@ratatosk/layer1'
 import { administratorAddress, type RootElement, scriptsToPublish } from '@ratatosk/protocol'
 import { keyOf, signed } from '@ratatosk/test-kit'
 import { describe, expect, test } from 'vitest'
+import { isRemoved } from '../queue/prune.js'
 import { until } from '../test/agreement.js'
 import { accept, contracts, openChain, openRollup, queueOf, transfers } from '../test/rollup.js'
 import { openers } from '../test/services.js'
-import { isRemoved } from './remove.js'
 
 describe('is removed', () => {
   const idOf = (byte: string) => byte.repeat(32)

@@ -14,9 +14,9 @@ import { type BuiltTransaction, isWalletError, type TransactionDraft } from '@ra
 import { encodePlutusData } from '@ratatosk/ledger/plutus-data'
 import { answerQuestion, readQuestions } from '@ratatosk/protocol'
 import type { AnswerStage, AnswerTransaction, Block } from '@ratatosk/store'
-import { readElement, readReferenceScripts } from '../blocks/queue-elements.js'
 import { refusalOf } from '../errors.js'
 import type { Shown } from '../roots/index.js'
+import { readElement, readReferenceScripts } from '../state/queue-elements.js'
 import { inOrder, keyOf, type OwnQuestion, type OwnQuestionBook } from './questions.js'
 import { type AnswerContext, type AnswerState, followAnswers, sendAnswer } from './send-answer.js'
 

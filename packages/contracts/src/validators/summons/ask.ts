@@ -1,6 +1,6 @@
 import { headerFieldIndex as Header, hashLength } from '@ratatosk/block'
 import { provableVersion } from '../../fraud/layout.js'
-import { chunkKeyLength, Question, QuestionKind } from '../../summons/layout.js'
+import { chunkKeyLength, Question, QuestionKind } from '../../summons-layout.js'
 import {
   addInteger,
   bData,

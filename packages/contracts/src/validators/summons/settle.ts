@@ -1,6 +1,6 @@
 import type { PByteString, PData, PList } from '@harmoniclabs/plu-ts'
 import { longestChunk } from '@ratatosk/block'
-import { ChunkOpening, chunkEntry, Question, QuestionKind, SummonsAction } from '../../summons/layout.js'
+import { ChunkOpening, chunkEntry, Question, QuestionKind, SummonsAction } from '../../summons-layout.js'
 import {
   appendByteString,
   bData,

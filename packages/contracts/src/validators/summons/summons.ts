@@ -1,4 +1,4 @@
-import { SummonsAction } from '../../summons/layout.js'
+import { SummonsAction } from '../../summons-layout.js'
 import { equalsData, equalsInteger, headList, integer, unitValue, unMapData } from '../core/builtins.js'
 import {
   inputsOf,

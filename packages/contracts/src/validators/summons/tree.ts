@@ -1,6 +1,6 @@
 import type { PBool, PByteString, PData, PInt, PLam, PList } from '@harmoniclabs/plu-ts'
 import { headerFieldIndex as Header } from '@ratatosk/block'
-import { NodeOpening, Question, QuestionKind } from '../../summons/layout.js'
+import { NodeOpening, Question, QuestionKind } from '../../summons-layout.js'
 import {
   addInteger,
   appendByteString,

@@ -1,4 +1,4 @@
-import type { ExecutionUnits } from '../types.js'
+import type { ExecutionUnits } from '../../rules/script-evaluator.js'
 import { BudgetSpent } from './failures.js'
 
 /** Counters are saturating signed 64-bit integers. */

@@ -1,7 +1,7 @@
 import { vectorsFolder } from '@ratatosk/fixtures/vectors'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { TermKind } from '../cek/program/term.js'
+import { TermKind } from '../cek/values/term.js'
 import { scriptBytes } from '../test/flat.js'
 import { readUplcCases } from '../test/uplc-suite.js'
 import { decodeFlat, decodeProgram, isPlutusScript } from './program.js'

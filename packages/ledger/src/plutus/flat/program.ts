@@ -11,7 +11,7 @@ import {
   TermKind,
   unary,
   variable,
-} from '../cek/program/term.js'
+} from '../cek/values/term.js'
 import { BitReader, FlatError } from './bit-reader.js'
 import { decodeConstant } from './constant.js'
 

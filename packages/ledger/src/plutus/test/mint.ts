@@ -1,10 +1,10 @@
 import { CborWriter } from '@ratatosk/cbor'
 import { blake2b224 } from '#crypto'
 import type { ProtocolParameters } from '../../parameters/types.js'
+import type { EvaluationResult, Evaluator, ExecutionUnits } from '../../rules/script-evaluator.js'
 import { decodeTransaction } from '../../transaction/decode.js'
 import { outputReferenceKey } from '../../transaction/output-reference.js'
 import type { PlutusLanguage, Transaction, TransactionOutput } from '../../transaction/types.js'
-import type { EvaluationResult, Evaluator, ExecutionUnits } from '../types.js'
 import { scriptBytes } from './flat.js'
 
 const languages = {

@@ -1,5 +1,5 @@
+import type { EvaluatorOptions } from '../../rules/script-evaluator.js'
 import { createEvaluator } from '../evaluator.js'
-import type { EvaluatorOptions } from '../types.js'
 import { scenarioParameters } from './parameters.js'
 import { createUplcRunner, readUplcCases, type UplcCase, type UplcOutcome } from './uplc-suite.js'
 

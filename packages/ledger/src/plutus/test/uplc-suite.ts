@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import type { ProtocolParameters } from '../../parameters/types.js'
-import type { EvaluationResult, Evaluator, ExecutionUnits } from '../types.js'
+import type { EvaluationResult, Evaluator, ExecutionUnits } from '../../rules/script-evaluator.js'
 import { type ExpectedConstant, expectedConstant } from './expected-constant.js'
 import { flatProgram } from './flat.js'
 import { evaluateMint } from './mint.js'

@@ -17,10 +17,10 @@ import {
 } from '../../core/builtins.js'
 import { both, every, not } from '../../core/data.js'
 import { type Bool, type Bytes, bind, choose, defineOf, type Int, scope } from '../../core/term.js'
-import { hashOfScript } from '../witness/witness-set.js'
 import { argumentAt, elementAt, fieldAt, isMap, isString, stringAt, withArray } from './read.js'
 import { isThere } from './references.js'
 import { nowhere, skip } from './skip.js'
+import { hashOfScript } from './witness-set.js'
 
 /*
  * Transaction outputs, in the array form of the Shelley era or the map form since Babbage:

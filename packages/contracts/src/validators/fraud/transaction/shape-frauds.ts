@@ -31,9 +31,9 @@ import { BodyField, isReference, referenceAt, referencesIn } from '../cbor/refer
 import { type AssetTerms, isOutput, isStrangeBody, isStrangeWitnessSet } from '../cbor/shapes.js'
 import { itemBytes } from '../cbor/skip.js'
 import { isMalformed } from '../cbor/well-formed.js'
+import { isWitness, WitnessField, witnessAt } from '../cbor/witness-set.js'
 import { isGiven } from '../openings.js'
 import { joinedBytes } from '../records.js'
-import { isWitness, WitnessField, witnessAt } from '../witness/witness-set.js'
 import type { FraudCheck, Opened } from './opening.js'
 import { outputAt } from './output-frauds.js'
 

@@ -23,10 +23,6 @@ import { withFields } from '../cbor/fields.js'
 import { addressIn, datumHashIn, isLockedBy, paymentHashIn, refersTo } from '../cbor/outputs.js'
 import { countIn, fieldAt } from '../cbor/read.js'
 import { BodyField, referenceAt, referencesIn } from '../cbor/references.js'
-import type { Frauds } from '../policy.js'
-import { hashesBefore, idOf, resolvedHashOf } from '../records.js'
-import { type Check, hasItem, open, openedIn, type Witnessed } from './opening.js'
-import { type LanguageViews, wrongScriptDataHash } from './script-data-frauds.js'
 import {
   fieldOf,
   hasDatum,
@@ -41,7 +37,11 @@ import {
   signersIn,
   WitnessField,
   witnessAt,
-} from './witness-set.js'
+} from '../cbor/witness-set.js'
+import type { Frauds } from '../policy.js'
+import { hashesBefore, idOf, resolvedHashOf } from '../records.js'
+import { type Check, hasItem, open, openedIn, type Witnessed } from './opening.js'
+import { type LanguageViews, wrongScriptDataHash } from './script-data-frauds.js'
 
 /*
  * Frauds in the witnesses of a transaction. Each is the negation of a rule by which nodes judge every

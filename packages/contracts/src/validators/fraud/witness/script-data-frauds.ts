@@ -14,8 +14,8 @@ import { type Bool, type Bytes, bind, call, choose, type Data, lambda, scope } f
 import { withFields } from '../cbor/fields.js'
 import { fieldAt, stringAt } from '../cbor/read.js'
 import { BodyField, isThere } from '../cbor/references.js'
+import { fieldBytes, WitnessField } from '../cbor/witness-set.js'
 import { type Check, openedIn } from './opening.js'
-import { fieldBytes, WitnessField } from './witness-set.js'
 
 /**
  * The script data hash is not that of redeemers, datums and the cost models of any languages, or there is one

@@ -1,6 +1,7 @@
 import { toHex } from '@ratatosk/cbor'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { type BuiltinName, builtinNames } from '../builtin-names.js'
 import { EvaluationFailure } from '../failures.js'
 import { builtins } from '../machine.js'
 import {
@@ -15,7 +16,6 @@ import { boolType, integerListType, valueType } from '../values/constant-type.js
 import { listOf } from '../values/list.js'
 import type { Value } from '../values/value.js'
 import type { Semantics } from './builtin.js'
-import { type BuiltinName, builtinNames } from './names.js'
 
 const semantics: Semantics = { bytesAreChecked: true, bounded: true, trace: () => {} }
 

@@ -4,13 +4,13 @@ import { schnorr, secp256k1 } from '@noble/curves/secp256k1.js'
 import { toHex } from '@ratatosk/cbor'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { type BuiltinName, builtinNames } from '../builtin-names.js'
 import { EvaluationFailure } from '../failures.js'
 import { builtins } from '../machine.js'
 import { bytesConstant, Constant, type Content } from '../values/constant.js'
 import { g1ListType, g1Type, g2Type, integerListType } from '../values/constant-type.js'
 import type { Value } from '../values/value.js'
 import type { Semantics } from './builtin.js'
-import { type BuiltinName, builtinNames } from './names.js'
 
 const semantics: Semantics = { bytesAreChecked: true, bounded: true, trace: () => {} }
 

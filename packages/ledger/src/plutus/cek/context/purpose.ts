@@ -1,13 +1,13 @@
 import { fromHex } from '@ratatosk/cbor'
 import type { RewardAddress } from '../../../address/types.js'
 import type { ResolvedInput } from '../../../rules/resolution.js'
+import type { RedeemerPointer } from '../../../rules/script-evaluator.js'
 import type {
   OutputReference,
   PlutusLanguage,
   Transaction,
   VotingProcedure,
 } from '../../../transaction/types.js'
-import type { RedeemerPointer } from '../../types.js'
 import { bytesData, constructorData, type DataValue, integerData } from '../values/data.js'
 import { certificateDataV1, certificateDataV3 } from './certificates.js'
 import { compareAccounts, proposalData, voterData } from './governance.js'

@@ -1,5 +1,5 @@
 import type { PlutusLanguage } from '../../../transaction/types.js'
-import { type BuiltinName, builtinNames } from '../builtins/names.js'
+import { type BuiltinName, builtinNames } from '../builtin-names.js'
 import { type Meter, maxExact } from '../meter.js'
 import type { Value } from '../values/value.js'
 import { type Measure, measuring, reach } from './measures.js'

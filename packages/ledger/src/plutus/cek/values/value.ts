@@ -1,5 +1,5 @@
-import type { Term } from '../program/term.js'
 import { type Constant, ValueKind } from './constant.js'
+import type { Term } from './term.js'
 
 /** The arguments of the functions that enclose a term, innermost first. */
 export class CekEnvironment {

@@ -1,8 +1,8 @@
 import { createRequire } from 'node:module'
 import { CborReader, CborWriter } from '@ratatosk/cbor'
+import type { RedeemerPointer } from '../../../rules/script-evaluator.js'
 import type { RedeemerPurpose } from '../../../transaction/types.js'
 import { type Engine, type EngineAnswer, type EngineRequest, shorten, shortenLogs } from '../../engine.js'
-import type { RedeemerPointer } from '../../types.js'
 import { limitMemory } from './wasm-memory.js'
 
 /** Longer models misprice newer builtins: this build has none of ledger version 11. */

@@ -1,4 +1,4 @@
-import type { Constant } from '../values/constant.js'
+import type { Constant } from './constant.js'
 
 export const TermKind = {
   variable: 0,

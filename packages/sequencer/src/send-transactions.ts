@@ -2,7 +2,7 @@ import { toHex } from '@ratatosk/cbor'
 import { isLayer1Error, Layer1Error, type Wallet } from '@ratatosk/layer1'
 import type { Utxo } from '@ratatosk/ledger'
 import { type BuiltTransaction, isWalletError, type TransactionDraft } from '@ratatosk/ledger/builder'
-import type { SequencerContext } from '../context.js'
+import type { SequencerContext } from './context.js'
 
 interface OperationTransaction {
   readonly wallet: Wallet

@@ -2,10 +2,10 @@ import { httpErrors } from '@ratatosk/http'
 import { ask, listening, recordedLog } from '@ratatosk/test-kit/http'
 import { pino } from 'pino'
 import { expect, onTestFinished, test } from 'vitest'
-import { readSettings } from '../settings/read.js'
-import { createServer } from './create-server.js'
-import { identifyRequests } from './requests.js'
-import { limitLoad } from './serve.js'
+import { createServer } from '../server/create-server.js'
+import { identifyRequests } from '../server/requests.js'
+import { limitLoad } from '../server/serve.js'
+import { readSettings } from './read.js'
 
 /** A server with RATE_LIMIT=2 that reports whom it sees. */
 async function serverBehind(TRUST_PROXY: string) {

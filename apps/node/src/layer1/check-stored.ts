@@ -6,11 +6,11 @@ import { encodeOutputReference, splitUnit } from '@ratatosk/ledger'
 import type { Contracts } from '@ratatosk/protocol'
 import type { NodeContext } from '../context.js'
 import { StartError } from '../errors.js'
-import { contractsOf } from '../layer1/settlement.js'
 import { maskedUrl } from '../settings/read.js'
 import type { Settings } from '../settings/schema.js'
-import { beginAnew, devnetSchema } from './open-storage.js'
-import { contextAt, type StoredHead } from './stored-ledger.js'
+import { beginAnew, devnetSchema } from '../storage/open-storage.js'
+import { contextAt, type StoredHead } from '../storage/stored-ledger.js'
+import { contractsOf } from './settlement.js'
 
 /**
  * Refuses a store whose blocks have another version or other contracts, as nothing can follow them; without

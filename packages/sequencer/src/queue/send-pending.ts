@@ -3,8 +3,8 @@ import { failureCause, isLayer1Error, missingInputs } from '@ratatosk/layer1'
 import type { BuiltTransaction } from '@ratatosk/ledger/builder'
 import type { RootElement } from '@ratatosk/protocol'
 import type { SequencerContext } from '../context.js'
-import { returnBlocks } from './ledger-state.js'
-import { type PendingTransaction, readQueue } from './queue-elements.js'
+import { returnBlocks } from '../state/ledger-state.js'
+import { type PendingTransaction, readQueue } from '../state/queue-elements.js'
 
 /** Sends a transaction that was just stored; false when it failed. Reconciliation sends it again. */
 export async function sendBuilt(

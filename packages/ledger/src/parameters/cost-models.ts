@@ -1,5 +1,5 @@
-import type { ProtocolParameters } from '../parameters/types.js'
 import type { PlutusLanguage } from '../transaction/types.js'
+import type { ProtocolParameters } from './types.js'
 
 /** The Plutus languages in the order of the ledger's language numbers. */
 export const plutusLanguages: readonly PlutusLanguage[] = ['PlutusV1', 'PlutusV2', 'PlutusV3']

@@ -6,9 +6,14 @@ import { type BlockElement, type RootElement, readStateQueue } from '@ratatosk/p
 import type { Block } from '@ratatosk/store'
 import type { SequencerContext } from '../context.js'
 import { brokenQueue, foreignQueue, notInitialised, type SequencerError } from '../errors.js'
+import { isMature, markCommitted, markMature, markMerged } from '../state/ledger-state.js'
+import {
+  countArrived,
+  type PendingTransaction,
+  pendingTransactions,
+  readElement,
+} from '../state/queue-elements.js'
 import { compareQueue } from './compare-queue.js'
-import { isMature, markCommitted, markMature, markMerged } from './ledger-state.js'
-import { countArrived, type PendingTransaction, pendingTransactions, readElement } from './queue-elements.js'
 import { sendPending } from './send-pending.js'
 
 /** Store and layer 1 at a moment at which they agree. */

@@ -1,7 +1,7 @@
 import type { FastifyBaseLogger, FastifyPluginAsync, FastifyTypeProvider, RawServerDefault } from 'fastify'
-import type { Node } from '../node.js'
-import type { Duties } from '../roles.js'
-import type { Settings } from '../settings/schema.js'
+import type { Node } from './node.js'
+import type { Duties } from './roles.js'
+import type { Settings } from './settings/schema.js'
 
 /** A plugin of the node: which processes serve it, and with which options. */
 export interface PluginEntry<Options extends object, Provider extends FastifyTypeProvider> {

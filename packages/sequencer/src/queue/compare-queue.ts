@@ -8,7 +8,6 @@ import { fetchHeader } from '../adoption/fetch.js'
 import { canReturn, oldestAdopted } from '../adoption/lost-blocks.js'
 import type { SequencerContext } from '../context.js'
 import { foreignQueue, type SequencerError } from '../errors.js'
-import { isRemoved, pruneStale } from '../operations/remove.js'
 import {
   alignRoots,
   applyGenesis,
@@ -19,8 +18,9 @@ import {
   rootBefore,
   setState,
   undoBlocks,
-} from './ledger-state.js'
-import { readQueue } from './queue-elements.js'
+} from '../state/ledger-state.js'
+import { readQueue } from '../state/queue-elements.js'
+import { isRemoved, pruneStale } from './prune.js'
 
 const pageSize = 256n
 

@@ -45,9 +45,9 @@ import {
   stringAt,
   untagged,
   withArray,
-} from '../cbor/read.js'
-import { isThere } from '../cbor/references.js'
-import { itemBytes, skip } from '../cbor/skip.js'
+} from './read.js'
+import { isThere } from './references.js'
+import { itemBytes, skip } from './skip.js'
 
 /*
  * The contents of a witness set, and whether it satisfies a native script. A key witness must be encoded as a

@@ -1,6 +1,6 @@
 import type { ProtocolParameters, SlotConfig } from '../parameters/types.js'
-import type { UtxoView } from '../rules/context.js'
 import type { RedeemerPurpose, Transaction } from '../transaction/types.js'
+import type { UtxoView } from './context.js'
 
 /** A budget or cost of scripts in memory units and CPU steps, the units of redeemers and cost models. */
 export interface ExecutionUnits {
