@@ -3,8 +3,8 @@ import type { Trie, TrieOperation } from '@ratatosk/trie'
 import type { BlockDiff } from './body.js'
 import { createPauses, pause } from './pauses.js'
 
-/** Operations of one turn, and of one update: a block of 10,000 transfers is one. */
-const [operationsOfTurn, operationsAtOnce] = [8192, 40_000]
+/** Operations that are added at a time, and of one update: a block of 10,000 transfers is one. */
+const [operationsAdded, operationsAtOnce] = [2048, 40_000]
 
 /** The most updates that a diff takes: no body names more outputs than 503,143. */
 const mostPieces = 64
@@ -24,13 +24,14 @@ export async function updateByDiff(trie: Trie, diff: BlockDiff, history: number)
   if (count === 0) return
   const isOne = count <= operationsAtOnce || history < mostPieces
   const ofPiece = Math.max(leastOfPiece, Math.ceil(count / (mostPieces - 1)))
-  await (isOne ? updateOnce(trie, diff) : updateInPieces(trie, diff, ofPiece))
+  await (isOne ? updateOnce(trie, operationsOfDiff(diff)) : updateInPieces(trie, diff, ofPiece))
 }
 
-async function updateOnce(trie: Trie, diff: BlockDiff): Promise<void> {
+/** Adds the operations in turns; writing them takes one. */
+async function updateOnce(trie: Trie, operations: Iterable<TrieOperation>): Promise<void> {
   const draft = trie.draft()
   const pauseIfDue = createPauses()
-  for (const piece of piecesOf(diff, operationsOfTurn)) {
+  for (const piece of piecesOf(operations, operationsAdded)) {
     draft.add(piece)
     await pauseIfDue()
   }
@@ -40,8 +41,8 @@ async function updateOnce(trie: Trie, diff: BlockDiff): Promise<void> {
 async function updateInPieces(trie: Trie, diff: BlockDiff, ofPiece: number): Promise<void> {
   const before = Uint8Array.from(trie.root)
   try {
-    for (const piece of piecesOf(diff, ofPiece)) {
-      trie.update(piece)
+    for (const piece of piecesOf(operationsOfDiff(diff), ofPiece)) {
+      await updateOnce(trie, piece)
       await pause()
     }
   } catch (error) {
@@ -55,10 +56,13 @@ export async function undoTo(trie: Trie, root: Uint8Array): Promise<void> {
   for (; !equalBytes(trie.root, root); await pause()) trie.undo()
 }
 
-/** Operations of a diff, `length` at a time. */
-function* piecesOf(diff: BlockDiff, length: number): Generator<readonly TrieOperation[], void> {
+/** Operations, `length` at a time. */
+function* piecesOf(
+  operations: Iterable<TrieOperation>,
+  length: number,
+): Generator<readonly TrieOperation[], void> {
   let piece: TrieOperation[] = []
-  for (const operation of operationsOfDiff(diff)) {
+  for (const operation of operations) {
     piece.push(operation)
     if (piece.length < length) continue
     yield piece

@@ -203,10 +203,13 @@ export async function createFollower(options: FollowerOptions): Promise<Follower
       const { block, body, error } = result
       const { headerHash, height } = block
       if (unprovable && equalBytes(headerHash, unprovable)) impassable = unprovable
-      const header = decodeHeader(block.header)
-      const { transactions } = body
-      const accused = await state.accuse(body)
-      watch.begin({ headerHash, height, header, transactions, error, ...accused })
+      // A proof needs the states before and after the block; a follower that proves nothing spares the work.
+      if (options.watch !== undefined) {
+        const header = decodeHeader(block.header)
+        const { transactions } = body
+        const accused = await state.accuse(body)
+        watch.begin({ headerHash, height, header, transactions, error, ...accused })
+      }
       return reportInvalid(block, error)
     }
     if (result.kind === 'missing') {
