@@ -7,7 +7,7 @@ import type { SequencerContext } from '../context.js'
 /** Lovelace. A wallet for answers with less is funded before the next block is committed. */
 const minimumFunds = 30_000_000n
 /** Lovelace that it then gets: a long answer locks up to 18 ada, and takes collateral. */
-const fundedWith = 60_000_000n
+export const fundedWith = 60_000_000n
 
 /**
  * The keys of the wallet that pays for an operator's answers: the operator's key, at an address of its own.
