@@ -135,6 +135,8 @@ test(`answers ${questions} questions in the order of their deadlines`, {
         : nodeOf(outputs, utxosRoot, 'subtree', blake2b256(Uint8Array.of(number)), 0)
     asked.push(await asker.ask(block, wanted, tip + BigInt(1000 + ((number * 7919) % 200))))
   }
+  // One that layer 1 includes later is answered later.
+  await until(async () => (await asker.open()).length === questions)
   const askedIn = Math.round(performance.now() - began)
   const deadlines: bigint[] = []
   const seen = new Set<string>()
