@@ -23,7 +23,11 @@ export function folderCircles(imports) {
   const reached = (start) => {
     const seen = new Set()
     const visit = (each) => {
-      for (const next of arrows.get(each) ?? []) if (!seen.has(next)) visit(seen.add(next) && next)
+      for (const next of arrows.get(each) ?? []) {
+        if (seen.has(next)) continue
+        seen.add(next)
+        visit(next)
+      }
     }
     visit(start)
     return seen

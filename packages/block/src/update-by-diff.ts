@@ -23,8 +23,8 @@ export async function updateByDiff(trie: Trie, diff: BlockDiff, history: number)
   // An update without operations would displace an earlier state from the history.
   if (count === 0) return
   const isOne = count <= operationsAtOnce || history < mostPieces
-  const ofPiece = Math.max(leastOfPiece, Math.ceil(count / (mostPieces - 1)))
-  await (isOne ? updateOnce(trie, operationsOfDiff(diff)) : updateInPieces(trie, diff, ofPiece))
+  const operations = operationsOfDiff(diff)
+  await (isOne ? updateOnce(trie, operations) : updateInPieces(trie, operations, count))
 }
 
 /** Adds the operations in turns; writing them takes one. */
@@ -38,10 +38,11 @@ async function updateOnce(trie: Trie, operations: Iterable<TrieOperation>): Prom
   draft.commit()
 }
 
-async function updateInPieces(trie: Trie, diff: BlockDiff, ofPiece: number): Promise<void> {
+async function updateInPieces(trie: Trie, operations: Iterable<TrieOperation>, count: number): Promise<void> {
   const before = Uint8Array.from(trie.root)
+  const ofPiece = Math.max(leastOfPiece, Math.ceil(count / (mostPieces - 1)))
   try {
-    for (const piece of piecesOf(operationsOfDiff(diff), ofPiece)) {
+    for (const piece of piecesOf(operations, ofPiece)) {
       await updateOnce(trie, piece)
       await pause()
     }

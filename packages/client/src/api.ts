@@ -1036,7 +1036,7 @@ export interface RejectedEvent {
   readonly at: string
 }
 
-/** The bond is in the operator's wallet; 0: the registry has none, because it was withdrawn before, the operator was slashed, or it never registered */
+/** The bond is in the operator's wallet; 0: the registry has no bond of the operator */
 export interface Released {
   /** What is the case now */
   readonly message: string

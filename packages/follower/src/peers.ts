@@ -77,8 +77,9 @@ export interface Peers {
   /** Takes the next place in the budget for bodies. The caller ends it. */
   openShare(): BodyShare
   /**
-   * Milliseconds until the first peer stops backing off, of those that did at a time or have since, on the
-   * clock of `performance.now()`; infinite if none did.
+   * Milliseconds until a peer returns, of those whose backoff ends after `since`; infinite if there is none.
+   *
+   * @param since on the clock of `performance.now()`
    */
   nextReturn(since: number): number
   /** Closes idle connections. */

@@ -265,10 +265,10 @@ function initAnswer(result: OperationResult): Initiated {
   if (result.kind === 'root-exists') throw new RootExistsError(result)
   if (result.kind !== 'initiated') throw operationError('init', result)
   const { transactionId, rootUnit, isRegistration } = result
-  const done = isRegistration
+  const outcome = isRegistration
     ? 'Registered the operator with the state queue that there is'
     : 'Initiation successful'
-  return { message: `${done}: ${transactionId}`, txHash: transactionId, rootUnit }
+  return { message: `${outcome}: ${transactionId}`, txHash: transactionId, rootUnit }
 }
 
 function commitAnswer(result: OperationResult): Committed {

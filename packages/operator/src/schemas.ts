@@ -134,9 +134,7 @@ export const Released = Type.Object(
   { ...ofChange, bond },
   {
     title: 'Released',
-    description:
-      "The bond is in the operator's wallet; 0: the registry has none, because it was withdrawn before, " +
-      'the operator was slashed, or it never registered',
+    description: "The bond is in the operator's wallet; 0: the registry has no bond of the operator",
   },
 )
 export type Released = Static<typeof Released>

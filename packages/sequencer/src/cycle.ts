@@ -4,7 +4,7 @@ import { buildBlock, type Commitment } from './blocks/build-block.js'
 import { mergeBlocks } from './blocks/merge-blocks.js'
 import { type CommitPolicy, createCommitPolicy, createWaitingBlocks } from './commit-policy.js'
 import type { SequencerContext } from './context.js'
-import type { SequencerError } from './errors.js'
+import { disagreements, type SequencerError } from './errors.js'
 import { compareQueue } from './queue/compare-queue.js'
 import { type QueueView, reconcile } from './queue/reconcile.js'
 import { loadSpending } from './spending.js'
@@ -43,12 +43,8 @@ export interface Cycle {
   idle(): Promise<void>
 }
 
-/** Faults that a reconciliation ends. */
-const disagreements: readonly string[] = [
-  'SEQUENCER_FOREIGN_QUEUE',
-  'SEQUENCER_BROKEN_QUEUE',
-  'SEQUENCER_INVALID_BLOCK',
-]
+/** Faults whose end is logged. */
+const endingFaults: readonly string[] = [...disagreements, 'SEQUENCER_INVALID_BLOCK']
 
 export function createCycle(context: SequencerContext): Cycle {
   const { store, log, slots, options, commits } = context
@@ -78,7 +74,7 @@ export function createCycle(context: SequencerContext): Cycle {
     const { obstacle } = view
     if (obstacle !== undefined && obstacle.message !== fault?.message)
       log.warn({ code: obstacle.code }, obstacle.message)
-    if (obstacle === undefined && fault !== undefined && disagreements.includes(fault.code))
+    if (obstacle === undefined && fault !== undefined && endingFaults.includes(fault.code))
       log.info({}, 'Store and layer 1 agree again')
     fault = obstacle
     return view

@@ -33,6 +33,9 @@ export const notActive = (): SequencerError =>
     'Another process holds the lease of the sequencer, or the lease is about to be taken: try again',
   )
 
+/** Refusals while store and queue disagree. */
+export const disagreements: readonly string[] = ['SEQUENCER_FOREIGN_QUEUE', 'SEQUENCER_BROKEN_QUEUE']
+
 /** @param fault what is wrong with the queue */
 export const brokenQueue = (fault: string): SequencerError =>
   new SequencerError('SEQUENCER_BROKEN_QUEUE', `${fault}: repair the state queue, then initialise a new one`)
@@ -41,7 +44,6 @@ export const notRegistered = (): SequencerError =>
   new SequencerError(
     'SEQUENCER_NOT_REGISTERED',
     'The operator is not in the registry: register it with `ratatosk operator register`',
-    Number.POSITIVE_INFINITY,
   )
 
 export const retired = (): SequencerError =>

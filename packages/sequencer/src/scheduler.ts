@@ -6,7 +6,7 @@ import { countWaiting, prepareBlock } from './blocks/fill-block.js'
 import type { WaitingTransactions } from './commit-policy.js'
 import { hasAdministrator } from './context.js'
 import type { Cycle } from './cycle.js'
-import { notInitialised, refusalOf } from './errors.js'
+import { disagreements, notInitialised, refusalOf } from './errors.js'
 import { lockOperation } from './operation-lock.js'
 import { findInitialised, initialise } from './operations/init.js'
 import type { QueueView } from './queue/reconcile.js'
@@ -25,7 +25,7 @@ const fillingMs = 100
 const feesReadFrom = 1000
 
 /** Errors after which there is a queue that the store does not agree with. */
-const disagreements = ['SEQUENCER_FOREIGN_QUEUE', 'SEQUENCER_BROKEN_QUEUE', 'LAYER1_INVALID_ANSWER']
+const unreadableQueue = [...disagreements, 'LAYER1_INVALID_ANSWER']
 
 interface Scheduler {
   /** Does what is due, never rejects; returns the milliseconds to the next call, undefined without lease. */
@@ -171,7 +171,7 @@ export function createScheduler(cycle: Cycle): Scheduler {
   async function fillAndThrow(error: unknown): Promise<never> {
     const { cache, layer1, signal } = context
     const code = refusalOf(error)?.code ?? (isLayer1Error(error) ? error.code : '')
-    if (disagreements.includes(code) && cache.mayLackAnswerFunds)
+    if (unreadableQueue.includes(code) && cache.mayLackAnswerFunds)
       await fundAnswerWallet(context, (await layer1.tip({ signal })).slot)
     throw error
   }

@@ -51,9 +51,10 @@ export async function connect(
 ): Promise<Client> {
   const { url = defaultUrl(environment) } = options
   const timeoutMs = timeoutMsOf(options)
-  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
+  const parsed = URL.canParse(url) ? new URL(url) : undefined
+  if (parsed === undefined || !/^https?:$/.test(parsed.protocol))
     throw new UsageError('--url must be a URL such as http://127.0.0.1:3000.')
-  if (new URL(url).username !== '' || new URL(url).password !== '')
+  if (parsed.username !== '' || parsed.password !== '')
     throw new UsageError(
       '--url must not contain a user or password. The token of the node is OPERATOR_TOKEN.',
     )

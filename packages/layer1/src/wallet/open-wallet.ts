@@ -164,6 +164,9 @@ export function openWallet(options: WalletOptions): Wallet {
     throw new WalletError(error.code, message, error)
   }
 
+  const buildInTurn = (draft: TransactionDraft, call: BuildOptions): Promise<BuiltTransaction> =>
+    serialize(() => build(draft, call).catch(nameWallet))
+
   async function submit(
     { id, bytes }: Pick<BuiltTransaction, 'id' | 'bytes'>,
     call: CallOptions = {},
@@ -206,10 +209,10 @@ export function openWallet(options: WalletOptions): Wallet {
       for (const { output } of await layer1.utxosAt(keys.addressText, call)) addValue(sum, output.value)
       return toValue(sum)
     },
-    build: (draft, call = {}) => serialize(() => build(draft, call).catch(nameWallet)),
+    build: (draft, call = {}) => buildInTurn(draft, call),
     submit,
     async send(draft, call = {}) {
-      const built = await serialize(() => build(draft, call).catch(nameWallet))
+      const built = await buildInTurn(draft, call)
       await submit(built, call.signal ? { signal: call.signal } : {})
       return built
     },
