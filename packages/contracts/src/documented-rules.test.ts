@@ -1,5 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
+import { bridgeBreaches } from './test/bridge/breaches.js'
+import { eventBreaches } from './test/bridge/event-breaches.js'
+import { bridgeNotes, eventNotes } from './test/bridge/notes.js'
 import { ledgerBreaches } from './test/fraud/ledger/breaches.js'
 import { ledgerFraudNotes } from './test/fraud/ledger/notes.js'
 import { transactionBreaches } from './test/fraud/transaction/breaches.js'
@@ -21,6 +24,8 @@ it('RULES.md explains every rule that exists, and no other', () => {
     rules([...queueBreaches, ...registryBreaches, ...ledgerBreaches, ...witnessBreaches]),
   )
   expect(rules(summonsNotes)).toEqual(rules(summonsBreaches))
+  expect(rules(bridgeNotes)).toEqual(rules(bridgeBreaches))
+  expect(rules(eventNotes)).toEqual(rules(eventBreaches))
   expect(rules(transactionFraudNotes)).toEqual(rules(transactionBreaches))
 })
 

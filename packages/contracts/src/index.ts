@@ -1,4 +1,18 @@
 export {
+  type BridgeDatum,
+  type BridgeSpend,
+  type DepositDatum,
+  decodeBridgeDatum,
+  depositId,
+  depositOutput,
+  encodeBridgeDatum,
+  encodeBridgeSpend,
+  encodeEventAction,
+  encodeSettle,
+  type Layer1Datum,
+  type SettlementDatum,
+} from './datum/bridge.js'
+export {
   countingOperators,
   decodeRegistryAction,
   decodeRegistryDatum,
@@ -59,6 +73,10 @@ export {
 export { fraudScript, type VerdictPolicyName, verdictPolicies } from './fraud/verdict-policies.js'
 export type { PlutusScript } from './script/apply.js'
 export {
+  type BridgeParameters,
+  bridgeScript,
+  type EventsParameters,
+  eventsScript,
   isRenounced,
   operatorRegistryScript,
   type QueueParameters,

@@ -18,6 +18,24 @@ export const Element = { content: 0, link: 1 } as const
 export const Registry = { operators: 0, queue: 1, running: 2, size: 3 } as const
 export const Operator = { vkey: 0, bond: 1, activeFrom: 2, activeUntil: 3 } as const
 
+/** Constructors of the datum of an output at the bridge. */
+export const BridgeDatum = { deposit: 0, settlement: 1 } as const
+export const Deposit = { id: 0, time: 1, address: 2, datum: 3, outputHash: 4, size: 5 } as const
+export const Settlement = { root: 0, time: 1, size: 2 } as const
+/** Constructors of the datum of an output: the ledger's `OutputDatum`. */
+export const OutputDatum = { none: 0, hash: 1, inline: 2 } as const
+
+/** Constructors of the redeemer for spending from the bridge. */
+export const BridgeSpend = { follow: 0, pay: 1, tidy: 2 } as const
+/** The parts of an entry of a settlement that `pay` pays. */
+export const OwedEntry = { key: 0, output: 1, proof: 2 } as const
+
+/** The most policies and assets together in a deposit, and the most bytes of its inline datum. */
+export const depositLimits = { assets: 100, datumBytes: 2_000 } as const
+
+/** Lovelace that the settlement of a block may take of the block's. */
+export const settlementAda = 1_500_000
+
 export const QueueAction = { init: 0, deinit: 1, commit: 2, merge: 3, remove: 4, prune: 5 } as const
 /** Constructors of the `approach` of `remove` and `slash`: who decides, and the operator's registry state. */
 export const Approach = { active: 0, retired: 1, 'already-slashed': 2, 'by-administrator': 3 } as const

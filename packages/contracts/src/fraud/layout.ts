@@ -8,7 +8,7 @@ export const LedgerFraud = {
   spentWithoutInput: 1,
   outputNotNoted: 2,
   inventedOutput: 3,
-  spentThatNeverWas: 4,
+  strayFromBefore: 4,
   spentBeforeMade: 5,
   wrongOutputsAfter: 6,
   wrongResolved: 7,
@@ -86,4 +86,4 @@ export const WitnessNeed = { spent: 0, minted: 1, withdrawn: 2, required: 3 } as
  * The block version of the blocks that fraud proofs speak of: their headers commit to the transactions
  * map.
  */
-export const provableVersion = 3n
+export const provableVersion = 4n

@@ -52,6 +52,8 @@ export type ValidatorTitle =
   | 'transaction_fraud_11'
   | 'witness_fraud'
   | 'summons'
+  | 'bridge'
+  | 'events'
 
 /** A CBOR byte string that holds the flat program, not yet applied to its parameters. */
 export function compiledCode(validator: ValidatorTitle): Uint8Array {

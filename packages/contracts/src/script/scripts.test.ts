@@ -5,7 +5,13 @@ import { describe, expect, it } from 'vitest'
 import { ChunkFlaw, LedgerFraud, TransactionFraud, WitnessFraud } from '../fraud/layout.js'
 import { blueprint } from '../validators/blueprint.js'
 import { compiledCode } from './apply.js'
-import { operatorRegistryScript, renouncedAdministrator, stateQueueScript } from './scripts.js'
+import {
+  bridgeScript,
+  eventsScript,
+  operatorRegistryScript,
+  renouncedAdministrator,
+  stateQueueScript,
+} from './scripts.js'
 
 const hash = new Uint8Array(28).fill(1)
 const queue = {
@@ -29,6 +35,16 @@ const registry = {
   maxOperators: 10n,
   slashPenalty: 0n,
 } as const
+
+const bridge = {
+  protocol: 'RATATOSK',
+  registryPolicy: hash,
+  bridged: [hash],
+  reserveMin: 5_000_000n,
+  payoutFee: 300_000n,
+} as const
+const events = { bridge: hash, eventWait: 20_000n, networkId: 0, bridged: [hash] } as const
+const nine = Array.from({ length: 9 }, (_, i) => new Uint8Array(28).fill(i))
 
 describe('the blueprint', () => {
   const text = readFileSync(new URL('../../plutus.json', import.meta.url), 'utf8')
@@ -95,6 +111,20 @@ describe('scripts', () => {
       stateQueueScript({ ...queue, blockVersion: 2n }),
       stateQueueScript({ ...queue, verdictPolicies: [hash] }),
       stateQueueScript({ ...queue, verdictPolicies: [hash, other] }),
+      stateQueueScript({ ...queue, bridge: hash }),
+      stateQueueScript({ ...queue, bridge: other }),
+      bridgeScript(bridge),
+      bridgeScript({ ...bridge, protocol: 'OTHER' }),
+      bridgeScript({ ...bridge, registryPolicy: other }),
+      bridgeScript({ ...bridge, bridged: [] }),
+      bridgeScript({ ...bridge, bridged: [hash, other] }),
+      bridgeScript({ ...bridge, reserveMin: 1_000_000n }),
+      bridgeScript({ ...bridge, payoutFee: 0n }),
+      eventsScript(events),
+      eventsScript({ ...events, bridge: other }),
+      eventsScript({ ...events, eventWait: 0n }),
+      eventsScript({ ...events, networkId: 1 }),
+      eventsScript({ ...events, bridged: nine.slice(1) }),
       operatorRegistryScript(registry),
       operatorRegistryScript({ ...registry, protocol: 'OTHER' }),
       operatorRegistryScript({ ...registry, administrator: key }),
@@ -130,11 +160,36 @@ describe('scripts', () => {
     { blockVersion: -1n },
     { blockVersion: 2n ** 32n },
     { verdictPolicies: [hash, new Uint8Array(27)] },
+    { bridge: new Uint8Array() },
   ])('refuse %o for a queue', (wrong) => {
     expect(() => stateQueueScript({ ...queue, ...wrong })).toThrow(
       expect.objectContaining({ code: 'CONTRACTS_INVALID_PARAMETER' }),
     )
   })
+
+  it.each([
+    { protocol: '' },
+    { registryPolicy: new Uint8Array(27) },
+    { bridged: [new Uint8Array(27)] },
+    { bridged: [hash, hash] },
+    { bridged: [hash, new Uint8Array(28)] },
+    { bridged: nine },
+    { reserveMin: 999_999n },
+    { payoutFee: -1n },
+  ])('refuse %o for a bridge', (wrong) => {
+    expect(() => bridgeScript({ ...bridge, ...wrong })).toThrow(
+      expect.objectContaining({ code: 'CONTRACTS_INVALID_PARAMETER' }),
+    )
+  })
+
+  it.each([{ bridge: new Uint8Array(27) }, { eventWait: -1n }, { bridged: [hash, hash] }, { bridged: nine }])(
+    'refuse %o for events',
+    (wrong) => {
+      expect(() => eventsScript({ ...events, ...wrong })).toThrow(
+        expect.objectContaining({ code: 'CONTRACTS_INVALID_PARAMETER' }),
+      )
+    },
+  )
 
   it.each([
     { bond: -1n },

@@ -1,4 +1,5 @@
 import { hashLength } from '@ratatosk/block'
+import { compareBytes } from '@ratatosk/cbor'
 import type { Credential, OutputReference } from '@ratatosk/ledger'
 import { constr } from '@ratatosk/ledger/plutus-data'
 import { registryTokenName } from '../datum/registry.js'
@@ -39,6 +40,11 @@ export interface QueueParameters {
    * this block is invalid. Without a policy, only the administrator removes blocks.
    */
   readonly verdictPolicies: readonly Uint8Array[]
+  /**
+   * Hash of the bridge's script, 28 bytes. Without it there is no bridge: blocks have no deposits, and no
+   * output leaves layer 2.
+   */
+  readonly bridge?: Uint8Array
 }
 
 /** The parameters of the operator registry's script. Each set of parameters gives another script hash. */
@@ -78,6 +84,32 @@ export interface RegistryParameters {
   readonly slashPenalty: bigint
 }
 
+/** The parameters of the bridge's script. Each set of parameters gives another script hash. */
+export interface BridgeParameters {
+  /** As in {@link QueueParameters}. */
+  readonly protocol: string
+  /** Script hash of the operator registry, 28 bytes. It names the state queue whose merges are settled. */
+  readonly registryPolicy: Uint8Array
+  /** Policies whose tokens may enter and leave layer 2, 28 bytes each, ascending; at most 8. */
+  readonly bridged: readonly Uint8Array[]
+  /** Least lovelace of a reserve that a payout or a tidying makes, at least 1,000,000. */
+  readonly reserveMin: bigint
+  /** Lovelace of a withdrawal that its payer may keep. */
+  readonly payoutFee: bigint
+}
+
+/** The parameters of the script of events. Each set of parameters gives another script hash. */
+export interface EventsParameters {
+  /** Script hash of the bridge, 28 bytes. */
+  readonly bridge: Uint8Array
+  /** Milliseconds from the upper validity bound of a deposit until its time. */
+  readonly eventWait: bigint
+  /** The network of addresses on layer 2. */
+  readonly networkId: 0 | 1
+  /** As in {@link BridgeParameters}. */
+  readonly bridged: readonly Uint8Array[]
+}
+
 /** 28 zero bytes in place of a hash: there is no administrator, and nothing needs one. */
 export const renouncedAdministrator: Credential = { kind: 'key', hash: new Uint8Array(hashLength) }
 
@@ -105,6 +137,7 @@ export function stateQueueScript(parameters: QueueParameters): PlutusScript {
   assertAtLeast('blockVersion', parameters.blockVersion, 0n)
   if (parameters.blockVersion >= 2n ** 32n) throw invalid('blockVersion', 'less than 2^32')
   for (const policy of parameters.verdictPolicies) assertHash('verdictPolicies', policy)
+  if (parameters.bridge) assertHash('bridge', parameters.bridge)
   return applyParameters(compiledCode('state_queue'), [
     rootTokenName(parameters.protocol),
     credentialData(parameters.administrator),
@@ -114,6 +147,7 @@ export function stateQueueScript(parameters: QueueParameters): PlutusScript {
     parameters.takeOverAfter,
     parameters.blockVersion,
     parameters.verdictPolicies,
+    parameters.bridge ?? new Uint8Array(),
   ])
 }
 
@@ -149,6 +183,53 @@ export function operatorRegistryScript(parameters: RegistryParameters): PlutusSc
     parameters.maxOperators,
     parameters.slashPenalty,
   ])
+}
+
+/**
+ * The bridge's script: the policy of settlements, and the validator of the address of the treasury.
+ *
+ * @throws {ContractsError} `CONTRACTS_INVALID_PARAMETER`
+ */
+export function bridgeScript(parameters: BridgeParameters): PlutusScript {
+  const { protocol, registryPolicy, bridged, reserveMin, payoutFee } = parameters
+  assertProtocol(protocol)
+  assertHash('registryPolicy', registryPolicy)
+  assertBridged(bridged)
+  assertAtLeast('reserveMin', reserveMin, leastReserve)
+  assertAtLeast('payoutFee', payoutFee, 0n)
+  return applyParameters(compiledCode('bridge'), [
+    registryPolicy,
+    rootTokenName(protocol),
+    bridged,
+    reserveMin,
+    payoutFee,
+  ])
+}
+
+/**
+ * The script of events: the policy of the tokens that show deposits.
+ *
+ * @throws {ContractsError} `CONTRACTS_INVALID_PARAMETER`
+ */
+export function eventsScript({ bridge, eventWait, networkId, bridged }: EventsParameters): PlutusScript {
+  assertHash('bridge', bridge)
+  assertAtLeast('eventWait', eventWait, 0n)
+  assertBridged(bridged)
+  return applyParameters(compiledCode('events'), [bridge, eventWait, BigInt(networkId), bridged])
+}
+
+/** Layer 1 asks for less in an output with ada only, at mainnet's prices. */
+const leastReserve = 1_000_000n
+const mostBridged = 8
+
+function assertBridged(policies: readonly Uint8Array[]): void {
+  for (const policy of policies) assertHash('bridged', policy)
+  if (policies.length > mostBridged) throw invalid('bridged', `at most ${mostBridged} policies`)
+  const isAscending = policies.every((policy, place) => {
+    const before = policies[place - 1]
+    return before === undefined || compareBytes(before, policy) < 0
+  })
+  if (!isAscending) throw invalid('bridged', 'in ascending order')
 }
 
 const credentialData = ({ kind, hash }: Credential) => constr(kind === 'key' ? 0 : 1, hash)

@@ -9,6 +9,7 @@ import {
   witnessFraudScript,
 } from '../fraud/scripts.js'
 import { applyParameters, type PlutusScript } from '../script/apply.js'
+import { bridgeTransactions } from './bridge/costs.js'
 import { complete } from './complete.js'
 import { engines, parameters } from './evaluate.js'
 import { blockOf, outputRecord, payment, second } from './fraud/blocks.js'
@@ -100,6 +101,7 @@ const transactions: readonly (readonly [string, TestTransaction])[] = [
   ['retire', registry.retire(world)],
   ['release', registry.release(world)],
   ...summonsTransactions(world),
+  ...bridgeTransactions(world),
 ]
 
 const limits = {
@@ -138,6 +140,8 @@ export function costTables(): string {
     scriptRow('the same for ledger version 11', transactionFraudScript(rulesOfVersion11)),
     scriptRow('witness policy of fraud proofs', witnessFraudScript(parameters)),
     scriptRow('summons', world.summons.script),
+    scriptRow('bridge', world.bridge.script),
+    scriptRow('events', world.events.script),
   ]
   const proofs = [...proveManyLies(), ...proveTransactionLies(), ...proveManyWitnessLies()]
   const costs = [...transactions, ...removalsByProof(proofs)].map(([name, transaction]) => {
@@ -283,11 +287,7 @@ interface ProofParts {
   readonly rest: bigint
 }
 
-const rulesOfMaps = new Set([
-  'transaction-is-in-block',
-  'output-record-is-in-block',
-  'unspent-output-is-proven',
-])
+const rulesOfMaps = new Set(['transaction-is-in-block', 'output-record-is-in-block', 'output-hash-is-proven'])
 
 /** The rules that are the fraud itself. */
 const conditions = new Set([

@@ -2,6 +2,9 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { ruleRows } from '../../../fraud/dist/test/rules.js'
 import type { Breach } from './breach.js'
+import { bridgeBreaches } from './bridge/breaches.js'
+import { eventBreaches } from './bridge/event-breaches.js'
+import { bridgeNotes, eventNotes } from './bridge/notes.js'
 import { costTables } from './costs.js'
 import { ledgerBreaches } from './fraud/ledger/breaches.js'
 import { ledgerFraudNotes } from './fraud/ledger/notes.js'
@@ -48,6 +51,11 @@ export const generatedFiles: Readonly<Record<'RULES.md' | 'COSTS.md', () => stri
       ruleTable(witnessFraudNotes, witnessBreaches),
       '## Summons',
       ruleTable(summonsNotes, summonsBreaches),
+      '## Bridge',
+      'A withdrawal is an output that a settlement owes; a payment is the output of layer 1 that pays it.',
+      ruleTable(bridgeNotes, bridgeBreaches),
+      '## Events',
+      ruleTable(eventNotes, eventBreaches),
       '## What proves a false block',
       'Every rule by which verifiers judge a block. Tests tell a lie for each rule and claim, and find no ' +
         'proof of those without a claim. An operator that breaks one of these keeps its bond, and others ' +

@@ -8,7 +8,7 @@ export function outputBreaches(
   name: string,
   scenario: (world: World) => TestTransaction,
   index: number,
-  contract: 'queue' | 'registry',
+  contract: 'queue' | 'registry' | 'bridge',
 ): Breach[] {
   const extra = foreign(Uint8Array.of(1))
   return [

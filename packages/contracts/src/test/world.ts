@@ -1,5 +1,5 @@
-import { CborWriter } from '@ratatosk/cbor'
-import { type Credential, keyAddress, scriptAddress, scriptHash } from '@ratatosk/ledger'
+import { CborWriter, compareBytes } from '@ratatosk/cbor'
+import { blake2b224, type Credential, keyAddress, scriptAddress, scriptHash } from '@ratatosk/ledger'
 import { constr, type PlutusData } from '@ratatosk/ledger/plutus-data'
 import { registryTokenName } from '../datum/registry.js'
 import { rootTokenName } from '../datum/state-queue.js'
@@ -26,6 +26,9 @@ export const summonsTerms = {
   maturityWindow: 120_000n,
 }
 export const slashPenalty = 50_000_000n
+export const eventWait = 20_000n
+export const reserveMin = 5_000_000n
+export const payoutFee = 300_000n
 const blockVersion = 1n
 
 export const rootName = rootTokenName('RATATOSK')
@@ -44,6 +47,8 @@ export interface World {
   readonly queue: Contract
   readonly registry: Contract
   readonly summons: Contract
+  readonly bridge: Contract
+  readonly events: Contract
 }
 
 /** A program that replaces a published one. */
@@ -64,6 +69,12 @@ export const openVerdict = (() => {
   return { bytes, hash: scriptHash('native', bytes) }
 })()
 
+/** The policies that the bridge backs, in ascending order: the foreign one, and five more. */
+export const bridgedPolicies: readonly Uint8Array[] = [
+  foreignPolicy,
+  ...Array.from({ length: 5 }, (_, i) => blake2b224(Uint8Array.of(i))),
+].sort(compareBytes)
+
 /** The output that `init` of the registry spends: that of the test input with this id. */
 export const deploymentInput = 7
 
@@ -73,6 +84,8 @@ export interface WorldOptions {
   readonly administrator?: Credential
   readonly permissioned?: boolean
   readonly verdictPolicies?: readonly Uint8Array[]
+  /** `false` for a state queue without a bridge. */
+  readonly bridge?: boolean
 }
 
 export function createWorld(options: WorldOptions = {}): World {
@@ -84,31 +97,65 @@ export function createWorld(options: WorldOptions = {}): World {
   }
   const { kind, hash } = options.administrator ?? { kind: 'key', hash: administrator.hash }
   const credential = constr(kind === 'key' ? 0 : 1, hash)
-  const registry = open('operator_registry', [
-    registryName,
-    rootName,
-    credential,
-    constr(0, new Uint8Array(32).fill(deploymentInput), 0n),
-    constr(options.permissioned === false ? 0 : 1),
-    bond,
-    turnLength,
-    releaseDelay,
-    maxOperators,
-    slashPenalty,
-  ])
-  const queue = open('state_queue', [
-    rootName,
-    credential,
-    options.maturityWindow ?? maturityWindow,
-    registry.policy,
-    turnLength,
-    takeOverAfter,
-    blockVersion,
-    options.verdictPolicies ?? [openVerdict.hash, verdict.hash],
-  ])
+  const registry = lazily(() =>
+    open('operator_registry', [
+      registryName,
+      rootName,
+      credential,
+      constr(0, new Uint8Array(32).fill(deploymentInput), 0n),
+      constr(options.permissioned === false ? 0 : 1),
+      bond,
+      turnLength,
+      releaseDelay,
+      maxOperators,
+      slashPenalty,
+    ]),
+  )
+  const bridge = lazily(() =>
+    open('bridge', [registry().policy, rootName, bridgedPolicies, reserveMin, payoutFee]),
+  )
+  const events = lazily(() => open('events', [bridge().policy, eventWait, 0n, bridgedPolicies]))
+  const queue = lazily(() =>
+    open('state_queue', [
+      rootName,
+      credential,
+      options.maturityWindow ?? maturityWindow,
+      registry().policy,
+      turnLength,
+      takeOverAfter,
+      blockVersion,
+      options.verdictPolicies ?? [openVerdict.hash, verdict.hash],
+      options.bridge === false ? new Uint8Array() : bridge().policy,
+    ]),
+  )
   const { bond: questionBond, reward, period, maturityWindow: window } = summonsTerms
-  const summons = open('summons', [questionBond, reward, period, window])
-  return { queue, registry, summons }
+  const summons = lazily(() => open('summons', [questionBond, reward, period, window]))
+  return {
+    get queue() {
+      return queue()
+    },
+    get registry() {
+      return registry()
+    },
+    get summons() {
+      return summons()
+    },
+    get bridge() {
+      return bridge()
+    },
+    get events() {
+      return events()
+    },
+  }
+}
+
+/** Applying parameters to a script takes 80 ms, and few tests need all scripts. */
+function lazily<T>(make: () => T): () => T {
+  let made: T | undefined
+  return () => {
+    made ??= make()
+    return made
+  }
 }
 
 const wrapped = (program: Uint8Array) => new CborWriter(program.length + 5).bytes(program).toBytes()

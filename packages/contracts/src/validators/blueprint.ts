@@ -1,6 +1,7 @@
 import { CborWriter, toHex } from '@ratatosk/cbor'
 import { scriptHash } from '@ratatosk/ledger'
 import { type Compiled, compileValidator } from './compile.js'
+import { bridgeDefinitions } from './definitions/bridge.js'
 import { fraudProofDefinitions } from './definitions/fraud-proofs.js'
 import { queueDefinitions } from './definitions/queue.js'
 import { reference } from './definitions/reference.js'
@@ -12,7 +13,8 @@ export function blueprint(): object {
   return {
     preamble: {
       title: 'ratatosk/contracts',
-      description: 'The state queue, operator registry, fraud proofs and summons of an optimistic rollup',
+      description:
+        'The state queue, operator registry, fraud proofs, summons and bridge of an optimistic rollup',
       version: '0.1.0',
       plutusVersion: 'v3',
       license: 'Apache-2.0',
@@ -31,6 +33,7 @@ export function blueprint(): object {
           ['takeover_after', 'Integer'],
           ['protocol_version', 'Integer'],
           ['verdict_policies', 'Policies'],
+          ['bridge', 'Bytes'],
         ],
       }),
       ...entries('operator_registry', compileValidator('operator_registry'), {
@@ -70,6 +73,24 @@ export function blueprint(): object {
           ['maturity_window', 'Integer'],
         ],
       }),
+      ...entries('bridge', compileValidator('bridge'), {
+        mint: 'SettleAction',
+        spend: 'BridgeSpend',
+        datum: 'BridgeDatum',
+        parameters: [
+          ['registry_policy', 'Hash'],
+          ['root_name', 'Bytes'],
+          ['bridged', 'Policies'],
+          ['reserve_min', 'Integer'],
+          ['payout_fee', 'Integer'],
+        ],
+      }),
+      policyEntry('events', compileValidator('events'), 'EventAction', [
+        ['bridge', 'Hash'],
+        ['event_wait', 'Integer'],
+        ['network_id', 'Integer'],
+        ['bridged', 'Policies'],
+      ]),
     ],
     definitions,
   }
@@ -139,4 +160,5 @@ const definitions = {
   ...fraudProofDefinitions,
   ...registryDefinitions,
   ...summonsDefinitions,
+  ...bridgeDefinitions,
 }

@@ -1,5 +1,7 @@
 import { compile, type PType, type Term } from '@harmoniclabs/plu-ts'
 import type { ValidatorTitle } from '../script/apply.js'
+import { bridge } from './bridge/bridge.js'
+import { events } from './bridge/events.js'
 import { unIData } from './core/builtins.js'
 import { createInstrumentedRuleBook, createRuleBook, type RuleBook } from './core/rules.js'
 import { type Data, lambda, linked, type Unit } from './core/term.js'
@@ -44,6 +46,7 @@ const terms: { readonly [title in ValidatorTitle]: (book: RuleBook) => Term<PTyp
         'takeOverAfter',
         'blockVersion',
         'verdictPolicies',
+        'bridge',
       ],
       (parameters) => lambda((context: Data) => stateQueue(book, parameters, context)),
     ),
@@ -79,6 +82,14 @@ const terms: { readonly [title in ValidatorTitle]: (book: RuleBook) => Term<PTyp
   summons: (book) =>
     withParameters(['bond', 'reward', 'period', 'maturityWindow'], (parameters) =>
       lambda((context: Data) => summons(book, parameters, context)),
+    ),
+  bridge: (book) =>
+    withParameters(['registryPolicy', 'rootName', 'bridged', 'reserveMin', 'payoutFee'], (parameters) =>
+      lambda((context: Data) => bridge(book, parameters, context)),
+    ),
+  events: (book) =>
+    withParameters(['bridge', 'eventWait', 'networkId', 'bridged'], (parameters) =>
+      lambda((context: Data) => events(book, parameters, context)),
     ),
 }
 

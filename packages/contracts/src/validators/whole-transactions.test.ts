@@ -1,6 +1,7 @@
 import { decodeTransaction, validate } from '@ratatosk/ledger'
 import { createEvaluator } from '@ratatosk/ledger/plutus'
 import { afterAll, describe, expect, it } from 'vitest'
+import * as bridge from '../test/bridge/scenarios.js'
 import { complete } from '../test/complete.js'
 import { engines, parameters, testedEngines, zeroTime } from '../test/evaluate.js'
 import type { TestKey } from '../test/keys.js'
@@ -10,23 +11,30 @@ import * as queue from '../test/queue/scenarios.js'
 import * as registry from '../test/registry/scenarios.js'
 import { removeByExpiry } from '../test/summons/removal.js'
 import { scenarios } from '../test/summons/scenarios.js'
-import { administrator, createWorld } from '../test/world.js'
+import type { TestTransaction } from '../test/transaction.js'
+import { administrator, createWorld, type World } from '../test/world.js'
 
 const world = createWorld()
 const evaluator = createEvaluator({ threads: 1 })
 afterAll(() => evaluator.close())
 
-const transactions = {
+const transactions: { readonly [name: string]: readonly [(world: World) => TestTransaction, bigint] } = {
   init: [queue.init, 0n],
   deinit: [queue.deinit, 0n],
-  remove: [queue.remove, 0n],
+  remove: [(of) => queue.remove(of), 0n],
   'verdict, removal and slash': [removals.removeActive, 0n],
   'verdict, removal and slash of a retired operator': [removals.removeRetired, 0n],
   'removal by a verdict, already slashed': [removals.removeAlreadySlashed, 0n],
   prune: [removals.prune, 0n],
   'commit on the root': [queue.commitFirst, 50n],
   'commit on a block': [queue.commitSecond, 50n],
-  merge: [queue.merge, 90n],
+  merge: [(of) => queue.merge(of), 90n],
+  'merge with a settlement': [bridge.mergeAndSettle, 90n],
+  deposit: [(of) => bridge.deposit(of, { tokens: bridge.bridgedTokens(3) }), 50n],
+  payout: [bridge.payAssets, 0n],
+  'payout from deposits': [bridge.payFromDeposits, 0n],
+  'last payout': [bridge.payLast, 0n],
+  tidying: [(of) => bridge.tidy(of), 0n],
   'init of a registry': [registry.init, 0n],
   'deinit of a registry': [registry.deinit, 0n],
   register: [registry.registerSecond, 59n],
@@ -39,7 +47,7 @@ const transactions = {
   'answer with a chunk': [scenarios.showChunk, 85n],
   'end of a question with a verdict': [scenarios.expire, 85n],
   'end of a question, removal and slash': [removeByExpiry, 85n],
-} as const
+}
 
 describe.each(Object.entries(testedEngines))('with the budgets of %s', (_name, evaluate) => {
   it.each(Object.entries(transactions))(

@@ -1,8 +1,8 @@
-import { deriveBlock, type Header, outputRecordLength, transactionKey } from '@ratatosk/block'
+import { type Deposit, deriveBlock, type Header, outputRecordLength, transactionKey } from '@ratatosk/block'
 import { CborWriter, fromHex, toHex } from '@ratatosk/cbor'
-import type { AccusedBlock } from '@ratatosk/fraud'
+import type { AccusedBlock, EventMaps } from '@ratatosk/fraud'
 import { blake2b256, encodeOutputReference, type OutputReference } from '@ratatosk/ledger'
-import { createMemoryStore, createTrie, type Trie, type TrieView } from '@ratatosk/trie'
+import { createMemoryStore, createTrie, type Trie, type TrieEntry, type TrieView } from '@ratatosk/trie'
 import { provableVersion } from '../../fraud/layout.js'
 
 /** A map by hex key. */
@@ -11,6 +11,7 @@ export type Entries = Map<string, Uint8Array>
 /** A block that is proven by its tries, honest or not. */
 export interface TestBlock extends AccusedBlock {
   readonly after: TrieView
+  readonly events: Required<EventMaps>
   readonly chunks: readonly Uint8Array[]
   readonly entries: Entries
   readonly outputsBefore: Entries
@@ -22,6 +23,8 @@ export interface Lie {
   readonly entries?: (entries: Entries) => void
   readonly before?: (outputs: Entries) => void
   readonly after?: (outputs: Entries) => void
+  readonly deposits?: (outputs: Entries) => void
+  readonly withdrawals?: (outputs: Entries) => void
   readonly header?: Partial<Header>
   /** Bytes of chunks that the accuser knows. */
   readonly chunks?: readonly Uint8Array[]
@@ -42,13 +45,28 @@ function trieBeginning(outputs: Entries): Trie {
   return trie
 }
 
+/** Deposits that a block credits, ascending by id, and the bridge through which outputs leave. */
+export interface Bridged {
+  readonly deposits: readonly Deposit[]
+  readonly bridge: Uint8Array
+}
+
+const entriesOf = (entries: Iterable<TrieEntry>): Entries =>
+  new Map(Array.from(entries, ([key, value]) => [toHex(key), value]))
+
 /** The block that follows from transactions and the outputs before them, but for a lie. */
-export function blockOf(transactions: readonly Uint8Array[], outputs: Entries, lie: Lie = {}): TestBlock {
+export function blockOf(
+  transactions: readonly Uint8Array[],
+  outputs: Entries,
+  lie: Lie = {},
+  bridged: Partial<Bridged> = {},
+): TestBlock {
   const hashes = new Map(Array.from(outputs, ([key, output]) => [key, blake2b256(output)]))
-  const derived = deriveBlock(transactions, (outref) => hashes.get(toHex(outref)))
-  const entries: Entries = new Map(Array.from(derived.entries(), ([key, value]) => [toHex(key), value]))
+  const derived = deriveBlock(transactions, (outref) => hashes.get(toHex(outref)), bridged)
+  const entries = entriesOf(derived.entries())
+  const [deposits, withdrawals] = [entriesOf(derived.deposits()), entriesOf(derived.withdrawals())]
   const before = lie.before === undefined ? outputs : new Map(outputs)
-  const after = new Map(outputs)
+  const after = new Map([...outputs, ...deposits])
   for (const { outref, createdBy, spentBy } of derived.outputs.values()) {
     if (spentBy !== undefined) after.delete(toHex(outref))
     else if (createdBy !== undefined) after.set(toHex(outref), draftedOutput(outref))
@@ -56,15 +74,20 @@ export function blockOf(transactions: readonly Uint8Array[], outputs: Entries, l
   lie.entries?.(entries)
   lie.before?.(before)
   lie.after?.(after)
+  lie.deposits?.(deposits)
+  lie.withdrawals?.(withdrawals)
   const trieBefore = trieBeginning(before)
   const [map, trieAfter] = [trieOf(entries), trieOf(after)]
+  const events = { deposits: trieOf(deposits), withdrawals: trieOf(withdrawals) }
   return {
+    ...bridged,
+    events,
     header: {
       prevUtxosRoot: trieBefore.root,
       utxosRoot: trieAfter.root,
       transactionsRoot: map.root,
-      depositsRoot: new Uint8Array(32),
-      withdrawalsRoot: new Uint8Array(32),
+      depositsRoot: events.deposits.root,
+      withdrawalsRoot: events.withdrawals.root,
       startTime: 1_700_000_000_000n,
       endTime: 1_700_000_030_000n,
       prevHeaderHash: new Uint8Array(28),
@@ -150,13 +173,15 @@ export function draft({ inputs, referenceInputs = [], outputs, fee, ...options }
 
 /** An output at a key's address. */
 export const payment = (key: number, lovelace: bigint): Uint8Array =>
-  new CborWriter(64)
-    .map(2)
-    .uint(0)
-    .bytes(Uint8Array.of(0x60, ...new Uint8Array(28).fill(key)))
-    .uint(1)
-    .uint(lovelace)
-    .toBytes()
+  paymentTo(Uint8Array.of(0x60, ...new Uint8Array(28).fill(key)), lovelace)
+
+const paymentTo = (address: Uint8Array, lovelace: bigint): Uint8Array =>
+  new CborWriter(64).map(2).uint(0).bytes(address).uint(1).uint(lovelace).toBytes()
+
+export const bridge = new Uint8Array(28).fill(0xbb)
+
+/** An output that leaves layer 2 through the bridge. */
+export const leaving = (lovelace: bigint): Uint8Array => paymentTo(Uint8Array.of(0x70, ...bridge), lovelace)
 
 export const outputOf = ({ id }: Drafted, index: number): OutputReference => ({ transactionId: id, index })
 export const keyOf = encodeOutputReference
@@ -198,6 +223,32 @@ export const third = draft({
 })
 export const story = [first.cbor, second.cbor, third.cbor] as const
 export const honestBlock = blockOf(story, outputsBefore())
+
+/** Two deposits: the first is spent, the second read. */
+const deposits: readonly Deposit[] = [1, 2].map((number) => ({
+  id: new Uint8Array(32).fill(number),
+  output: payment(80 + number, 6_000_000n),
+}))
+const [deposited, kept] = deposits.map(({ id }) => ({ transactionId: id, index: 0 })) as [
+  OutputReference,
+  OutputReference,
+]
+
+export { deposited, kept }
+
+/** A transaction of which output 1 leaves. */
+const withdrawing = draft({
+  inputs: [coin4, deposited],
+  referenceInputs: [kept],
+  outputs: [payment(66, 7_999_990n), leaving(3_000_000n)],
+  fee: 10n,
+})
+export const left = outputOf(withdrawing, 1)
+
+/** The story, with deposits and a withdrawal. */
+export const bridgedBlockOf = (lie?: Lie, ...more: readonly Uint8Array[]): TestBlock =>
+  blockOf([...story, withdrawing.cbor, ...more], outputsBefore(), lie, { deposits, bridge })
+export const bridgedBlock = bridgedBlockOf()
 
 /** An output that never was. */
 export const ghost: OutputReference = { transactionId: new Uint8Array(32).fill(0xee), index: 0 }

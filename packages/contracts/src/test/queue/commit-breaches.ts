@@ -162,9 +162,21 @@ export const commitBreaches: readonly Breach[] = [
       ),
     ),
   ),
-  ...(['depositsRoot', 'withdrawalsRoot'] as const).map((name) =>
-    breach('commit-no-events', `${name} is not the empty root`, commitWith({ [name]: root(1) })),
-  ),
+  ...(['depositsRoot', 'withdrawalsRoot'] as const).flatMap((name) => [
+    breach(
+      'commit-event-roots',
+      `${name} is not the empty root, without a bridge`,
+      commitWith({ [name]: root(1) }),
+      { bridge: false },
+    ),
+    ...[0, 31, 33].map((length) =>
+      breach(
+        'commit-event-roots',
+        `${name} has ${length} bytes`,
+        commitWith({ [name]: new Uint8Array(length) }),
+      ),
+    ),
+  ]),
   breach('commit-block-version', "the version is not the script's", commitWith({ blockVersion: 2n })),
   breach('commit-block-version', "the version is the predecessor's and not the script's", (world) => {
     const old = { ...firstHeader, blockVersion: 2n }

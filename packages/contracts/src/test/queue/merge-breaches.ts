@@ -1,6 +1,7 @@
 import { headerHash } from '@ratatosk/block'
 import { encodeRefundDatum, encodeRootDatum } from '../../datum/state-queue.js'
 import { type Breach, breach } from '../breach.js'
+import { mergeAndSettle } from '../bridge/scenarios.js'
 import { adaBreach, outputBreaches } from '../output-breaches.js'
 import { ada, changeInput, changeOutput, foreign, otherOperator, root, rootName, wallet } from '../world.js'
 import { otherHash, rider, withDatumHash, withRider } from './edits.js'
@@ -41,6 +42,14 @@ export const mergeBreaches: readonly Breach[] = [
     outputs: [...merge(world).outputs.slice(0, 2), wallet(ada(99), [blockToken(world, rider)])],
     mint: [blockToken(world, rider), blockToken(world, firstHeader, -1n)],
   })),
+  breach('merge-settles', 'the token of an earlier settlement of the same name burns', (world) => {
+    const transaction = mergeAndSettle(world)
+    const [block, token] = transaction.mint
+    return {
+      ...changeOutput(transaction, 2, { tokens: [] }),
+      mint: [block!, { ...token!, quantity: -1n }],
+    }
+  }),
   breach('merge-mature', 'the maturity window ends one slot later', (world) => ({
     ...merge(world),
     validFrom: 89n,
@@ -49,8 +58,8 @@ export const mergeBreaches: readonly Breach[] = [
     const { validFrom: _, ...rest } = merge(world)
     return rest
   }),
-  ...outputBreaches('merge-continues', merge, 0, 'queue'),
-  adaBreach('merge-continues', merge, 0),
+  ...outputBreaches('merge-continues', (world) => merge(world), 0, 'queue'),
+  adaBreach('merge-continues', (world) => merge(world), 0),
   ...(
     [
       ['header hash', { headerHash: otherHash }],
@@ -73,8 +82,12 @@ export const mergeBreaches: readonly Breach[] = [
   breach('merge-continues-datum', 'the datum is a hash instead of inline', (world) =>
     withDatumHash(merge(world), 0),
   ),
-  ...outputBreaches('merge-refunds', merge, 1, 'queue'),
-  adaBreach('merge-refunds', merge, 1),
+  ...outputBreaches('merge-refunds', (world) => merge(world), 1, 'queue'),
+  adaBreach('merge-refunds', (world) => merge(world), 1),
+  adaBreach('merge-refunds', mergeAndSettle, 1),
+  breach('merge-refunds-ada', 'the merger takes the ada of a settlement that is not owed', (world) =>
+    changeOutput(merge(world), 1, { lovelace: ada(4) - 1_500_000n }),
+  ),
   breach('merge-refunds-address', 'the refund goes to another operator', (world) =>
     changeOutput(merge(world), 1, { address: Uint8Array.of(0x60, ...otherOperator.hash) }),
   ),

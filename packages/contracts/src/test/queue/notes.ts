@@ -93,9 +93,9 @@ export const queueNotes: readonly RuleNote[] = [
     'the same, and blocks that cannot be merged',
   ),
   note(
-    'commit-no-events',
-    'deposits root and withdrawals root are the empty root',
-    'deposits and withdrawals, which no rule checks yet',
+    'commit-event-roots',
+    'deposits root and withdrawals root have 32 bytes; without a bridge they are the empty root',
+    'blocks that cannot be merged; money from nowhere, and outputs that vanish, where there is no bridge',
   ),
   note(
     'commit-block-version',
@@ -151,6 +151,11 @@ export const queueNotes: readonly RuleNote[] = [
     'keeping or minting block tokens outside the list',
   ),
   note(
+    'merge-settles',
+    "if the withdrawals root is not the empty root, the bridge mints one token of the header's hash",
+    'confirming a block without owing what leaves layer 2 by it',
+  ),
+  note(
     'merge-mature',
     "the block's end plus the maturity window is not after the lower validity bound",
     'confirming a block before it can be challenged',
@@ -170,7 +175,11 @@ export const queueNotes: readonly RuleNote[] = [
     datum: "the block's header hash",
     datumStops: 'counting the refund as a payment of another contract too',
   }),
-  leastAda('merge-refunds', "it holds at least the block's ada", "taking the operator's ada"),
+  leastAda(
+    'merge-refunds',
+    "it holds at least the block's ada, less 1.5 ada for a settlement if one is owed",
+    "taking the operator's ada",
+  ),
   note(
     'remove-spends-two-elements',
     'two outputs are spent from the queue',

@@ -169,18 +169,18 @@ export const deinitBlocks = (world: World, ...headers: Header[]): TestTransactio
 })
 
 /** The administrator removes the first of two blocks: the root then links to the second. */
-export const remove = (world: World): TestTransaction => ({
+export const remove = (world: World, header = firstHeader): TestTransaction => ({
   inputs: [
     { id: 1, output: wallet(ada(100)) },
-    spend(2, rootOutput(world, genesis, firstHeader)),
-    spend(3, blockOutput(world, firstHeader, secondHeader)),
+    spend(2, rootOutput(world, genesis, header)),
+    spend(3, blockOutput(world, header, secondHeader)),
   ],
   referenceInputs: [scriptReference(world.queue)],
   outputs: [rootOutput(world, genesis, secondHeader), wallet(ada(104))],
   ...minting(
     world,
-    { kind: 'remove', headerHash: headerHash(firstHeader), approach: 'by-administrator' },
-    blockToken(world, firstHeader, -1n),
+    { kind: 'remove', headerHash: headerHash(header), approach: 'by-administrator' },
+    blockToken(world, header, -1n),
   ),
   signatories: [administrator.hash],
 })
@@ -238,33 +238,35 @@ export const takeOverFirst = (world: World, from = 60n): TestTransaction =>
     from,
   )
 
-export const merged: ConfirmedState = {
-  headerHash: headerHash(firstHeader),
-  prevHeaderHash: firstHeader.prevHeaderHash,
-  utxoRoot: firstHeader.utxosRoot,
-  startTime: firstHeader.startTime,
-  endTime: firstHeader.endTime,
-  blockVersion: firstHeader.blockVersion,
-}
+const confirmedBy = (header: Header): ConfirmedState => ({
+  headerHash: headerHash(header),
+  prevHeaderHash: header.prevHeaderHash,
+  utxoRoot: header.utxosRoot,
+  startTime: header.startTime,
+  endTime: header.endTime,
+  blockVersion: header.blockVersion,
+})
+
+export const merged: ConfirmedState = confirmedBy(firstHeader)
 
 /** Merges a block in the first slot in which it is mature. */
-export const merge = (world: World): TestTransaction => ({
+export const merge = (world: World, header = firstHeader): TestTransaction => ({
   inputs: [
     { id: 1, output: wallet(ada(100)) },
-    spend(2, rootOutput(world, genesis, firstHeader)),
-    spend(3, blockOutput(world, firstHeader, secondHeader)),
+    spend(2, rootOutput(world, genesis, header)),
+    spend(3, blockOutput(world, header, secondHeader)),
   ],
   referenceInputs: [scriptReference(world.queue)],
   outputs: [
-    rootOutput(world, merged, secondHeader),
+    rootOutput(world, confirmedBy(header), secondHeader),
     {
       address: walletAddress(operator.hash),
       lovelace: ada(4),
-      datum: encodeRefundDatum(headerHash(firstHeader)),
+      datum: encodeRefundDatum(headerHash(header)),
     },
     wallet(ada(99)),
   ],
-  ...minting(world, { kind: 'merge' }, blockToken(world, firstHeader, -1n)),
+  ...minting(world, { kind: 'merge' }, blockToken(world, header, -1n)),
   signatories: [],
   validFrom: 90n,
 })

@@ -101,4 +101,7 @@ export const listOf = (...items: readonly Data[]): List =>
   items.reduceRight((rest, item) => prepend(item, rest), noData())
 export const mapOf = (key: Data, value: Data): Data =>
   mapData(call(IRNative.mkCons, mkPairData(key, value), noEntries()))
-export const prepend = (item: Data, rest: List): List => call(IRNative.mkCons, item, rest)
+export const prepend = <T extends PData | PPair<PData, PData>>(
+  item: Term<T>,
+  rest: Term<PList<T>>,
+): Term<PList<T>> => call(IRNative.mkCons, item, rest)

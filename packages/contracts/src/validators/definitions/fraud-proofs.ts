@@ -159,6 +159,7 @@ const proofFields = {
   maker: 'Maker',
   path: 'Bytes',
   before: 'UnspentOutput',
+  deposits: 'UnspentOutput',
   after: 'UnspentOutput',
   hashes: 'Bytes',
   position: 'Integer',
@@ -282,6 +283,7 @@ export const fraudProofDefinitions = {
     anyOf: [
       variant('Known', 0, [['transaction', 'OpenedTransaction']]),
       variant('Absent', 1, [['proof', 'Proof']]),
+      variant('Left', 2, [['withdrawals', 'UnspentOutput']]),
     ],
   },
   Maker: {
@@ -335,7 +337,7 @@ export const fraudProofDefinitions = {
         ['SpentWithoutInput', ['key', 'output', 'spender']],
         ['OutputNotNoted', ['transaction', 'index', 'output']],
         ['InventedOutput', ['key', 'output', 'maker']],
-        ['SpentThatNeverWas', ['key', 'output', 'before']],
+        ['StrayFromBefore', ['key', 'output', 'before', 'deposits']],
         ['SpentBeforeMade', ['key', 'output']],
         ['WrongOutputsAfter', ['path', 'output', 'before', 'after']],
         ['WrongResolved', ['transaction', 'index', 'hashes', 'output', 'before']],

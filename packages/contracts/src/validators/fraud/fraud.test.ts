@@ -1,8 +1,17 @@
-import { chunkKey, decodeChunkRecord, headerHash, maxChunks, partsOf } from '@ratatosk/block'
-import { concatBytes, isDecodeError, toHex } from '@ratatosk/cbor'
+import {
+  chunkKey,
+  decodeChunkRecord,
+  headerHash,
+  isLeaving,
+  maxChunks,
+  outputRecordLength,
+  partsOf,
+} from '@ratatosk/block'
+import { concatBytes, equalBytes, fromHex, isDecodeError, toHex } from '@ratatosk/cbor'
 import { findFraud } from '@ratatosk/fraud'
 import { decodeTransaction, validatePhaseOne, validateProfile } from '@ratatosk/ledger'
 import { decodePlutusData } from '@ratatosk/ledger/plutus-data'
+import type { TrieView } from '@ratatosk/trie'
 import { describe, expect, it } from 'vitest'
 import { type Claim, type RuleRow, ruleRows } from '../../../../fraud/dist/test/rules.js'
 import { verdictPolicies } from '../../fraud/verdict-policies.js'
@@ -114,14 +123,16 @@ async function toldLies(): Promise<ToldLie[]> {
 const noRules: ReadonlySet<string> = new Set()
 
 async function ledgerRulesBrokenBy(block: TestBlock): Promise<string[]> {
-  const honest = blockOf(block.transactions, block.outputsBefore)
+  const { deposits = [], bridge } = block
+  const honest = blockOf(block.transactions, block.outputsBefore, {}, { deposits, ...(bridge && { bridge }) })
   const differs = (root: 'transactionsRoot' | 'utxosRoot') =>
     Buffer.compare(honest.header[root], block.header[root]) !== 0
   return [
     ...(differs('transactionsRoot') ? ['transactions_root follows from the transactions'] : []),
     ...(differs('utxosRoot') ? ['utxos_root follows from the transactions'] : []),
     ...(countsTooMany(block) ? ['a block has at most 1,024 chunks'] : []),
-    ...(readsWhatIsNotThere(block) ? ['BadInputsUTxO'] : []),
+    ...missingInputsOf(block),
+    ...eventRulesBrokenBy(block),
     ...(await transactionRulesBrokenBy(block, rules, new Set(['malformed']))),
     ...block.chunks.flatMap(framesIn).flatMap(encodingRulesBrokenBy),
   ]
@@ -132,14 +143,39 @@ function countsTooMany({ entries }: TestBlock): boolean {
   return record !== undefined && decodeChunkRecord(record).chunks > maxChunks
 }
 
-function readsWhatIsNotThere({ transactions, outputsBefore }: TestBlock): boolean {
-  const unspent = new Set(outputsBefore.keys())
-  return transactions.some((cbor) => {
+/** The rules about inputs and reference inputs that a block breaks. */
+function missingInputsOf({ transactions, outputsBefore, deposits = [], bridge }: TestBlock): string[] {
+  const credited = deposits.map(({ id }) => hexOf({ transactionId: id, index: 0 }))
+  const unspent = new Set([...outputsBefore.keys(), ...credited])
+  const left = new Set<string>()
+  return transactions.flatMap((cbor) => {
     const { id, inputs, referenceInputs, outputs } = partsOf(cbor)
-    const lacks = [...inputs, ...referenceInputs].some((reference) => !unspent.has(hexOf(reference)))
-    for (const reference of inputs) unspent.delete(hexOf(reference))
-    for (const index of outputs.keys()) unspent.add(hexOf({ transactionId: id, index }))
-    return lacks
+    const [spent, read] = [inputs.map(hexOf), referenceInputs.map(hexOf)]
+    const broken = [
+      ...([...spent, ...read].every((key) => unspent.has(key)) ? [] : ['BadInputsUTxO']),
+      ...(spent.some((key) => left.has(key)) ? ['BadInputsUTxO, of spending what has left'] : []),
+      ...(read.some((key) => left.has(key)) ? ['BadInputsUTxO, of reading what has left'] : []),
+    ]
+    for (const key of spent) unspent.delete(key)
+    for (const [index, output] of outputs.entries())
+      (isLeaving(output, bridge) ? left : unspent).add(hexOf({ transactionId: id, index }))
+    return broken
+  })
+}
+
+/** The rules about what comes from layer 1 and leaves for it that the records of outputs break. */
+function eventRulesBrokenBy({ entries, events, before }: TestBlock): string[] {
+  const records = [...entries].filter(([, value]) => value.length === outputRecordLength)
+  return records.flatMap(([hex, value]) => {
+    const [key, view] = [fromHex(hex), new DataView(value.buffer, value.byteOffset)]
+    const has = (map: TrieView) => equalBytes(map.valueHash(key) ?? new Uint8Array(), value.subarray(16))
+    const [created, spent] = [view.getBigUint64(0), view.getBigUint64(8)]
+    const isStray = created === 0n && !has(events.deposits) && (spent === 0n || !has(before))
+    const isOwed = spent !== 2n ** 63n || has(events.withdrawals)
+    return [
+      ...(isStray ? ['transactions_root has no deposit that deposits_root lacks'] : []),
+      ...(isOwed ? [] : ['withdrawals_root has what transactions_root says to leave']),
+    ]
   })
 }
 

@@ -78,16 +78,24 @@ interface NotedOutputs {
   outputAt(path: Bytes, opening: Data): Bytes
 }
 
-/** The outputs before and after the block. */
-interface UnspentOutputs {
-  /** The hash of an unspent output, or empty. `opening`: `Unspent [hash, proof]` or `Missing [proof]` */
-  unspent(when: 'before' | 'after', key: Bytes, opening: Data): Bytes
+/** The fields of a header that commit to maps of outputs. */
+const outputMaps = {
+  before: 'prevUtxosRoot',
+  after: 'utxosRoot',
+  deposits: 'depositsRoot',
+  withdrawals: 'withdrawalsRoot',
+} as const
+
+/** The outputs before and after the block, those that deposits become, and those that leave layer 2. */
+interface OutputMaps {
+  /** The hash of an output in a map, or empty. `opening`: `Unspent [hash, proof]` or `Missing [proof]` */
+  hashIn(map: keyof typeof outputMaps, key: Bytes, opening: Data): Bytes
   /** The same by the hash of the key. */
-  unspentAt(when: 'before' | 'after', path: Bytes, opening: Data): Bytes
+  hashAt(map: keyof typeof outputMaps, path: Bytes, opening: Data): Bytes
 }
 
 /** All that a header commits to. */
-export interface Accused extends Transactions, NotedOutputs, UnspentOutputs {}
+export interface Accused extends Transactions, NotedOutputs, OutputMaps {}
 
 export interface Supplied {
   /** The bytes that a proof holds, or names as the datum of a reference input. */
@@ -101,8 +109,8 @@ export interface Supplied {
 export function* accused(book: RuleBook, header: Data, referenceInputs: List): Opening<Accused> {
   const transactions = yield* transactionsOf(book, header, referenceInputs)
   const outputs = yield* notedOutputsOf(book, transactions)
-  const unspent = yield* unspentOutputsOf(book, header)
-  return { ...transactions, ...outputs, ...unspent }
+  const maps = yield* outputMapsOf(book, header)
+  return { ...transactions, ...outputs, ...maps }
 }
 
 const rootIn = (header: Data, name: keyof typeof headerFieldIndex): Bytes =>
@@ -193,10 +201,10 @@ export function* notedOutputsOf(book: RuleBook, { hasAt }: Transactions): Openin
   return { outputIn: (key, opening) => outputAt(blake2b256(key), opening), outputAt }
 }
 
-/** Opens the outputs before and after the block. */
-function* unspentOutputsOf(book: RuleBook, header: Data): Opening<UnspentOutputs> {
+/** Opens the maps of outputs. */
+function* outputMapsOf(book: RuleBook, header: Data): Opening<OutputMaps> {
   const fields = yield* bind(fieldsOf(header))
-  const unspent = yield* bind(
+  const opened = yield* bind(
     lambda<PInt, PLam<PByteString, PLam<PData, PByteString>>>((field) =>
       lambda((path) =>
         lambda((opening) =>
@@ -205,7 +213,7 @@ function* unspentOutputsOf(book: RuleBook, header: Data): Opening<UnspentOutputs
             const found = rootAt(path, hash, unListData(proofIn(opening)))
             yield* bind(
               book.enforce({
-                'unspent-output-is-proven': equalsByteString(found, unBData(itemAt(fields, field))),
+                'output-hash-is-proven': equalsByteString(found, unBData(itemAt(fields, field))),
               }),
             )
             return hash
@@ -214,9 +222,9 @@ function* unspentOutputsOf(book: RuleBook, header: Data): Opening<UnspentOutputs
       ),
     ),
   )
-  const unspentAt = (when: 'before' | 'after', path: Bytes, opening: Data): Bytes =>
-    call(unspent, integer(headerFieldIndex[when === 'before' ? 'prevUtxosRoot' : 'utxosRoot']), path, opening)
-  return { unspent: (when, key, opening) => unspentAt(when, blake2b256(key), opening), unspentAt }
+  const hashAt: OutputMaps['hashAt'] = (map, path, opening) =>
+    call(opened, integer(headerFieldIndex[outputMaps[map]]), path, opening)
+  return { hashIn: (map, key, opening) => hashAt(map, blake2b256(key), opening), hashAt }
 }
 
 export const headerHashOf = (header: Data): Bytes => blake2b224(serialiseData(header))

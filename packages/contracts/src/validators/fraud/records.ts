@@ -12,7 +12,6 @@ import {
   blake2b256,
   byteStringToInteger,
   bytes,
-  equalsByteString,
   equalsInteger,
   headList,
   indexByteString,
@@ -26,7 +25,7 @@ import {
   tailList,
   unBData,
 } from '../core/builtins.js'
-import { both, every, not } from '../core/data.js'
+import { both, every } from '../core/data.js'
 import { type Bool, type Bytes, choose, define, defineOf, type Int, recursive } from '../core/term.js'
 
 /** Lengths and offsets of the records in the transactions map. */
@@ -87,8 +86,16 @@ export const chunkHashOf = (chunk: Bytes): Bytes => part(chunk, chunkRecord.hash
 /** One more than the position of the output's maker; 0 for an output from before the block. */
 export const createdOf = (output: Bytes): Int => number(output, outputRecord.created)
 
-/** One more than the position of the transaction that spends the output; 0 if unspent after the block. */
+/**
+ * One more than the position of the transaction that spends the output; 0 if unspent after the block, and
+ * {@link left} if the output leaves layer 2.
+ */
 export const spentOf = (output: Bytes): Int => number(output, outputRecord.spent)
+
+/** The spender of an output that leaves layer 2: no output is spent at the position before. */
+const left = 2n ** 63n
+
+export const hasLeft = (spent: Int): Bool => equalsInteger(spent, integer(left))
 
 export const outputHashOf = (output: Bytes): Bytes => part(output, outputRecord.hash, hashBytes)
 
@@ -111,15 +118,6 @@ export const isChunkRecord = (value: Bytes): Bool =>
   )
 
 export const isOutputRecord = (value: Bytes): Bool => isLength(value, outputRecord.length)
-
-/** Whether the record of an output has a maker or a spender: a block notes no other output. */
-export const isMadeOrSpent = (output: Bytes): Bool =>
-  not(
-    equalsByteString(
-      sliceByteString(integer(outputRecord.created), integer(outputRecord.hash), output),
-      bytes(new Uint8Array(outputRecord.hash)),
-    ),
-  )
 
 export const isEmpty = (content: Bytes): Bool => isLength(content, 0)
 

@@ -1,7 +1,18 @@
-import type { PByteString, PInt } from '@harmoniclabs/plu-ts'
-import { blake2b256 as hashOf } from '@ratatosk/ledger'
-import { bytes, divideInteger, equalsInteger, fail, integer, sliceByteString } from '../core/builtins.js'
-import { type Bytes, bind, choose, define, defineOf, type Int, scope } from '../core/term.js'
+import type { PBool, PByteString, PInt } from '@harmoniclabs/plu-ts'
+import { emptySubtrees } from '../../datum/deletion-proof.js'
+import {
+  addInteger,
+  appendByteString,
+  bytes,
+  divideInteger,
+  equalsByteString,
+  equalsInteger,
+  fail,
+  integer,
+  lessThanInteger,
+  sliceByteString,
+} from '../core/builtins.js'
+import { type Bytes, bind, choose, define, defineOf, hoisted, type Int, scope } from '../core/term.js'
 import { combine, isEven } from './nibbles.js'
 
 /*
@@ -11,18 +22,12 @@ import { combine, isEven } from './nibbles.js'
 const levels = 4
 const hashBytes = 32
 
-const noHash = new Uint8Array(hashBytes)
+const noChild = hoisted(bytes(new Uint8Array(hashBytes)))
+const empties = emptySubtrees.map((hash, level) => (level === 0 ? noChild : hoisted(bytes(hash))))
 
-/** The hash of a subtree without children, by level. */
-const emptyAt: readonly Uint8Array[] = Array.from({ length: levels }, (_, level) => {
-  let hash: Uint8Array = noHash
-  for (let i = 0; i < level; i++) hash = hashOf(Buffer.concat([hash, hash]))
-  return hash
-})
+export const emptyHash = (): Bytes => noChild
 
-export const emptyHash = (): Bytes => bytes(noHash)
-
-const emptySubtree = (level: number): Bytes => bytes(emptyAt[level] ?? noHash)
+const emptySubtree = (level: number): Bytes => empties[level] ?? noChild
 
 /** Length in bytes of the children of a branch. */
 export const childrenLength = 16 * hashBytes
@@ -40,6 +45,22 @@ const half = (value: Int): Int => divideInteger(value, integer(2))
 const parent = (place: Int, node: Bytes, sibling: Bytes): Bytes =>
   choose(isEven(place), combine(node, sibling), combine(sibling, node))
 
+/** Whether two of the four siblings of a child, highest level first, have children. */
+export const hasTwo = define<PByteString, PBool>((siblings) =>
+  lessThanInteger(
+    integer(1),
+    empties
+      .map((empty, level) => {
+        const sibling = siblingAt(siblings, level)
+        return choose(equalsByteString(sibling, empty), integer(0), integer(1))
+      })
+      .reduce(addInteger),
+  ),
+)
+
+const siblingAt = (siblings: Bytes, level: number): Bytes =>
+  sliceByteString(integer((levels - 1 - level) * hashBytes), integer(hashBytes), siblings)
+
 /** The root over a child, from its siblings: those of the highest level come first. */
 export const rootAbove = defineOf<[PInt, PByteString, PByteString], PByteString>(
   3,
@@ -48,11 +69,30 @@ export const rootAbove = defineOf<[PInt, PByteString, PByteString], PByteString>
 
 function rootAboveFrom(place: Int, child: Bytes, siblings: Bytes, level: number): Bytes {
   if (level === levels) return child
-  const sibling = sliceByteString(integer((levels - 1 - level) * hashBytes), integer(hashBytes), siblings)
+  const sibling = siblingAt(siblings, level)
   return scope(function* () {
     const here = yield* bind(parent(place, child, sibling))
     const above = yield* bind(half(place))
     return rootAboveFrom(above, here, siblings, level + 1)
+  })
+}
+
+/** The roots over a child, and over another in its place, one behind the other. Siblings as above. */
+export const rootsAbove = defineOf<[PInt, PByteString, PByteString, PByteString], PByteString>(
+  4,
+  (place, child, other, siblings) => rootsAboveFrom(place, child, other, siblings, 0),
+)
+
+function rootsAboveFrom(place: Int, child: Bytes, other: Bytes, siblings: Bytes, level: number): Bytes {
+  if (level === levels) return appendByteString(child, other)
+  return scope(function* () {
+    const sibling = yield* bind(siblingAt(siblings, level))
+    const isLeft = yield* bind(isEven(place))
+    const over = (node: Bytes) => choose(isLeft, combine(node, sibling), combine(sibling, node))
+    const here = yield* bind(over(child))
+    const there = yield* bind(over(other))
+    const above = yield* bind(half(place))
+    return rootsAboveFrom(above, here, there, siblings, level + 1)
   })
 }
 

@@ -49,7 +49,8 @@ import { combine, nibble, nibbles, suffix } from './nibbles.js'
 
 export const pathLength = 64
 export const hashBytes = 32
-const Step = { branch: 0, fork: 1 } as const
+/** Constructors of a step: any other is a leaf. */
+export const Step = { branch: 0, fork: 1 } as const
 
 /** The root of the map in which `key` has `value`; with the proof of an absent key, after its insertion. */
 export const rootIncluding = (key: Bytes, value: Bytes, proof: List): Bytes =>
@@ -126,8 +127,8 @@ export function fold(
   return call(below(proof), depth)
 }
 
-/** The position of a step: its prefix begins at nibble `cursor`, its children differ in nibble `fork`. */
-interface Branching {
+/** The place of a step: its prefix begins at nibble `cursor`, its children differ in nibble `fork`. */
+export interface Branching {
   readonly path: Bytes
   readonly cursor: Int
   readonly fork: Int
@@ -139,8 +140,8 @@ const branch = ({ path, cursor, fork }: Branching, child: Bytes, siblings: Bytes
 const pairOf = ({ path, cursor, fork }: Branching, child: Bytes, place: Int, neighbor: Bytes): Bytes =>
   combine(nibbles(path, cursor, fork), rootOfTwo(nibble(path, fork), child, place, neighbor))
 
-/** The only neighbour is a branch. */
-const forked = (around: Branching, child: Bytes, neighbor: List, alone: Bool): Bytes =>
+/** The only neighbour is a branch. @param alone whether it takes the place of the branch above it */
+export const forked = (around: Branching, child: Bytes, neighbor: List, alone: Bool): Bytes =>
   scope(function* () {
     const { path, cursor, fork } = around
     const place = yield* bind(unIData(at(neighbor, 0)))
@@ -159,8 +160,8 @@ const forked = (around: Branching, child: Bytes, neighbor: List, alone: Bool): B
     )
   })
 
-/** The only neighbour is a leaf, given by its full path. */
-const leaf = (around: Branching, child: Bytes, fields: List, alone: Bool): Bytes =>
+/** The only neighbour is a leaf, given by its full path. @param alone as above */
+export const leaf = (around: Branching, child: Bytes, fields: List, alone: Bool): Bytes =>
   scope(function* () {
     const { path, cursor, fork } = around
     const key = yield* bind(ofLength(unBData(at(fields, 1)), hashBytes))
@@ -181,7 +182,7 @@ const leaf = (around: Branching, child: Bytes, fields: List, alone: Bool): Bytes
     )
   })
 
-const natural = (value: Int): Int =>
+export const natural = (value: Int): Int =>
   scope(function* () {
     const number = yield* bind(value)
     return choose(lessThanEqualsInteger(integer(0), number), number, fail())

@@ -37,7 +37,7 @@ import { at, both, either, every, fieldsOf, hasShape, includes, isBytesOf, none,
 import { continuingOutputRules, outputRules } from '../core/output-rules.js'
 import type { RuleBook, Rules } from '../core/rules.js'
 import { countingAt, lastTurnOf, operatorInTurn, turnOf } from '../core/schedule.js'
-import { bind, choose, type Data, type Int, scope, type Unit } from '../core/term.js'
+import { type Bool, bind, choose, type Data, type Int, scope, type Unit } from '../core/term.js'
 import { emptyHash } from '../mpf/merkle.js'
 import {
   blockName,
@@ -47,6 +47,7 @@ import {
   isRoot,
   linkOf,
   type QueueContext,
+  type QueueParameters,
 } from './context.js'
 
 /** Appends a block: pays the last element back as output 0, linked to the new block, output 1. */
@@ -90,9 +91,9 @@ export const commit = (book: RuleBook, context: QueueContext): Unit =>
         isBytesOf(at(fields, Header.utxosRoot), rootLength),
         isBytesOf(at(fields, Header.transactionsRoot), rootLength),
       ),
-      'commit-no-events': both(
-        equalsData(at(fields, Header.depositsRoot), bData(emptyHash())),
-        equalsData(at(fields, Header.withdrawalsRoot), bData(emptyHash())),
+      'commit-event-roots': both(
+        isEventRoot(at(fields, Header.depositsRoot), parameters),
+        isEventRoot(at(fields, Header.withdrawalsRoot), parameters),
       ),
       'commit-block-version': equalsData(at(fields, Header.blockVersion), parameters.blockVersion),
       'commit-signed-by-operator': includes(signatoriesOf(transaction), at(fields, Header.operatorVkey)),
@@ -110,6 +111,10 @@ export const commit = (book: RuleBook, context: QueueContext): Unit =>
       }),
     })
   })
+
+/** Whether a root has the length of one; without a bridge, whether it is that of an empty map. */
+const isEventRoot = (root: Data, { bridge }: QueueParameters): Bool =>
+  choose(isBytesOf(bridge, 0), equalsData(root, bData(emptyHash())), isBytesOf(root, rootLength))
 
 /**
  * The validity interval lies in one turn, and so does the slot that includes the transaction. An operator who

@@ -30,6 +30,8 @@ export interface QueueParameters {
   readonly blockVersion: Data
   /** List of bytes: the policies whose tokens are verdicts. */
   readonly verdictPolicies: Data
+  /** Bytes: hash of the bridge's script; empty without a bridge. */
+  readonly bridge: Data
 }
 
 /** The facts that the rules of every queue action read. */

@@ -1,10 +1,11 @@
 import { headerFieldIndex as Header } from '@ratatosk/block'
-import { ConfirmedState } from '../../layout.js'
+import { ConfirmedState, settlementAda } from '../../layout.js'
 import {
   addInteger,
   bData,
   equalsByteString,
   equalsData,
+  equalsInteger,
   headList,
   integer,
   lessThanEqualsInteger,
@@ -16,6 +17,7 @@ import {
 import {
   keyCredential,
   lovelaceOf,
+  mintedQuantity,
   noTokens,
   oneToken,
   outputsOf,
@@ -23,15 +25,17 @@ import {
   tokenNameOf,
   validFromOf,
 } from '../core/context.js'
-import { at, both, constr, fieldsOf, none, some } from '../core/data.js'
+import { at, both, constr, either, fieldsOf, none, some } from '../core/data.js'
 import { continuingOutputRules, outputRules } from '../core/output-rules.js'
 import type { RuleBook } from '../core/rules.js'
 import { bind, choose, scope, type Unit } from '../core/term.js'
+import { emptyHash } from '../mpf/merkle.js'
 import { contentOf, elementDatum, hashInName, isRoot, linkOf, type QueueContext } from './context.js'
 
 /**
  * Merges the oldest block: spends the root and the block, burns the block's token, pays the root back as
- * output 0 with the block's state, and returns the block's ada to its operator as output 1.
+ * output 0 with the block's state, and returns the block's ada to its operator as output 1. If outputs leave
+ * layer 2 by the block, the bridge makes their settlement, which may take a part of this ada.
  */
 export const merge = (
   book: RuleBook,
@@ -48,6 +52,7 @@ export const merge = (
     const fields = yield* bind(fieldsOf(contentOf(block)))
     const outputs = yield* bind(outputsOf(transaction))
     const refund = yield* bind(at(outputs, 1))
+    const owesNothing = yield* bind(equalsData(at(fields, Header.withdrawalsRoot), bData(emptyHash())))
     const state = constr(
       0,
       hash,
@@ -69,6 +74,11 @@ export const merge = (
       ),
       'merge-oldest-block': equalsData(linkOf(root), some(hash)),
       'merge-burns-block-only': equalsData(minted, oneToken(policy, name, integer(-1))),
+      // The bridge's rules say what the settlement is.
+      'merge-settles': either(
+        owesNothing,
+        equalsInteger(mintedQuantity(transaction, parameters.bridge, hash), integer(1)),
+      ),
       'merge-mature': lessThanEqualsInteger(
         addInteger(unIData(at(fields, Header.endTime)), unIData(parameters.maturityWindow)),
         validFromOf(transaction),
@@ -85,6 +95,9 @@ export const merge = (
         // Names the block, so that no other contract can count this payment as its own.
         datum: hash,
       }),
-      'merge-refunds-ada': lessThanEqualsInteger(lovelaceOf(block), lovelaceOf(refund)),
+      'merge-refunds-ada': lessThanEqualsInteger(
+        lovelaceOf(block),
+        addInteger(lovelaceOf(refund), choose(owesNothing, integer(0), integer(settlementAda))),
+      ),
     })
   })

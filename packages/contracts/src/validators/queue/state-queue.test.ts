@@ -1,3 +1,4 @@
+import { mergeAndSettle } from '../../test/bridge/scenarios.js'
 import { judgeRules } from '../../test/judge-rules.js'
 import { queueBreaches } from '../../test/queue/breaches.js'
 import {
@@ -21,8 +22,11 @@ import {
   takeOverFirst,
   takeOverSecond,
 } from '../../test/queue/scenarios.js'
-import type { World } from '../../test/world.js'
+import { root, type World } from '../../test/world.js'
 
+/** Commits a block by which outputs enter and leave layer 2. */
+const commitEvents = (world: World) =>
+  commitFirst(world, { ...firstHeader, depositsRoot: root(5), withdrawalsRoot: root(6) })
 const deinitOneBlock = (world: World) => deinitBlocks(world, firstHeader)
 
 judgeRules(
@@ -33,10 +37,12 @@ judgeRules(
     deinitOneBlock,
     commitFirst,
     commitSecond,
+    commitEvents,
     takeOverFirst: (world) => takeOverFirst(world),
     takeOverSecond: (world) => takeOverSecond(world),
-    merge,
-    remove,
+    merge: (world) => merge(world),
+    mergeAndSettle,
+    remove: (world) => remove(world),
     removeLast,
     removeActive,
     removeRetired,

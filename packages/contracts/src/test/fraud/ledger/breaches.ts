@@ -4,16 +4,21 @@ import { type LedgerFraudProof, openOutput, openRecord, openTransaction, openUns
 import { leafHash } from '../../mpf/naive-map.js'
 import {
   blockOf,
+  bridgedBlock,
+  bridgedBlockOf,
   coin0,
   coin2,
   coin3,
+  deposited,
   eight,
   first,
   ghost,
   hexOf,
   hexOfPosition,
   honestBlock,
+  kept,
   keyOf,
+  left,
   outputRecord,
   outputsBefore,
   patch,
@@ -58,6 +63,19 @@ const deposit = blockOf(story, outputsBefore(), {
 
 const fullBlock = blockOf(story, outputsBefore(), {
   entries: (entries) => patch(entries, toHex(chunkKey(0)), 9, eight(1024n)),
+})
+
+/** The position before 2^63, which an output notes that leaves. */
+const farPosition = 2n ** 63n - 1n
+
+/** A block with a transaction at that position, which no honest block has. */
+const farBlock = bridgedBlockOf({
+  entries: (entries) => entries.set(toHex(eight(farPosition)), entries.get(hexOfPosition(2))!),
+})
+
+/** A block with a deposit that it does not note. */
+const unnotedDeposit = bridgedBlockOf({
+  deposits: (outputs) => outputs.set(hexOf(coin2), payment(2, 5_000_000n)),
 })
 
 /** A block whose outputs after it are one leaf at a path that no leaf can have, and its proof there. */
@@ -124,14 +142,32 @@ export const ledgerBreaches: readonly PolicyBreach<LedgerFraudProof>[] = [
     output: { record: record.record, proof: record.proof },
     maker: { absent: honest.map.proveAbsence(makerIn(record.record)) },
   }),
-  of('unspent-output-is-proven', 'the hash after the block is invented', {
+  of('output-hash-is-proven', 'the hash after the block is invented', {
     ...prove.wrongOutputsAfter(coin2)(honest),
     after: { ...openUnspent(honest.after, keyOf(coin2)), hash: new Uint8Array(32) },
   }),
-  of('unspent-output-is-proven', 'what is unspent after the block is shown of before', {
+  of('output-hash-is-proven', 'what is unspent after the block is shown of before', {
     ...prove.wrongOutputsAfter(coin0)(honest),
     after: openUnspent(honest.before, keyOf(coin0)),
   }),
+  of(
+    'output-hash-is-proven',
+    'what was deposited is shown of the outputs before',
+    {
+      ...prove.strayFromBefore(kept)(bridgedBlock),
+      deposits: openUnspent(bridgedBlock.before, keyOf(kept)),
+    },
+    bridgedBlock,
+  ),
+  of(
+    'output-hash-is-proven',
+    'what is owed is shown of the outputs after',
+    {
+      ...prove.spentWithoutInput(left, 'left')(bridgedBlock),
+      spender: { withdrawals: openUnspent(bridgedBlock.after, keyOf(left)) },
+    },
+    bridgedBlock,
+  ),
   of(
     'input-is-spent-elsewhere',
     'the transaction spends its input',
@@ -144,6 +180,32 @@ export const ledgerBreaches: readonly PolicyBreach<LedgerFraudProof>[] = [
   ),
   of('spender-lacks-input', 'the spender has the input', prove.spentWithoutInput(made, 1)(honest)),
   of('spender-is-missing', 'the spender is there', prove.spentWithoutInput(made, 'absent')(honest)),
+  of(
+    'output-stays',
+    'what leaves has no spender',
+    {
+      ...prove.spentWithoutInput(left, 'absent')(bridgedBlock),
+      spender: { absent: bridgedBlock.map.proveAbsence(eight(farPosition)) },
+    },
+    bridgedBlock,
+  ),
+  of(
+    'output-stays',
+    'what leaves is not spent by the last transaction of all',
+    {
+      ...prove.spentWithoutInput(left, 'left')(farBlock),
+      spender: { ...openRecord(farBlock, farPosition), body: third.body },
+    },
+    farBlock,
+  ),
+  of('output-leaves', 'a transaction spends the output', prove.spentWithoutInput(made, 'left')(honest)),
+  of('output-leaves', 'the output is unspent', prove.spentWithoutInput(unspent, 'left')(honest)),
+  of(
+    'output-is-not-owed',
+    'layer 1 owes the output',
+    prove.spentWithoutInput(left, 'left')(bridgedBlock),
+    bridgedBlock,
+  ),
   of('output-is-in-body', 'the transaction has fewer outputs', {
     fraud: 'outputNotNoted',
     transaction,
@@ -184,9 +246,27 @@ export const ledgerBreaches: readonly PolicyBreach<LedgerFraudProof>[] = [
     'the maker has the output',
     prove.inventedOutput(made, (block) => ({ transaction: openTransaction(block, 0), index: 0 }))(honest),
   ),
-  of('output-is-noted', 'the block does not note the output', prove.spentThatNeverWas(coin2)(honest)),
-  of('output-is-from-before', 'the block makes the output', prove.spentThatNeverWas(made)(honest)),
-  of('output-was-not-there', 'the output was there', prove.spentThatNeverWas(coin0)(honest)),
+  of(
+    'output-is-noted',
+    'the block does not note the output',
+    prove.strayFromBefore(coin2)(unnotedDeposit),
+    unnotedDeposit,
+  ),
+  of('output-is-from-before', 'the block makes the output', prove.strayFromBefore(made)(honest)),
+  of(
+    'output-is-from-before',
+    'the block makes it, and it is unspent',
+    prove.strayFromBefore(unspent)(honest),
+  ),
+  ...[deposited, kept].map((key) =>
+    of(
+      'output-was-not-deposited',
+      `${hexOf(key).slice(6, 10)} was deposited`,
+      prove.strayFromBefore(key)(bridgedBlock),
+      bridgedBlock,
+    ),
+  ),
+  of('output-was-not-there', 'the output was there', prove.strayFromBefore(coin0)(honest)),
   of('output-is-spent', 'the output is unspent', prove.spentBeforeMade(unspent)(honest)),
   of('output-is-spent-before-made', 'the output is made first', prove.spentBeforeMade(made)(honest)),
   leafAt('the path has 31 bytes', new Uint8Array(31).fill(0xaa)),
@@ -222,6 +302,12 @@ export const ledgerBreaches: readonly PolicyBreach<LedgerFraudProof>[] = [
     'the reference input is from before the block',
     prove.referenceInputMissing(1, 1, coin2)(honest),
   ),
+  of(
+    'reference-input-is-missing',
+    'the reference input is a deposit',
+    prove.referenceInputMissing(3, 0, kept)(bridgedBlock),
+    bridgedBlock,
+  ),
   of('position-is-missing', 'there is a transaction', {
     fraud: 'gapInTransactions',
     position: 0,
@@ -250,6 +336,18 @@ export const ledgerBreaches: readonly PolicyBreach<LedgerFraudProof>[] = [
     prove.strangeEntry(keyOf(unspent))(honest),
   ),
   of('entry-is-strange', 'the entry is of an output that is spent', prove.strangeEntry(keyOf(coin0))(honest)),
+  of(
+    'entry-is-strange',
+    'the entry is of a deposit that is kept',
+    prove.strangeEntry(keyOf(kept))(bridgedBlock),
+    bridgedBlock,
+  ),
+  of(
+    'entry-is-strange',
+    'the entry is of an output that leaves',
+    prove.strangeEntry(keyOf(left))(bridgedBlock),
+    bridgedBlock,
+  ),
   of('fees-before-are-those-before', 'a transaction is left out', {
     fraud: 'wrongFees',
     transaction: openTransaction(honest, 2),

@@ -1,7 +1,7 @@
 import { chunkKey, encodeChunkRecord } from '@ratatosk/block'
 import { CborWriter, concatBytes, fromHex, toHex } from '@ratatosk/cbor'
 import { encodeLedgerFraudProof, type LedgerFraudProof, openTransaction } from '@ratatosk/fraud'
-import { blake2b256 } from '@ratatosk/ledger'
+import { blake2b256, type OutputReference } from '@ratatosk/ledger'
 import { ledgerFraudScript } from '../../../fraud/scripts.js'
 import { operator } from '../../world.js'
 import {
@@ -13,6 +13,7 @@ import {
   first,
   hexOf,
   hexOfPosition,
+  left,
   outputOf,
   outputRecord,
   outputsBefore,
@@ -79,6 +80,11 @@ const flaws = [
   tooShort(3, 2),
 ]
 
+/** Deposits or withdrawals as of a full block, among which one is missing. */
+function fillEvents(outputs: Map<string, Uint8Array>, absent: OutputReference): void {
+  for (const key of fillers(1000, [hexOf(absent)])) outputs.set(key, payment(1, 2_000_000n))
+}
+
 /** A block that lies about everything at once. */
 function manyLies() {
   const outputs = outputsBefore()
@@ -95,6 +101,7 @@ function manyLies() {
       patch(entries, hexOf(made), 8, eight(1n))
       patch(entries, hexOf(unspent), 8, concatBytes(eight(1n), new Uint8Array(32)))
       entries.set(hexOf(beyond), outputRecord(1n, 0n, payment(1, 1n)))
+      entries.set(hexOf(left), outputRecord(1n, 2n ** 63n, payment(1, 1n)))
       entries.set(hexOfPosition(5), entries.get(hexOfPosition(2))!)
       patch(entries, hexOfPosition(1), 65, blake2b256(hashes()))
       patch(entries, hexOfPosition(1), 105, Uint8Array.of(0, 0, 255, 255))
@@ -108,6 +115,8 @@ function manyLies() {
       entries.set(toHex(strangeKey), fromHex('00'))
     },
     after: (after) => after.delete(hexOf(coin2)),
+    deposits: (outputs) => fillEvents(outputs, coin1),
+    withdrawals: (outputs) => fillEvents(outputs, left),
     chunks: chunksTold.map(({ bytes }) => bytes),
     header: { operatorVkey: operator.hash },
   })
@@ -121,7 +130,8 @@ export function proveManyLies(): ProvenLie[] {
     prove.spentWithoutInput(coin0, 2)(block),
     prove.outputNotNoted(0, 1)(block),
     prove.inventedOutput(beyond, (of) => ({ transaction: openTransaction(of, 0), index: 7 }))(block),
-    prove.spentThatNeverWas(coin1)(block),
+    prove.spentWithoutInput(left, 'left')(block),
+    prove.strayFromBefore(coin1)(block),
     prove.spentBeforeMade(made)(block),
     prove.wrongOutputsAfter(coin2)(block),
     prove.wrongResolved(0, outputOf(first, 0), hashes())(block),
@@ -139,6 +149,8 @@ export function proveManyLies(): ProvenLie[] {
   const script = ledgerFraudScript()
   const ofReference = '`wrongResolved`, a reference input'
   const nameOf = (proof: LedgerFraudProof): string => {
+    if (proof.fraud === 'spentWithoutInput' && 'withdrawals' in proof.spender)
+      return '`spentWithoutInput`, what leaves'
     if (proof.fraud === 'wrongChunk') return `\`wrongChunk\`, \`${proof.flaw.flaw}\``
     return proof.fraud === 'wrongResolved' && proof.index > 0 ? ofReference : `\`${proof.fraud}\``
   }

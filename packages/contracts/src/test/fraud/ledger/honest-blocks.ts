@@ -1,21 +1,27 @@
-import { partsOf, transactionKey } from '@ratatosk/block'
+import { isLeaving, partsOf, transactionKey } from '@ratatosk/block'
 import { concatBytes, fromHex, toHex } from '@ratatosk/cbor'
 import { type LedgerFraudProof, openOutput, openRecord, openTransaction, openUnspent } from '@ratatosk/fraud'
 import { blake2b256, encodeOutputReference, type OutputReference } from '@ratatosk/ledger'
 import {
   blockOf,
+  bridge,
   type Drafted,
   draft,
   type Entries,
+  eight,
   ghost,
   hexOf,
+  leaving,
   payment,
   type TestBlock,
 } from '../blocks.js'
 import type { Draw } from '../draw.js'
 import { chunkProofsOf } from './chunk-statements.js'
 
-/** A block as an honest operator builds it, at random: every input is unspent when its transaction comes. */
+/**
+ * A block as an honest operator builds it, at random: every input is unspent when its transaction comes. Some
+ * inputs are deposits, and some outputs leave.
+ */
 export function honestBlockOf(draw: Draw): TestBlock {
   const before: Entries = new Map()
   const unspent: OutputReference[] = []
@@ -27,6 +33,11 @@ export function honestBlockOf(draw: Draw): TestBlock {
     before.set(hexOf(reference), payment(i, BigInt(draw(2 ** 30))))
     unspent.push(reference)
   }
+  const deposits = Array.from({ length: draw(4) }, (_, i) => ({
+    id: new Uint8Array(32).fill(201 + i),
+    output: payment(i, BigInt(draw(2 ** 30))),
+  }))
+  for (const { id } of deposits) unspent.push({ transactionId: id, index: 0 })
   const taken = (count: number) =>
     Array.from({ length: Math.min(count, unspent.length) }, () => unspent.splice(draw(unspent.length), 1)[0]!)
   const transactions: Drafted[] = []
@@ -38,7 +49,9 @@ export function honestBlockOf(draw: Draw): TestBlock {
         (reference) => [hexOf(reference), reference],
       ),
     )
-    const outputs = Array.from({ length: 1 + draw(4) }, () => payment(draw(200), BigInt(draw(2 ** 30))))
+    const outputs = Array.from({ length: 1 + draw(4) }, () =>
+      draw(6) === 5 ? leaving(BigInt(draw(2 ** 30))) : payment(draw(200), BigInt(draw(2 ** 30))),
+    )
     const referenceInputs = [...read.values()]
     const made = draft({
       inputs,
@@ -48,11 +61,14 @@ export function honestBlockOf(draw: Draw): TestBlock {
       indefinite: draw(3) === 2,
     })
     transactions.push(made)
-    unspent.push(...outputs.map((_, index) => ({ transactionId: made.id, index })))
+    const staying = outputs.flatMap((output, index) => (isLeaving(output, bridge) ? [] : [index]))
+    unspent.push(...staying.map((index) => ({ transactionId: made.id, index })))
   }
   return blockOf(
     transactions.map(({ cbor }) => cbor),
     before,
+    {},
+    { deposits, bridge },
   )
 }
 
@@ -110,14 +126,22 @@ export function* proofsOf(block: TestBlock): Generator<LedgerFraudProof, void> {
       yield { fraud: 'gapInTransactions', position: missing, absent: absent(missing), later: transaction }
     }
   }
+  // Where a transaction would be that spends what has left.
+  const farAbsent = map.proveAbsence(eight(2n ** 63n - 1n))
   const keys = new Set([...entries.keys(), ...[...block.outputsBefore.keys()].slice(0, 4), hexOf(ghost)])
   for (const key of [...keys].map(fromHex)) {
     const output = openOutput(block, key)
     const [before, after] = [openUnspent(block.before, key), openUnspent(block.after, key)]
+    const [deposits, withdrawals] = [
+      openUnspent(block.events.deposits, key),
+      openUnspent(block.events.withdrawals, key),
+    ]
     const value = entries.get(toHex(key))
     if (value !== undefined) yield { fraud: 'strangeEntry', key, value, proof: map.prove(key) }
     else yield { fraud: 'strangeEntry', key, value: new Uint8Array(), proof: map.proveAbsence(key) }
-    yield { fraud: 'spentThatNeverWas', key, output, before }
+    yield { fraud: 'strayFromBefore', key, output, before, deposits }
+    yield { fraud: 'spentWithoutInput', key, output, spender: { withdrawals } }
+    yield { fraud: 'spentWithoutInput', key, output, spender: { absent: farAbsent } }
     yield { fraud: 'spentBeforeMade', key, output }
     yield { fraud: 'wrongOutputsAfter', path: blake2b256(key), output, before, after }
     yield { fraud: 'spentWithoutInput', key, output, spender: { absent: absent(transactions.length) } }

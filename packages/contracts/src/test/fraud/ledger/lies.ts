@@ -10,17 +10,22 @@ import { type LedgerFraudProof, openRecord, openTransaction } from '@ratatosk/fr
 import { blake2b256, type OutputReference } from '@ratatosk/ledger'
 import {
   blockOf,
+  bridgedBlockOf,
   coin0,
   coin2,
   coin3,
   coin4,
+  deposited,
   draft,
   eight,
   first,
   ghost,
   hexOf,
   hexOfPosition,
+  kept,
   keyOf,
+  leaving,
+  left,
   outputOf,
   outputRecord,
   outputsBefore,
@@ -43,9 +48,9 @@ import {
   referenceInputMissing,
   secondHashes,
   spentBeforeMade,
-  spentThatNeverWas,
   spentWithoutInput,
   strangeEntry,
+  strayFromBefore,
   unspent,
   wrongFees,
   wrongOutputsAfter,
@@ -85,8 +90,10 @@ const transactionRecord = encodeTransactionRecord(deriveBlock(story, () => undef
 /** The block in another order: what the second spends, the first makes later. */
 const reordered = blockOf([second.cbor, first.cbor, third.cbor], outputsBefore())
 
-const reader = (reference: OutputReference) =>
-  draft({ inputs: [coin4], referenceInputs: [reference], outputs: [payment(70, 4_999_999n)], fee: 1n })
+const coin5: OutputReference = { ...coin4, index: 32 }
+
+const reader = (reference: OutputReference, input = coin4) =>
+  draft({ inputs: [input], referenceInputs: [reference], outputs: [payment(70, 4_999_999n)], fee: 1n })
 
 /** The proofs of the story's honest block have the same shapes. */
 export const ledgerLies: readonly LedgerLie[] = [
@@ -110,6 +117,12 @@ export const ledgerLies: readonly LedgerLie[] = [
     false,
   ),
   lie(
+    'a transaction spends what has left',
+    bridgedBlockOf({}, draft({ inputs: [coin5, left], outputs: [payment(9, 9n)], fee: 1n }).cbor),
+    inputSpentElsewhere(4, 1, left),
+    false,
+  ),
+  lie(
     'an output is noted as spent by a transaction that does not spend it',
     lying((entries) => patch(entries, hexOf(unspent), 8, eight(2n))),
     spentWithoutInput(unspent, 1),
@@ -119,15 +132,28 @@ export const ledgerLies: readonly LedgerLie[] = [
     lying((entries) => patch(entries, hexOf(unspent), 8, eight(9n))),
     spentWithoutInput(unspent, 'absent'),
   ),
-  ...[2n ** 63n, 2n ** 64n - 1n].map((number) =>
-    lie(
-      `an output is noted as spent by number ${number}`,
-      lying((entries) => patch(entries, hexOf(unspent), 8, eight(number))),
-      (block) => ({
-        ...spentWithoutInput(unspent, 'absent')(block),
-        spender: { absent: block.map.proveAbsence(eight(number - 1n)) },
-      }),
-    ),
+  lie(
+    'an output is noted as spent by the last number',
+    lying((entries) => patch(entries, hexOf(unspent), 8, eight(2n ** 64n - 1n))),
+    (block) => ({
+      ...spentWithoutInput(unspent, 'absent')(block),
+      spender: { absent: block.map.proveAbsence(eight(2n ** 64n - 2n)) },
+    }),
+  ),
+  lie(
+    'an output is noted as one that leaves, without a bridge',
+    lying((entries) => patch(entries, hexOf(unspent), 8, eight(2n ** 63n))),
+    spentWithoutInput(unspent, 'left'),
+  ),
+  lie(
+    'an output that leaves is not owed',
+    bridgedBlockOf({ withdrawals: (outputs) => outputs.delete(hexOf(left)) }),
+    spentWithoutInput(left, 'left'),
+  ),
+  lie(
+    'another output is owed than leaves',
+    bridgedBlockOf({ withdrawals: (outputs) => outputs.set(hexOf(left), leaving(1n)) }),
+    spentWithoutInput(left, 'left'),
   ),
   lie(
     'an output is not noted',
@@ -162,13 +188,48 @@ export const ledgerLies: readonly LedgerLie[] = [
   lie(
     'an input never was',
     blockOf([...story, draft({ inputs: [ghost], outputs: [payment(9, 9n)], fee: 1n }).cbor], outputsBefore()),
-    spentThatNeverWas(ghost),
+    strayFromBefore(ghost),
   ),
   lie(
     'an output from before is noted with another hash',
     lying((entries) => patch(entries, hexOf(coin0), 16, new Uint8Array(32))),
-    spentThatNeverWas(coin0),
+    strayFromBefore(coin0),
   ),
+  lie(
+    'an output is noted that no transaction makes or spends',
+    withRecord(keyOf(coin2), outputRecord(0n, 0n, payment(2, 5_000_000n))),
+    strayFromBefore(coin2),
+    false,
+  ),
+  lie(
+    'an output is noted that never was, and that no transaction makes or spends',
+    withRecord(keyOf(ghost), outputRecord(0n, 0n, payment(9, 9n))),
+    strayFromBefore(ghost),
+    false,
+  ),
+  ...(
+    [
+      [
+        'is not in the map of deposits',
+        (outputs: Map<string, Uint8Array>, key: string) => outputs.delete(key),
+      ],
+      [
+        'is another output in the map of deposits',
+        (outputs: Map<string, Uint8Array>, key: string) => outputs.set(key, payment(9, 9n)),
+      ],
+    ] as const
+  ).flatMap(([what, edit]) => [
+    lie(
+      `a deposit that is spent ${what}`,
+      bridgedBlockOf({ deposits: (outputs) => edit(outputs, hexOf(deposited)) }),
+      strayFromBefore(deposited),
+    ),
+    lie(
+      `a deposit that is kept ${what}`,
+      bridgedBlockOf({ deposits: (outputs) => edit(outputs, hexOf(kept)) }),
+      strayFromBefore(kept),
+    ),
+  ]),
   lie('an output is spent before it is made', reordered, spentBeforeMade(made)),
   lie(
     'an unspent output is missing after the block',
@@ -233,6 +294,12 @@ export const ledgerLies: readonly LedgerLie[] = [
     referenceInputMissing(3, 0, made),
     false,
   ),
+  lie(
+    'a reference input leaves',
+    bridgedBlockOf({}, reader(left, coin5).cbor),
+    referenceInputMissing(4, 0, left),
+    false,
+  ),
   lie('a reference input is made later', reordered, (block) =>
     block === reordered
       ? referenceInputMissing(0, 0, unspent)(block)
@@ -264,7 +331,6 @@ export const ledgerLies: readonly LedgerLie[] = [
   ...[0, 1, 3].map((kind) =>
     strange(`a record is of kind ${kind}`, transactionKey(0), transactionRecord.with(0, kind), true),
   ),
-  strange('an output has neither maker nor spender', keyOf(coin2), outputRecord(0n, 0n, payment(2, 1n))),
   strange('the record of an output has 64 bytes', keyOf(unspent), new Uint8Array(64), true),
   strange('the key of an output is no reference', keyOf(ghost).with(0, 0x83), record),
   strange(

@@ -100,7 +100,7 @@ export const ledgerFraudNotes: readonly RuleNote[] = [
   ),
   note(
     'header-is-provable',
-    'the header’s block version is 3',
+    'the header’s block version is 4',
     'a verdict about a header whose transactions root is not that of a transactions map',
   ),
   note(
@@ -129,9 +129,9 @@ export const ledgerFraudNotes: readonly RuleNote[] = [
     'reading the record of a transaction as that of an output',
   ),
   note(
-    'unspent-output-is-proven',
-    'the header’s map of unspent outputs, before or after the block, has the hash under the reference, ' +
-      'or lacks it if no hash is given',
+    'output-hash-is-proven',
+    'the header’s map of unspent outputs, before or after the block, of deposits or of withdrawals has the ' +
+      'hash under the reference, or lacks it if no hash is given',
     `an honest operator: ${proven} an invented output or a false absence`,
   ),
   note(
@@ -153,6 +153,21 @@ export const ledgerFraudNotes: readonly RuleNote[] = [
     'spender-is-missing',
     'the transactions map lacks the position of the spender; an unspent output has none and fails',
     'proofs of an output whose spender is in the block',
+  ),
+  note(
+    'output-stays',
+    'the record does not say that the output leaves layer 2',
+    'proofs of an output that leaves, and has no spender',
+  ),
+  note(
+    'output-leaves',
+    'the record says that the output leaves layer 2',
+    'proofs of an output that has a spender, or is unspent',
+  ),
+  note(
+    'output-is-not-owed',
+    'the map of withdrawals lacks the output’s hash',
+    'proofs of an output that layer 1 owes',
   ),
   note(
     'output-is-in-body',
@@ -205,8 +220,14 @@ export const ledgerFraudNotes: readonly RuleNote[] = [
     'proofs of outputs that the block makes: they are not unspent before it',
   ),
   note(
+    'output-was-not-deposited',
+    'the map of deposits lacks the hash of the record',
+    'proofs of an output that a deposit has become',
+  ),
+  note(
     'output-was-not-there',
-    'the output’s hash before the block is not that of the record, or it was not unspent',
+    'the record has no spender, or the output’s hash before the block is not that of the record, or it was ' +
+      'not unspent',
     'proofs of an output that was there',
   ),
   note(
@@ -248,8 +269,8 @@ export const ledgerFraudNotes: readonly RuleNote[] = [
   ),
   note(
     'reference-input-is-missing',
-    'the output is made by the transaction or later, or spent before it or, without a record, was not ' +
-      'unspent before the block',
+    'the output is made by the transaction or later, spent before it, or leaves layer 2; or, without a ' +
+      'record, was not unspent before the block',
     'proofs of a reference input that is there',
   ),
   note(
@@ -271,7 +292,7 @@ export const ledgerFraudNotes: readonly RuleNote[] = [
     'entry-is-strange',
     'the key is neither 8 bytes with a transaction’s record (113 bytes, kind 2), nor 4 bytes with a ' +
       'chunk’s record (49 bytes, kind 3) that counts at most 1,024, nor a reference in its shortest form ' +
-      'with an output’s record (48 bytes) that has a maker or a spender',
+      'with an output’s record (48 bytes)',
     'proofs by the entries that every block has',
   ),
   note(

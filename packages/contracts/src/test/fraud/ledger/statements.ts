@@ -19,16 +19,21 @@ export const inputSpentElsewhere =
       output: openOutput(block, keyOf(key)),
     }) as const
 
-export const spentWithoutInput = (key: OutputReference, spender: number | 'absent') => (block: TestBlock) =>
-  ({
-    fraud: 'spentWithoutInput',
-    key: keyOf(key),
-    output: openOutput(block, keyOf(key)),
-    spender:
-      spender === 'absent'
-        ? { absent: block.map.proveAbsence(transactionKey(8)) }
-        : openTransaction(block, spender),
-  }) as const
+/** @param spender its position, `absent` for one that is not there, `left` for none */
+export const spentWithoutInput =
+  (key: OutputReference, spender: number | 'absent' | 'left') => (block: TestBlock) =>
+    ({
+      fraud: 'spentWithoutInput',
+      key: keyOf(key),
+      output: openOutput(block, keyOf(key)),
+      spender: spenderOf(block, keyOf(key), spender),
+    }) as const
+
+function spenderOf(block: TestBlock, key: Uint8Array, spender: number | 'absent' | 'left') {
+  if (spender === 'absent') return { absent: block.map.proveAbsence(transactionKey(8)) }
+  if (spender === 'left') return { withdrawals: openUnspent(block.events.withdrawals, key) }
+  return openTransaction(block, spender)
+}
 
 export const outputNotNoted = (position: number, index: number) => (block: TestBlock) =>
   ({
@@ -51,12 +56,13 @@ export const inventedOutput =
       maker: maker(block),
     }) as const
 
-export const spentThatNeverWas = (key: OutputReference) => (block: TestBlock) =>
+export const strayFromBefore = (key: OutputReference) => (block: TestBlock) =>
   ({
-    fraud: 'spentThatNeverWas',
+    fraud: 'strayFromBefore',
     key: keyOf(key),
     output: openOutput(block, keyOf(key)),
     before: openUnspent(block.before, keyOf(key)),
+    deposits: openUnspent(block.events.deposits, keyOf(key)),
   }) as const
 
 export const spentBeforeMade = (key: OutputReference) => (block: TestBlock) =>
@@ -136,7 +142,7 @@ export const prove = {
   spentWithoutInput,
   outputNotNoted,
   inventedOutput,
-  spentThatNeverWas,
+  strayFromBefore,
   spentBeforeMade,
   wrongOutputsAfter,
   wrongResolved,

@@ -7,7 +7,7 @@ const costs = worstCosts()
 
 /** Frauds about entries of maps: their proofs read no transaction, and cost the same for all. */
 const ofEntries = [
-  'spentThatNeverWas',
+  'strayFromBefore',
   'spentBeforeMade',
   'wrongOutputsAfter',
   'referenceInputMissing',

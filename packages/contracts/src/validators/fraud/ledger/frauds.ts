@@ -16,7 +16,7 @@ import {
   unIData,
   unListData,
 } from '../../core/builtins.js'
-import { at, both, branch, constructorOf, either, every, fieldsOf, not } from '../../core/data.js'
+import { at, both, branch, constructorOf, either, fieldsOf, not } from '../../core/data.js'
 import { bind, choose, scope } from '../../core/term.js'
 import { isPath } from '../../mpf/proof.js'
 import { argumentAt, elementAt, fieldAt } from '../cbor/read.js'
@@ -32,7 +32,6 @@ import {
   idOf,
   isChunkRecord,
   isEmpty,
-  isMadeOrSpent,
   isOutputRecord,
   isTransactionRecord,
   joinedBytes,
@@ -49,8 +48,8 @@ import {
   inputSpentElsewhere,
   referenceInputMissing,
   spentBeforeMade,
-  spentThatNeverWas,
   spentWithoutInput,
+  strayFromBefore,
   wrongResolved,
   wrongResolvedHash,
 } from './resolved-frauds.js'
@@ -164,11 +163,11 @@ const wrongOutputsAfter: FraudCheck = (book, block, fields) =>
   scope(function* () {
     const path = yield* bind(unBData(at(fields, 0)))
     const output = yield* bind(block.outputAt(path, at(fields, 1)))
-    const after = yield* bind(block.unspentAt('after', path, at(fields, 3)))
+    const after = yield* bind(block.hashAt('after', path, at(fields, 3)))
     const expected = yield* bind(
       choose(
         isEmpty(output),
-        block.unspentAt('before', path, at(fields, 2)),
+        block.hashAt('before', path, at(fields, 2)),
         choose(equalsInteger(spentOf(output), integer(0)), outputHashOf(output), bytes(new Uint8Array())),
       ),
     )
@@ -194,8 +193,7 @@ const gapInTransactions: FraudCheck = (book, block, fields) =>
 
 /**
  * No valid block has an entry of the transactions map: it is neither a transaction's, nor a chunk's that
- * counts at most 1,024, nor that of an output that is made or spent. `[key, value, proof]`: key and value in
- * parts as supplied
+ * counts at most 1,024, nor that of an output. `[key, value, proof]`: key and value in parts as supplied
  */
 const strangeEntry: FraudCheck = (book, block, fields) =>
   scope(function* () {
@@ -210,7 +208,7 @@ const strangeEntry: FraudCheck = (book, block, fields) =>
           choose(
             equalsInteger(lengthOfByteString(key), integer(chunkKeyLength)),
             isChunkRecord(value),
-            every(isReference(key), isOutputRecord(value), isMadeOrSpent(value)),
+            both(isReference(key), isOutputRecord(value)),
           ),
         ),
       ),
@@ -245,7 +243,7 @@ export const ledgerFrauds: Frauds<LedgerBlock> = {
     [LedgerFraud.spentWithoutInput, spentWithoutInput],
     [LedgerFraud.outputNotNoted, outputNotNoted],
     [LedgerFraud.inventedOutput, inventedOutput],
-    [LedgerFraud.spentThatNeverWas, spentThatNeverWas],
+    [LedgerFraud.strayFromBefore, strayFromBefore],
     [LedgerFraud.spentBeforeMade, spentBeforeMade],
     [LedgerFraud.wrongOutputsAfter, wrongOutputsAfter],
     [LedgerFraud.wrongResolved, wrongResolved],

@@ -2,6 +2,7 @@ import type { PByteString, PData, PLam, PList } from '@harmoniclabs/plu-ts'
 import {
   appendByteString,
   blake2b256,
+  boolean,
   bytes,
   equalsByteString,
   equalsInteger,
@@ -20,7 +21,7 @@ import {
   unIData,
   unListData,
 } from '../../core/builtins.js'
-import { at, both, either, fieldsOf, not } from '../../core/data.js'
+import { at, both, branch, constructorOf, either, fieldsOf, not } from '../../core/data.js'
 import {
   type Bytes,
   bind,
@@ -44,10 +45,11 @@ import {
   referenceCount,
   referencesIn,
 } from '../cbor/references.js'
-import { type Accused, isGiven, positionOf, recordOf } from '../openings.js'
+import { type Accused, positionOf, recordOf } from '../openings.js'
 import type { FraudCheck as Check } from '../policy.js'
 import {
   createdOf,
+  hasLeft,
   isEmpty,
   next,
   outputHashOf,
@@ -67,7 +69,7 @@ type FraudCheck = Check<Accused>
 const hashUnder = (block: Accused, key: Bytes, noted: Data, before: Data): Bytes =>
   scope(function* () {
     const output = yield* bind(block.outputIn(key, noted))
-    return choose(isEmpty(output), block.unspent('before', key, before), outputHashOf(output))
+    return choose(isEmpty(output), block.hashIn('before', key, before), outputHashOf(output))
   })
 
 /**
@@ -172,40 +174,76 @@ export const inputSpentElsewhere: FraudCheck = (book, block, fields) =>
     })
   })
 
-/** The noted spender of an output is not in the block or lacks such an input. `[key, output, spender]` */
+/**
+ * The noted spender of an output is not in the block or lacks such an input, or the output leaves layer 2 and
+ * layer 1 does not owe it. `[key, output, spender]`: `Known [transaction]`, `Absent [proof]` or
+ * `Left [withdrawals]`
+ */
 export const spentWithoutInput: FraudCheck = (book, block, fields) =>
   scope(function* () {
     const key = yield* bind(unBData(at(fields, 0)))
-    const spent = yield* bind(spentOf(block.outputIn(key, at(fields, 1))))
+    const output = yield* bind(block.outputIn(key, at(fields, 1)))
+    const spent = yield* bind(spentOf(output))
     const spender = yield* bind(at(fields, 2))
     const shown = yield* bind(at(fieldsOf(spender), 0))
-    return choose(
-      isGiven(spender),
-      scope(function* () {
-        const opening = yield* bind(unListData(shown))
-        const body = yield* bind(block.bodyIn(opening))
-        return book.enforce({
-          'spender-is-noted': equalsInteger(spent, next(positionOf(opening))),
-          'spender-lacks-input': not(hasReference(body, referencesIn(body, BodyField.inputs), key)),
-        })
-      }),
-      // There is no position before the first, so an unspent output fails.
-      book.enforce({
-        'spender-is-missing': block.lacks(positionKey(previous(spent)), shown),
-      }),
+    const stays = not(hasLeft(spent))
+    return branch(
+      constructorOf(spender),
+      [
+        0,
+        scope(function* () {
+          const opening = yield* bind(unListData(shown))
+          const body = yield* bind(block.bodyIn(opening))
+          return book.enforce({
+            'output-stays': stays,
+            'spender-is-noted': equalsInteger(spent, next(positionOf(opening))),
+            'spender-lacks-input': not(hasReference(body, referencesIn(body, BodyField.inputs), key)),
+          })
+        }),
+      ],
+      [
+        1,
+        // There is no position before the first, so an unspent output fails.
+        book.enforce({
+          'output-stays': stays,
+          'spender-is-missing': block.lacks(positionKey(previous(spent)), shown),
+        }),
+      ],
+      [
+        2,
+        scope(function* () {
+          const owed = yield* bind(block.hashIn('withdrawals', key, shown))
+          return book.enforce({
+            'output-leaves': hasLeft(spent),
+            'output-is-not-owed': not(equalsByteString(owed, outputHashOf(output))),
+          })
+        }),
+      ],
     )
   })
 
-/** An output from before the block was not unspent then, or was another. `[key, output, before]` */
-export const spentThatNeverWas: FraudCheck = (book, block, fields) =>
+/**
+ * An output that no transaction of the block makes was not deposited, and is not spent, or was not unspent
+ * before the block. `[key, output, before, deposits]`; `before` is read if the output is spent
+ */
+export const strayFromBefore: FraudCheck = (book, block, fields) =>
   scope(function* () {
     const key = yield* bind(unBData(at(fields, 0)))
     const output = yield* bind(block.outputIn(key, at(fields, 1)))
-    const before = yield* bind(block.unspent('before', key, at(fields, 2)))
+    const hash = yield* bind(outputHashOf(output))
+    const deposited = yield* bind(block.hashIn('deposits', key, at(fields, 3)))
+    const wasThere = yield* bind(
+      choose(
+        equalsInteger(spentOf(output), integer(0)),
+        boolean(false),
+        equalsByteString(block.hashIn('before', key, at(fields, 2)), hash),
+      ),
+    )
     return book.enforce({
       'output-is-noted': not(isEmpty(output)),
       'output-is-from-before': equalsInteger(createdOf(output), integer(0)),
-      'output-was-not-there': not(equalsByteString(before, outputHashOf(output))),
+      'output-was-not-deposited': not(equalsByteString(deposited, hash)),
+      'output-was-not-there': not(wasThere),
     })
   })
 
@@ -221,8 +259,8 @@ export const spentBeforeMade: FraudCheck = (book, block, fields) =>
   })
 
 /**
- * Reference input `index` of a transaction is spent before it, made by or after it, or nowhere.
- * `[transaction, index, output, before]`
+ * Reference input `index` of a transaction is spent before it, made by or after it, or nowhere, or leaves
+ * layer 2. `[transaction, index, output, before]`
  */
 export const referenceInputMissing: FraudCheck = (book, block, fields) =>
   scope(function* () {
@@ -237,10 +275,13 @@ export const referenceInputMissing: FraudCheck = (book, block, fields) =>
     const missing = yield* bind(
       choose(
         isEmpty(output),
-        isEmpty(block.unspent('before', key, at(fields, 3))),
+        isEmpty(block.hashIn('before', key, at(fields, 3))),
         either(
           lessThanInteger(position, createdOf(output)),
-          both(lessThanInteger(integer(0), spent), lessThanEqualsInteger(spent, position)),
+          either(
+            hasLeft(spent),
+            both(lessThanInteger(integer(0), spent), lessThanEqualsInteger(spent, position)),
+          ),
         ),
       ),
     )
