@@ -284,6 +284,45 @@ describe('the decoder', () => {
   })
 })
 
+describe('deposits', () => {
+  const id = (byte: number) => new Uint8Array(32).fill(byte)
+  const deposits = [1, 2].map((byte) => ({ id: id(byte), output: new Uint8Array(60).fill(byte) }))
+  const body = { transactions: [], spent: [], produced: [], deposits }
+  const read = (bytes: Uint8Array, mayCredit?: boolean) => decodeBlockBody(bytes, undefined, mayCredit)
+
+  it('round-trip, also in pieces, where there is a bridge', async () => {
+    const bytes = encodeBlockBody(body)
+    expect(read(bytes, true)).toEqual(body)
+    const viewed = await readEncodedBody(cut(bytes, 7), undefined, true)
+    expect(viewed.deposits).toEqual(deposits)
+    const parts = await partsIn(cut(bytes, 11), unlimited)
+    expect(parts).toEqual(deposits.map((deposit) => ({ kind: 'deposit', ...deposit })))
+  })
+
+  it('may bring more outputs than transactions have room for', () => {
+    const produced = deposits.map((each) => ({
+      outref: encodeOutputReference({ transactionId: each.id, index: 0 }),
+      output: each.output,
+    }))
+    expect(read(encodeBlockBody({ ...body, produced }), true).produced).toEqual(produced)
+  })
+
+  it.each([
+    ['where there is no bridge', body, false],
+    ['in another order', { ...body, deposits: deposits.toReversed() }, true],
+    ['twice', { ...body, deposits: [deposits[0]!, deposits[0]!] }, true],
+    ['with an id of 31 bytes', { ...body, deposits: [{ ...deposits[0]!, id: new Uint8Array(31) }] }, true],
+  ])('are refused %s', (_, given, mayCredit) => {
+    expect(() => read(encodeBlockBody(given), mayCredit)).toThrow(BlockError)
+  })
+
+  it('are refused beyond 16,384 bytes', () => {
+    const output = new Uint8Array(16_385)
+    const bytes = encodeBlockBody({ ...body, deposits: [{ id: id(1), output }] })
+    expect(() => read(bytes, true)).toThrow(BlockError)
+  })
+})
+
 describe('the test vector of docs/block-body.md', () => {
   it('decodes and re-encodes to the same bytes', () => {
     const body = decodeBlockBody(vector('body'))

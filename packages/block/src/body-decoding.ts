@@ -1,6 +1,6 @@
 import { CborReader, CborWriter, compareBytes } from '@ratatosk/cbor'
 import { profileLimits } from '@ratatosk/ledger'
-import type { BlockBody, BlockDiff, BodyPart, ProducedOutput } from './body.js'
+import type { BlockBody, BlockDiff, BodyPart, Deposit, ProducedOutput } from './body.js'
 import { listCount } from './body-encoding.js'
 import { frameHeads, maxChunks, mostInParts } from './derivation/chunks.js'
 import { arrayHead, byteString, createFeed, type Grammar, keepingFeed, malformed, unsigned } from './feed.js'
@@ -27,14 +27,19 @@ const outrefPrefix = Uint8Array.of(0x82, 0x58, 0x20)
  */
 const smallest = { transaction: 47, input: 36, output: 33 }
 
+/** Bytes of the longest output that a deposit becomes: a layer-1 transaction of 16,384 holds its parts. */
+const longestDeposit = 16_384
+/** Bytes of the smallest deposit in a body. */
+const smallestDeposit = 70
+
 /**
  * Reads a body in its canonical encoding. The parts are views of the bytes.
  *
  * @throws {BlockError} `BLOCK_BODY_MALFORMED` on any other bytes; `BLOCK_BODY_TOO_LARGE`
  */
-export function decodeBlockBody(bytes: Uint8Array, maxBytes = maxBodyBytes): BlockBody {
+export function decodeBlockBody(bytes: Uint8Array, maxBytes = maxBodyBytes, mayCredit?: boolean): BlockBody {
   const { add, body } = collectParts()
-  const feed = createFeed(bodyGrammar(add, maxBytes), maxBytes)
+  const feed = createFeed(bodyGrammar(add, maxBytes, mayCredit), maxBytes)
   feed.push(bytes)
   feed.end()
   return body
@@ -45,19 +50,22 @@ export function collectParts(): { add(part: BodyPart): void; readonly body: Bloc
   const transactions: Uint8Array[] = []
   const spent: Uint8Array[] = []
   const produced: ProducedOutput[] = []
+  const deposits: Deposit[] = []
   return {
-    body: { transactions, spent, produced },
+    body: { transactions, spent, produced, deposits },
     add(part) {
       if (part.kind === 'transaction') transactions.push(part.cbor)
       else if (part.kind === 'spent') spent.push(part.outref)
-      else produced.push({ outref: part.outref, output: part.output })
+      else if (part.kind === 'produced') produced.push({ outref: part.outref, output: part.output })
+      else deposits.push({ id: part.id, output: part.output })
     },
   }
 }
 
-/** A body with its encoding. `spent` and `produced` are decoded when they are first read. */
+/** A body with its encoding. All but its transactions is decoded when it is first read. */
 export interface EncodedBody extends BlockBody {
   readonly bytes: Uint8Array
+  readonly deposits: readonly Deposit[]
   /** Decodes `spent` and `produced`; other work runs meanwhile. */
   decodeDiff(): Promise<BlockDiff>
 }
@@ -70,26 +78,31 @@ export interface EncodedBody extends BlockBody {
  */
 export async function bodyOfEncoding(bytes: Uint8Array): Promise<EncodedBody> {
   const { transactions, end } = await inTurns(transactionsIn(bytes))
-  let lists: BlockDiff | undefined
-  const diff = (): BlockDiff => {
-    lists ??= atOnce(diffIn(bytes, end))
+  let lists: BodyRest | undefined
+  const rest = (): BodyRest => {
+    lists ??= atOnce(restIn(bytes, end))
     return lists
   }
   return {
     bytes,
     transactions,
     get spent() {
-      return diff().spent
+      return rest().spent
     },
     get produced() {
-      return diff().produced
+      return rest().produced
+    },
+    get deposits() {
+      return rest().deposits
     },
     async decodeDiff() {
-      lists ??= await inTurns(diffIn(bytes, end))
+      lists ??= await inTurns(restIn(bytes, end))
       return lists
     },
   }
 }
+
+type BodyRest = Required<Omit<BlockBody, 'transactions'>>
 
 function* transactionsIn(bytes: Uint8Array): Steps<{
   readonly transactions: readonly Uint8Array[]
@@ -105,7 +118,7 @@ function* transactionsIn(bytes: Uint8Array): Steps<{
   return { transactions, end: reader.position }
 }
 
-function* diffIn(bytes: Uint8Array, start: number): Steps<BlockDiff> {
+function* restIn(bytes: Uint8Array, start: number): Steps<BodyRest> {
   const reader = new CborReader(bytes, start)
   const readOutref = (): Uint8Array => {
     const from = reader.position
@@ -125,7 +138,13 @@ function* diffIn(bytes: Uint8Array, start: number): Steps<BlockDiff> {
     produced.push({ outref: readOutref(), output: reader.readBytes() })
     if (isStep(left)) yield
   }
-  return { spent, produced }
+  const deposits: Deposit[] = []
+  for (let left = reader.readArray(); left > 0; left--) {
+    reader.readArray()
+    deposits.push({ id: reader.readBytes(), output: reader.readBytes() })
+    if (isStep(left)) yield
+  }
+  return { spent, produced, deposits }
 }
 
 /**
@@ -137,10 +156,11 @@ function* diffIn(bytes: Uint8Array, start: number): Steps<BlockDiff> {
 export async function readEncodedBody(
   pieces: AsyncIterable<Uint8Array>,
   maxBytes = maxBodyBytes,
+  mayCredit?: boolean,
 ): Promise<EncodedBody> {
   const feed = keepingFeed(
     createFeed(
-      bodyGrammar(() => undefined, maxBytes),
+      bodyGrammar(() => undefined, maxBytes, mayCredit),
       maxBytes,
     ),
     bodyOfEncoding,
@@ -179,8 +199,13 @@ export async function* partsOfBody(
  * @param emit receives each part as soon as it is complete
  * @param maxBytes larger announced lengths are refused before their content arrives; infinite for a body that
  *   was verified before
+ * @param mayCredit whether it may have deposits: by default, if it was verified before
  */
-export function* bodyGrammar(emit: (part: BodyPart) => void, maxBytes: number): Grammar<void> {
+export function* bodyGrammar(
+  emit: (part: BodyPart) => void,
+  maxBytes: number,
+  mayCredit = !Number.isFinite(maxBytes),
+): Grammar<void> {
   if ((yield* arrayHead(maxBytes)) !== listCount) throw malformed(`a body has ${listCount} lists`)
 
   const isLimited = Number.isFinite(maxBytes)
@@ -205,9 +230,10 @@ export function* bodyGrammar(emit: (part: BodyPart) => void, maxBytes: number): 
   }
 
   previous = undefined
-  // Each output is a part of a transaction.
-  let left = isLimited ? given : maxBytes
-  const produced = yield* arrayHead(most(smallest.output))
+  // Each output is a part of a transaction, or of a deposit, which follows.
+  const spare = isLimited && mayCredit ? Math.max(0, maxBytes - given) : 0
+  let left = isLimited ? given + spare : maxBytes
+  const produced = yield* arrayHead(most(smallest.output) + spare / smallestDeposit)
   for (let i = 0; i < produced; i++) {
     if ((yield* arrayHead(maxBytes)) !== 2) throw malformed('a produced output is not a pair')
     const outref: Uint8Array = yield* outrefAfter(previous)
@@ -217,9 +243,20 @@ export function* bodyGrammar(emit: (part: BodyPart) => void, maxBytes: number): 
     previous = outref
   }
 
-  for (const list of ['deposits', 'withdrawals']) {
-    if ((yield* arrayHead(maxBytes)) > 0) throw malformed(`${list} are not supported`)
+  previous = undefined
+  const deposits = yield* arrayHead(maxBytes / smallestDeposit)
+  if (deposits > 0 && !mayCredit) throw malformed('it has deposits, and there is no bridge')
+  for (let i = 0; i < deposits; i++) {
+    if ((yield* arrayHead(maxBytes)) !== 2) throw malformed('a deposit is not a pair')
+    const id: Uint8Array = yield* byteString(32)
+    if (id.length !== 32) throw malformed('the id of a deposit has another length than 32')
+    if (previous !== undefined && compareBytes(previous, id) >= 0)
+      throw malformed('deposits are not in ascending order')
+    const output: Uint8Array = yield* byteString(longestDeposit)
+    emit({ kind: 'deposit', id, output })
+    previous = id
   }
+  if ((yield* arrayHead(maxBytes)) > 0) throw malformed('orders are not supported')
 }
 
 /** The CBOR of an output reference that sorts after `previous`. */

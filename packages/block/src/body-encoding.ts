@@ -1,5 +1,5 @@
 import { CborWriter } from '@ratatosk/cbor'
-import type { BlockBody, BlockDiff } from './body.js'
+import type { BlockBody } from './body.js'
 import { createPauses } from './pauses.js'
 
 /** The lists of a body: transactions, spent, produced, deposits, withdrawals. */
@@ -18,29 +18,32 @@ const pieceBytes = 65_536
  * @example
  * encodeBlockBody({ transactions: [], spent: [], produced: [] }) // 858080808080
  */
-export function encodeBlockBody({ transactions, ...diff }: BlockBody): Uint8Array {
+export function encodeBlockBody({ transactions, ...rest }: BlockBody): Uint8Array {
   const capacity = transactions.reduce((sum, { length }) => sum + length + headBytes, 2 * headBytes)
   const writer = writeOpening(new CborWriter(capacity), transactions.length)
   for (const cbor of transactions) writer.bytes(cbor)
-  for (const piece of diffPieces(diff)) writer.raw(piece)
+  for (const piece of piecesOf(rest)) writer.raw(piece)
   return writer.toBytes()
 }
 
 /** {@link encodeBlockBody}; other work runs meanwhile. */
-export async function encodeBlockBodyInTurns({ transactions, ...diff }: BlockBody): Promise<Uint8Array> {
+export async function encodeBlockBodyInTurns({ transactions, ...rest }: BlockBody): Promise<Uint8Array> {
   const capacity = transactions.reduce((sum, { length }) => sum + length + headBytes, 2 * headBytes)
   const writer = writeOpening(new CborWriter(capacity), transactions.length)
   const pauseIfDue = createPauses()
   for (const cbor of transactions) writer.bytes(cbor)
-  for (const piece of diffPieces(diff)) {
+  for (const piece of piecesOf(rest)) {
     writer.raw(piece)
     await pauseIfDue()
   }
   return writer.toBytes()
 }
 
+/** What a body has besides its transactions. */
+type BodyRest = Omit<BlockBody, 'transactions'>
+
 /**
- * The canonical encoding in pieces, for transactions that are read one after another. `diff` is called after
+ * The canonical encoding in pieces, for transactions that are read one after another. `rest` is called after
  * the last of them.
  *
  * @param count the number of transactions
@@ -49,7 +52,7 @@ export async function encodeBlockBodyInTurns({ transactions, ...diff }: BlockBod
 export async function* encodeBlockBodyStream(
   count: number,
   transactions: AsyncIterable<Uint8Array>,
-  diff: () => BlockDiff,
+  rest: () => BodyRest,
 ): AsyncGenerator<Uint8Array, void> {
   yield writeOpening(new CborWriter(2 * headBytes), count).toBytes()
   let written = 0
@@ -58,14 +61,14 @@ export async function* encodeBlockBodyStream(
     written++
   }
   if (written !== count) throw new RangeError(`${written} transactions instead of ${count}`)
-  yield* diffPieces(diff())
+  yield* piecesOf(rest())
 }
 
 function writeOpening(writer: CborWriter, transactions: number): CborWriter {
   return writer.array(listCount).array(transactions)
 }
 
-function* diffPieces({ spent, produced }: BlockDiff): Generator<Uint8Array, void> {
+function* piecesOf({ spent, produced, deposits = [] }: BodyRest): Generator<Uint8Array, void> {
   let writer = new CborWriter().array(spent.length)
   let length = 0
   function* add(bytes: number): Generator<Uint8Array, void> {
@@ -84,5 +87,10 @@ function* diffPieces({ spent, produced }: BlockDiff): Generator<Uint8Array, void
     writer.array(2).raw(outref).bytes(output)
     yield* add(outref.length + output.length)
   }
-  yield writer.array(0).array(0).toBytes()
+  writer.array(deposits.length)
+  for (const { id, output } of deposits) {
+    writer.array(2).bytes(id).bytes(output)
+    yield* add(id.length + output.length)
+  }
+  yield writer.array(0).toBytes()
 }

@@ -20,7 +20,9 @@ export interface Header {
   readonly utxosRoot: Uint8Array
   /** Root of the transactions map; see `deriveBlock`. */
   readonly transactionsRoot: Uint8Array
+  /** Root of the outputs that come from deposits: output reference CBOR → output CBOR. */
   readonly depositsRoot: Uint8Array
+  /** Root of the outputs that leave layer 2: output reference CBOR → output CBOR. */
   readonly withdrawalsRoot: Uint8Array
   /** The `endTime` of the previous block; inclusive. */
   readonly startTime: bigint
@@ -38,7 +40,7 @@ export interface Header {
  * The version of the block format that this package reads and writes, `blockVersion` of every header: the
  * rules for bodies, roots and transactions. A deployment's contracts fix it.
  */
-export const blockVersion = 3n
+export const blockVersion = 4n
 
 /** A header with its encoding and its hash, so that each is computed once. */
 export interface EncodedHeader {

@@ -6,7 +6,7 @@ export type {
   NewArchivedBlock,
   WritableArchive,
 } from './archive.js'
-export type { BlockBody, BlockDiff, BodyPart, ProducedOutput } from './body.js'
+export type { BlockBody, BlockDiff, BodyPart, Deposit, ProducedOutput } from './body.js'
 export {
   bodyGrammar,
   bodyOfEncoding,
@@ -18,6 +18,7 @@ export {
   readEncodedBody,
 } from './body-decoding.js'
 export { encodeBlockBody, encodeBlockBodyInTurns, encodeBlockBodyStream } from './body-encoding.js'
+export { isBridgeAddress, isLeaving } from './bridge.js'
 export {
   type ChunkRecord,
   chunkKey,
@@ -33,7 +34,14 @@ export {
   maxChunks,
   mostInParts,
 } from './derivation/chunks.js'
-export { bodyOf, createDerivation, deriveBlock, type ReadBody } from './derivation/derive.js'
+export {
+  type BlockEvents,
+  bodyOf,
+  createDerivation,
+  type DerivationRules,
+  deriveBlock,
+  type ReadBody,
+} from './derivation/derive.js'
 export { createPackedEntries, type PackedEntries } from './derivation/packed-entries.js'
 export { type MovedParts, partsOf, partsOfFrames, type TransactionParts } from './derivation/parts.js'
 export {
@@ -68,6 +76,7 @@ export {
   isBlockError,
   isInvalidBlock,
 } from './errors.js'
+export { depositsRoot, type EventSource, verifyDeposits } from './events.js'
 export {
   byteString,
   createFeed,
@@ -104,6 +113,7 @@ export {
   judgeBlock,
   type KnownAt,
   type KnownTransaction,
+  remaining,
 } from './judge.js'
 export {
   createOutputTrie,

@@ -15,11 +15,14 @@ import {
   timeToSlot,
   type UtxoView,
   type ValidityInterval,
+  validateMint,
   validatePhaseOne,
   validateProfile,
   validateProfileOfInputs,
   validateScripts,
 } from '@ratatosk/ledger'
+import type { Deposit } from './body.js'
+import { isBridgeAddress } from './bridge.js'
 import { countWithinChunks } from './derivation/chunks.js'
 import { BlockError, isBlockError, tooLarge } from './errors.js'
 import type { Header } from './header.js'
@@ -37,6 +40,10 @@ export interface BlockRules {
   readonly slots: SlotConfig
   /** Runs Plutus scripts. Without it, a block with Plutus scripts cannot be judged. */
   readonly evaluator?: PhaseTwo['evaluator']
+  /** Hash of the bridge's script, 28 bytes: outputs at its enterprise address leave layer 2. */
+  readonly bridge?: Uint8Array | undefined
+  /** Policies, 56 hex digits each, whose assets come from layer 1: layer 2 neither mints nor burns them. */
+  readonly bridged?: ReadonlySet<string> | undefined
 }
 
 /** A transaction that was found valid by the same rules before. */
@@ -76,6 +83,7 @@ const maxScripts = 32
  *
  * @param transactions CBOR in block order
  * @param before unspent outputs before the block, by `outputReferenceKey`
+ * @param deposits that the block credits before its first transaction
  * @throws {BlockError} `BLOCK_INVALID` with `position` and, for a rule of the ledger, `failures` of the first
  *   transaction that breaks a rule, does not decode, or names an output that does not
  * @throws {ScriptsNotRunError} when scripts could not be run, which says nothing about the block
@@ -86,11 +94,14 @@ export async function judgeBlock(
   before: UtxoView,
   rules: BlockRules,
   known: KnownAt = () => undefined,
+  deposits: readonly Deposit[] = [],
 ): Promise<void> {
   requireSize(transactions)
   const interval = intervalOf(header, rules.slots)
   /** Outputs that the block has produced, or their CBOR; undefined once they are spent. */
-  const changes = new Map<string, TransactionOutput | Uint8Array | undefined>()
+  const changes = new Map<string, TransactionOutput | Uint8Array | undefined>(
+    deposits.map(({ id, output }) => [outputReferenceKey({ transactionId: id, index: 0 }), output]),
+  )
   /** Outputs before the block that the transaction at `position` names: all could fill the memory. */
   const found = new Map<string, TransactionOutput | undefined>()
   let position = 0
@@ -134,7 +145,7 @@ export async function judgeBlock(
     const transaction = decoded(cbor, position)
     const context = { ...rules, slot: slotFor(transaction.body.validityInterval, interval) }
     // First, because it bounds the work of the others, which do not pause.
-    refuse(position, validateProfile(transaction))
+    refuse(position, [...validateProfile(transaction), ...validateMint(transaction, rules.bridged)])
     refuse(position, [
       ...validateProfileOfInputs(transaction, utxos),
       ...validatePhaseOne(transaction, utxos, context),
@@ -150,12 +161,18 @@ export async function judgeBlock(
       run.catch(() => undefined)
       scripts.push(run)
     }
-    apply(effects(transaction))
+    apply(remaining(effects(transaction), rules.bridge))
     if (scripts.length < maxScripts) continue
     await Promise.all(scripts)
     scripts = []
   }
   await Promise.all(scripts)
+}
+
+/** The effects on layer 2: what leaves it is neither there to be spent nor to be read. */
+export function remaining({ spent, produced }: Effects, bridge: Uint8Array | undefined): Effects {
+  if (bridge === undefined) return { spent, produced }
+  return { spent, produced: produced.filter(({ output }) => !isBridgeAddress(output.address.bytes, bridge)) }
 }
 
 const bytesOf = (output: TransactionOutput | Uint8Array): Uint8Array =>

@@ -8,6 +8,7 @@ import { decodeBlockBody } from './body-decoding.js'
 import { encodeBlockBody } from './body-encoding.js'
 import { bodyOf, deriveBlock } from './derivation/derive.js'
 import { transactionsRoot } from './derivation/transactions-map.js'
+import { BlockError } from './errors.js'
 import { blockVersion, type Header } from './header.js'
 import { createOutputTrie } from './output-trie.js'
 import { vector, vectorMap } from './test/vector.js'
@@ -56,6 +57,56 @@ describe('the test vector of docs/block-body.md', () => {
     expect(trie.root).toEqual(vector('prev_utxos_root'))
     await trie.applyBlock(body, header)
     expect(trie.root).toEqual(vector('utxos_root'))
+  })
+})
+
+describe('the test vector with events of docs/block-body.md', () => {
+  const bridge = vector('bridge')
+  const bridged = decodeBlockBody(vector('bridged_body'), undefined, true)
+  const { transactions, deposits = [] } = bridged
+  const ofBridge: Header = {
+    ...header,
+    utxosRoot: vector('bridged_utxos_root'),
+    transactionsRoot: vector('bridged_transactions_root'),
+    depositsRoot: vector('deposits_root'),
+    withdrawalsRoot: vector('withdrawals_root'),
+  }
+
+  it('is the body that follows from its deposits and transactions', () => {
+    expect(encodeBlockBody(bodyOf(transactions, { deposits, bridge }))).toEqual(vector('bridged_body'))
+    expect(bridged.produced).toHaveLength(2)
+    expect(deposits).toHaveLength(1)
+  })
+
+  it('belongs to its header, and to none without the bridge', async () => {
+    await verifyBody(bridged, ofBridge, hashBefore, bridge)
+    await expect(verifyBody(bridged, ofBridge, hashBefore)).rejects.toMatchObject({ code: 'BLOCK_INVALID' })
+    expect(() => decodeBlockBody(vector('bridged_body'))).toThrow(BlockError)
+  })
+
+  it('has the maps of the document', () => {
+    const derived = deriveBlock(transactions, hashBefore, { deposits, bridge })
+    const entries = [...derived.entries()]
+    expect(entries.map(([entry, value]) => [toHex(entry), toHex(value)])).toEqual(vectorMap('bridged-map'))
+    expect([...derived.withdrawals()].map(([, output]) => output)).toEqual([vector('leaving')])
+    expect([...derived.deposits()].map(([, output]) => output)).toEqual(deposits.map(({ output }) => output))
+  })
+
+  it('leads from the previous UTxO root to the next', async () => {
+    const trie = createOutputTrie({ store: createMemoryStore() })
+    await trie.rebuild([[bridged.spent[0]!, vector('genesis')]])
+    await trie.applyBlock(bridged, ofBridge)
+    expect(trie.root).toEqual(vector('bridged_utxos_root'))
+  })
+
+  it.each([
+    ['another deposit', 'BLOCK_BODY_MISMATCH', { depositsRoot: new Uint8Array(32).fill(1) }],
+    ['no deposit', 'BLOCK_BODY_MISMATCH', { depositsRoot: emptyRoot() }],
+    ['another withdrawal', 'BLOCK_INVALID', { withdrawalsRoot: new Uint8Array(32).fill(1) }],
+    ['no withdrawal', 'BLOCK_INVALID', { withdrawalsRoot: emptyRoot() }],
+  ] as const)('does not belong to a header with %s', async (_, code, change) => {
+    const other = { ...ofBridge, ...change }
+    await expect(verifyBody(bridged, other, hashBefore, bridge)).rejects.toMatchObject({ code })
   })
 })
 

@@ -1,8 +1,8 @@
 import { equalBytes } from '@ratatosk/cbor'
-import { emptyRoot } from '@ratatosk/trie'
+import { emptyRoot, rootOf } from '@ratatosk/trie'
 import type { BlockBody, BlockDiff } from './body.js'
 import type { EncodedBody } from './body-decoding.js'
-import { createDerivation, type ReadBody } from './derivation/derive.js'
+import { createDerivation, type DerivationRules } from './derivation/derive.js'
 import { transactionsRoot } from './derivation/transactions-map.js'
 import type { Derivation, DerivedBlock, OutputHashes } from './derivation/types.js'
 import { BlockError } from './errors.js'
@@ -15,22 +15,36 @@ import { createPauses, pause } from './pauses.js'
  * the rest of the roots, {@link judgeBlock} the rules of the ledger. Lets the event loop run at intervals.
  *
  * The header fixes every byte of the body: the transactions map has the hashes of all transactions in chunks,
- * and the rest follows from them.
+ * `depositsRoot` the deposits, and the rest follows from them. Whether layer 1 has the deposits is for
+ * {@link verifyDeposits}.
  *
  * @param before the outputs before the block, whose root is the header's `prevUtxosRoot`; with those of other
  *   blocks, an honest body does not match
+ * @param bridge hash of the bridge's script, in a deployment that has one
  * @throws {BlockError} `BLOCK_BODY_MISMATCH` when the body belongs to another header; `BLOCK_INVALID` when no
  *   body of this header is acceptable
  */
-export async function verifyBody(body: BlockBody, header: Header, before: OutputHashes): Promise<void> {
-  verifyHeader(header)
-  await verifyRoot(await derive(body.transactions), header, before, body)
+export async function verifyBody(
+  body: BlockBody,
+  header: Header,
+  before: OutputHashes,
+  bridge?: Uint8Array,
+): Promise<void> {
+  verifyHeader(header, bridge)
+  await verifyRoot(await derive(body, { bridge }), header, before, body)
 }
 
-/** Adds transactions to a derivation; other work runs meanwhile. @param read see {@link createDerivation} */
-export async function derive(transactions: readonly Uint8Array[], read?: ReadBody): Promise<Derivation> {
-  const derivation = createDerivation(read)
+/** Derives a body; other work runs meanwhile. */
+export async function derive(
+  { transactions, deposits = [] }: Pick<BlockBody, 'transactions' | 'deposits'>,
+  rules?: DerivationRules,
+): Promise<Derivation> {
+  const derivation = createDerivation(rules)
   const pauseIfDue = createPauses()
+  for (const deposit of deposits) {
+    await pauseIfDue()
+    derivation.deposit(deposit)
+  }
   for (const cbor of transactions) {
     await pauseIfDue()
     derivation.add(cbor)
@@ -48,11 +62,13 @@ export async function derive(transactions: readonly Uint8Array[], read?: ReadBod
  */
 export async function verifyRoot(
   derivation: Derivation,
-  header: Pick<Header, 'transactionsRoot'>,
+  header: Pick<Header, 'transactionsRoot' | 'depositsRoot' | 'withdrawalsRoot'>,
   before: OutputHashes,
   diff?: BlockDiff,
 ): Promise<DerivedBlock['outputs']> {
   const derived = await derivation.deriveInTurns(before)
+  if (!equalBytes(await rootOf(derived.deposits(), pause), header.depositsRoot))
+    throw new BlockError('BLOCK_BODY_MISMATCH', 'The deposits do not have the deposits_root of the header')
   const root = await transactionsRoot(derived, pause)
   if (!equalBytes(root, header.transactionsRoot))
     throw new BlockError(
@@ -64,6 +80,8 @@ export async function verifyRoot(
       'BLOCK_BODY_MISMATCH',
       'Spent and produced outputs do not follow from the transactions',
     )
+  if (!equalBytes(await rootOf(derived.withdrawals(), pause), header.withdrawalsRoot))
+    throw new BlockError('BLOCK_INVALID', 'The withdrawals do not have the withdrawals_root of the header')
   const { fault } = derivation
   if (fault === undefined) return derived.outputs
   const { message, reference, position } = fault
@@ -82,14 +100,16 @@ export async function decoded(diff: BlockDiff | EncodedBody): Promise<BlockDiff>
 /**
  * Verifies what a header says about itself.
  *
- * @throws {BlockError} `BLOCK_INVALID` for another block version, or with deposits or withdrawals
+ * @param bridge hash of the bridge's script, in a deployment that has one
+ * @throws {BlockError} `BLOCK_INVALID` for another block version, or with events without a bridge
  */
-export function verifyHeader(header: Header): void {
+export function verifyHeader(header: Header, bridge?: Uint8Array): void {
   if (header.blockVersion !== blockVersion)
     throw new BlockError(
       'BLOCK_INVALID',
       `The header has block version ${header.blockVersion}; ` + `this package knows version ${blockVersion}`,
     )
+  if (bridge !== undefined) return
   if (!equalBytes(header.depositsRoot, emptyRoot()) || !equalBytes(header.withdrawalsRoot, emptyRoot()))
-    throw new BlockError('BLOCK_INVALID', 'The header has deposits or withdrawals, which are not supported')
+    throw new BlockError('BLOCK_INVALID', 'The header has deposits or withdrawals, and there is no bridge')
 }

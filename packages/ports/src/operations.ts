@@ -44,6 +44,8 @@ export type RefusalCode =
   | 'SEQUENCER_NOT_IN_TURN'
   /** The oldest transaction of the mempool is not valid yet when the next block ends. */
   | 'SEQUENCER_NOT_YET_VALID'
+  /** Layer 1 is not read far enough to know the deposits of the next block. */
+  | 'SEQUENCER_EVENTS_NOT_READ'
   /** The maximum number of unconfirmed blocks is reached. */
   | 'SEQUENCER_TOO_MANY_UNCONFIRMED'
   /** The ledger started from other genesis outputs than the settings name. */

@@ -5,7 +5,7 @@ import { isStoreError, type Store, type StoreError } from '@ratatosk/store'
 import type { Outcome, ValidationObserver } from './activity.js'
 import { commitBatch, commitUnlockedBatch, finalFailures } from './commit-batch.js'
 import { deadLetterOf } from './dead-letters.js'
-import { type Candidate, isCandidate } from './examine.js'
+import { type Candidate, isCandidate, type Leaving } from './examine.js'
 import { type OrphanExchange, Orphans } from './orphans.js'
 import { type Offer, Parking, type WaitingDelivery } from './parking.js'
 import type { ParkedDelivery, ScriptLane } from './script-lane.js'
@@ -18,6 +18,7 @@ export interface BatchRunnerOptions {
   readonly scripts: ScriptLane
   readonly signatures: Pick<SignatureChecks<ParkedDelivery>, 'remember' | 'verifyFew'>
   readonly maxAttempts: number
+  readonly leaving: Leaving | undefined
   /** Shares transactions that miss an output with other validators; absent if there can be none. */
   readonly exchange?: OrphanExchange
   readonly observer: ValidationObserver
@@ -161,7 +162,7 @@ export class BatchRunner {
     offers: readonly Offer[],
     candidates: readonly Candidate[],
   ): Promise<CommittedBatch> {
-    const { store, maxAttempts, now, batches, scripts, signatures } = this.#options
+    const { store, maxAttempts, leaving, now, batches, scripts, signatures } = this.#options
     const present = () => {
       const context = this.#options.context()
       const current = offers.filter(({ until }) => until > now())
@@ -170,6 +171,7 @@ export class BatchRunner {
         context,
         provisional: scripts.provisional,
         maxAttempts,
+        leaving,
         verifyFew: (transaction: Transaction) => signatures.verifyFew(transaction),
       }
       return { context, copies, followers: copies.map(({ candidate }) => candidate), conditions }

@@ -10,7 +10,7 @@ import type { Delivery } from '@ratatosk/queue'
 import type { Ledger, LedgerReads, NewRejection, UnlockedLedger } from '@ratatosk/store'
 import { BatchView, type ProvisionalEffects } from './batch-view.js'
 import { deadLetterOf } from './dead-letters.js'
-import { type Candidate, isCandidate, type NamedOutput } from './examine.js'
+import { type Candidate, isCandidate, type Leaving, type NamedOutput } from './examine.js'
 import { spendersOfMissing } from './spent-inputs.js'
 import { type Decision, type ValidatedBatch, validateBatch } from './validate-batch.js'
 
@@ -24,6 +24,7 @@ interface BatchConditions {
   readonly context: RuleContext
   readonly provisional: ProvisionalEffects
   readonly maxAttempts: number
+  readonly leaving: Leaving | undefined
   verifyFew(transaction: Transaction): Failures | undefined
 }
 
@@ -35,7 +36,7 @@ export async function commitBatch(
   conditions: BatchConditions,
 ): Promise<ValidatedBatch> {
   const batch = await validateDeliveries(ledger, deliveries, followers, conditions)
-  await write(ledger, batch, deadLettersOf(deliveries, batch, conditions))
+  await write(ledger, batch, deadLettersOf(deliveries, batch, conditions), conditions)
   return batch
 }
 
@@ -62,7 +63,7 @@ export async function commitUnlockedBatch(
   const kept = await ledger.outputs(keptOutputs(batch.accepted))
   if (kept.includes(undefined)) return undefined
   if (!(await stillHold(ledger, deadLetters, batch))) return undefined
-  await write(ledger, batch, deadLetters)
+  await write(ledger, batch, deadLetters, conditions)
   return batch
 }
 
@@ -102,9 +103,12 @@ async function write(
   ledger: Ledger,
   { accepted }: ValidatedBatch,
   deadLetters: readonly NewRejection[],
+  { leaving }: Pick<BatchConditions, 'leaving'>,
 ): Promise<void> {
   await ledger.apply({
-    transactions: accepted.map(({ transaction, effects }) => appliedTransaction(transaction, effects)),
+    transactions: accepted.map(({ transaction, effects }) =>
+      appliedTransaction(transaction, leaving?.leaves, effects),
+    ),
   })
   await ledger.rejections.add(deadLetters)
 }

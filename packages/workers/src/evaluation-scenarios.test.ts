@@ -61,6 +61,7 @@ async function expectAgreement(
   const validator = new Validator({
     ...conditions,
     store,
+    leaving: undefined,
     scriptConcurrency: 1,
     maxWaitingForScripts: 10,
     batches: { size: 1, quietMs: 1, maxMs: 1 },

@@ -13,7 +13,7 @@ import type { Evaluation, Evaluations, Turns } from '@ratatosk/ports'
 import type { Store } from '@ratatosk/store'
 import { LRUCache } from 'lru-cache'
 import { BatchView } from './batch-view.js'
-import { type Candidate, examine, isCandidate } from './examine.js'
+import { type Candidate, examine, isCandidate, type Leaving } from './examine.js'
 import { costOf, runScripts } from './script-runs.js'
 import { spendersOfMissing } from './spent-inputs.js'
 import { openTurns } from './turns.js'
@@ -33,6 +33,8 @@ export interface EvaluationsOptions {
   readonly slots: SlotConfig
   /** Runs Plutus scripts, one transaction at a time. Without it, scripts are not validated. */
   readonly evaluator?: PhaseTwo['evaluator']
+  /** The outputs that leave layer 2, in a deployment with a bridge. */
+  readonly leaving?: Leaving | undefined
   /** POSIX milliseconds. @defaultValue `Date.now` */
   readonly now?: () => number
   /** When scripts and many signatures are validated. @defaultValue turns of its own */
@@ -73,7 +75,7 @@ export function openEvaluations(options: EvaluationsOptions): Evaluations<Ledger
 
   async function evaluate(cbor: Uint8Array, signal?: AbortSignal): Promise<LedgerEvaluation> {
     const context = { parameters, networkId, slot: timeToSlot(slots, BigInt(now())) }
-    const examined = examine(cbor, context)
+    const examined = examine(cbor, context, options.leaving)
     if (!isCandidate(examined)) {
       return {
         verdict: 'invalid',

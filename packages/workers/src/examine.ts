@@ -8,11 +8,23 @@ import {
   outputReferenceKey,
   type RuleContext,
   type Transaction,
+  type TransactionOutput,
+  validateMint,
   validateProfile,
   validateSignatures,
   validateUnsigned,
 } from '@ratatosk/ledger'
 import { maxVerifiedOnArrival, type SignatureChecks, signatureCount } from './signatures.js'
+
+/** The outputs that leave layer 2: they never are in its ledger. */
+export interface Leaving {
+  /** Whether an output leaves: it is paid to the bridge. */
+  leaves(output: TransactionOutput): boolean
+  /** Why layer 1 could not pay an output that leaves; undefined if it can. */
+  fault(output: TransactionOutput): string | undefined
+  /** Policies, 56 hex digits each, whose assets come from layer 1. */
+  readonly bridged: ReadonlySet<string>
+}
 
 /** An output that a transaction spends, references or offers as collateral. */
 export interface NamedOutput {
@@ -31,7 +43,7 @@ export interface Candidate {
   readonly effects: Effects
   /** `outputReferenceKey` of each of `effects.spent`. */
   readonly spentKeys: readonly string[]
-  /** `effects.produced`, each with its `outputReferenceKey`. */
+  /** Those of `effects.produced` that do not leave, each with its `outputReferenceKey`. */
   readonly produced: readonly (Effects['produced'][number] & { readonly key: string })[]
   /** The rules of phase A that it breaks. */
   readonly flaws: Failures
@@ -57,6 +69,7 @@ interface SignaturePolicy {
 export function examine(
   cbor: Uint8Array,
   context: RuleContext,
+  leaving?: Leaving,
   signatures: SignaturePolicy = defaultPolicy,
 ): Candidate | Failures {
   let transaction: Transaction
@@ -73,21 +86,42 @@ export function examine(
       },
     ]
   }
-  const flaws = [...validateProfile(transaction), ...validateUnsigned(transaction, context)]
+  const flaws = [
+    ...validateProfile(transaction),
+    ...validateMint(transaction, leaving?.bridged),
+    ...validateUnsigned(transaction, context),
+  ]
   const invalid =
     signatures.remembered?.recall(transaction) ??
     (signatureCount(transaction) <= signatures.max ? validateSignatures(transaction) : undefined)
   if (invalid !== undefined) flaws.push(...invalid)
   const effect = effects(transaction)
+  const staying = effect.produced.filter(({ output }) => leaving?.leaves(output) !== true)
+  if (leaving !== undefined && staying.length < effect.produced.length)
+    flaws.push(...malformedWithdrawals(effect, leaving))
   return {
     transaction,
     key: toHex(transaction.id),
     named: namedOutputs(transaction),
     effects: effect,
     spentKeys: effect.spent.map(outputReferenceKey),
-    produced: effect.produced.map((each) => ({ ...each, key: outputReferenceKey(each.reference) })),
+    produced: staying.map((each) => ({ ...each, key: outputReferenceKey(each.reference) })),
     flaws,
     verified: invalid !== undefined,
+  }
+}
+
+/** A withdrawal that layer 1 could not pay is lost for its author, so that it is refused. */
+function* malformedWithdrawals({ produced }: Effects, leaving: Leaving): Generator<Failures[number], void> {
+  for (const { reference, output } of produced) {
+    const fault = leaving.leaves(output) ? leaving.fault(output) : undefined
+    if (fault === undefined) continue
+    const outputReference = outputReferenceKey(reference)
+    yield {
+      predicate: 'WithdrawalMalformed',
+      message: `Layer 1 cannot pay output ${reference.index}, which is paid to the bridge: ${fault}`,
+      details: { output: outputReference, reason: fault },
+    }
   }
 }
 

@@ -4,6 +4,7 @@ import type { Log } from '@ratatosk/ports'
 import { createSubmissionWorker, type QueueBackend } from '@ratatosk/queue'
 import type { Store } from '@ratatosk/store'
 import { recordActivity, type ValidationStats } from './activity.js'
+import type { Leaving } from './examine.js'
 import { createOrphanExchange } from './orphans.js'
 import { Validator } from './validator.js'
 
@@ -17,6 +18,8 @@ export interface ValidationWorkerOptions {
   readonly slots: SlotConfig
   /** Runs Plutus scripts. Without it, transactions that need one become dead letters. */
   readonly evaluator?: PhaseTwo['evaluator']
+  /** The outputs that leave layer 2, in a deployment with a bridge. */
+  readonly leaving?: Leaving | undefined
   /** Gets at most one summary a second while there is work, and up to five reasons of dead letters. */
   readonly log?: Log
   /** POSIX milliseconds. @defaultValue `Date.now` */
@@ -108,6 +111,7 @@ export function createValidationWorker(options: ValidationWorkerOptions): Valida
     networkId,
     slots,
     evaluator,
+    leaving: options.leaving,
     scriptConcurrency: options.scriptConcurrency ?? Math.min(4, Math.max(1, availableParallelism() - 1)),
     maxWaitingForScripts: options.maxWaitingForScripts ?? 2048,
     now: options.now ?? Date.now,

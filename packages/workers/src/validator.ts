@@ -9,7 +9,7 @@ import {
 import type { Delivery, DeliverySlot, Disposition } from '@ratatosk/queue'
 import type { Outcome } from './activity.js'
 import { BatchRunner, type BatchRunnerOptions } from './batch-runner.js'
-import { type Candidate, examine, isCandidate } from './examine.js'
+import { type Candidate, examine, isCandidate, type Leaving } from './examine.js'
 import type { SharedOrphan } from './orphans.js'
 import { type ParkedDelivery, ScriptLane } from './script-lane.js'
 import { maxVerifiedOnArrival, SignatureChecks } from './signatures.js'
@@ -19,6 +19,7 @@ export interface ValidatorOptions extends Omit<BatchRunnerOptions, 'scripts' | '
   readonly networkId: number
   readonly slots: SlotConfig
   readonly evaluator: PhaseTwo['evaluator'] | undefined
+  readonly leaving: Leaving | undefined
   readonly scriptConcurrency: number
   readonly maxWaitingForScripts: number
 }
@@ -64,7 +65,7 @@ export class Validator {
     let examined: Candidate | Failures
     const began = performance.now()
     try {
-      examined = examine(delivery.cbor, this.#context(), {
+      examined = examine(delivery.cbor, this.#context(), this.#options.leaving, {
         max: maxVerifiedOnArrival,
         remembered: this.#signatures,
       })
@@ -91,7 +92,8 @@ export class Validator {
     if (!(until > this.#options.now())) return
     try {
       // The worker that has the delivery may have verified the signatures, and this one may never need to.
-      const candidate = examine(cbor, this.#context(), { max: 0, remembered: this.#signatures })
+      const signatures = { max: 0, remembered: this.#signatures }
+      const candidate = examine(cbor, this.#context(), this.#options.leaving, signatures)
       if (isCandidate(candidate) && candidate.flaws.length === 0) this.#runner.add({ candidate, until })
     } catch {
       // The validator that gets the delivery reports the defect.

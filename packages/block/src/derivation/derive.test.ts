@@ -1,7 +1,19 @@
 import { CborWriter, toHex } from '@ratatosk/cbor'
-import { keyOf, outputOf } from '@ratatosk/fixtures'
-import { blake2b256, decodeTransaction, encodeOutputReference, type OutputReference } from '@ratatosk/ledger'
-import { createMemoryStore, createTrie, verifyExclusion, verifyInclusion } from '@ratatosk/trie'
+import { encodeOutput, keyOf, outputOf } from '@ratatosk/fixtures'
+import {
+  blake2b256,
+  decodeTransaction,
+  encodeOutputReference,
+  type OutputReference,
+  outputReferenceKey,
+} from '@ratatosk/ledger'
+import {
+  createMemoryStore,
+  createTrie,
+  type TrieEntry,
+  verifyExclusion,
+  verifyInclusion,
+} from '@ratatosk/trie'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { maxChunkLength } from './chunks.js'
@@ -238,6 +250,89 @@ describe('the transactions map', () => {
     expect(verifyExclusion(map.root, read, map.proveNoOutput(read))).toBe(true)
     expect(() => map.proveOutput(read)).toThrow(expect.objectContaining({ code: 'TRIE_KEY_MISSING' }))
     expect(() => map.proveNoTransaction(0)).toThrow(expect.objectContaining({ code: 'TRIE_KEY_EXISTS' }))
+  })
+})
+
+describe('events', () => {
+  const bridge = new Uint8Array(28).fill(0xb1)
+  const deposit = { id: new Uint8Array(32).fill(0xdd), output: outputOf(key, 7n) }
+  const reference = { transactionId: deposit.id, index: 0 }
+  const kept = outputOf(key, 5n)
+  const left = encodeOutput({ address: Uint8Array.of(0x70, ...bridge), lovelace: 3n })
+  const spending = (inputs: readonly OutputReference[], outputs: readonly Uint8Array[]) => {
+    const writer = new CborWriter().array(4).map(3)
+    writer.uint(0).array(inputs.length)
+    for (const input of inputs) writer.raw(encodeOutputReference(input))
+    writer.uint(1).array(outputs.length)
+    for (const output of outputs) writer.raw(output)
+    writer.uint(2).uint(0)
+    return writer.map(0).boolean(true).null().toBytes()
+  }
+  const outrefOf = (cbor: Uint8Array, index: number) => ({ transactionId: partsOf(cbor).id, index })
+  const [coin, other] = genesis as [OutputReference, OutputReference]
+  const keys = (entries: Iterable<TrieEntry>) =>
+    [...entries].map(([name, output]) => [toHex(name), toHex(output)])
+
+  it('credits deposits before the first transaction, whenever they are added', () => {
+    const cbor = spending([reference, coin], [kept])
+    const early = createDerivation()
+    early.deposit(deposit)
+    early.add(cbor)
+    const late = createDerivation()
+    late.add(cbor)
+    late.deposit(deposit)
+    late.deposit({ ...deposit, output: kept })
+    for (const derivation of [early, late]) {
+      expect(derivation.fault).toBeUndefined()
+      const { spent, produced } = derivation.diff()
+      expect(spent).toEqual([encodeOutputReference(coin)])
+      expect(produced.map(({ output }) => output)).toEqual([kept])
+      const derived = derivation.derive(hashBefore)
+      expect(keys(derived.deposits())).toEqual([
+        [toHex(encodeOutputReference(reference)), toHex(deposit.output)],
+      ])
+      const record = derived.outputs.get(outputReferenceKey(reference))
+      expect(record).toMatchObject({ createdBy: undefined, spentBy: 0 })
+      expect(record?.outputHash).toEqual(blake2b256(deposit.output))
+    }
+  })
+
+  it('notes a deposit that nothing spends, in a block without transactions', () => {
+    const derived = deriveBlock([], hashBefore, { deposits: [deposit] })
+    expect([...derived.entries()]).toHaveLength(1)
+    expect(derived.outputs.get(outputReferenceKey(reference))).toMatchObject({
+      createdBy: undefined,
+      spentBy: undefined,
+    })
+  })
+
+  it('lets what is paid to the bridge leave, and only with a bridge', () => {
+    const cbor = spending([coin], [kept, left])
+    const derivation = createDerivation({ bridge })
+    derivation.add(cbor)
+    expect(derivation.diff().produced.map(({ output }) => output)).toEqual([kept])
+    const derived = derivation.derive(hashBefore)
+    expect(keys(derived.withdrawals())).toEqual([
+      [toHex(encodeOutputReference(outrefOf(cbor, 1))), toHex(left)],
+    ])
+    expect(derived.outputs.get(outputReferenceKey(outrefOf(cbor, 1)))).toMatchObject({
+      createdBy: 0,
+      spentBy: 'bridge',
+    })
+    const without = createDerivation()
+    without.add(cbor)
+    expect(without.diff().produced).toHaveLength(2)
+    expect([...without.derive(hashBefore).withdrawals()]).toEqual([])
+  })
+
+  it('lets nothing spend what has left', () => {
+    const leaving = spending([coin], [left])
+    const derivation = createDerivation({ bridge })
+    derivation.add(leaving)
+    derivation.add(spending([other, outrefOf(leaving, 0)], [kept]))
+    expect(derivation.fault).toMatchObject({ code: 'BLOCK_DOUBLE_SPEND', position: 1 })
+    const record = derivation.derive(hashBefore).outputs.get(outputReferenceKey(outrefOf(leaving, 0)))
+    expect(record?.spentBy).toBe('bridge')
   })
 })
 

@@ -7,7 +7,8 @@ import {
   type Transaction,
 } from '@ratatosk/ledger'
 import type { TrieEntry, TrieOperation } from '@ratatosk/trie'
-import type { BlockBody, BlockDiff, ProducedOutput } from '../body.js'
+import type { BlockBody, BlockDiff, Deposit, ProducedOutput } from '../body.js'
+import { isLeaving } from '../bridge.js'
 import { BlockError, tooLarge } from '../errors.js'
 import { atOnce, inTurns, isStep, type Steps, sorting } from '../steps.js'
 import { type ChunkRecord, chunkKey, createChunker, encodeChunkRecord, maxChunks } from './chunks.js'
@@ -28,15 +29,25 @@ import type { Derivation, DerivedBlock, DerivedOutput, OutputHashes } from './ty
 /** The largest index that an input can name. Map and body leave out an output beyond it. */
 const maxOutputIndex = 0xffff
 
+/** The events of layer 1 in a block. */
+export interface BlockEvents {
+  /** In ascending order of their ids; none by default. */
+  readonly deposits?: readonly Deposit[]
+}
+
 /** Reads what a transaction moves whose body does not decode; undefined if that is nothing. */
 export type ReadBody = (body: Uint8Array) => MovedParts | undefined
 
-/**
- * Starts a {@link Derivation}.
- *
- * @param read gives what bodies that do not decode spend and produce: without it, nothing
- */
-export function createDerivation(read?: ReadBody): Derivation {
+/** How a block is derived. */
+export interface DerivationRules {
+  /** Gives what bodies that do not decode spend and produce: without it, nothing. */
+  readonly read?: ReadBody | undefined
+  /** Hash of the bridge's script: outputs at its enterprise address leave layer 2. Without it, none does. */
+  readonly bridge?: Uint8Array | undefined
+}
+
+/** Starts a {@link Derivation}. */
+export function createDerivation({ read, bridge }: DerivationRules = {}): Derivation {
   const outputs = new OutputTable()
   const applied = createAppliedTransactions()
   /** The outputs spent or produced since operations were last given. */
@@ -88,6 +99,11 @@ export function createDerivation(read?: ReadBody): Derivation {
         position,
       )
     outputs.produce(output, cbor, position)
+    if (!isLeaving(cbor, bridge)) return
+    outputs.mark(output, known.left)
+    if (spentBy !== noPosition) return
+    // What has left layer 2 cannot be spent; the next input that names it is one too many.
+    outputs.spentBy.set(output, position)
   }
 
   function* diffing(): Steps<BlockDiff> {
@@ -148,7 +164,7 @@ export function createDerivation(read?: ReadBody): Derivation {
 
   function* deriving(before: OutputHashes): Steps<DerivedBlock> {
     for (let output = 0; output < outputs.size; output++) {
-      if (outputs.createdBy.get(output) !== noPosition) continue
+      if (!outputs.isOlder(output)) continue
       const hash = before(outputs.outref(output))
       if (hash !== undefined) outputs.setHash(output, hash)
       if (isStep(output)) yield
@@ -168,6 +184,15 @@ export function createDerivation(read?: ReadBody): Derivation {
   return {
     get fault() {
       return fault
+    },
+
+    deposit({ id, output: cbor }) {
+      const reference = { transactionId: id, index: 0 }
+      const key = outputReferenceKey(reference)
+      const output = moved(reference, key)
+      if (!outputs.isOlder(output)) return
+      outputs.mark(output, known.deposited)
+      outputs.deposit(output, cbor)
     },
 
     add(transaction) {
@@ -210,10 +235,7 @@ export function createDerivation(read?: ReadBody): Derivation {
           const path = outputs.path(output, key)
           operations.push({ type: 'insert', key, path, valueHash: outputs.hash(output) })
           given(output, known.inserted)
-        } else if (
-          (flags & known.inserted) !== 0 ||
-          (isNew && outputs.createdBy.get(output) === noPosition)
-        ) {
+        } else if ((flags & known.inserted) !== 0 || (isNew && outputs.isOlder(output))) {
           const key = outputs.giveOutref(output)
           operations.push({ type: 'delete', key, path: outputs.path(output, key) })
           given(output, known.deleted)
@@ -230,7 +252,7 @@ export function createDerivation(read?: ReadBody): Derivation {
 
     *older(): Generator<Uint8Array, void> {
       for (let output = 0; output < outputs.size; output++)
-        if (outputs.createdBy.get(output) === noPosition) yield outputs.outref(output)
+        if (outputs.isOlder(output)) yield outputs.outref(output)
     },
 
     derive: (before) => atOnce(deriving(before)),
@@ -256,8 +278,10 @@ export function createDerivation(read?: ReadBody): Derivation {
 export function deriveBlock(
   transactions: Iterable<Uint8Array | Transaction>,
   before: OutputHashes,
+  { deposits = [], ...rules }: BlockEvents & DerivationRules = {},
 ): DerivedBlock {
-  const derivation = createDerivation()
+  const derivation = createDerivation(rules)
+  for (const deposit of deposits) derivation.deposit(deposit)
   for (const transaction of transactions) derivation.add(transaction)
   return derivation.derive(before)
 }
@@ -270,10 +294,14 @@ export function deriveBlock(
  * @example
  * encodeBlockBody(bodyOf(transactions))
  */
-export function bodyOf(transactions: readonly Uint8Array[]): BlockBody {
-  const derivation = createDerivation()
+export function bodyOf(
+  transactions: readonly Uint8Array[],
+  { deposits = [], ...rules }: BlockEvents & DerivationRules = {},
+): BlockBody {
+  const derivation = createDerivation(rules)
+  for (const deposit of deposits) derivation.deposit(deposit)
   for (const cbor of transactions) derivation.add(cbor)
-  return { transactions, ...derivation.diff() }
+  return { transactions, ...derivation.diff(), deposits }
 }
 
 function* outrefsOf(produced: readonly ProducedOutput[]): Generator<Uint8Array, void> {
@@ -328,6 +356,16 @@ function derivedBlock(
         return output !== undefined && outputs.isMoved(output) ? outputs.derived(output) : undefined
       },
       values: moved,
+    },
+
+    *deposits(): Generator<TrieEntry, void> {
+      for (let output = 0; output < outputs.size; output++)
+        if (outputs.has(output, known.deposited)) yield [outputs.outref(output), outputs.output(output)]
+    },
+
+    *withdrawals(): Generator<TrieEntry, void> {
+      for (let output = 0; output < outputs.size; output++)
+        if (outputs.has(output, known.left)) yield [outputs.outref(output), outputs.output(output)]
     },
 
     *entries(): Generator<TrieEntry, void> {

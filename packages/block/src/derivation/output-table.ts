@@ -20,6 +20,10 @@ export const known = {
   inserted: 4,
   deleted: 8,
   path: 16,
+  /** It comes from a deposit of the block. */
+  deposited: 32,
+  /** It is paid to the bridge, and so leaves layer 2. */
+  left: 64,
 } as const
 
 /**
@@ -88,7 +92,13 @@ export class OutputTable {
     this.#lengths.set(slot, output.length)
   }
 
-  /** The CBOR of an output that the block produces. */
+  /** Notes an output that comes from a deposit. */
+  deposit(slot: number, output: Uint8Array): void {
+    this.setHash(slot, blake2b256(output))
+    this.#elsewhere.set(slot, output)
+  }
+
+  /** The CBOR of an output that the block produces, or that comes from a deposit. */
   output(slot: number): Uint8Array {
     const elsewhere = this.#elsewhere.get(slot)
     if (elsewhere !== undefined) return elsewhere
@@ -97,18 +107,31 @@ export class OutputTable {
     return source.subarray(start, start + this.#lengths.get(slot))
   }
 
-  /** Whether the block produces it, and does not spend it. */
+  /** Whether the block has brought it and not spent it, so that it is unspent after the block. */
   isProduced(slot: number): boolean {
-    return this.createdBy.get(slot) !== noPosition && this.spentBy.get(slot) === noPosition
+    return !this.isOlder(slot) && this.spentBy.get(slot) === noPosition && !this.has(slot, known.left)
   }
 
-  /** Whether the block spends it, and does not produce it. */
+  /** Whether the block spends it, and has not brought it. */
   isSpent(slot: number): boolean {
-    return this.createdBy.get(slot) === noPosition && this.spentBy.get(slot) !== noPosition
+    return this.isOlder(slot) && this.spentBy.get(slot) !== noPosition
+  }
+
+  /** Whether the block has not brought it, by a transaction or a deposit. */
+  isOlder(slot: number): boolean {
+    return this.createdBy.get(slot) === noPosition && !this.has(slot, known.deposited)
   }
 
   isMoved(slot: number): boolean {
-    return (this.flags.get(slot) & known.moved) !== 0
+    return this.has(slot, known.moved)
+  }
+
+  has(slot: number, flag: number): boolean {
+    return (this.flags.get(slot) & flag) !== 0
+  }
+
+  mark(slot: number, flag: number): void {
+    this.flags.set(slot, this.flags.get(slot) | flag)
   }
 
   setHash(slot: number, hash: Uint8Array): void {
@@ -141,7 +164,7 @@ export class OutputTable {
 
   /** Blake2b-256 of its reference, if that is known. */
   knownPath(slot: number): Uint8Array | undefined {
-    return (this.flags.get(slot) & known.path) === 0 ? undefined : this.#paths.view(slot)
+    return this.has(slot, known.path) ? this.#paths.view(slot) : undefined
   }
 
   /** Blake2b-256 of its reference. @param outref its CBOR */
@@ -150,7 +173,7 @@ export class OutputTable {
     if (path !== undefined) return path
     const hashed = blake2b256(outref)
     this.#paths.put(slot, hashed)
-    this.flags.set(slot, this.flags.get(slot) | known.path)
+    this.mark(slot, known.path)
     return hashed
   }
 
@@ -159,7 +182,7 @@ export class OutputTable {
     return {
       outref: this.outref(slot),
       createdBy: createdBy === noPosition ? undefined : createdBy,
-      spentBy: spentBy === noPosition ? undefined : spentBy,
+      spentBy: this.has(slot, known.left) ? 'bridge' : spentBy === noPosition ? undefined : spentBy,
       outputHash: this.hash(slot),
     }
   }

@@ -1,6 +1,6 @@
 import type { Transaction } from '@ratatosk/ledger'
 import type { TrieEntry, TrieOperation } from '@ratatosk/trie'
-import type { BlockDiff } from '../body.js'
+import type { BlockDiff, Deposit } from '../body.js'
 import type { BlockError } from '../errors.js'
 import type { ChunkRecord } from './chunks.js'
 import type { OutputRecord, TransactionRecord } from './records.js'
@@ -17,8 +17,12 @@ export interface DerivedBlock {
   readonly transactions: readonly TransactionRecord[]
   /** By number. */
   readonly chunks: readonly ChunkRecord[]
-  /** The changes of the outputs that the block produces or spends; by `outputReferenceKey`. */
+  /** The changes of the outputs that the block brings or spends; by `outputReferenceKey`. */
   readonly outputs: DerivedOutputs
+  /** The map of `depositsRoot`: the reference of each output that comes from a deposit, and its CBOR. */
+  deposits(): Iterable<TrieEntry>
+  /** The map of `withdrawalsRoot`: the reference of each output that leaves layer 2, and its CBOR. */
+  withdrawals(): Iterable<TrieEntry>
   /** Key and value of every entry of the map: transactions, chunks, outputs. */
   entries(): Iterable<TrieEntry>
   /** The same entries, of which each is overwritten by the next, with the hashes of keys that are known. */
@@ -39,11 +43,16 @@ export interface DerivedOutput extends OutputRecord {
 }
 
 /**
- * Derives the transactions map of a block from its transactions, one at a time. Total: every list of byte
- * strings has a map. If several transactions spend or produce the same output, the first one counts; an
+ * Derives the maps of a block from its deposits and its transactions, one at a time. Total: every list of
+ * byte strings has a map. If several transactions spend or produce the same output, the first one counts; an
  * output without a producer has a hash of zeros; bytes that are no transaction spend and produce nothing.
  */
 export interface Derivation {
+  /**
+   * Adds a deposit of the block. Deposits come before the first transaction, whenever they are added. One
+   * with an id that is already there counts for nothing.
+   */
+  deposit(deposit: Deposit): void
   /** Adds the next transaction of the block. @param transaction its CBOR, or what it decodes to */
   add(transaction: Uint8Array | Transaction): void
   /**
@@ -64,7 +73,7 @@ export interface Derivation {
   operations(): readonly TrieOperation[]
   /** The outputs that the block only reads: CBOR of their references. */
   read(): Iterable<Uint8Array>
-  /** The outputs that the block spends or reads and does not produce: CBOR of their references. */
+  /** The outputs that the block spends or reads and does not bring: CBOR of their references. */
   older(): Iterable<Uint8Array>
   /**
    * The map. May be called once.

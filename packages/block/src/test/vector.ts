@@ -10,9 +10,9 @@ export function vector(name: string): Uint8Array {
   return new Uint8Array(Buffer.from(hex.replace(/\s/g, ''), 'hex'))
 }
 
-/** The entries of the transactions map of the test vector: key and value in hex. */
-export function vectorMap(): [key: string, value: string][] {
-  const [, text = ''] = /```map\n(.*?)```/s.exec(document) ?? []
+/** The entries of the transactions map of a test vector: key and value in hex. */
+export function vectorMap(name: 'map' | 'bridged-map' = 'map'): [key: string, value: string][] {
+  const [, text = ''] = new RegExp(`\`\`\`${name}\\n(.*?)\`\`\``, 's').exec(document) ?? []
   const entries = [...text.matchAll(/^([0-9a-f]+)\n((?: {2}[0-9a-f]+\n)+)/gm)]
   return entries.map(([, key = '', value = '']) => [key, value.replace(/\s/g, '')])
 }

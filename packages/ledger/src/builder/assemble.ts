@@ -18,7 +18,7 @@ import {
   type RedeemerContent,
 } from './encode-transaction.js'
 import { invalidDraft, languagesOf, type Plan } from './plan.js'
-import type { BuildContext } from './types.js'
+import type { BuildContext, PlaceOfInput } from './types.js'
 
 /** One candidate for the transaction; each round of fee and budget settling makes another. */
 export interface Attempt {
@@ -87,10 +87,16 @@ export function redeemersOf({ draft, mint }: Plan, { spent, budgets }: Attempt):
     const { memory, steps } = budgets.get(key) ?? noBudget
     redeemers.push({ key, tag, index, data, memory, steps })
   }
+  const placeOf: PlaceOfInput = ({ reference }) => {
+    const name = outputReferenceKey(reference)
+    const place = places.get(name)
+    if (place === undefined) throw invalidDraft(`a redeemer names ${name}, which is not spent`)
+    return place
+  }
   for (const { utxo, redeemer } of draft.inputs ?? []) {
     if (redeemer === undefined) continue
-    const name = outputReferenceKey(utxo.reference)
-    push(0, name, places.get(name) ?? 0, redeemer)
+    const data = typeof redeemer === 'function' ? redeemer(placeOf) : redeemer
+    push(0, outputReferenceKey(utxo.reference), placeOf(utxo), data)
   }
   for (const { policy, redeemer } of draft.mint ?? []) {
     if (redeemer !== undefined) push(1, policy, policies.indexOf(policy), redeemer)

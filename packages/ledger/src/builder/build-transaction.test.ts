@@ -2,7 +2,14 @@ import * as cml from '@dcspark/cardano-multiplatform-lib-nodejs'
 import { CborWriter, fromHex, toHex } from '@ratatosk/cbor'
 import fc from 'fast-check'
 import { afterAll, describe, expect, it } from 'vitest'
-import { blake2b256, minimumFee, minimumLovelace, scriptHash, type Utxo } from '../index.js'
+import {
+  blake2b256,
+  minimumFee,
+  minimumLovelace,
+  outputReferenceKey,
+  scriptHash,
+  type Utxo,
+} from '../index.js'
 import { buildTransaction } from './build-transaction.js'
 import { type OutputContent, type ScriptContent, toOutput } from './encode-output.js'
 import { addAssets, addQuantity, addValue, lovelaceUnit, type Quantities } from './quantities.js'
@@ -118,6 +125,17 @@ describe('payments', () => {
     expect([...balanceOf(built)]).toEqual([])
   })
 
+  it('are paid by ada alone where the draft asks for it', async () => {
+    const assets = new Map([[policy, new Map([['', 3n]])]])
+    const rich = utxo({ value: { lovelace: 20_000_000n, assets } })
+    const draft = { outputs: [{ address: emptyKeys.addressText, lovelace: 15_000_000n }], paidByAda: true }
+    const built = await buildTransaction(draft, context([utxo(), rich, utxo()]))
+    expect(built.spent).not.toContain(rich)
+    await expect(buildTransaction(draft, context([utxo(), rich]))).rejects.toMatchObject({
+      code: 'WALLET_INSUFFICIENT_FUNDS',
+    })
+  })
+
   it('keep every asset of the funds that they spend', async () => {
     const assets = new Map([
       [
@@ -218,6 +236,35 @@ describe('scripts', () => {
     expect(built.collateral.every((input) => built.spent.includes(input))).toBe(true)
     expect(built.transaction.body.totalCollateral).toBe((built.fee * 150n + 99n) / 100n)
     expect([...balanceOf(built)]).toEqual([])
+  })
+
+  it('get redeemers that name the places of inputs, wherever funds move these', async () => {
+    const place = (index: number) => new CborWriter().uint(index).toBytes()
+    const [leader, follower] = [lockedBy(succeeding), lockedBy(succeeding)]
+    const draft: TransactionDraft = {
+      inputs: [
+        { utxo: leader, redeemer: unit },
+        { utxo: follower, redeemer: (placeOf) => place(placeOf(leader)) },
+      ],
+      outputs: [{ address: emptyKeys.addressText, lovelace: 90_000_000n }],
+      scripts: [succeeding],
+    }
+    const funds = Array.from({ length: 10 }, () => utxo())
+    const built = await buildTransaction(draft, context(funds))
+    const { inputs } = built.transaction.body
+    const placeOf = ({ reference }: Utxo) =>
+      inputs.findIndex((input) => outputReferenceKey(input) === outputReferenceKey(reference))
+    const found = built.transaction.witnesses.redeemers.find(({ index }) => index === placeOf(follower))
+    expect(found!.data).toEqual(place(placeOf(leader)))
+
+    const other = lockedBy(succeeding)
+    const wrong = {
+      ...draft,
+      inputs: [{ utxo: leader, redeemer: (of) => place(of(other)) }],
+    } satisfies TransactionDraft
+    await expect(buildTransaction(wrong, context(funds))).rejects.toMatchObject({
+      code: 'WALLET_INVALID_DRAFT',
+    })
   })
 
   it('are taken from reference inputs, whose bytes the fee pays for', async () => {

@@ -87,7 +87,9 @@ function createFunding(plan: Plan, context: BuildContext): Funding {
   const fixed = (plan.draft.inputs ?? []).map(({ utxo }) => utxo)
   const named = new Set([...fixed, ...(plan.draft.referenceInputs ?? [])].map(keyOf))
   // A published reference script must not be spent by coin selection.
-  let available = context.funds.filter((utxo) => !named.has(keyOf(utxo)) && !utxo.output.referenceScript)
+  const mayPay = ({ output }: Utxo): boolean =>
+    output.referenceScript === undefined && !(plan.draft.paidByAda && output.value.assets.size > 0)
+  let available = context.funds.filter((utxo) => !named.has(keyOf(utxo)) && mayPay(utxo))
   const chosen: Utxo[] = []
 
   function take(needed: ReadonlyMap<string, bigint>): void {

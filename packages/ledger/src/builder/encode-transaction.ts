@@ -3,7 +3,7 @@ import type { Assets, KeyWitness, OutputReference } from '../index.js'
 import { type ScriptContent, writeAssets, writeScript } from './encode-output.js'
 
 /** Tag of a set in the Conway CDDL (CIP-21). */
-const setTag = 258
+export const setTag = 258
 
 export interface RedeemerContent {
   /** 0: spend, 1: mint. */

@@ -15,12 +15,14 @@ export { keysFromSigningKey, signingKey } from './keys/signing-key.js'
 export type { NetworkId, SeedPhraseOptions, SigningKey, WalletKeys } from './keys/types.js'
 export { isSatisfiedBy, keysOfNativeScript, type NativeScriptContent, nativeScript } from './native-script.js'
 export { invalidDraft } from './plan.js'
-export { addValue, type Quantities, toValue } from './quantities.js'
+export { addAssets, addValue, type Quantities, toValue } from './quantities.js'
+export { signed, unsigned } from './signatures.js'
 export type {
   BuildContext,
   BuiltTransaction,
   DraftInput,
   DraftMint,
   DraftOutput,
+  PlaceOfInput,
   TransactionDraft,
 } from './types.js'

@@ -15,11 +15,17 @@ export interface DraftOutput {
   readonly referenceScript?: ScriptContent
 }
 
+/** The place of an output that the transaction spends among its inputs, which the ledger sorts. */
+export type PlaceOfInput = (utxo: Pick<Utxo, 'reference'>) => number
+
 /** An input that the transaction must spend. */
 export interface DraftInput {
   readonly utxo: Utxo
-  /** Plutus data CBOR; required when a Plutus script locks the output. */
-  readonly redeemer?: Uint8Array
+  /**
+   * Plutus data CBOR; required when a Plutus script locks the output. A function where it names the places of
+   * inputs: the funds that are added can move them.
+   */
+  readonly redeemer?: Uint8Array | ((placeOf: PlaceOfInput) => Uint8Array)
   /** Plutus data CBOR; required when the output contains only a datum hash. */
   readonly datum?: Uint8Array
 }
@@ -42,6 +48,8 @@ export interface TransactionDraft {
   /** Scripts that no input or reference input holds; they go into the witness set. */
   readonly scripts?: readonly ScriptContent[]
   readonly referenceInputs?: readonly Utxo[]
+  /** Whether only outputs without other assets than ada pay for it. */
+  readonly paidByAda?: boolean
   /** Key hashes that must sign in addition to those that inputs require. */
   readonly requiredSigners?: readonly Uint8Array[]
   /** First slot in which the transaction is valid. */

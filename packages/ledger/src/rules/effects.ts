@@ -34,17 +34,22 @@ export interface AppliedTransaction {
   readonly id: Uint8Array
   readonly cbor: Uint8Array
   readonly spent: readonly OutputReference[]
-  /** `output`: CBOR; `address`: bytes. */
+  /** `output`: CBOR; `address`: bytes; `left`: it leaves the ledger at once, so that nothing spends it. */
   readonly produced: readonly {
     readonly reference: OutputReference
     readonly output: Uint8Array
     readonly address: Uint8Array
+    readonly left?: true
   }[]
 }
 
-/** @param known the transaction's effects, if they are known */
+/**
+ * @param leaves whether an output leaves the ledger; none does by default
+ * @param known the transaction's effects, if they are known
+ */
 export function appliedTransaction(
   transaction: Transaction,
+  leaves: (output: TransactionOutput) => boolean = () => false,
   known: Effects = effects(transaction),
 ): AppliedTransaction {
   const { spent, produced } = known
@@ -56,6 +61,7 @@ export function appliedTransaction(
       reference,
       output: output.bytes,
       address: output.address.bytes,
+      ...(leaves(output) && { left: true }),
     })),
   }
 }

@@ -46,6 +46,7 @@ type LedgerPredicate =
 
 /** A rule of the layer-2 profile that a transaction can break. */
 type ProfilePredicate =
+  | 'BridgedPolicyMinted'
   | 'ByronAddressesNotSupported'
   | 'CertificatesNotSupported'
   | 'DonationsNotSupported'
@@ -65,6 +66,7 @@ type ProfilePredicate =
   | 'TooManyScriptWitnesses'
   | 'TreasuryValueNotSupported'
   | 'VotesNotSupported'
+  | 'WithdrawalMalformed'
   | 'WithdrawalsNotSupported'
 
 /** The name of a rule that a transaction can break. */

@@ -10,6 +10,21 @@ import { scriptUse } from './script-use.js'
 import { allOutputs } from './utxo.js'
 
 /**
+ * Refuses to mint or burn assets that come from layer 1.
+ *
+ * @param bridged policies, 56 hex digits each; none by default
+ */
+export function validateMint({ body }: Transaction, bridged: ReadonlySet<string> = new Set()): Failures {
+  const findings = new Findings()
+  const minted = [...body.mint.keys()].filter((policy) => bridged.has(policy))
+  if (minted.length > 0)
+    findings.add('BridgedPolicyMinted', 'Assets of these policies come from layer 1 and are not minted here', {
+      policies: minted,
+    })
+  return findings.failures
+}
+
+/**
  * Validates the layer-2 profile: refuses what needs stake or governance state, transactions marked invalid,
  * and encodings that a validator on layer 1 could not read. The predicates of the profile are specific to
  * this package; all other rules are those of the ledger, unchanged.

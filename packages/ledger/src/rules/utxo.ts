@@ -283,7 +283,10 @@ const maxBootstrapAttributes = 64
  * Returns the minimum lovelace that an output must hold: the size of `output.bytes` plus 160 bytes, times
  * `coinsPerUtxoByte`. Changing the lovelace can change the size, so a builder must repeat the calculation.
  */
-export function minimumLovelace(output: TransactionOutput, parameters: ProtocolParameters): bigint {
+export function minimumLovelace(
+  output: Pick<TransactionOutput, 'bytes'>,
+  parameters: Pick<ProtocolParameters, 'coinsPerUtxoByte'>,
+): bigint {
   return BigInt(entryOverhead + output.bytes.length) * parameters.coinsPerUtxoByte
 }
 

@@ -1,0 +1,55 @@
+import { equalBytes } from '@ratatosk/cbor'
+import { encodeOutputReference } from '@ratatosk/ledger'
+import { rootOf } from '@ratatosk/trie'
+import type { Deposit } from './body.js'
+import { BlockError } from './errors.js'
+import type { Header } from './header.js'
+
+/** Reads what layer 1 has for blocks; `openEventSource` of `@ratatosk/protocol` is one. */
+export interface EventSource {
+  /**
+   * The deposits with a time in `[start, end)`, ascending by id. Only those of unmerged blocks, and of blocks
+   * to come, are there: later ones may be spent.
+   *
+   * @param start POSIX milliseconds, as in a header
+   * @returns `'not read yet'` while layer 1 may still include a deposit of this time
+   */
+  between(start: bigint, end: bigint, signal?: AbortSignal): Promise<readonly Deposit[] | 'not read yet'>
+}
+
+/** The `depositsRoot` of a block with these deposits: 32 bytes, zeros without one. */
+export const depositsRoot = (deposits: readonly Deposit[]): Promise<Uint8Array> =>
+  rootOf(
+    deposits.map(
+      ({ id, output }) => [encodeOutputReference({ transactionId: id, index: 0 }), output] as const,
+    ),
+  )
+
+/**
+ * Whether an unmerged block credits what layer 1 has: each deposit of its time, and no other.
+ *
+ * @param deposits of the block, ascending by id
+ * @returns `'not read yet'` when that is not known yet
+ * @throws {BlockError} (rejects) `BLOCK_INVALID` if they differ. If the block was merged meanwhile, its
+ *   deposits may be spent: read the state queue again before you rely on it.
+ */
+export async function verifyDeposits(
+  deposits: readonly Deposit[],
+  { startTime, endTime }: Pick<Header, 'startTime' | 'endTime'>,
+  source: EventSource,
+  signal?: AbortSignal,
+): Promise<'right' | 'not read yet'> {
+  const due = await source.between(startTime, endTime, signal)
+  if (due === 'not read yet') return due
+  const isRight = (deposit: Deposit | undefined, other: Deposit | undefined): boolean =>
+    deposit !== undefined &&
+    other !== undefined &&
+    equalBytes(deposit.id, other.id) &&
+    equalBytes(deposit.output, other.output)
+  if (deposits.length === due.length && deposits.every((each, place) => isRight(each, due[place])))
+    return 'right'
+  throw new BlockError(
+    'BLOCK_INVALID',
+    `The block credits ${deposits.length} deposits, and not just the ${due.length} of its time on layer 1`,
+  )
+}
