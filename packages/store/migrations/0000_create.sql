@@ -98,6 +98,17 @@ CREATE TABLE "ratatosk"."deployment" (
 	CONSTRAINT "deployment_once" CHECK ("ratatosk"."deployment"."id" = 1)
 );
 --> statement-breakpoint
+CREATE TABLE "ratatosk"."deposits" (
+	"transaction_id" "bytea" PRIMARY KEY NOT NULL,
+	"header_hash" "bytea" NOT NULL,
+	"block_id" bigint,
+	"sequence" bigint NOT NULL,
+	"output" "bytea" NOT NULL,
+	"address" "bytea" NOT NULL,
+	CONSTRAINT "deposits_sequence_unique" UNIQUE("sequence"),
+	CONSTRAINT "deposits_id_size" CHECK (octet_length("ratatosk"."deposits"."transaction_id") = 32)
+);
+--> statement-breakpoint
 CREATE TABLE "ratatosk"."dropped_transactions" (
 	"number" bigint PRIMARY KEY GENERATED ALWAYS AS IDENTITY (sequence name "ratatosk"."dropped_transactions_number_seq" INCREMENT BY 1 MINVALUE 1 MAXVALUE 9223372036854775807 START WITH 1 CACHE 1),
 	"sequence" bigint,
@@ -299,6 +310,8 @@ CREATE INDEX "archived_blocks_unmerged" ON "ratatosk"."archived_blocks" USING bt
 CREATE INDEX "block_events_header_hash" ON "ratatosk"."block_events" USING btree ("header_hash","sequence");--> statement-breakpoint
 CREATE UNIQUE INDEX "blocks_height" ON "ratatosk"."blocks" USING btree ("height") WHERE "ratatosk"."blocks"."state" <> 'removed';--> statement-breakpoint
 CREATE INDEX "blocks_unmerged" ON "ratatosk"."blocks" USING btree ("height") WHERE "ratatosk"."blocks"."state" NOT IN ('merged', 'removed');--> statement-breakpoint
+CREATE INDEX "deposits_header_hash" ON "ratatosk"."deposits" USING btree ("header_hash","transaction_id");--> statement-breakpoint
+CREATE INDEX "deposits_waiting" ON "ratatosk"."deposits" USING btree ("transaction_id") WHERE "ratatosk"."deposits"."block_id" IS NULL;--> statement-breakpoint
 CREATE INDEX "dropped_transactions_reopenings" ON "ratatosk"."dropped_transactions" USING btree ("number") WHERE "ratatosk"."dropped_transactions"."reopenings" > 0;--> statement-breakpoint
 CREATE UNIQUE INDEX "leases_token" ON "ratatosk"."leases" USING btree ("name","token");--> statement-breakpoint
 CREATE INDEX "mempool_ledger_address" ON "ratatosk"."mempool_ledger" USING btree ("address","sequence","output_index");--> statement-breakpoint

@@ -2,7 +2,7 @@ import type { WritableArchive } from '@ratatosk/block'
 import type { SharedDriver } from '@ratatosk/database'
 import type { ClaimStore, EventLog, ExplorerReads } from '@ratatosk/ports'
 import type { Answers } from './answers/types.js'
-import type { Blocks } from './blocks/types.js'
+import type { Blocks, DepositPlace } from './blocks/types.js'
 import type { Bodies } from './bodies/types.js'
 import type { Leases } from './leases/types.js'
 import type { Ledger, LedgerEntry, LedgerReads, StoredOutput, UnlockedLedger } from './ledger/types.js'
@@ -33,12 +33,14 @@ export interface Store {
   placeOf(id: Uint8Array): Promise<AcceptedPlace | undefined>
   /** {@link placeOf} for each of them, in their order, by one query. */
   placesOf(ids: readonly Uint8Array[]): Promise<readonly (AcceptedPlace | undefined)[]>
+  /** Where a deposit of layer 1 (its id of 32 bytes) is; undefined if it is not in the ledger. */
+  deposit(id: Uint8Array): Promise<DepositPlace | undefined>
   /**
    * The unspent outputs at exactly this address, in order of acceptance, at the time of the first page: later
    * pages do not see what happens meanwhile. Pages have at most 128 outputs and 256 KiB of CBOR. Nothing
    * stays open between two pages, so a slow reader costs nothing. {@link Blocks.forgetSpent} with a time
    * before the first page, {@link Blocks.undo}, {@link Blocks.drop} and {@link Blocks.reset} end that
-   * guarantee.
+   * guarantee, and so does a block that credits a deposit at the address, or is removed with one.
    *
    * @example
    * for await (const outputs of store.utxoPages(address)) send(outputs)
@@ -46,7 +48,8 @@ export interface Store {
   utxoPages(address: Uint8Array): AsyncIterable<readonly StoredOutput[]>
   /**
    * CBOR of each transaction that spends from or pays to the address, once, oldest first. Commit and merge do
-   * not change it, and new transactions come at its end. Pages have at most 500 transactions and 256 KiB.
+   * not change it, and new transactions come at its end. Deposits are not in it. Pages
+   * have at most 500 transactions and 256 KiB.
    *
    * @param page which part to read: a deep `offset` is skipped in steps of 1,000 index entries, once
    * @throws StoreError `STORE_INVALID_ARGUMENT`

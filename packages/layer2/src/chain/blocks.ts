@@ -59,7 +59,7 @@ const transactionIdHex = /^[0-9a-f]{64}$/
 /** Reads the closed blocks of a finality from the store, and adds the open block that follows them. */
 export function viewBlocks(finality: Finality, { blocks, chain, slots, now }: BlockSource): ViewBlocks {
   // Clients that follow the chain read the same blocks at the same time.
-  const readNewest = shareReads(() => readHead(blocks, finality, slots))
+  const readNewest = shareReads(() => readHead(blocks, chain, finality, slots))
   const head = () => readNewest('head')
   const currentSlot = () => timeToSlot(slots, BigInt(Math.floor(now())))
 

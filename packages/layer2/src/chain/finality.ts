@@ -1,7 +1,7 @@
 import { fromHex, toHex } from '@ratatosk/cbor'
 import type { ChainTip } from '@ratatosk/chain-apis'
 import { blake2b224, type SlotConfig, timeToSlot } from '@ratatosk/ledger'
-import type { Block, BlockPosition, Store } from '@ratatosk/store'
+import type { Block, BlockPosition, DepositsBeside, Store } from '@ratatosk/store'
 
 /**
  * The part of the ledger that a view shows.
@@ -26,6 +26,8 @@ export interface Head {
   readonly tip: ChainTip
   /** Accept sequence of its last transaction; 0 for genesis. */
   readonly lastSequence: bigint
+  /** The deposits that the view has although they are later, or lacks although they are earlier. */
+  readonly deposits: DepositsBeside
   /** The block; undefined for genesis. */
   readonly block: Block | undefined
 }
@@ -34,14 +36,18 @@ export interface Head {
 export const genesisHash = blockHash(new Uint8Array(28))
 export const genesisTip: ChainTip = { height: 0, slot: 0n, hash: genesisHash }
 
+const none: DepositsBeside = { credited: [], waiting: [] }
+
 export async function readHead(
   blocks: Pick<Store['blocks'], 'newest'>,
+  chain: Pick<Store['chain'], 'depositsBeside'>,
   finality: Finality,
   slots: SlotConfig,
 ): Promise<Head> {
   const block = await blocks.newest(states[finality])
-  if (block === undefined) return { tip: genesisTip, lastSequence: 0n, block }
-  return { tip: tipOf(block, slots), lastSequence: block.lastSequence, block }
+  if (block === undefined) return { tip: genesisTip, lastSequence: 0n, deposits: none, block }
+  const deposits = finality === 'accepted' ? none : await chain.depositsBeside(block)
+  return { tip: tipOf(block, slots), lastSequence: block.lastSequence, deposits, block }
 }
 
 /** The slot of a block is the slot in which it ends. */

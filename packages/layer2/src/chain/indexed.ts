@@ -84,19 +84,20 @@ export function indexedReads(
       await caughtUp()
       return { head: newest, at: {} }
     }
-    const sequence = newest.lastSequence
+    const { lastSequence: sequence, deposits } = newest
     // 0 is genesis, for which the index knows only whether it holds all of it.
-    await caughtUp(sequence === 0n ? undefined : sequence)
-    return { head: newest, at: { sequence } }
+    await caughtUp(sequence === 0n ? undefined : (deposits.credited.at(-1) ?? sequence))
+    return { head: newest, at: { sequence, ...deposits } }
   }
 
   /** The state of the view now, which later answers can show too. */
   async function snapshot(): Promise<State> {
     // Before the head: transactions that leave the mempool meanwhile are in the head's block.
-    const pending = await chain.newestSequence()
+    const pending = (await chain.newestSequence()) ?? 0n
     const state = await stateOf()
     if (finality !== 'accepted') return state
-    return { ...state, at: { sequence: pending ?? state.head.lastSequence } }
+    const { lastSequence } = state.head
+    return { ...state, at: { sequence: pending > lastSequence ? pending : lastSequence } }
   }
 
   /** Outputs in the form that the index keeps, and what decodes them. */
@@ -119,11 +120,12 @@ export function indexedReads(
     // Before the state: what is undone while that is read may be missing.
     const start = await progress()
     const state = await stateNow()
-    const { sequence: shown = 0n } = state.at
+    const { sequence = 0n, credited = [] } = state.at
+    const shown = credited.at(-1) ?? sequence
     const isWhole = async () => {
-      const { sequence, dropNumber, genesis } = await progress()
-      const isLost = sequence < shown || sequence < start.sequence || (start.genesis && !genesis)
-      return !isLost && dropNumber === start.dropNumber
+      const now = await progress()
+      const isEmptied = now.sequence < start.sequence || (start.genesis && !now.genesis)
+      return !isEmptied && now.sequence >= shown && now.dropNumber === start.dropNumber
     }
     const check = async () => {
       if (await isWhole()) return

@@ -1,3 +1,4 @@
+import { remaining } from '@ratatosk/block'
 import { fromHex } from '@ratatosk/cbor'
 import {
   type Address,
@@ -5,10 +6,12 @@ import {
   createNetEffects,
   decodeTransaction,
   decodeTransactionOutput,
+  type Effects,
   effects,
   metadataLabels,
   type OutputReference,
   type Script,
+  type Transaction,
   type TransactionOutput,
 } from '@ratatosk/ledger'
 import type { FollowedTransaction, GenesisEntry } from './types.js'
@@ -48,18 +51,33 @@ interface AssetEntry extends Position {
 
 type Produced = { readonly reference: OutputReference; readonly output: TransactionOutput }
 
-/** @throws DecodeError or EffectsError if the transactions cannot have been accepted in this order */
-export function entriesOf(transactions: readonly FollowedTransaction[]): IndexEntries {
+/**
+ * @param bridge hash of the bridge's script
+ * @throws DecodeError or EffectsError if the transactions cannot have been accepted in this order
+ */
+export function entriesOf(
+  transactions: readonly FollowedTransaction[],
+  bridge: Uint8Array | undefined,
+): IndexEntries {
   const collected = collect()
   const net = createNetEffects<Produced>()
   const sequenceAt: bigint[] = []
-  for (const { sequence, id, cbor } of transactions) {
-    const transaction = decodeTransaction(cbor)
-    const change = effects(transaction)
-    net.add(change)
+  for (const { sequence, id, cbor, deposit = false } of transactions) {
     sequenceAt.push(sequence)
+    if (deposit) {
+      const output = decodeTransactionOutput(cbor)
+      net.add({ spent: [], produced: [{ reference: { transactionId: id, index: 0 }, output }] })
+      collected.transactions.push({ sequence, id, valid: true })
+      collected.contents(output, sequence)
+      collected.mint(output.value.assets, sequence)
+      continue
+    }
+    const transaction = decodeTransaction(cbor)
+    const all = effects(transaction)
+    const change = remaining(all, bridge)
+    net.add(change)
     collected.transactions.push({ sequence, id, valid: transaction.isValid })
-    if (transaction.isValid) collected.mint(transaction.body.mint, sequence)
+    collected.mint(mintOf(transaction, all, change), sequence)
     const { witnesses, auxiliaryData } = transaction
     for (const [hash, data] of witnesses.datums)
       collected.preimage(hash, fromHex(hash), undefined, data, sequence)
@@ -78,6 +96,28 @@ export function entriesOf(transactions: readonly FollowedTransaction[]): IndexEn
     collected.spent.push({ reference, spentBy: at(spentBy) ?? 0n })
   }
   return collected
+}
+
+type Assets = ReadonlyMap<string, ReadonlyMap<string, bigint>>
+
+/** What a transaction mints, without what leaves layer 2 by it: that counts as burnt. */
+function mintOf({ isValid, body }: Transaction, all: Effects, kept: Effects): Assets {
+  const mint: Assets = isValid ? body.mint : new Map()
+  if (kept.produced.length === all.produced.length) return mint
+  const net = new Map(Array.from(mint, ([policy, names]) => [policy, new Map(names)]))
+  const stays = new Set(kept.produced)
+  for (const each of all.produced) {
+    if (stays.has(each)) continue
+    for (const [policy, names] of each.output.value.assets) {
+      const own = net.get(policy) ?? new Map<string, bigint>()
+      net.set(policy, own)
+      for (const [name, quantity] of names) own.set(name, (own.get(name) ?? 0n) - quantity)
+    }
+  }
+  for (const names of net.values()) {
+    for (const [name, quantity] of names) if (quantity === 0n) names.delete(name)
+  }
+  return net
 }
 
 /** Genesis outputs whose entries are made and written at once. */
@@ -158,8 +198,8 @@ function collect() {
       }
       if (referenceScript !== undefined) script(referenceScript, sequence)
     },
-    mint(assets: ReadonlyMap<string, ReadonlyMap<string, bigint>> | undefined, sequence: bigint): void {
-      for (const [policy, names] of assets ?? []) {
+    mint(assets: Assets, sequence: bigint): void {
+      for (const [policy, names] of assets) {
         for (const [name, quantity] of names) {
           entries.mints.push({ policy: fromHex(policy), name: fromHex(name), sequence, quantity })
         }

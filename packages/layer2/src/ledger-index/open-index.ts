@@ -32,6 +32,7 @@ export async function openIndex(options: IndexOptions): Promise<LedgerIndex> {
   const {
     source,
     genesis,
+    bridge,
     pollMs = 100,
     batchSize = 1_000,
     waitMs = 10_000,
@@ -61,7 +62,7 @@ export async function openIndex(options: IndexOptions): Promise<LedgerIndex> {
     const added = complete && reset < 0 ? accepted.filter(({ sequence }) => !dropped.has(sequence)) : []
     const newGenesis = reset < 0 && missesGenesis
     if (newGenesis) await checkGenesis()
-    const entries = entriesOf(added)
+    const entries = entriesOf(added, bridge)
 
     const next: Progress = {
       sequence: complete && reset < 0 ? (accepted.at(-1)?.sequence ?? known.sequence) : known.sequence,

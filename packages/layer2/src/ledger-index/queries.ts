@@ -56,15 +56,14 @@ export function openQueries(database: Database): IndexQueries {
       return row
     },
 
-    async history(address, part, { sequence } = {}) {
+    async history(address, part, at = {}) {
       const values = parametersOf()
       const owner = values.add(ownerOf(decodeAddress(address)))
       const here = `o.owner = ${owner} AND o.address = ${values.add(address)}`
-      const until = sequence === undefined ? undefined : values.add(sequence)
       const { direction, most, range } = partOf(part, values)
       const touched = (name: string) => sql`(
         SELECT DISTINCT o.${name} AS sequence FROM ${schema}.outputs AS o
-        WHERE ${here} AND o.${name} > 0${until === undefined ? '' : ` AND o.${name} <= ${until}`}
+        WHERE ${here} AND o.${name} > 0 AND ${producedUntil(at, values, `o.${name}`)}
         ORDER BY o.${name} ${direction} ${most}
       )`
       const page = statement(
@@ -80,9 +79,9 @@ export function openQueries(database: Database): IndexQueries {
       return queryInIndexOrder(database, page, values.all)
     },
 
-    async labelled(label, part, { sequence } = {}) {
+    async labelled(label, part, at = {}) {
       const values = parametersOf()
-      const here = `label = ${values.add(String(label))}::numeric${until(sequence, values)}`
+      const here = `label = ${values.add(String(label))}::numeric${until(at, values)}`
       const { direction, range } = partOf(part, values)
       const page = statement(
         transactionRow,
@@ -96,24 +95,25 @@ export function openQueries(database: Database): IndexQueries {
       return queryInIndexOrder(database, page, values.all)
     },
 
-    async knowsAddress(address, { sequence } = {}) {
+    async knowsAddress(address, at = {}) {
       const values = parametersOf()
       const owner = values.add(ownerOf(decodeAddress(address)))
       const known = statement(
         { known: bool },
         sql`SELECT EXISTS (
           SELECT FROM ${schema}.outputs
-          WHERE owner = ${owner} AND address = ${values.add(address)}${until(sequence, values)}
+          WHERE owner = ${owner} AND address = ${values.add(address)}
+            AND ${producedUntil(at, values, 'sequence')}
         ) AS known`,
       )
       const [row] = await database.query(known, values.all)
       return row?.known ?? false
     },
 
-    async assets(policy, part, { sequence } = {}) {
+    async assets(policy, part, at = {}) {
       const values = parametersOf()
       const here = policy === undefined ? '' : ` AND policy = ${values.add(policy)}`
-      const before = until(sequence, values)
+      const before = until(at, values)
       const { direction, range } = partOf(part, values)
       const order = `sequence ${direction}, policy ${direction}, name ${direction}`
       const assets = statement(
@@ -131,7 +131,7 @@ export function openQueries(database: Database): IndexQueries {
       return found.map((asset) => ({ ...asset, quantity: BigInt(asset.quantity) }))
     },
 
-    async asset(policy, name, { sequence } = {}) {
+    async asset(policy, name, at = {}) {
       const values = parametersOf()
       const here = `policy = ${values.add(policy)} AND name = ${values.add(name)}`
       const asset = statement(
@@ -140,7 +140,7 @@ export function openQueries(database: Database): IndexQueries {
           SELECT total, nth AS mints, sequence AS last, (
             SELECT sequence FROM ${schema}.mints WHERE ${here} ORDER BY sequence LIMIT 1
           ) AS first
-          FROM ${schema}.mints WHERE ${here}${until(sequence, values)} ORDER BY sequence DESC LIMIT 1
+          FROM ${schema}.mints WHERE ${here}${until(at, values)} ORDER BY sequence DESC LIMIT 1
         ) AS found`,
       )
       const [row] = await queryInIndexOrder(database, asset, values.all)
@@ -253,19 +253,18 @@ function afterOf({ after, order }: OutputPart, values: Parameters): string[] {
 }
 
 /** Conditions on production and spending: at least one must hold, and no two can. */
-function statesOf(spent: boolean | undefined, { sequence }: At, values: Parameters): string[][] {
+function statesOf(spent: boolean | undefined, at: At, values: Parameters): string[][] {
+  const { sequence, credited = [] } = at
   if (sequence === undefined) {
     if (spent === undefined) return [[]]
     return [[`x.spent_by IS ${spent ? 'NOT NULL' : 'NULL'}`]]
   }
-  const at = values.add(sequence)
-  const produced = `x.sequence <= ${at}`
-  if (spent === undefined) return [[produced]]
-  if (spent) return [[`x.spent_by <= ${at}`]]
-  return [
-    [produced, 'x.spent_by IS NULL'],
-    [produced, `x.spent_by > ${at}`],
-  ]
+  if (spent) return [[`x.spent_by <= ${values.add(sequence)}`]]
+  // Nothing that the ledger has spends a deposit that is later: its own list keeps the order of an index.
+  const later = credited.length === 0 ? [] : [[`x.sequence = ANY (${listOf(credited, values)})`]]
+  const produced = producedUntil({ ...at, credited: [] }, values, 'x.sequence')
+  if (spent === undefined) return [[produced], ...later]
+  return [[produced, 'x.spent_by IS NULL'], [produced, `x.spent_by > ${values.add(sequence)}`], ...later]
 }
 
 interface Parameters {
@@ -298,6 +297,18 @@ function partOf({ offset, limit, order }: IndexPart, values: Parameters) {
 }
 
 /** The condition that a row is not younger than a sequence. */
-function until(sequence: bigint | undefined, values: Parameters): string {
+function until({ sequence }: At, values: Parameters): string {
   return sequence === undefined ? '' : ` AND sequence <= ${values.add(sequence)}`
 }
+
+/** The condition that what has a sequence was produced before a sequence, but for deposits. */
+function producedUntil(at: At, values: Parameters, column: string): string {
+  const { sequence, credited = [], waiting = [] } = at
+  if (sequence === undefined) return 'true'
+  const isOld = `${column} <= ${values.add(sequence)}`
+  const isIn = waiting.length === 0 ? isOld : `${isOld} AND ${column} <> ALL (${listOf(waiting, values)})`
+  return credited.length === 0 ? isIn : `(${isIn} OR ${column} = ANY (${listOf(credited, values)}))`
+}
+
+const listOf = (sequences: readonly bigint[], values: Parameters) =>
+  `${values.add(`{${sequences.join()}}`)}::bigint[]`

@@ -13,7 +13,7 @@ import { IndexError } from './errors.js'
 import type { Progress } from './types.js'
 
 /** Raise it with every change of the tables or of what they hold: an index of another version is rebuilt. */
-const version = 4
+const version = 5
 
 const names = ['outputs', 'assets', 'mints', 'labels', 'transactions', 'preimages', 'preimage_uses'] as const
 

@@ -1,20 +1,22 @@
 import type { SharedDriver } from '@ratatosk/database'
 import type { Script } from '@ratatosk/ledger'
 
-/** An accepted transaction. */
+/** An accepted transaction, or a deposit of layer 1. */
 export interface FollowedTransaction {
   /** Its position in the order of acceptance, from 1. */
   readonly sequence: bigint
   /** 32 bytes. */
   readonly id: Uint8Array
+  /** Of a deposit: the CBOR of its output, which is output 0 of the id. */
   readonly cbor: Uint8Array
+  readonly deposit?: boolean
 }
 
 /** The source of the index: `store.changes` of `@ratatosk/store` satisfies it. */
 export interface IndexSource {
   /**
-   * Accepted transactions with a sequence above `after`, oldest first, at most `limit`. Dropped ones are not
-   * among them.
+   * Accepted transactions, and deposits, with a sequence above `after`, oldest first, at most `limit`.
+   * Dropped ones are not among them.
    */
   accepted(after: bigint, limit: number): Promise<readonly FollowedTransaction[]>
   /** The undone transactions, oldest first, at most `limit`. Without transaction: everything was undone. */
@@ -82,9 +84,16 @@ export interface IndexPart {
  */
 export interface At {
   readonly sequence?: bigint
+  /**
+   * Later sequences, ascending, of deposits that are in that ledger too: their block was built after its
+   * transactions were accepted. Lists of assets and their quantities do not count them.
+   */
+  readonly credited?: readonly bigint[]
+  /** Earlier sequences of deposits that are not in that ledger: they waited for a later block. */
+  readonly waiting?: readonly bigint[]
 }
 
-/** A transaction that the index knows. */
+/** A transaction that the index knows, or a deposit, which is valid. */
 export interface IndexedTransaction {
   readonly sequence: bigint
   /** 32 bytes. */
@@ -134,7 +143,8 @@ export interface IndexQueries {
   ): Promise<{ readonly policy: Uint8Array; readonly name: Uint8Array; readonly quantity: bigint }[]>
   /**
    * An asset that was ever minted: how much is left, how often it was minted or burnt, and the ids of the
-   * first and the last transaction that did so. Each genesis output that holds it counts as a mint.
+   * first and the last transaction that did so. Each genesis output that holds it counts as a mint, as does a
+   * deposit; to leave layer 2 counts as to be burnt.
    */
   asset(
     policy: Uint8Array,
@@ -200,6 +210,8 @@ export interface IndexOptions {
    */
   readonly schema: string
   readonly source: IndexSource
+  /** Hash of the bridge's script, 28 bytes: outputs at its enterprise address leave layer 2. */
+  readonly bridge?: Uint8Array | undefined
   /** The genesis outputs, if the source says that the ledger has them. */
   readonly genesis: readonly GenesisEntry[]
   /**

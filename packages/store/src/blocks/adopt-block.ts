@@ -19,10 +19,11 @@ import { addRejections } from '../rejections/add-rejections.js'
 import { mempoolTransactions } from '../schema/tables.js'
 import { headerColumns, heightAfter, makeRoom, moveFromMempool } from './append-block.js'
 import type { Comparison, HeldTransaction } from './compare-mempool.js'
+import { creditDeposits, enterDeposits, requireCredited } from './deposits.js'
 import { takeOut } from './drop-transactions.js'
 import { blockList, blockRow, lastSequenceInBlocks, toBlock } from './read-blocks.js'
 import { newestBetween } from './remove-blocks.js'
-import type { Adopted, ForeignBlock } from './types.js'
+import type { Adopted, Block, ForeignBlock } from './types.js'
 
 /** Transactions of the block that one statement appends, and dead letters that one adds. */
 const step = 1_000
@@ -45,7 +46,7 @@ const bounds = statement(
     COALESCE(
       ${lastSequenceInBlocks},
       (SELECT min(sequence) - 1 FROM ${schema}.mempool_transactions),
-      (SELECT max(sequence) FROM ${schema}.mempool_ledger),
+      (SELECT GREATEST(max(sequence), 0) FROM ${schema}.mempool_ledger),
       0
     ) AS before,
     (SELECT max(sequence) FROM ${schema}.mempool_transactions) AS newest`,
@@ -55,7 +56,10 @@ const noteAfter = sql`
   INSERT INTO ${schema}.dropped_transactions (sequence, transaction_id)
   SELECT sequence, transaction_id FROM ${schema}.mempool_transactions WHERE sequence > $1 ORDER BY sequence`
 
-/** Accept sequences of a block: of an empty block, the last one before it, and the one after that. */
+/**
+ * Accept sequences of a block: of an empty block, the last one before it, and the one after that. One with
+ * deposits and without transactions has a sequence of its own.
+ */
 interface Span {
   readonly first: bigint
   readonly last: bigint
@@ -71,21 +75,23 @@ export async function adoptBlock(
   block: ForeignBlock,
   comparison: Comparison,
 ): Promise<Adopted> {
+  const { headerHash, deposits = [], transactions } = block
   const height = await heightAfter(transaction, block.previousHeaderHash)
-  const [own] = await transaction.query(makeRoom, [block.headerHash])
+  const [own] = await transaction.query(makeRoom, [headerHash])
   const [bound] = await transaction.query(bounds)
   if (bound === undefined) throw new StoreError('STORE_FAILED', 'The ledger could not be read')
   await comparison.read(transaction)
+  const { newest } = await enterDeposits(transaction, headerHash, deposits, transactions.length === 0)
   const { common, held, replaced, lost, rejections } = comparison
   const cut = common.at(-1) ?? bound.before
-  const rest = BigInt(block.transactions.length - common.length)
+  const rest = BigInt(transactions.length - common.length)
   const insertBlock = async ({ first, last }: Span): Promise<Row<typeof blockRow>> => {
     const [row] = await transaction.query(insert, [
       height,
       ...headerColumns(block),
       first,
       last,
-      block.transactions.length,
+      transactions.length,
       own?.id ?? new Uint8Array(),
       own?.cbor ?? new Uint8Array(),
     ])
@@ -93,17 +99,25 @@ export async function adoptBlock(
     return row
   }
 
-  if (rest === 0n) {
+  const finish = async (row: Row<typeof blockRow>): Promise<Block> => {
+    await creditDeposits(transaction, row)
+    await requireCredited(transaction, row.lastSequence)
+    return toBlock(row)
+  }
+
+  const isBare = transactions.length === 0 && newest !== undefined
+  if (rest === 0n && !isBare) {
     const row = await insertBlock({ first: common[0] ?? cut + 1n, last: cut })
     if (common.length > 0) await moveFromMempool(transaction, row)
-    return { block: toBlock(row), known: common.length, dropped: 0 }
+    return { block: await finish(row), known: common.length, dropped: 0 }
   }
   const restoreAcceptances = await keepAcceptances(transaction, replaced)
   await takeOut(transaction, [...replaced, ...lost])
   const end = bound.newest ?? bound.before
   if (end > cut) await transaction.execute(noteAfter, [cut])
   const base = await reserveSequences(transaction, rest + end - cut)
-  const row = await insertBlock({ first: common[0] ?? base + 1n, last: base + rest })
+  const span = isBare ? { first: newest, last: newest } : { first: common[0] ?? base + 1n, last: base + rest }
+  const row = await insertBlock(span)
   if (common.length > 0)
     await moveFromMempool(transaction, { ...row, lastSequence: cut, transactions: common.length })
   const growing = { id: row.id, zero: base - BigInt(common.length), absent: [cut + 1n, end] } as const
@@ -114,7 +128,7 @@ export async function adoptBlock(
   for (let start = 0; start < rejections.length; start += step)
     await addRejections(transaction, rejections.slice(start, start + step))
   const known = common.length + held.length + replaced.length
-  return { block: toBlock(row), known, dropped: lost.length }
+  return { block: await finish(row), known, dropped: lost.length }
 }
 
 /** Appends the transactions of the block that the mempool does not hold. */

@@ -1,4 +1,5 @@
 import {
+  bool,
   bytesColumn,
   type Connection,
   int4,
@@ -6,6 +7,7 @@ import {
   nullable,
   parameterRows,
   type Row,
+  type SqlTransaction,
   schema,
   sql,
   statement,
@@ -13,7 +15,8 @@ import {
 } from '@ratatosk/database'
 import type { BlockState } from '@ratatosk/ports'
 import { StoreError } from '../errors.js'
-import { blockList, blockRow, newestBlock, toBlock } from './read-blocks.js'
+import { creditDeposits, enterDeposits } from './deposits.js'
+import { blockList, blockRow, endOfBlocks, newestBlock, toBlock } from './read-blocks.js'
 import type { Block, BlockHeader, Layer1Transaction, NewBlock } from './types.js'
 
 /** The previous header hash of the first block. */
@@ -55,24 +58,33 @@ const moveOldestIntoBlock = statement(
   SELECT count(*)::integer AS count, min(sequence) AS first, max(sequence) AS last FROM moved`,
 )
 
-/** Appends a block and moves the mempool's oldest transactions into it; see `Blocks.build`. */
-export async function appendBlock(transaction: Connection, block: NewBlock): Promise<Block> {
-  if (!Number.isSafeInteger(block.transactions) || block.transactions < 1) {
-    throw new StoreError('STORE_INVALID_ARGUMENT', 'A block must have at least one transaction')
-  }
+/**
+ * Appends a block and moves the mempool's oldest transactions into it; see `Blocks.build`. Under the ledger's
+ * lock if it has deposits.
+ */
+export async function appendBlock(transaction: SqlTransaction, block: NewBlock): Promise<Block> {
+  const { headerHash, deposits = [], transactions } = block
+  if (!Number.isSafeInteger(transactions) || transactions < 0 || transactions + deposits.length < 1)
+    throw new StoreError('STORE_INVALID_ARGUMENT', 'A block must have at least one transaction or deposit')
   const height = await heightAfter(transaction, block.previousHeaderHash)
-  await transaction.query(makeRoom, [block.headerHash])
+  const { waiting, newest } = await enterDeposits(transaction, headerHash, deposits, transactions === 0)
+  if (waiting > 0) throw new StoreError('STORE_CONFLICT', 'The block lacks a deposit that waits')
+  if (transactions === 0) await requireMempoolAfter(transaction, newest)
+  const { firstSequence, lastSequence } =
+    transactions === 0 && newest !== undefined ? { firstSequence: newest, lastSequence: newest } : block
+  await transaction.query(makeRoom, [headerHash])
   const [row] = await transaction.query(insert, [
     height,
     ...headerColumns(block),
-    block.firstSequence,
-    block.lastSequence,
-    block.transactions,
+    firstSequence,
+    lastSequence,
+    transactions,
     block.commitTransaction.id,
     block.commitTransaction.cbor,
   ])
   if (row === undefined) throw new StoreError('STORE_FAILED', 'The block was not inserted')
   await moveFromMempool(transaction, row)
+  if (deposits.length > 0) await creditDeposits(transaction, row)
   return toBlock(row)
 }
 
@@ -99,11 +111,30 @@ export async function heightAfter(transaction: Connection, previousHeaderHash: U
   return (newest?.height ?? 0n) + 1n
 }
 
+const follows = statement(
+  { follows: bool },
+  sql`SELECT $1::bigint > ${endOfBlocks} AND NOT EXISTS (
+    SELECT FROM ${schema}.mempool_transactions WHERE sequence > ${endOfBlocks} AND sequence <= $1
+  ) AS follows`,
+)
+
+/**
+ * For a block without transactions, whose place in the order of acceptance is a sequence of its own.
+ *
+ * @throws StoreError `STORE_CONFLICT` if that does not come after all blocks and before the mempool
+ */
+export async function requireMempoolAfter(transaction: Connection, sequence?: bigint): Promise<void> {
+  const [row] = await transaction.query(follows, [sequence ?? 0n])
+  if (row?.follows !== true)
+    throw new StoreError('STORE_CONFLICT', 'The mempool has transactions that the block lacks')
+}
+
 /** @throws StoreError `STORE_CONFLICT` if the block's transactions are not the oldest of the mempool */
 export async function moveFromMempool(
   transaction: Connection,
   { id, height, firstSequence, lastSequence, transactions }: Row<typeof blockRow>,
 ): Promise<void> {
+  if (transactions === 0) return
   const [moved] = await transaction.query(moveOldestIntoBlock, [id, lastSequence, height - 1n])
   if (moved?.count !== transactions || moved.first !== firstSequence || moved.last !== lastSequence) {
     throw new StoreError('STORE_CONFLICT', "The block's transactions are not the oldest of the mempool")

@@ -17,6 +17,7 @@ import { forgetSpenders } from '../rejections/reopen-rejections.js'
 import { adoptBlock } from './adopt-block.js'
 import { appendBlock, setBlockState, setMergeTransaction } from './append-block.js'
 import { compareMempool } from './compare-mempool.js'
+import { forgetDeposits, haveDeposits, readDeposits, releaseDeposits } from './deposits.js'
 import { continueDropSearch, dropFound, startDropSearch } from './drop-transactions.js'
 import { outputsAfterBlock, outputsAfterNewest } from './outputs-after-block.js'
 import { readBlocks, toBlock } from './read-blocks.js'
@@ -34,20 +35,32 @@ export function openBlocks(
       return work(transaction)
     })
 
+  const underBoth = <T>(lease: Lease, work: (transaction: SqlTransaction) => Promise<T>): Promise<T> =>
+    withLedgerLock(async (transaction) => {
+      await requireLease(transaction, lease)
+      return work(transaction)
+    })
+  const { depositsOf, ...deposits } = readDeposits(database)
+
   return {
     ...readBlocks(database),
-    build: (block, lease) => underLease(lease, (transaction) => appendBlock(transaction, block)),
+    ...deposits,
+    depositsOf,
+    build(block, lease) {
+      // Only deposits change the ledger.
+      const run = block.deposits === undefined || block.deposits.length === 0 ? underLease : underBoth
+      return run(lease, (transaction) => appendBlock(transaction, block))
+    },
     setState: (headerHashes, state, lease) =>
       underLease(lease, (transaction) => setBlockState(transaction, headerHashes, state)),
     setMergeTransaction: (headerHash, merge, lease) =>
       underLease(lease, (transaction) => setMergeTransaction(transaction, headerHash, merge)),
-    returnToMempool: (fromHeight, lease) =>
-      underLease(lease, (transaction) => returnToMempool(transaction, fromHeight)),
-    undo: (fromHeight, lease) =>
-      withLedgerLock(async (transaction) => {
-        await requireLease(transaction, lease)
-        return undoBlocks(transaction, fromHeight)
-      }),
+    async returnToMempool(fromHeight, lease) {
+      const have = await haveDeposits(database, fromHeight)
+      const run = have ? underBoth : underLease
+      return run(lease, (transaction) => returnToMempool(transaction, fromHeight, have))
+    },
+    undo: (fromHeight, lease) => underBoth(lease, (transaction) => undoBlocks(transaction, fromHeight)),
     async adopt(block, examine, lease) {
       // Most of the mempool is compared before validation has to wait for the lock.
       const comparison = compareMempool(block, examine)
@@ -55,29 +68,26 @@ export function openBlocks(
         await lookUpByIndex(transaction)
         await comparison.read(transaction)
       })
-      return withLedgerLock(async (transaction) => {
-        await requireLease(transaction, lease)
-        return adoptBlock(transaction, block, comparison)
-      })
+      return underBoth(lease, (transaction) => adoptBlock(transaction, block, comparison))
     },
     async drop(first, follow, lease) {
       // Most of the mempool is searched before validation has to wait for the lock.
       const search = startDropSearch(first)
       await continueDropSearch(database, search, follow)
-      return withLedgerLock(async (transaction) => {
-        await requireLease(transaction, lease)
+      return underBoth(lease, async (transaction) => {
         await continueDropSearch(transaction, search, follow)
         return dropFound(transaction, search)
       })
     },
-    revive: (headerHash, lease) => underLease(lease, (transaction) => reviveBlock(transaction, headerHash)),
+    async revive(headerHash, lease) {
+      const has = (await depositsOf(headerHash)).length > 0
+      const run = has ? underBoth : underLease
+      return run(lease, (transaction) => reviveBlock(transaction, headerHash, has))
+    },
+    forgetDeposits: (ids, lease) => underBoth(lease, (transaction) => forgetDeposits(transaction, ids)),
     forgetSpent: (mergedBefore, lease) =>
       underLease(lease, (transaction) => forgetSpentOutputs(transaction, mergedBefore)),
-    reset: (lease) =>
-      withLedgerLock(async (transaction) => {
-        await requireLease(transaction, lease)
-        await reset(transaction)
-      }),
+    reset: (lease) => underBoth(lease, reset),
     utxosAfterNewest: () => outputsAfterBlock(database),
     utxosAfter: (block) => outputsAfterBlock(database, block),
     outputsAfterNewest: (references) =>
@@ -126,6 +136,7 @@ const emptied = [
   'blocks',
   'mempool_transactions',
   'mempool_ledger',
+  'deposits',
   'spent_outputs',
   'address_history',
   'resubmissions',
@@ -178,6 +189,8 @@ async function undoBlocks(transaction: Connection, fromHeight: bigint): Promise<
   const [lowest] = removed
   if (lowest === undefined) return { blocks: [], transactions: 0 }
   await keepBodies(transaction, removed)
+  // First, so that those that are spent come back as deposits that wait.
+  await releaseDeposits(transaction, removed)
   let transactions = 0
   for (const { id, headerHash, height } of removed)
     transactions += await transaction.execute(keepBlock, [id, headerHash, height])

@@ -35,7 +35,7 @@ const mempoolSpan = statement(
     SELECT min(sequence) AS first, COALESCE(
       max(sequence),
       ${lastSequenceInBlocks},
-      (SELECT max(sequence) FROM ${schema}.mempool_ledger),
+      (SELECT GREATEST(max(sequence), 0) FROM ${schema}.mempool_ledger),
       0
     ) AS last
     FROM ${schema}.mempool_transactions
@@ -43,12 +43,14 @@ const mempoolSpan = statement(
   SELECT COALESCE(first, last + 1) AS first, last FROM accepted`,
 )
 
-// Produced before the mempool, and spent by it when the read started.
+// Produced before the mempool, and spent by it when the read started. A deposit that waits has sequence -1:
+// no block credits it.
 const spentByMempool = statement(
   spentOutput,
   sql`SELECT ${selectList(spentOutput)}
   FROM ${schema}.spent_outputs
-  WHERE spent_by <= $2 AND sequence < $1 AND (spent_by, transaction_id, output_index) > ($3, $4, $5)
+  WHERE spent_by <= $2 AND sequence >= 0 AND sequence < $1
+    AND (spent_by, transaction_id, output_index) > ($3, $4, $5)
   ORDER BY spent_by, transaction_id, output_index LIMIT ${pageSize}`,
 )
 
@@ -58,13 +60,13 @@ const unspent = statement(
   sql`(
     SELECT ${selectList(output)}
     FROM ${schema}.mempool_ledger
-    WHERE sequence < $1 AND (transaction_id, output_index) > ($3, $4)
+    WHERE sequence >= 0 AND sequence < $1 AND (transaction_id, output_index) > ($3, $4)
     ORDER BY transaction_id, output_index LIMIT ${pageSize}
   )
   UNION ALL
   SELECT ${selectList(output)}
   FROM ${schema}.spent_outputs
-  WHERE spent_by > $2 AND sequence < $1 AND (transaction_id, output_index) > ($3, $4)
+  WHERE spent_by > $2 AND sequence >= 0 AND sequence < $1 AND (transaction_id, output_index) > ($3, $4)
   ORDER BY "transactionId", index LIMIT ${pageSize}`,
 )
 
@@ -112,13 +114,14 @@ const namedAfterNewest = statement(
   )
   SELECT asked.position, ledger.output
   FROM asked JOIN ${schema}.mempool_ledger AS ledger USING (transaction_id, output_index)
-  WHERE ledger.sequence < (SELECT first FROM mempool)
+  WHERE ledger.sequence >= 0 AND ledger.sequence < (SELECT first FROM mempool)
   UNION ALL
   SELECT asked.position, spent.output
   FROM asked JOIN ${schema}.spent_outputs AS spent
     ON spent.transaction_id || int4send(spent.output_index)
       = asked.transaction_id || int4send(asked.output_index)
-  WHERE spent.spent_by >= (SELECT first FROM mempool) AND spent.sequence < (SELECT first FROM mempool)`,
+  WHERE spent.spent_by >= (SELECT first FROM mempool)
+    AND spent.sequence >= 0 AND spent.sequence < (SELECT first FROM mempool)`,
 )
 
 /** Looks outputs up that are unspent after the newest block; see `Blocks.outputsAfterNewest`. */

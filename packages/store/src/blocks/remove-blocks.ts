@@ -1,7 +1,8 @@
 import { type Connection, int8, nullable, type Row, schema, sql, statement } from '@ratatosk/database'
 import { keepBodies } from '../bodies/bodies.js'
 import { StoreError } from '../errors.js'
-import { enter, heightAfter, moveFromMempool } from './append-block.js'
+import { enter, heightAfter, moveFromMempool, requireMempoolAfter } from './append-block.js'
+import { creditDeposits, releaseDeposits } from './deposits.js'
 import { blockList, blockRow, toBlock } from './read-blocks.js'
 import type { Block } from './types.js'
 
@@ -38,24 +39,43 @@ const restore = statement(
 export const removeFrom = (transaction: Connection, fromHeight: bigint): Promise<Row<typeof blockRow>[]> =>
   transaction.query(remove, [fromHeight])
 
-/** Removes unmerged blocks and returns their transactions to the mempool; see `Blocks.returnToMempool`. */
-export async function returnToMempool(transaction: Connection, fromHeight: bigint): Promise<Block[]> {
+/**
+ * Removes unmerged blocks and returns their transactions to the mempool; see `Blocks.returnToMempool`.
+ *
+ * @param haveDeposits whether they have: then under the ledger's lock
+ */
+export async function returnToMempool(
+  transaction: Connection,
+  fromHeight: bigint,
+  haveDeposits: boolean,
+): Promise<Block[]> {
   const removed = await removeFrom(transaction, fromHeight)
   await keepBodies(transaction, removed)
+  if (haveDeposits) await releaseDeposits(transaction, removed)
   // One statement per block keeps each below the statement time-out.
   for (const { id } of removed) await transaction.execute(moveToMempool, [id])
   return removed.map(toBlock)
 }
 
-/** Restores a removed block that is on layer 1 after all; see `Blocks.revive`. */
-export async function reviveBlock(transaction: Connection, headerHash: Uint8Array): Promise<Block> {
+/**
+ * Restores a removed block that is on layer 1 after all; see `Blocks.revive`.
+ *
+ * @param hasDeposits whether it has: then under the ledger's lock
+ */
+export async function reviveBlock(
+  transaction: Connection,
+  headerHash: Uint8Array,
+  hasDeposits: boolean,
+): Promise<Block> {
   const [removed] = await transaction.query(removedBlock, [headerHash])
   if (removed === undefined)
     throw new StoreError('STORE_CONFLICT', 'No removed block of this store has this header hash')
   await heightAfter(transaction, removed.previousHeaderHash)
+  if (removed.transactions === 0) await requireMempoolAfter(transaction, removed.firstSequence)
   const [row] = await transaction.query(restore, [removed.id])
   if (row === undefined) throw new StoreError('STORE_FAILED', 'The block was not restored')
   await moveFromMempool(transaction, row)
+  if (hasDeposits) await creditDeposits(transaction, row)
   return toBlock(row)
 }
 

@@ -51,14 +51,36 @@ export interface DropReason {
   readonly details: Json
 }
 
+/** A deposit of layer 1 that a block credits. Its output is output 0 of its id. */
+export interface CreditedDeposit {
+  /** 32 bytes. */
+  readonly id: Uint8Array
+  /** CBOR of the output that it becomes. */
+  readonly output: Uint8Array
+  /** Bytes of the output's address (CIP-19). */
+  readonly address: Uint8Array
+}
+
+/** Where a deposit is. */
+export interface DepositPlace {
+  /** The block that credits it; of one that waits, the last one that did. */
+  readonly headerHash: Uint8Array
+  /** Of that block. */
+  readonly height: bigint
+  /** Of that block; `waiting`: that block was removed, and the next one must credit it. */
+  readonly state: Exclude<BlockState, 'removed'> | 'waiting'
+}
+
 /** A block to append, of the mempool's oldest transactions as {@link Blocks.oldest} returned them. */
 export interface NewBlock extends BlockHeader {
-  /** Sequence of its first transaction. */
+  /** Sequence of its first transaction; without transactions, the store gives it one of its own. */
   readonly firstSequence: bigint
-  /** Sequence of its last transaction. */
+  /** Sequence of its last transaction; see `firstSequence`. */
   readonly lastSequence: bigint
-  /** How many transactions it has, at least 1. */
+  /** How many transactions it has: at least 1, unless it has deposits. */
   readonly transactions: number
+  /** The deposits that it credits before its first transaction: all that wait, and new ones. */
+  readonly deposits?: readonly CreditedDeposit[]
   readonly commitTransaction: Layer1Transaction
 }
 
@@ -66,13 +88,18 @@ export interface NewBlock extends BlockHeader {
 export interface ForeignBlock extends BlockHeader {
   /** In block order; none in an empty block. */
   readonly transactions: readonly AcceptedTransaction[]
+  /** The deposits that it credits before its first transaction. */
+  readonly deposits?: readonly CreditedDeposit[]
   /** The result of {@link Blocks.inMempool} for these under the same lease: it is not read again. */
   readonly held?: ReadonlyMap<number, bigint>
 }
 
 /** A block of the store. */
 export interface Block extends BlockHeader {
-  /** Sequence of its first transaction; of an empty block, the sequence after `lastSequence`. */
+  /**
+   * Sequence of its first transaction; of an empty block, the sequence after `lastSequence`. One with
+   * deposits and without transactions has a sequence of its own, which is its first and its last.
+   */
   readonly firstSequence: bigint
   /** Sequence of its last transaction; of an empty block, that of the last one before it. */
   readonly lastSequence: bigint
@@ -176,13 +203,22 @@ export interface Blocks {
    */
   delays(): Promise<{ readonly committedMs: number | undefined; readonly mergedMs: number | undefined }>
 
+  /** The deposits of a block, ascending by id; of a removed block, those that still wait. */
+  depositsOf(headerHash: Uint8Array): Promise<CreditedDeposit[]>
   /**
-   * Appends a block of the mempool's oldest transactions, in state `built`. Replaces a removed block with the
-   * same header hash.
+   * Ids of the deposits in the ledger that no block credits, ascending: their block was removed. Transactions
+   * may spend them, so the next block must credit them.
+   */
+  waitingDeposits(): Promise<Uint8Array[]>
+
+  /**
+   * Appends a block of the mempool's oldest transactions, in state `built`, and takes its deposits into the
+   * ledger. Replaces a removed block with the same header hash. A block with deposits and no transactions
+   * needs an empty mempool.
    *
-   * @throws StoreError `STORE_CONFLICT` if the block does not follow the newest one, or if its transactions
-   *   are not the
-   *   oldest of the mempool
+   * @throws StoreError `STORE_CONFLICT` if the block does not follow the newest one, if its transactions are
+   *   not the oldest of the mempool, if it lacks a deposit that waits, or if one of its deposits is in
+   *   another block
    */
   build(block: NewBlock, lease: Lease): Promise<Block>
   /**
@@ -203,13 +239,14 @@ export interface Blocks {
   setMergeTransaction(headerHash: Uint8Array, transaction: Layer1Transaction, lease: Lease): Promise<void>
   /**
    * Removes the unmerged blocks from a height on and returns their transactions to the mempool, where they
-   * are the oldest again. The ledger does not change. Returns the removed blocks, oldest first.
+   * are the oldest again. Their deposits wait; else the ledger does not change. Returns the removed blocks,
+   * oldest first.
    */
   returnToMempool(fromHeight: bigint, lease: Lease): Promise<Block[]>
   /**
    * Removes the unmerged blocks from a height on, because layer 1 has removed them, and takes the ledger back
-   * to the state before them, row for row. Their transactions, and all that were accepted after them, become
-   * {@link Resubmissions}.
+   * to the state before them, row for row, but for their deposits: these wait. Their transactions, and all
+   * that were accepted after them, become {@link Resubmissions}.
    */
   undo(fromHeight: bigint, lease: Lease): Promise<Undone>
   /**
@@ -245,8 +282,8 @@ export interface Blocks {
    * may be reopened when it leaves the ledger.
    *
    * @param examine takes the CBOR of a transaction that was accepted
-   * @throws StoreError `STORE_CONFLICT` if it does not follow the newest block, or if the ledger lacks what
-   *   it spends
+   * @throws StoreError `STORE_CONFLICT` if it does not follow the newest block, if the ledger lacks what it
+   *   spends, or if one of its deposits is in another block
    */
   adopt(
     block: ForeignBlock,
@@ -255,12 +292,19 @@ export interface Blocks {
   ): Promise<Adopted>
   /**
    * Restores a removed block, in state `committed`, because layer 1 has it after all. One that another
-   * operator committed is adopted again instead, and so is an own one whose transactions have moved.
+   * operator committed is adopted again instead, and so is an own one whose transactions have moved. It
+   * credits those of its deposits that {@link Blocks.depositsOf} still has: if some are missing, adopt it.
    *
    * @throws StoreError `STORE_CONFLICT` if another operator committed it, if it does not follow the newest
    *   block, or if its transactions are not the oldest of the mempool
    */
   revive(headerHash: Uint8Array, lease: Lease): Promise<Block>
+  /**
+   * Takes deposits out of the ledger that wait and have left layer 1.
+   *
+   * @throws StoreError `STORE_CONFLICT` if one of them is in a block, spent, or unknown
+   */
+  forgetDeposits(ids: readonly Uint8Array[], lease: Lease): Promise<void>
   /**
    * Deletes the spent outputs of blocks that were merged before a time. Reads that started before then, and
    * removals of unmerged blocks, no longer need them. Returns how many were deleted.
@@ -276,7 +320,8 @@ export interface Blocks {
    * The unspent outputs after the newest block at the time the read starts, in no particular order and in
    * pages of up to 5,000: the trie of outputs is rebuilt from them. The read blocks no other work. Do not run
    * {@link Blocks.forgetSpent}, {@link Blocks.adopt}, {@link Blocks.undo}, {@link Blocks.drop} or
-   * {@link Blocks.reset} before it ends.
+   * {@link Blocks.reset} before it ends, nor {@link Blocks.returnToMempool} or {@link Blocks.revive} for
+   * blocks with deposits.
    */
   utxosAfterNewest(): AsyncIterable<readonly LedgerOutput[]>
   /** The same for a block that is neither merged nor removed. */

@@ -9,7 +9,7 @@ import {
   sql,
   statement,
 } from '@ratatosk/database'
-import { createNetEffects, isEffectsError, type NetEffects } from '@ratatosk/ledger'
+import { createNetEffects, isEffectsError, type NetEffects, outputReferenceKey } from '@ratatosk/ledger'
 import { StoreError } from '../errors.js'
 import type { AcceptedTransaction, Batch, LedgerEntry } from './types.js'
 
@@ -18,8 +18,8 @@ const output = { ...reference, output: 'bytea', address: 'bytea' } as const
 
 /**
  * Applies transactions to the ledger. `made_by` and `spent_by` count from 1; plus `base` they are accept
- * sequences. An output that the batch makes and spends goes straight to the spent outputs: each part sees the
- * tables as before.
+ * sequences. An output that the batch makes and spends goes straight to the spent outputs, as does one that
+ * leaves, which counts as spent by its maker: each part sees the tables as before.
  */
 const append = (base: Sql, accept: Sql, mayBeSpent: string) =>
   statement(
@@ -139,7 +139,13 @@ const spendsWhatIsNotThere = (): StoreError =>
 function netEffects(transactions: Batch['transactions']): NetEffects<LedgerEntry> {
   const net = createNetEffects<LedgerEntry>()
   try {
-    for (const transaction of transactions) net.add(transaction)
+    for (const [place, transaction] of transactions.entries()) {
+      net.add(transaction)
+      for (const { reference, left } of transaction.produced) {
+        const made = left && net.produced.get(outputReferenceKey(reference))
+        if (made) made.spentBy = place
+      }
+    }
   } catch (error) {
     if (!isEffectsError(error)) throw error
     throw new StoreError('STORE_INVALID_ARGUMENT', `The batch contradicts itself: ${error.message}`, {

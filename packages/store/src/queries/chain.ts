@@ -1,4 +1,5 @@
 import {
+  bool,
   bytea,
   bytesColumn,
   type Database,
@@ -10,8 +11,8 @@ import {
   sql,
   statement,
 } from '@ratatosk/database'
-import type { OrderedTransaction, SequencePart } from '../blocks/types.js'
-import { blocks, blockTransactions, mempoolTransactions } from '../schema/tables.js'
+import type { Block, OrderedTransaction, SequencePart } from '../blocks/types.js'
+import { blocks, blockTransactions, deposits, mempoolTransactions } from '../schema/tables.js'
 
 /** Where a block is in the order of blocks. */
 export interface BlockPosition {
@@ -30,6 +31,14 @@ export interface BlockPlace {
   readonly position: number
 }
 
+/** Accept sequences of deposits, ascending, compared with the last one of a block. */
+export interface DepositsBeside {
+  /** Later ones that the blocks credit: they entered the ledger after the transactions of their block. */
+  readonly credited: readonly bigint[]
+  /** Earlier ones that the blocks do not credit: they wait, or waited for a later block. */
+  readonly waiting: readonly bigint[]
+}
+
 /** Accepted transactions in order, and their places in blocks. Removed blocks are not part of it. */
 export interface ChainQueries {
   /** Total size of a block's transactions, in bytes of CBOR. */
@@ -43,14 +52,19 @@ export interface ChainQueries {
   ): Promise<{ readonly id: Uint8Array; readonly bytes: number }[]>
   /** Number and total size of accepted transactions with a sequence above `after`; counts at most `limit`. */
   countAfter(after: bigint, limit: number): Promise<{ readonly transactions: number; readonly bytes: number }>
-  /** The highest accept sequence of the mempool; undefined if it is empty. */
+  /** The highest accept sequence of the mempool or of a deposit; undefined without either. */
   newestSequence(): Promise<bigint | undefined>
   /** An accepted transaction by id (32 bytes), with its place if it is in a block. */
   transaction(id: Uint8Array): Promise<(OrderedTransaction & { readonly place?: BlockPlace }) | undefined>
   /** Those of these transactions that are accepted, by id (32 bytes). */
   transactions(ids: readonly Uint8Array[]): Promise<OrderedTransaction[]>
-  /** The places of those transactions that are in a block, by accept sequence. */
+  /**
+   * The places of those transactions that are in a block, by accept sequence. A deposit has that of the first
+   * transaction.
+   */
   places(sequences: readonly bigint[]): Promise<ReadonlyMap<bigint, BlockPlace>>
+  /** The deposits whose accept sequences do not tell whether the blocks up to this one have them. */
+  depositsBeside(block: Pick<Block, 'height' | 'lastSequence'>): Promise<DepositsBeside>
 }
 
 const size = statement(
@@ -72,8 +86,8 @@ const acceptedPart = (direction: 'ASC' | 'DESC', columns: 'cbor' | 'octet_length
     (SELECT sequence, transaction_id AS id, ${columns} FROM ${schema}.block_transactions
       WHERE sequence > $1 ORDER BY sequence ${direction} LIMIT $2::bigint + $3::bigint)
   ) AS accepted ORDER BY sequence ${direction} OFFSET $2 LIMIT $3`
-/** Accepted transactions, oldest first. Parameters: after, offset, limit. */
-export const acceptedAscending = statement(ordered, acceptedPart('ASC', 'cbor'))
+// Parameters: after, offset, limit.
+const acceptedAscending = statement(ordered, acceptedPart('ASC', 'cbor'))
 const acceptedDescending = statement(ordered, acceptedPart('DESC', 'cbor'))
 const sizesAscending = statement(sized, acceptedPart('ASC', 'octet_length(cbor) AS bytes'))
 const sizesDescending = statement(sized, acceptedPart('DESC', 'octet_length(cbor) AS bytes'))
@@ -89,7 +103,10 @@ const count = statement(
 
 const newestSequence = statement(
   { sequence: nullable(int8) },
-  sql`SELECT max(sequence) AS sequence FROM ${schema}.mempool_transactions`,
+  sql`SELECT GREATEST(
+    (SELECT max(sequence) FROM ${schema}.mempool_transactions),
+    (SELECT max(sequence) FROM ${schema}.deposits)
+  ) AS sequence`,
 )
 
 const place = {
@@ -136,8 +153,25 @@ const places = statement(
   },
   sql`SELECT t.sequence, t.position, b.height, b.header_hash AS "headerHash", b.end_time AS "endTime"
   FROM unnest($1::text[]) AS wanted (sequence)
-  JOIN ${schema}.block_transactions AS t ON t.sequence = wanted.sequence::bigint
+  JOIN (
+    SELECT sequence, position, block_id FROM ${schema}.block_transactions
+    UNION ALL SELECT sequence, 1, block_id FROM ${schema}.deposits
+  ) AS t ON t.sequence = wanted.sequence::bigint
   JOIN ${schema}.blocks AS b ON b.id = t.block_id`,
+)
+
+const depositsBeside = statement(
+  { sequence: deposits.sequence, credited: bool },
+  sql`SELECT d.sequence, true AS credited
+    FROM ${schema}.deposits AS d JOIN ${schema}.blocks AS b ON b.id = d.block_id
+    WHERE d.sequence > $1 AND b.height <= $2
+  UNION ALL
+  SELECT sequence, false AS credited FROM ${schema}.deposits WHERE block_id IS NULL AND sequence <= $1
+  UNION ALL
+  SELECT d.sequence, false AS credited
+    FROM ${schema}.blocks AS b JOIN ${schema}.deposits AS d ON d.header_hash = b.header_hash
+    WHERE b.state NOT IN ('merged', 'removed') AND b.height > $2 AND d.sequence <= $1
+  ORDER BY sequence`,
 )
 
 export function openChain(database: Database): ChainQueries {
@@ -167,6 +201,12 @@ export function openChain(database: Database): ChainQueries {
       return { ...found, place: { block: { height, headerHash, endTime }, position: position - 1 } }
     },
     transactions: (ids) => database.query(transactions, [bytesColumn(ids)]),
+    async depositsBeside({ lastSequence, height }) {
+      const found = await database.query(depositsBeside, [lastSequence, height])
+      const of = (wanted: boolean) =>
+        found.flatMap(({ sequence, credited }) => (credited === wanted ? [sequence] : []))
+      return { credited: of(true), waiting: of(false) }
+    },
     async places(sequences) {
       if (sequences.length === 0) return new Map()
       const rows = await database.query(places, [sequences.map(String)])

@@ -16,6 +16,7 @@ import {
   toHex,
 } from '@ratatosk/database'
 import { LRUCache } from 'lru-cache'
+import { placeOfDeposit } from '../blocks/deposits.js'
 import { StoreError } from '../errors.js'
 import type { StoredOutput } from '../ledger/types.js'
 import {
@@ -30,7 +31,7 @@ import { placeOfTransaction, placesOfTransactions } from './place-of-transaction
 
 type Queries = Pick<
   Store,
-  'transaction' | 'placeOf' | 'placesOf' | 'utxoPages' | 'historyPages' | 'blockTransactionPages'
+  'transaction' | 'placeOf' | 'placesOf' | 'deposit' | 'utxoPages' | 'historyPages' | 'blockTransactionPages'
 >
 
 const transaction = statement(
@@ -50,6 +51,8 @@ export function openQueries(database: Database): Queries {
 
     placeOf: (id) => placeOfTransaction(database, id),
     placesOf: (ids) => placesOfTransactions(database, ids),
+
+    deposit: (id) => placeOfDeposit(database, id),
 
     utxoPages: (address) => utxoPages(database, address),
 
@@ -101,10 +104,11 @@ const page = { ...unspentRow, complete: bool }
 const pageRows = 128
 
 const list = 'sequence, transaction_id, output_index, output'
+// The deposits of a block share a sequence and an index.
+const order = 'sequence, output_index, transaction_id'
 
-// Everything that has touched the address so far. Genesis outputs are not in the history, but come before all
-// of it.
-const latest = sql`COALESCE(
+// Everything that has touched the address so far. Genesis outputs and deposits are not in the history.
+const latest = sql`GREATEST(
   (SELECT max(sequence) FROM ${schema}.address_history WHERE address = $1),
   (SELECT max(sequence) FROM ${schema}.mempool_ledger WHERE address = $1),
   0
@@ -115,11 +119,11 @@ const firstPage = statement(
   sql`SELECT ${selectList(unspentRow)}, complete, ${latest} AS snapshot
   FROM (${bounded(
     sql`SELECT ${list} FROM ${schema}.mempool_ledger WHERE address = $1`,
-    'sequence, output_index',
+    order,
     'output',
     String(pageRows),
   )}) AS page
-  ORDER BY sequence, output_index`,
+  ORDER BY ${order}`,
 )
 
 // Outputs of the snapshot that were spent since are among the spent outputs, under the transactions that have
@@ -130,8 +134,8 @@ const nextPage = statement(
   FROM (${bounded(
     sql`(
       SELECT ${list} FROM ${schema}.mempool_ledger
-      WHERE address = $1 AND sequence <= $2 AND (sequence, output_index) > ($3, $4)
-      ORDER BY sequence, output_index LIMIT ${pageRows}
+      WHERE address = $1 AND sequence <= $2 AND (${order}) > ($3, $4, $5)
+      ORDER BY ${order} LIMIT ${pageRows}
     )
     UNION ALL
     (
@@ -139,14 +143,14 @@ const nextPage = statement(
       FROM ${schema}.address_history AS since
       JOIN ${schema}.spent_outputs AS s ON s.spent_by = since.sequence
       WHERE since.address = $1 AND since.sequence > $2 AND s.address = $1 AND s.sequence <= $2
-        AND (s.sequence, s.output_index) > ($3, $4)
-      ORDER BY s.sequence, s.output_index LIMIT ${pageRows}
+        AND (s.sequence, s.output_index, s.transaction_id) > ($3, $4, $5)
+      ORDER BY s.sequence, s.output_index, s.transaction_id LIMIT ${pageRows}
     )`,
-    'sequence, output_index',
+    order,
     'output',
     String(pageRows),
   )}) AS page
-  ORDER BY sequence, output_index`,
+  ORDER BY ${order}`,
 )
 
 /** The unspent outputs at an address at the time of the first page; see `Store.utxoPages`. */
@@ -157,7 +161,7 @@ async function* utxoPages(
   let snapshot: bigint | undefined
   const read = async (after: Row<typeof page> | undefined) => {
     if (after !== undefined && snapshot !== undefined) {
-      const key = [address, snapshot, after.sequence, after.outputIndex]
+      const key = [address, snapshot, after.sequence, after.outputIndex, after.transactionId]
       return queryInIndexOrder(database, nextPage, key)
     }
     // A planner with statistics chooses the index itself where an address has many outputs, in one round

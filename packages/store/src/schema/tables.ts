@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { bigint, boolean, check, index, integer, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core'
 import { bytea, moment, ratatosk } from './columns.js'
 
-/** Numbers transactions and genesis outputs in order of acceptance. Gaps have no meaning. */
+/** Numbers transactions, deposits and genesis outputs in order of acceptance. Gaps have no meaning. */
 export const acceptSequence = ratatosk.sequence('accept_sequence')
 
 /** Sequence in the event log: the accept sequence at first acceptance, kept when the latter grows. */
@@ -26,7 +26,10 @@ const output = {
   outputIndex: integer('output_index').notNull(),
   output: bytea('output').notNull(),
   address: bytea('address').notNull(),
-  /** The accept sequence of the transaction that produced the output. */
+  /**
+   * The accept sequence of the transaction that produced the output. Of a deposit: the first sequence of the
+   * block that credits it; -1 while it waits.
+   */
   sequence: bigint('sequence', { mode: 'bigint' }).notNull(),
 }
 
@@ -121,6 +124,27 @@ export const blockTransactions = ratatosk.table(
   (table) => [
     primaryKey({ columns: [table.blockId, table.position] }),
     check('block_transactions_id_size', sql`octet_length(${table.transactionId}) = 32`),
+  ],
+)
+
+/** Deposits of layer 1 that are in the ledger. Each becomes output 0 of its id. */
+export const deposits = ratatosk.table(
+  'deposits',
+  {
+    transactionId: bytea('transaction_id').primaryKey(),
+    /** The block that credits it, or the last one that did. */
+    headerHash: bytea('header_hash').notNull(),
+    /** NULL: it waits, because that block was removed. */
+    blockId: bigint('block_id', { mode: 'bigint' }),
+    /** Its place in the order of acceptance, from its entry into the ledger: for followers. */
+    sequence: bigint('sequence', { mode: 'bigint' }).notNull().unique(),
+    output: bytea('output').notNull(),
+    address: bytea('address').notNull(),
+  },
+  (table) => [
+    index('deposits_header_hash').on(table.headerHash, table.transactionId),
+    index('deposits_waiting').on(table.transactionId).where(sql`${table.blockId} IS NULL`),
+    check('deposits_id_size', sql`octet_length(${table.transactionId}) = 32`),
   ],
 )
 

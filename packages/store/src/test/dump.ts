@@ -3,6 +3,7 @@ import type { TestStore } from './backends.js'
 const tables = [
   'mempool_transactions',
   'mempool_ledger',
+  'deposits',
   'spent_outputs',
   'blocks',
   'block_transactions',
