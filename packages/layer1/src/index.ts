@@ -6,6 +6,14 @@ export {
   type Layer1ErrorDetails,
 } from './errors.js'
 export {
+  createOutbox,
+  type Outbox,
+  type OutboxOptions,
+  type OutboxSending,
+  type OutboxState,
+  type OutboxTransaction,
+} from './outbox.js'
+export {
   type BlockfrostOptions,
   createBlockfrostLayer1,
 } from './providers/blockfrost/create-blockfrost-layer1.js'

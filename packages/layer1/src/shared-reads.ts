@@ -4,7 +4,7 @@ import { unlessAborted } from './http/bounded.js'
 import type { CallOptions, Layer1 } from './types.js'
 
 /** The reads of a {@link Layer1} that clients trigger. */
-export type Layer1Reads = Pick<Layer1, 'utxosAt' | 'utxosByUnit' | 'utxosByPolicy' | 'tip'>
+export type Layer1Reads = Pick<Layer1, 'utxosAt' | 'utxosAsOf' | 'utxosByUnit' | 'utxosByPolicy' | 'tip'>
 
 /** Reads that all callers share. */
 export interface SharedReads extends Layer1Reads {
@@ -63,6 +63,11 @@ export function shareReads(
       const { policy } = options ?? {}
       const only = policy === undefined ? undefined : { policy }
       return shared(`address ${address} ${policy}`, options, () => layer1.utxosAt(address, only))
+    },
+    utxosAsOf(address, options) {
+      const { policy } = options ?? {}
+      const only = policy === undefined ? undefined : { policy }
+      return shared(`as of ${address} ${policy}`, options, () => layer1.utxosAsOf(address, only))
     },
     utxosByUnit: (unit, options) => shared(`unit ${unit}`, options, () => layer1.utxosByUnit(unit)),
     utxosByPolicy: (policyId, options) =>

@@ -21,6 +21,13 @@ interface AddressOptions extends CallOptions {
   readonly policy?: string
 }
 
+/** Unspent outputs, and a slot up to which none is missing. */
+export interface UtxosAsOf {
+  readonly utxos: readonly Utxo[]
+  /** That of what was read, not of the newest block that another service knows. */
+  readonly slot: bigint
+}
+
 export interface AwaitOptions extends CallOptions {
   /** Blocks after the transaction's own; 0 (default): it is in a block. */
   readonly confirmations?: number
@@ -84,6 +91,11 @@ export interface Layer1 {
    * @param address bech32; an address of another network rejects with `wrong network`
    */
   utxosAt(address: string, options?: AddressOptions): Promise<readonly Utxo[]>
+  /**
+   * The same, with a slot that the outputs are of: every output at the address that was created up to this
+   * slot is there, unless it is spent. Outputs and spendings of later slots may show already.
+   */
+  utxosAsOf(address: string, options?: AddressOptions): Promise<UtxosAsOf>
   /** @param unit policy id and asset name in hex, joined */
   utxosByUnit(unit: string, options?: CallOptions): Promise<readonly Utxo[]>
   /**

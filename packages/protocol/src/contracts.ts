@@ -1,6 +1,8 @@
 import { blockVersion } from '@ratatosk/block'
 import { BytesSet, equalBytes, toHex } from '@ratatosk/cbor'
 import {
+  bridgeScript,
+  eventsScript,
   isRenounced,
   operatorRegistryScript,
   type PlutusScript,
@@ -64,11 +66,25 @@ export interface ContractParameters {
    * default.
    */
   readonly summons?: Omit<SummonsParameters, 'maturityWindow'>
+  /** The bridge, over which deposits come and withdrawals go. None by default. */
+  readonly bridge?: BridgeTerms
   /**
    * Lovelace of a slashed operator's bond that stays in the registry; the prover takes the rest. 0 by
    * default.
    */
   readonly slashPenalty?: bigint
+}
+
+/** The terms of a bridge. */
+export interface BridgeTerms {
+  /** Milliseconds from the end of a deposit's validity until a block credits it. */
+  readonly eventWait: bigint
+  /** Policies of the assets that may be deposited and withdrawn besides ada: 28 bytes each, ascending. */
+  readonly bridged: readonly Uint8Array[]
+  /** Lovelace that each output of the treasury holds at least but for the first of a transaction. */
+  readonly reserveMin: bigint
+  /** Lovelace of a withdrawal that its payer keeps. */
+  readonly payoutFee: bigint
 }
 
 /** A script that is minting policy and spending validator in one. */
@@ -88,6 +104,15 @@ export interface Contract extends ScriptPlace {
   readonly unit: string
 }
 
+/** The scripts of the bridge. */
+export interface Bridge {
+  readonly terms: BridgeTerms
+  /** Where deposits, reserves and settlements lie; its policy is that of settlements. */
+  readonly place: ScriptPlace
+  /** The policy of deposits. Nothing lies at its address. */
+  readonly events: ScriptPlace
+}
+
 /** The scripts of the protocol by name. */
 export type ContractName = keyof typeof definitions
 
@@ -99,6 +124,8 @@ export interface Contracts {
   readonly scripts: Readonly<Record<ContractName, Contract>>
   /** Undefined if the deployment has none. */
   readonly summons: ScriptPlace | undefined
+  /** Undefined if the deployment has none. */
+  readonly bridge: Bridge | undefined
 }
 
 type Scripts = Partial<Record<ContractName, Contract>>
@@ -120,8 +147,11 @@ const definitions = {
   queue: {
     script: (parameters: ContractParameters, { registry }: { registry?: Contract }) => {
       if (registry === undefined) throw new TypeError('the registry is defined before the queue')
+      const { bridge: _terms, ...others } = parameters
+      const bridge = bridgeOf(parameters, registry.script)
       return stateQueueScript({
-        ...parameters,
+        ...others,
+        ...(bridge && { bridge: bridge.hash }),
         takeOverAfter: takeOverAfterOf(parameters),
         blockVersion,
         verdictPolicies: verdictPoliciesOf(parameters).map(({ hash }) => hash),
@@ -149,6 +179,23 @@ export function verdictPoliciesOf(parameters: ContractParameters): readonly Plut
 const summonsOf = ({ summons, maturityWindow }: ContractParameters): PlutusScript | undefined =>
   summons && summonsScript({ ...summons, maturityWindow })
 
+/** The script of the bridge, to which the registry shows the queue. */
+const bridgeOf = (parameters: ContractParameters, registry: PlutusScript): PlutusScript | undefined =>
+  parameters.bridge &&
+  bridgeScript({ ...parameters.bridge, protocol: parameters.protocol, registryPolicy: registry.hash })
+
+function openBridge(
+  parameters: ContractParameters,
+  registry: PlutusScript,
+  networkId: 0 | 1,
+): Bridge | undefined {
+  const { bridge: terms } = parameters
+  const script = bridgeOf(parameters, registry)
+  if (terms === undefined || script === undefined) return undefined
+  const events = eventsScript({ ...terms, bridge: script.hash, networkId })
+  return { terms, place: placeOf(script, networkId), events: placeOf(events, networkId) }
+}
+
 /**
  * Applies the parameters of a rollup to every script of the protocol.
  *
@@ -161,11 +208,13 @@ export function openContracts(parameters: ContractParameters, networkId: 0 | 1):
     scripts[name as ContractName] = contract(applied, tokenName(parameters.protocol), networkId)
   }
   const summons = summonsOf(parameters)
+  const all = scripts as Contracts['scripts']
   return {
     parameters,
     networkId,
-    scripts: scripts as Contracts['scripts'],
+    scripts: all,
     summons: summons && placeOf(summons, networkId),
+    bridge: openBridge(parameters, all.registry.script, networkId),
   }
 }
 
@@ -197,8 +246,8 @@ export function publishScripts(
 const publishedAtOnce = 15_200
 
 /**
- * The scripts of a deployment that no output holds yet, its verdict policies included, in groups that fit
- * into a transaction each.
+ * The scripts of a deployment that no output holds yet, its bridge and verdict policies included, in groups
+ * that fit into a transaction each.
  *
  * @param published outputs that may hold scripts
  */
@@ -218,12 +267,16 @@ export function scriptsToPublish(contracts: Contracts, published: readonly Utxo[
   return groups
 }
 
-const scriptsOf = ({ scripts, parameters }: Contracts): readonly PlutusScript[] => [
+const scriptsOf = ({ scripts, bridge, parameters }: Contracts): readonly PlutusScript[] => [
   ...Object.values(scripts).map(({ script }) => script),
+  ...(bridge ? [bridge.place.script, bridge.events.script] : []),
   ...verdictPoliciesOf(parameters),
 ]
 
-/** The outputs among `utxos` that hold a script of these contracts or one of their verdict policies. */
+/**
+ * The outputs among `utxos` that hold a script of these contracts, of their bridge or one of their verdict
+ * policies.
+ */
 export function referenceScriptsOf(contracts: Contracts, utxos: readonly Utxo[]): readonly Utxo[] {
   const hashes = new BytesSet(scriptsOf(contracts).map(({ hash }) => hash))
   return utxos.filter(({ output }) => output.referenceScript && hashes.has(output.referenceScript.hash))

@@ -1,6 +1,14 @@
+export {
+  type BridgeState,
+  type DepositOutput,
+  readBridge,
+  type Settlement,
+} from './bridge.js'
 export { burnElements, dustOf, maxBurnedElements } from './burn-drafts.js'
 export {
   administratorAddress,
+  type Bridge,
+  type BridgeTerms,
   type Contract,
   type ContractName,
   type ContractParameters,
@@ -15,7 +23,24 @@ export {
   takeOverAfterOf,
   verdictPoliciesOf,
 } from './contracts.js'
+export {
+  type BuiltDeposit,
+  buildDeposit,
+  type DepositBuilder,
+  type DepositDraft,
+  type DepositRequest,
+  draftDeposit,
+} from './deposit-drafts.js'
 export { isProtocolError, ProtocolError, type ProtocolErrorCode } from './errors.js'
+export { type BridgeEvents, type BridgeReading, type EventReads, openEventSource } from './event-source.js'
+export {
+  type OwedMap,
+  type OwedWithdrawal,
+  openOwedMap,
+  type ProvenWithdrawal,
+  proveOwed,
+} from './owed-map.js'
+export { type Payout, payWithdrawals, type Tidying, tidyDeposits } from './payout-drafts.js'
 export { type Commit, commitBlock, initQueue, initRollup, type Merge, mergeBlock } from './queue-drafts.js'
 export {
   initRegistry,
@@ -58,3 +83,4 @@ export {
   readQuestions,
 } from './summons-drafts.js'
 export { outAskingPrice, summonsTerms } from './summons-terms.js'
+export { readWithdrawal, type Withdrawal, withdrawalFault } from './withdrawals.js'

@@ -30,6 +30,7 @@ import {
 import { administratorSigners, type Contracts, provideScripts, takeOverAfterOf } from './contracts.js'
 import { ProtocolError } from './errors.js'
 import { type RegistryElement, setQueue, startRegistry } from './registry-drafts.js'
+import { settle } from './settlement-drafts.js'
 import { firstSlotFrom } from './slots.js'
 import { continueElement, type StateQueue, soundRoot, spendElement, tokenOfBlock } from './state-queue.js'
 
@@ -117,6 +118,8 @@ export interface Commit {
   /** The current slot, within the operator's turn. */
   readonly slot: bigint
   readonly slots: SlotConfig
+  /** Deposits that the block credits: their outputs become reference inputs, so all of them must be there. */
+  readonly events?: readonly Utxo[]
   readonly referenceScripts?: readonly Utxo[]
 }
 
@@ -132,7 +135,7 @@ export interface Commit {
  */
 export function commitBlock(contracts: Contracts, commit: Commit): TransactionDraft {
   const { queue } = contracts.scripts
-  const { header, registry, slot, slots, referenceScripts = [] } = commit
+  const { header, registry, slot, slots, events = [], referenceScripts = [] } = commit
   const validUntil = timeToSlot(slots, header.endTime)
   if (slotToTime(slots, validUntil) !== header.endTime)
     throw invalidDraft("the block's end time is not the start of a slot")
@@ -146,7 +149,7 @@ export function commitBlock(contracts: Contracts, commit: Commit): TransactionDr
   const provided = provideScripts([queue], referenceScripts)
   return {
     ...provided,
-    referenceInputs: [...provided.referenceInputs, registry.utxo],
+    referenceInputs: [...provided.referenceInputs, registry.utxo, ...events],
     inputs: [spendElement(last.utxo)],
     mint: [
       {
@@ -172,6 +175,8 @@ export function commitBlock(contracts: Contracts, commit: Commit): TransactionDr
 /** The inputs of a merge besides the contracts. */
 export interface Merge {
   readonly queue: StateQueue
+  /** Needed if outputs leave by the block. */
+  readonly registry?: RegistryElement
   /** The current slot. */
   readonly slot: bigint
   readonly slots: SlotConfig
@@ -180,10 +185,11 @@ export interface Merge {
 
 /**
  * Merges the oldest block into the confirmed state. Anyone may do so from the first slot in which it is
- * mature: `firstSlotFrom(slots, header.endTime + maturityWindow)`.
+ * mature: `firstSlotFrom(slots, header.endTime + maturityWindow)`. If outputs leave by the block, the bridge
+ * gets a settlement that owes them.
  *
  * @throws {ProtocolError} `PROTOCOL_BROKEN_QUEUE`; `PROTOCOL_NOT_MATURE` before that slot
- * @throws {WalletError} `WALLET_INVALID_DRAFT` when there is no block
+ * @throws {WalletError} `WALLET_INVALID_DRAFT` when there is no block, or a bridge or the registry is missing
  */
 export function mergeBlock(contracts: Contracts, merge: Merge): TransactionDraft {
   const {
@@ -211,23 +217,22 @@ export function mergeBlock(contracts: Contracts, merge: Merge): TransactionDraft
     blockVersion: header.blockVersion,
   }
   const name = tokenOfBlock(merged.headerHash)
+  const burned = { policy: queue.policy, assets: new Map([[name, -1n]]) }
+  const settling = settle(contracts, header, merged.headerHash, merge.registry)
+  const provided = provideScripts([queue, ...(settling?.scripts ?? [])], referenceScripts)
   return {
-    ...provideScripts([queue], referenceScripts),
+    ...provided,
+    referenceInputs: [...provided.referenceInputs, ...(settling?.referenceInputs ?? [])],
     inputs: [spendElement(root.utxo), spendElement(oldest.utxo)],
-    mint: [
-      {
-        policy: queue.policy,
-        assets: new Map([[name, -1n]]),
-        redeemer: encodeQueueAction({ kind: 'merge' }),
-      },
-    ],
+    mint: [{ ...burned, redeemer: encodeQueueAction({ kind: 'merge' }) }, ...(settling?.mint ?? [])],
     outputs: [
       continueElement(root.utxo, encodeRootDatum({ state: merged, ...(link && { link }) })),
       {
         address: keyAddress(header.operatorVkey, networkId).bytes,
-        lovelaceAtLeast: oldest.utxo.output.value.lovelace,
+        lovelaceAtLeast: oldest.utxo.output.value.lovelace - (settling?.price ?? 0n),
         datum: { kind: 'inline', data: encodeRefundDatum(merged.headerHash) },
       },
+      ...(settling?.outputs ?? []),
     ],
     validFrom,
   }

@@ -206,6 +206,36 @@ export function transactionCases(withHarness: WithHarness): readonly SuiteCase[]
       })
       sameUtxos(await layer1.utxosAt(address, { policy }), produced.slice(0, 1))
     }),
+    scene('reads outputs with a slot up to which none is missing', async (harness) => {
+      const { layer1, keys, emptyKeys, produceBlock } = harness
+      const wallet = walletOf(harness)
+      const script: ScriptContent = {
+        language: 'native',
+        bytes: new CborWriter().array(2).uint(0).bytes(keys.payment.hash).toBytes(),
+      }
+      const policy = toHex(scriptHash('native', script.bytes))
+      const address = emptyKeys.addressText
+      const assets = new Map([['0a', 1n]])
+      assert.deepEqual((await layer1.utxosAsOf(address)).utxos, [])
+      const { id, produced } = await included(harness, wallet, {
+        mint: [{ policy, assets }],
+        scripts: [script],
+        outputs: [
+          { address, lovelace: 2_000_000n },
+          { address, assets: new Map([[policy, assets]]) },
+        ],
+      })
+      const status = await layer1.status(id)
+      assert.ok(status.kind === 'confirmed')
+      const all = await layer1.utxosAsOf(address)
+      sameUtxos(all.utxos, produced.slice(0, 2))
+      assert.equal(all.slot, status.slot)
+      const held = await layer1.utxosAsOf(address, { policy: policy.toUpperCase() })
+      sameUtxos(held.utxos, produced.slice(1, 2))
+      await produceBlock()
+      assert.equal((await layer1.utxosAsOf(address)).slot, (await layer1.tip()).slot)
+      await assert.rejects(layer1.utxosAsOf(address, { policy: `${policy}00` }), TypeError)
+    }),
     scene('evaluates and spends a script output with a reference script', async (harness) => {
       const { layer1, emptyKeys, produceBlock } = harness
       const wallet = walletOf(harness)

@@ -56,6 +56,11 @@ export function createLayer1(provider: Provider, limits: Limits): Layer1 {
       const policy = options?.policy === undefined ? undefined : policyId(options.policy)
       return call(options, (signal) => provider.utxosAt(address, policy, signal))
     },
+    async utxosAsOf(address, options) {
+      assertAddress(address, networkId)
+      const policy = options?.policy === undefined ? undefined : policyId(options.policy)
+      return call(options, (signal) => provider.utxosAsOf(address, policy, signal))
+    },
     async utxosByUnit(unit, options) {
       if (!/^(?:[0-9a-f]{2}){28,60}$/i.test(unit)) throw new TypeError('a unit is 56 to 120 hex digits')
       return call(options, (signal) => provider.utxosByUnit(unit.toLowerCase(), signal))

@@ -9,7 +9,7 @@ import {
   type Utxo,
 } from '@ratatosk/ledger'
 import { LRUCache } from 'lru-cache'
-import type { EvaluatedRedeemer, Spending, Tip, TransactionStatus } from '../types.js'
+import type { EvaluatedRedeemer, Spending, Tip, TransactionStatus, UtxosAsOf } from '../types.js'
 
 /** The part of a {@link Layer1} that differs between providers; `createLayer1` adds the rest. */
 export interface Provider {
@@ -20,6 +20,7 @@ export interface Provider {
 
   /** @param policy only outputs that hold an asset of it */
   utxosAt(address: string, policy: string | undefined, signal: AbortSignal): Promise<readonly Utxo[]>
+  utxosAsOf(address: string, policy: string | undefined, signal: AbortSignal): Promise<UtxosAsOf>
   utxosByUnit(unit: string, signal: AbortSignal): Promise<readonly Utxo[]>
   utxosByPolicy(policyId: string, signal: AbortSignal): Promise<readonly Utxo[]>
   utxosByReferences(references: readonly OutputReference[], signal: AbortSignal): Promise<readonly Utxo[]>

@@ -6,12 +6,18 @@ import type { EvaluationResult } from '@ratatosk/ledger/plutus'
 import { evaluator, type Scene } from './protocol-scene.js'
 import { verdictPolicy } from './verdict-policy.js'
 
-/** Finds the script that refuses a draft: `queue`, `registry` or `verdict`; undefined if valid. */
-export function openJudge({ contracts: { scripts }, layer1 }: Scene, keys: WalletKeys) {
+/** Finds the script that refuses a draft: `queue`, `registry`, `bridge`, … ; undefined if valid. */
+export function openJudge({ contracts: { scripts, bridge }, layer1 }: Scene, keys: WalletKeys) {
   const names = new Map([
     [scripts.queue.policy, 'queue'],
     [scripts.registry.policy, 'registry'],
     [toHex(verdictPolicy.hash), 'verdict'],
+    ...(bridge
+      ? ([
+          [bridge.place.policy, 'bridge'],
+          [bridge.events.policy, 'events'],
+        ] as const)
+      : []),
   ])
   let refuser: string | undefined
   const evaluate: typeof evaluator.evaluate = async (transaction, utxos, parameters, slots) => {

@@ -1,10 +1,15 @@
 import { blockVersion, genesisHeaderHash, type Header, headerHash } from '@ratatosk/block'
-import { CborWriter, toHex } from '@ratatosk/cbor'
+import { CborWriter, fromHex, toHex } from '@ratatosk/cbor'
 import { ledgerFraudScript, renouncedAdministrator } from '@ratatosk/contracts'
 import { createDevnet, testWallets } from '@ratatosk/devnet'
 import { createDevnetLayer1, openWallet } from '@ratatosk/layer1'
-import { slotToTime, type Utxo } from '@ratatosk/ledger'
-import { keysFromSeedPhrase, type SigningKey, type TransactionDraft } from '@ratatosk/ledger/builder'
+import { scriptHash, slotToTime, type Utxo } from '@ratatosk/ledger'
+import {
+  keysFromSeedPhrase,
+  nativeScript,
+  type SigningKey,
+  type TransactionDraft,
+} from '@ratatosk/ledger/builder'
 import { createEvaluator } from '@ratatosk/ledger/plutus'
 import { type ContractParameters, openContracts, publishScripts } from '../contracts.js'
 import { commitBlock, initQueue } from '../queue-drafts.js'
@@ -54,6 +59,24 @@ export const summonsContracts = openContracts(
     releaseDelay: 3_660_000n,
     verdictPolicies: [ledgerFraudScript()],
     summons: { ...summonsTerms(3_600_000n), period: 600_000n },
+  },
+  0,
+)
+
+/** A policy of the first operator's key: assets that are bridged. */
+export const bridgedScript = nativeScript(JSON.stringify({ type: 'sig', keyHash: toHex(operator) }))
+export const bridgedPolicy = toHex(scriptHash('native', bridgedScript.bytes))
+
+/** The same rollup with a bridge. */
+export const bridgedContracts = openContracts(
+  {
+    ...parameters,
+    bridge: {
+      eventWait: 15_000n,
+      bridged: [fromHex(bridgedPolicy)],
+      reserveMin: 5_000_000n,
+      payoutFee: 300_000n,
+    },
   },
   0,
 )

@@ -112,6 +112,12 @@ export function createBlockfrostLayer1(options: BlockfrostOptions): Layer1 {
     return readUtxos(await lists.whole(path, signal), scripts, signal)
   }
 
+  async function utxosAt(address: string, policy: string | undefined, signal: AbortSignal): Promise<Utxo[]> {
+    const items = await lists.whole(`/addresses/${address}/utxos`, signal)
+    const wanted = policy === undefined ? items : holdingsOf(items, policy).map(({ item }) => item)
+    return readUtxos(wanted, scripts, signal)
+  }
+
   async function holders(unit: string, signal: AbortSignal): Promise<readonly string[]> {
     const items = await lists.whole(`/assets/${unit}/addresses`, signal)
     return reading('Blockfrost', 'holders of an asset', () =>
@@ -187,13 +193,11 @@ export function createBlockfrostLayer1(options: BlockfrostOptions): Layer1 {
     name: providerName,
     networkId: networkMagic === mainnetMagic ? 1 : 0,
     pollMs,
-    async utxosAt(address, policy, signal) {
-      const items = await lists.whole(`/addresses/${address}/utxos`, signal)
-      return readUtxos(
-        policy === undefined ? items : holdingsOf(items, policy).map(({ item }) => item),
-        scripts,
-        signal,
-      )
+    utxosAt,
+    async utxosAsOf(address, policy, signal) {
+      // The list may be newer, never older.
+      const { slot } = await tip(signal)
+      return { slot, utxos: await utxosAt(address, policy, signal) }
     },
     async utxosByUnit(unit, signal) {
       const found = await pLimit(maxConcurrent).map(await holders(unit, signal), (address) =>

@@ -38,22 +38,25 @@ export function createDevnetLayer1(devnet: DevnetPort, options: Layer1Limits = {
   const read = <T>(operation: DevnetOperation, signal: AbortSignal, run: () => T | Promise<T>): Promise<T> =>
     retrying(limits, signal, () => once(operation, signal, run))
 
-  const utxos = (query: Parameters<DevnetPort['utxos']>[0], signal: AbortSignal): Promise<readonly Utxo[]> =>
-    read('utxos', signal, () =>
-      devnet.utxos(query).map(({ transactionHash, index, output }) => ({
-        reference: { transactionId: fromHex(transactionHash), index },
-        output,
-      })),
-    )
+  type Query = Parameters<DevnetPort['utxos']>[0]
+  const find = (query: Query): readonly Utxo[] =>
+    devnet.utxos(query).map(({ transactionHash, index, output }) => ({
+      reference: { transactionId: fromHex(transactionHash), index },
+      output,
+    }))
+  const utxos = (query: Query, signal: AbortSignal): Promise<readonly Utxo[]> =>
+    read('utxos', signal, () => find(query))
 
   const provider: Provider = {
     name: 'devnet',
     networkId: devnet.networkId,
     pollMs: options.pollMs ?? 100,
-    async utxosAt(address, policy, signal) {
-      const found = await utxos({ address }, signal)
-      return policy === undefined ? found : found.filter(({ output }) => output.value.assets.has(policy))
-    },
+    utxosAt: async (address, policy, signal) => holding(policy, await utxos({ address }, signal)),
+    utxosAsOf: (address, policy, signal) =>
+      read('utxos', signal, () => ({
+        utxos: holding(policy, find({ address })),
+        slot: devnet.tip().slot,
+      })),
     utxosByUnit: (unit, signal) => utxos({ unit }, signal),
     utxosByPolicy: (policy, signal) => utxos({ policy }, signal),
     utxosByReferences: (references, signal) =>
@@ -92,6 +95,9 @@ export function createDevnetLayer1(devnet: DevnetPort, options: Layer1Limits = {
   }
   return createLayer1(provider, limits)
 }
+
+const holding = (policy: string | undefined, utxos: readonly Utxo[]): readonly Utxo[] =>
+  policy === undefined ? utxos : utxos.filter(({ output }) => output.value.assets.has(policy))
 
 function spending(devnet: DevnetPort, reference: OutputReference): Spending | undefined {
   const spent = devnet.output(outputReferenceKey(reference))?.spent

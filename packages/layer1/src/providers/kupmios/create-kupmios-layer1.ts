@@ -64,6 +64,10 @@ export function createKupmiosLayer1(options: KupmiosOptions): Layer1 {
     networkId: networkMagic === mainnetMagic ? 1 : 0,
     pollMs,
     utxosAt: (address, policy, signal) => kupo.unspent(address, signal, policy),
+    async utxosAsOf(address, policy, signal) {
+      const slot = await kupo.readUpTo(signal)
+      return { slot, utxos: await kupo.unspent(address, signal, policy) }
+    },
     async utxosByUnit(unit, signal) {
       const { policy, name } = splitUnit(unit)
       // Kupo has no pattern for an empty asset name.

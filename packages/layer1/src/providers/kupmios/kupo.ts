@@ -33,6 +33,11 @@ const languages: Readonly<Record<string, Script['language']>> = {
 export interface Kupo {
   /** Unspent outputs of one of Kupo's patterns. @param policy only those that hold an asset of it */
   unspent(pattern: string, signal: AbortSignal, policy?: string): Promise<Utxo[]>
+  /**
+   * The slot up to which its database has all blocks. The checkpoint in the headers of its answers may be
+   * ahead: Kupo states it before it stores the blocks.
+   */
+  readUpTo(signal: AbortSignal): Promise<bigint>
   /** The block of a transaction, found by any of its outputs, spent or not. */
   blockOf(
     transactionId: string,
@@ -101,6 +106,13 @@ export function createKupo(http: HttpClient): Kupo {
       // Others are not decoded, so their scripts and datums are not fetched.
       const found = policy === undefined ? all : all.filter((match) => holds(match, policy))
       return pLimit(maxConcurrent).map(found, (match) => readMatch(match, signal))
+    },
+    async readUpTo(signal) {
+      const body = await get('/checkpoints', signal)
+      return reading(providerName, 'checkpoints', () => {
+        const slots = arrayOf(body).map((point) => integerOf(objectOf(point).slot_no))
+        return slots.reduce((newest, slot) => (slot > newest ? slot : newest), 0n)
+      })
     },
     async blockOf(transactionId, signal) {
       const [match] = await matches(`/matches/*@${transactionId}`, signal)

@@ -1,0 +1,208 @@
+import { toHex } from '@ratatosk/cbor'
+import { decodeTransaction, type OutputReference, outputReferenceKey, type Utxo } from '@ratatosk/ledger'
+import type { BuiltTransaction } from '@ratatosk/ledger/builder'
+import { afterEach, describe, expect, it } from 'vitest'
+import { Layer1Error } from './errors.js'
+import { createOutbox, type OutboxOptions } from './outbox.js'
+import { createDevnetLayer1 } from './providers/devnet/create-devnet-layer1.js'
+import { emptyKeys, keys, limits, openDevnet } from './test/devnet-harness.js'
+import type { Spending, TransactionStatus } from './types.js'
+import { openWallet } from './wallet/open-wallet.js'
+
+const closing: (() => Promise<void>)[] = []
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close()
+})
+
+const pay = (ada: number, validUntil?: bigint) => ({
+  outputs: [{ address: emptyKeys.addressText, lovelace: BigInt(ada) * 1_000_000n }],
+  ...(validUntil !== undefined && { validUntil }),
+})
+
+async function openScene() {
+  const devnet = await openDevnet()
+  closing.push(() => devnet.close())
+  const layer1 = createDevnetLayer1(devnet, limits)
+  const open = () => openWallet({ layer1, keys, withholdMs: 0 })
+  const slot = async () => (await layer1.tip()).slot
+  return { devnet, layer1, open, slot }
+}
+
+/** A layer 1 that answers as it is told, and the transactions that it was sent. */
+function fakeLayer1() {
+  const states = new Map<string, TransactionStatus['kind']>()
+  const spendings = new Map<string, Spending>()
+  const gone = new Set<string>()
+  const sent: string[] = []
+  const answers: (Layer1Error | undefined)[] = []
+  const layer1: OutboxOptions['layer1'] = {
+    async submit(cbor) {
+      const { id } = decodeTransaction(cbor)
+      sent.push(toHex(id))
+      const error = answers.shift()
+      if (error) throw error
+      return id
+    },
+    async status(id) {
+      const kind = states.get(toHex(id)) ?? 'unknown'
+      return kind === 'confirmed' ? { kind, slot: 1n, blockHash: '', confirmations: 0 } : { kind }
+    },
+    async spending(reference) {
+      return spendings.get(outputReferenceKey(reference))
+    },
+    async utxosByReferences(references) {
+      const there = references.filter((reference) => !gone.has(outputReferenceKey(reference)))
+      return there.map((reference) => ({ reference }) as Utxo)
+    },
+  }
+  return { layer1, states, spendings, gone, sent, answers }
+}
+
+/** Two transactions, the second a child of the first, valid until slot 1,000 of a fake layer 1. */
+async function someTransactions(): Promise<readonly BuiltTransaction[]> {
+  const { open, devnet } = await openScene()
+  const wallet = open()
+  const slot = await createDevnetLayer1(devnet, limits).currentSlot()
+  const first = await wallet.build(pay(2900, slot + 1000n))
+  return [first, await wallet.build(pay(50, slot + 1000n))]
+}
+
+const endOf = ({ transaction }: BuiltTransaction) => transaction.body.validityInterval.invalidHereafter!
+const firstInput = ({ transaction }: BuiltTransaction): OutputReference => transaction.body.inputs[0]!
+const rejected = (mayHaveEffect: boolean) =>
+  new Layer1Error('LAYER1_REJECTED', 'refused', { reason: 'BadInputsUTxO', mayHaveEffect })
+
+describe('an outbox', () => {
+  it('sends again only after a while, and only what layer 1 does not know', async () => {
+    const [transaction] = await someTransactions()
+    const { layer1, states, sent } = fakeLayer1()
+    const outbox = createOutbox({ layer1, resendEverySlots: 10 })
+    const follow = (slot: bigint) => outbox.follow(transaction!, slot)
+    expect(await outbox.send(transaction!, 100n)).toBe('sent')
+    expect(await follow(109n)).toBe('pending')
+    expect(sent).toHaveLength(1)
+    expect(await follow(110n)).toBe('pending')
+    expect(sent).toHaveLength(2)
+    states.set(toHex(transaction!.id), 'pending')
+    expect(await follow(130n)).toBe('pending')
+    expect(sent).toHaveLength(2)
+    states.set(toHex(transaction!.id), 'confirmed')
+    expect(await follow(131n)).toBe('included')
+    // A roll-back: layer 1 knows it no longer.
+    states.delete(toHex(transaction!.id))
+    expect(await follow(120n)).toBe('pending')
+    expect(sent).toHaveLength(3)
+  })
+
+  it('records before it sends, and sends nothing that it could not record', async () => {
+    const [transaction] = await someTransactions()
+    const { layer1, sent } = fakeLayer1()
+    const order: string[] = []
+    const record = async () => {
+      order.push(`recorded, ${sent.length} sent`)
+    }
+    await createOutbox({ layer1, resendEverySlots: 1, record }).send(transaction!, 1n)
+    expect(order).toEqual(['recorded, 0 sent'])
+    const failing = createOutbox({
+      layer1,
+      resendEverySlots: 1,
+      record: () => Promise.reject(new Error('no disk')),
+    })
+    await expect(failing.send(transaction!, 1n)).rejects.toThrow('no disk')
+    expect(sent).toHaveLength(1)
+  })
+
+  it('gives up what has expired, after the lag of the provider, and its children', async () => {
+    const [parent, child] = await someTransactions()
+    const { layer1, sent } = fakeLayer1()
+    const outbox = createOutbox({ layer1, resendEverySlots: 10, lagSlots: 5 })
+    const end = endOf(parent!)
+    expect(await outbox.follow(parent!, end)).toBe('pending')
+    expect(await outbox.follow(parent!, end + 5n)).toBe('dead')
+    expect(await outbox.follow(child!, end - 1n)).toBe('dead')
+    expect(sent).toEqual([])
+  })
+
+  it('does not give up what a mempool or a block has, however late', async () => {
+    const [transaction] = await someTransactions()
+    const { layer1, states } = fakeLayer1()
+    const outbox = createOutbox({ layer1, resendEverySlots: 10 })
+    states.set(toHex(transaction!.id), 'pending')
+    expect(await outbox.follow(transaction!, endOf(transaction!) + 9n)).toBe('pending')
+    states.set(toHex(transaction!.id), 'confirmed')
+    expect(await outbox.follow(transaction!, endOf(transaction!) + 9n)).toBe('included')
+  })
+
+  it('gives up what another transaction has overtaken, but not what only lacks an input', async () => {
+    const [transaction] = await someTransactions()
+    const { layer1, gone, spendings } = fakeLayer1()
+    const outbox = createOutbox({ layer1, resendEverySlots: 10 })
+    const key = outputReferenceKey(firstInput(transaction!))
+    gone.add(key)
+    expect(await outbox.follow(transaction!, 1n)).toBe('pending')
+    spendings.set(key, { transactionId: transaction!.id })
+    expect(await outbox.follow(transaction!, 20n)).toBe('pending')
+    spendings.set(key, { transactionId: new Uint8Array(32) })
+    expect(await outbox.follow(transaction!, 25n), 'it was sent a moment ago').toBe('pending')
+    expect(await outbox.follow(transaction!, 30n)).toBe('dead')
+  })
+
+  it('gives up what it is told to, and its children', async () => {
+    const [parent, child] = await someTransactions()
+    const { layer1 } = fakeLayer1()
+    const outbox = createOutbox({ layer1, resendEverySlots: 10 })
+    for (const each of [parent!, child!]) expect(await outbox.send(each, 1n)).toBe('sent')
+    outbox.drop(parent!.id)
+    expect(await outbox.follow(child!, 2n)).toBe('dead')
+  })
+
+  it('says when layer 1 refuses the first sending for good, and goes on if that is open', async () => {
+    const [transaction] = await someTransactions()
+    const { layer1, answers, sent } = fakeLayer1()
+    const warnings: string[] = []
+    const log = { warn: (_: object, message: string) => warnings.push(message) }
+    const outbox = createOutbox({ layer1, resendEverySlots: 10, log })
+    answers.push(rejected(false))
+    expect(await outbox.send(transaction!, 1n)).toBe('refused')
+    expect(warnings).toEqual(['Layer 1 refused a transaction: refused'])
+    answers.push(rejected(true), new Layer1Error('LAYER1_TIMEOUT', 'no answer'))
+    expect(await outbox.send(transaction!, 1n)).toBe('open')
+    expect(await outbox.send(transaction!, 2n)).toBe('open')
+    answers.push(new Layer1Error('LAYER1_WRONG_NETWORK', 'mainnet'))
+    await expect(outbox.send(transaction!, 3n)).rejects.toMatchObject({ code: 'LAYER1_WRONG_NETWORK' })
+    expect(sent).toHaveLength(4)
+  })
+})
+
+describe('an outbox on the devnet', () => {
+  it('goes on with what an earlier process has sent, or only recorded', async () => {
+    const { devnet, layer1, open, slot } = await openScene()
+    const [first, second] = [open(), open()]
+    const recorded: BuiltTransaction[] = []
+    const earlier = createOutbox({ layer1, wallet: first, resendEverySlots: 5 })
+    const sent = await first.build(pay(100))
+    expect(await earlier.send(sent, await slot())).toBe('sent')
+    recorded.push(sent, await first.build(pay(100)))
+
+    const outbox = createOutbox({ layer1, wallet: second, resendEverySlots: 5 })
+    for (const transaction of recorded) expect(await outbox.follow(transaction, await slot())).toBe('pending')
+    expect(second.inFlight()).toHaveLength(2)
+    await devnet.produceBlock()
+    for (const transaction of recorded)
+      expect(await outbox.follow(transaction, await slot())).toBe('included')
+  })
+
+  it('frees the inputs of the loser of a race, and of its children', async () => {
+    const { devnet, layer1, open, slot } = await openScene()
+    const wallet = open()
+    const outbox = createOutbox({ layer1, wallet, resendEverySlots: 100 })
+    const loser = await wallet.build(pay(2900))
+    const child = await wallet.build(pay(50))
+    await open().send(pay(2950))
+    expect(await outbox.send(loser, await slot()), 'the mempool has a rival').toBe('open')
+    expect(await outbox.follow(loser, await slot()), 'which may fail').toBe('pending')
+    await devnet.produceBlock()
+    for (const each of [loser, child]) expect(await outbox.follow(each, await slot())).toBe('dead')
+    expect(wallet.inFlight()).toEqual([])
+  })
+})

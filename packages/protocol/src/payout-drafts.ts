@@ -1,0 +1,201 @@
+import { toHex } from '@ratatosk/cbor'
+import { encodeBridgeDatum, encodeBridgeSpend, encodeEventAction, encodeSettle } from '@ratatosk/contracts'
+import type { Assets, Utxo } from '@ratatosk/ledger'
+import {
+  addAssets,
+  addValue,
+  type DraftInput,
+  type DraftMint,
+  type DraftOutput,
+  invalidDraft,
+  type Quantities,
+  type TransactionDraft,
+  toValue,
+} from '@ratatosk/ledger/builder'
+import { bridgeOf, type DepositOutput, readBridge, type Settlement, withoutPolicy } from './bridge.js'
+import { type Bridge, type Contracts, provideScripts } from './contracts.js'
+import type { ProvenWithdrawal } from './owed-map.js'
+import type { RegistryElement } from './registry-drafts.js'
+import { isEmptyRoot } from './settlement-drafts.js'
+import { continueElement, type RootElement } from './state-queue.js'
+import { datumOfPayment, readWithdrawal } from './withdrawals.js'
+
+/** The inputs of a payout. */
+export interface Payout {
+  readonly settlement: Settlement
+  /** At least one, in the order in which they are deleted from the map. */
+  readonly entries: readonly ProvenWithdrawal[]
+  /** Of the map without the entries, 32 bytes. */
+  readonly rootAfter: Uint8Array
+  /** Reserves, and deposits of times before the settlement's: together at least what the entries hold. */
+  readonly treasury: readonly Utxo[]
+  /** Where the ada of the settlement go when its map is empty: Bech32, or the bytes of CIP-19. */
+  readonly payer: string | Uint8Array
+  readonly referenceScripts?: readonly Utxo[]
+}
+
+/**
+ * Pays withdrawals of a settlement: each to its address on layer 1. The payer keeps `payoutFee` of each, and
+ * pays the fee and what an output of layer 1 needs beyond the amount. No signature is needed, and anyone may.
+ *
+ * @throws {WalletError} `WALLET_INVALID_DRAFT` if an entry cannot be paid or the treasury is too small
+ */
+export function payWithdrawals(contracts: Contracts, payout: Payout): TransactionDraft {
+  const bridge = bridgeOf(contracts)
+  const { settlement, entries, rootAfter, payer, referenceScripts = [] } = payout
+  if (entries.length === 0) throw invalidDraft('no withdrawal to pay')
+  const withdrawals = entries.map(({ outref, output }) => {
+    const read = readWithdrawal(contracts, outref, output)
+    if (read === undefined) throw invalidDraft(`withdrawal ${toHex(outref)} cannot be paid`)
+    return read
+  })
+  const treasury = treasuryOf(contracts, payout)
+  const { rest, burning } = moneyOf(bridge, treasury)
+  for (const { lovelace, assets } of withdrawals) addValue(rest, { lovelace, assets }, -1n)
+  const leader = settlement.utxo
+  const ends = isEmptyRoot(rootAfter)
+  const after = encodeBridgeDatum({ kind: 'settlement', root: rootAfter, time: settlement.time })
+  const { lovelace: held } = leader.output.value
+  const ended: DraftMint = {
+    policy: bridge.place.policy,
+    assets: new Map([[toHex(settlement.headerHash), -1n]]),
+    redeemer: encodeSettle(),
+  }
+  return {
+    ...provideScripts([bridge.place, ...(burning ? [bridge.events] : [])], referenceScripts),
+    inputs: [
+      { utxo: leader, redeemer: encodeBridgeSpend({ kind: 'pay', entries: entries.map(entryOf) }) },
+      ...treasury.map((utxo) => following(utxo, leader)),
+    ],
+    mint: [...(burning ? [burning] : []), ...(ends ? [ended] : [])],
+    outputs: [
+      ends ? { address: payer, lovelaceAtLeast: held } : continueElement(leader, after),
+      ...withdrawals.map((withdrawal) => ({
+        address: withdrawal.payTo,
+        lovelaceAtLeast: atLeastZero(withdrawal.lovelace - bridge.terms.payoutFee),
+        assets: withdrawal.assets,
+        datum: datumOfPayment(withdrawal),
+      })),
+      ...reservesOf(bridge, rest, 0n),
+    ],
+    paidByAda: true,
+  }
+}
+
+const entryOf = ({ outref: key, output, proof, children }: ProvenWithdrawal) => ({
+  key,
+  output,
+  proof,
+  ...(children && { children }),
+})
+
+/** The inputs of a tidying. */
+export interface Tidying {
+  /** At least one, of times before the end of the newest merged block. */
+  readonly deposits: readonly DepositOutput[]
+  readonly root: RootElement
+  readonly registry: RegistryElement
+  readonly referenceScripts?: readonly Utxo[]
+}
+
+/**
+ * Turns deposits that are credited for good into reserves. No signature is needed, and anyone may.
+ *
+ * @throws {WalletError} `WALLET_INVALID_DRAFT` if there is none, or one is too young
+ */
+export function tidyDeposits(
+  contracts: Contracts,
+  { deposits, root, registry, referenceScripts = [] }: Tidying,
+): TransactionDraft {
+  const bridge = bridgeOf(contracts)
+  const { endTime } = root.datum.state
+  const [leader] = deposits
+  if (leader === undefined) throw invalidDraft('no deposit to tidy')
+  if (deposits.some(({ time }) => time >= endTime)) throw invalidDraft('a deposit is not confirmed')
+  const { rest, burning } = moneyOf(
+    bridge,
+    deposits.map(({ utxo }) => utxo),
+  )
+  const provided = provideScripts([bridge.place, bridge.events], referenceScripts)
+  return {
+    ...provided,
+    referenceInputs: [...provided.referenceInputs, registry.utxo, root.utxo],
+    inputs: deposits.map((deposit) =>
+      deposit === leader
+        ? { utxo: leader.utxo, redeemer: encodeBridgeSpend({ kind: 'tidy' }) }
+        : following(deposit.utxo, leader.utxo),
+    ),
+    mint: burning ? [burning] : [],
+    outputs: reservesOf(bridge, rest, bridge.terms.reserveMin),
+    paidByAda: true,
+  }
+}
+
+function treasuryOf(contracts: Contracts, { settlement, treasury }: Payout): readonly Utxo[] {
+  const { deposits, reserves } = readBridge(contracts, treasury)
+  if (deposits.length + reserves.length < treasury.length)
+    throw invalidDraft('an output of the treasury is neither a reserve nor a deposit')
+  if (deposits.some(({ time }) => time >= settlement.time))
+    throw invalidDraft('a deposit of the treasury is younger than the settlement')
+  return treasury
+}
+
+/** The sum of outputs of the treasury, and the burning of the tokens of events in them. */
+function moneyOf(
+  { events }: Bridge,
+  utxos: readonly Utxo[],
+): { readonly rest: Quantities; readonly burning: DraftMint | undefined } {
+  const rest: Quantities = new Map()
+  const burned = new Map<string, bigint>()
+  for (const { output } of utxos) {
+    const { lovelace, assets } = output.value
+    addValue(rest, { lovelace, assets: withoutPolicy(assets, events.policy) })
+    for (const [name, quantity] of assets.get(events.policy) ?? [])
+      burned.set(name, (burned.get(name) ?? 0n) - quantity)
+  }
+  const burning = { policy: events.policy, assets: burned, redeemer: encodeEventAction() }
+  return { rest, burning: burned.size > 0 ? burning : undefined }
+}
+
+const following = (utxo: Utxo, leader: Utxo): DraftInput => ({
+  utxo,
+  redeemer: (placeOf) => encodeBridgeSpend({ kind: 'follow', leader: placeOf(leader) }),
+})
+
+/** Assets that an output holds at most, so that its value has a size that the ledger allows. */
+const assetsPerReserve = 50
+
+/**
+ * The outputs that return money to the treasury.
+ *
+ * @param first lovelace of the first at least
+ */
+function reservesOf({ place, terms }: Bridge, rest: Quantities, first: bigint): readonly DraftOutput[] {
+  const lacking = [...rest].find(([, amount]) => amount < 0n)
+  if (lacking) throw invalidDraft(`the treasury is short of ${-lacking[1]} ${lacking[0]}`)
+  const { lovelace, assets } = toValue(rest)
+  const groups = groupsOf(assets)
+  if (groups.length === 0 && lovelace > 0n) groups.push(new Map())
+  const others = terms.reserveMin * BigInt(Math.max(0, groups.length - 1))
+  return groups.map((held, index) => ({
+    address: place.address,
+    lovelaceAtLeast: index === 0 ? larger(lovelace - others, first) : terms.reserveMin,
+    assets: held,
+  }))
+}
+
+function groupsOf(assets: Assets): Assets[] {
+  const units = [...assets].flatMap(([policy, names]) =>
+    Array.from(names, ([name, quantity]) => new Map([[policy, new Map([[name, quantity]])]])),
+  )
+  const groups: Assets[] = []
+  for (let start = 0; start < units.length; start += assetsPerReserve) {
+    const sum: Quantities = new Map()
+    for (const unit of units.slice(start, start + assetsPerReserve)) addAssets(sum, unit)
+    groups.push(toValue(sum).assets)
+  }
+  return groups
+}
+
+const larger = (a: bigint, b: bigint): bigint => (a > b ? a : b)
+const atLeastZero = (amount: bigint): bigint => larger(amount, 0n)
