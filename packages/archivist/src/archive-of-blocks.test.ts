@@ -88,6 +88,35 @@ describe('archiveOfBlocks', () => {
   })
 })
 
+describe('archiveOfBlocks with a bridge', () => {
+  const bridge = new Uint8Array(28).fill(0xb1)
+
+  it('serves deposits, also of a block without transactions', async () => {
+    const { chain } = await open([0, 2])
+    const deposits = [1, 2].map((byte) => ({
+      id: new Uint8Array(32).fill(byte),
+      output: chain.genesis[0]!.output,
+    }))
+    const stored = deposits.map((deposit) => ({ ...deposit, address: Uint8Array.of(0x60) }))
+    const archive = archiveOfBlocks(
+      {
+        byHash: (hash) => chain.byHash(hash),
+        byHeight: (height) => chain.byHeight(height),
+        range: (from, to) => chain.range(from, to),
+        transactionsOf: (hash, part) => chain.transactionsOf(hash, part),
+        depositsOf: async () => stored,
+      },
+      { bridge },
+    )
+    for (const { headerHash, cbors } of chain.blocks) {
+      const body = await read(archive.body(headerHash))
+      expect(body.equals(encodeBlockBody(bodyOf(cbors, { deposits, bridge })))).toBe(true)
+    }
+    const without = archiveOfBlocks(chain, { bridge })
+    await expect(read(without.body(chain.blocks[0]!.headerHash))).rejects.toThrow('need `depositsOf`')
+  })
+})
+
 describe('archiveOfBlocks of store.blocks', () => {
   it('serves the blocks of a store', async () => {
     const { chain } = await open([700])

@@ -1,4 +1,10 @@
-import { type Archive, type ArchivedBlock, createDerivation, encodeBlockBodyStream } from '@ratatosk/block'
+import {
+  type Archive,
+  type ArchivedBlock,
+  createDerivation,
+  type Deposit,
+  encodeBlockBodyStream,
+} from '@ratatosk/block'
 import { createBodyCache } from './body-cache.js'
 
 /** A block of a node, without its transactions. */
@@ -24,6 +30,8 @@ export interface NodeBlocks {
     headerHash: Uint8Array,
     part: { readonly offset: number; readonly limit: number },
   ): Promise<readonly { readonly cbor: Uint8Array }[]>
+  /** The deposits that a block credits, ascending by id. Needed with a bridge. */
+  depositsOf?(headerHash: Uint8Array): Promise<readonly Deposit[]>
 }
 
 /** Options of {@link archiveOfBlocks}. */
@@ -34,6 +42,8 @@ export interface ArchiveOfBlocksOptions {
    * @defaultValue 67,108,864
    */
   readonly cacheBytes?: number
+  /** Hash of the bridge's script, 28 bytes, in a deployment that has one. */
+  readonly bridge?: Uint8Array | undefined
 }
 
 /** Transactions read at a time, while those before them are decoded. */
@@ -44,16 +54,29 @@ const served: ReadonlySet<string> = new Set(['submitted', 'committed', 'mature',
 
 /**
  * Serves the blocks that a node makes as an archive, in the states `submitted`, `committed`, `mature` and
- * `merged`. Each body is derived from the block's transactions; readers fail if a transaction is missing.
+ * `merged`. Each body is derived from the block's deposits and transactions; readers fail if a transaction is
+ * missing.
  *
  * @example
  * await server.register(archivist, { archive: archiveOfBlocks(store.blocks), prefix: '/archivist' })
  */
-export function archiveOfBlocks(blocks: NodeBlocks, options: ArchiveOfBlocksOptions = {}): Archive {
-  const cache = createBodyCache(options.cacheBytes ?? 64 * 1024 * 1024)
+export function archiveOfBlocks(
+  blocks: NodeBlocks,
+  { cacheBytes = 64 * 1024 * 1024, bridge }: ArchiveOfBlocksOptions = {},
+): Archive {
+  const cache = createBodyCache(cacheBytes)
+
+  async function depositsOf(headerHash: Uint8Array): Promise<readonly Deposit[]> {
+    if (bridge === undefined) return []
+    const found = await blocks.depositsOf?.(headerHash)
+    if (found === undefined) throw new TypeError('The blocks of a deployment with a bridge need `depositsOf`')
+    return found.map(({ id, output }) => ({ id, output }))
+  }
 
   async function* derive({ headerHash, transactions }: NodeBlock): AsyncGenerator<Uint8Array, void> {
-    const derivation = createDerivation()
+    const derivation = createDerivation({ bridge })
+    const deposits = await depositsOf(headerHash)
+    for (const deposit of deposits) derivation.deposit(deposit)
     const read = async (offset: number) =>
       offset < transactions ? blocks.transactionsOf(headerHash, { offset, limit: pageSize }) : []
     async function* transactionCbors(): AsyncGenerator<Uint8Array, void> {
@@ -69,7 +92,8 @@ export function archiveOfBlocks(blocks: NodeBlocks, options: ArchiveOfBlocksOpti
         }
       }
     }
-    yield* encodeBlockBodyStream(transactions, transactionCbors(), derivation.diff)
+    const rest = () => ({ ...derivation.diff(), deposits })
+    yield* encodeBlockBodyStream(transactions, transactionCbors(), rest)
   }
 
   return {

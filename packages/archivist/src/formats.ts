@@ -97,8 +97,8 @@ function headerFields(cbor: Uint8Array): HeaderFields {
 }
 
 /** The lists in the order of the body's CBOR, and the index of the list that each kind of part belongs to. */
-const lists = ['transactions', 'spent', 'produced'] as const
-const listOf = { transaction: 0, spent: 1, produced: 2 } as const
+const lists = ['transactions', 'spent', 'produced', 'deposits'] as const
+const listOf = { transaction: 0, spent: 1, produced: 2, deposit: 3 } as const
 
 async function* bodyJson(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<string, void> {
   let open = 0
@@ -120,12 +120,13 @@ async function* bodyJson(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<stri
     text = ''
   }
   openUntil(lists.length - 1)
-  yield `${text}],"deposits":[],"withdrawals":[]}`
+  yield `${text}],"withdrawals":[]}`
 }
 
 function partJson(part: BodyPart): string {
   if (part.kind === 'transaction') return `"${toHex(part.cbor)}"`
   if (part.kind === 'spent') return `"${toHex(part.outref)}"`
+  if (part.kind === 'deposit') return `{"id":"${toHex(part.id)}","output":"${toHex(part.output)}"}`
   return `{"outref":"${toHex(part.outref)}","output":"${toHex(part.output)}"}`
 }
 

@@ -36,13 +36,16 @@ export const BodyFields = Type.Object(
   {
     transactions: Type.Array(hex('CBOR of a transaction'), { description: 'In block order' }),
     spent: Type.Array(hex('CBOR of an output reference'), {
-      description: 'Outputs that the block spends and did not produce',
+      description: 'Outputs that the block spends and did not bring',
     }),
     produced: Type.Array(
       Type.Object({ outref: hex('CBOR of the output reference'), output: hex('CBOR of the output') }),
-      { description: 'Outputs that the block produces and does not spend' },
+      { description: 'Outputs that the block brings and does not spend' },
     ),
-    deposits: Type.Array(Type.Never(), { description: 'Always empty' }),
+    deposits: Type.Array(
+      Type.Object({ id: hex('Id of the deposit', 32), output: hex('CBOR of the output that it becomes') }),
+      { description: 'Deposits on layer 1 that the block credits' },
+    ),
     withdrawals: Type.Array(Type.Never(), { description: 'Always empty' }),
   },
   {

@@ -1,14 +1,14 @@
 import { equalBytes, toHex } from '@ratatosk/cbor'
-import { encodeBody, transactionsOfBody } from './body.js'
+import { type AuditedDeposit, contentOfBody, encodeBody } from './body.js'
 import { createChunks, maxChunks } from './chunks.js'
 import { difference } from './findings.js'
-import { valueOfOutput } from './grammar/output.js'
+import { isAtScript, valueOfOutput } from './grammar/output.js'
 import { type AuditedHeader, blake2b256 } from './header.js'
-import type { AuditedLedger, Change } from './ledger.js'
+import { type AuditedLedger, type Change, nothingMoved } from './ledger.js'
 import type { Sources } from './sources.js'
 import { type AuditedTransaction, maxOutputIndex, outref, readTransaction, reasonOf } from './transaction.js'
 import type { TransactionTable } from './transaction-table.js'
-import { type MapOutput, transactionsRootOf } from './transactions-map.js'
+import { eventRootsOf, isLeft, isOlder, type MapOutput, transactionsRootOf } from './transactions-map.js'
 import type { Finding, FindingKind } from './types.js'
 import { ada, Sum, textOf } from './value.js'
 
@@ -20,6 +20,8 @@ interface BodyContext {
   /** Plutus data CBOR. */
   readonly headerCbor: Uint8Array
   readonly judge: Sources['judge']
+  /** Hash of the bridge's script. */
+  readonly bridge: Uint8Array | undefined
   readonly pause: () => Promise<void>
   readonly report: (kind: FindingKind, message: string, more?: Partial<Finding>) => void
 }
@@ -27,6 +29,7 @@ interface BodyContext {
 /** A body that was audited. Nothing is applied yet. */
 interface AuditedBody {
   readonly transactionIds: readonly Uint8Array[]
+  readonly depositIds: readonly Uint8Array[]
   readonly change: Change
   /** Whether its transactions have the root of the header. */
   readonly hasRoot: boolean
@@ -37,20 +40,26 @@ interface AuditedBody {
 /** Broken transactions after which a body is not read further. */
 const mostBroken = 100
 
-const nothing: Change = {
-  removed: [],
-  added: [],
-  fees: 0n,
-  minted: { lovelace: 0n, assets: new Map() },
+/** The result for a body that was not read to its end. */
+export const unread: AuditedBody = {
+  transactionIds: [],
+  depositIds: [],
+  change: { removed: [], added: [], ...nothingMoved },
+  hasRoot: false,
+  isComplete: false,
 }
-const unread: AuditedBody = { transactionIds: [], change: nothing, hasRoot: false, isComplete: false }
 
 /** Derives what the transactions of a body do, and reports what is wrong with them. Total. */
 export async function auditBody(body: Uint8Array, context: BodyContext): Promise<AuditedBody> {
-  const { header, pause, report } = context
-  const cbors = readOrReport(body, report)
-  if (cbors === undefined) return unread
+  const { header, bridge, pause, report } = context
+  const content = readOrReport(body, context)
+  if (content === undefined) return unread
+  const { transactions: cbors, deposits } = content
   const block = createBlock(context)
+  for (const deposit of deposits) {
+    await pause()
+    block.credit(deposit)
+  }
   let broken = 0
   for (const cbor of cbors) {
     await pause()
@@ -63,11 +72,11 @@ export async function auditBody(body: Uint8Array, context: BodyContext): Promise
     })
     return unread
   }
-  const canonical = encodeBody(cbors, block.outputs.values())
+  const canonical = encodeBody(content, block.outputs.values())
   if (!equalBytes(canonical, body))
     report(
       'body',
-      'The bytes of the body do not follow from its transactions',
+      'The bytes of the body do not follow from its transactions and deposits',
       difference(blake2b256(canonical), blake2b256(body)),
     )
   const chunks = block.chunks.end()
@@ -80,21 +89,40 @@ export async function auditBody(body: Uint8Array, context: BodyContext): Promise
   const other = difference(root, header.transactionsRoot)
   if (other !== undefined)
     report('transactions-root', 'The transactions of the body do not have the root of the header', other)
-  else await judgeRules(cbors, block.transactions, context)
+  if (bridge !== undefined) await compareEvents(block.outputs, context)
+  if (other === undefined) await judgeRules(content, block.transactions, context)
   return {
     transactionIds: block.transactions.map(({ id }) => id),
+    depositIds: deposits.map(({ id }) => id),
     change: block.change(),
     hasRoot: other === undefined,
     isComplete: true,
   }
 }
 
+async function compareEvents(
+  outputs: ReadonlyMap<string, MapOutput>,
+  { header, pause, report }: BodyContext,
+): Promise<void> {
+  const roots = await eventRootsOf(outputs.values(), pause)
+  const deposits = difference(roots.deposits, header.depositsRoot)
+  if (deposits !== undefined)
+    report('deposits-root', 'The deposits of the body do not have the root of the header', deposits)
+  const withdrawals = difference(roots.withdrawals, header.withdrawalsRoot)
+  if (withdrawals !== undefined)
+    report(
+      'withdrawals-root',
+      'What leaves through the bridge does not have the root of the header',
+      withdrawals,
+    )
+}
+
 async function judgeRules(
-  cbors: readonly Uint8Array[],
+  { transactions, deposits }: ReturnType<typeof contentOfBody>,
   read: readonly AuditedTransaction[],
   { judge, headerCbor, ledger, report }: BodyContext,
 ): Promise<void> {
-  const breach = await judge({ header: headerCbor, transactions: cbors, unspent: ledger.get })
+  const breach = await judge({ header: headerCbor, transactions, deposits, unspent: ledger.get })
   if (breach === undefined) return
   const { message, position } = breach
   const transaction = position === undefined ? undefined : read[position]
@@ -105,21 +133,21 @@ async function judgeRules(
   )
 }
 
-function readOrReport(body: Uint8Array, report: BodyContext['report']): readonly Uint8Array[] | undefined {
+function readOrReport(body: Uint8Array, { bridge, report }: BodyContext) {
   try {
-    return transactionsOfBody(body)
+    return contentOfBody(body, bridge !== undefined)
   } catch (error) {
     report('body', `The body cannot be read: ${reasonOf(error)}`)
     return undefined
   }
 }
 
-function createBlock({ ledger, table, report }: BodyContext) {
+function createBlock({ ledger, table, bridge, report }: BodyContext) {
   const transactions: AuditedTransaction[] = []
   const chunks = createChunks()
   const outputs = new Map<string, MapOutput>()
   const positions = new Map<string, number>()
-  const minted = new Sum()
+  const [minted, deposited, withdrawn] = [new Sum(), new Sum(), new Sum()]
   let fees = 0n
 
   /** The output that an input stands for, or why there is none. */
@@ -129,18 +157,18 @@ function createBlock({ ledger, table, report }: BodyContext) {
       output = { outref: cbor, created: 0, spent: 0, output: ledger.get(key) }
       outputs.set(key, output)
     }
-    const isSpent = output.spent !== 0
-    if (!isSpent) output.spent = position + 1
-    return isSpent ? undefined : output.output
+    if (!isLeft(output)) return undefined
+    output.spent = position + 1
+    return output.output
   }
 
   function isUnspent(key: string): boolean {
     const output = outputs.get(key)
     if (output === undefined) return ledger.get(key) !== undefined
-    return output.spent === 0 && output.output !== undefined
+    return isLeft(output) && output.output !== undefined
   }
 
-  /** Whether a transaction of this chain made an output. */
+  /** Whether a transaction or deposit of this chain made an output. */
   function wasMade(key: string): boolean {
     const id = key.slice(0, key.indexOf('#'))
     return ledger.isGenesis(key) || positions.has(id) || table.get(Buffer.from(id, 'hex')) !== 0
@@ -150,13 +178,15 @@ function createBlock({ ledger, table, report }: BodyContext) {
     for (const [index, cbor] of transaction.outputs.entries()) {
       if (index > maxOutputIndex) break
       const { key, cbor: reference } = outref(transaction.id, index)
-      const output = outputs.get(key)
-      if (output === undefined)
-        outputs.set(key, { outref: reference, created: position + 1, spent: 0, output: cbor })
-      else if (output.created === 0) {
-        output.created = position + 1
-        output.output = cbor
-      }
+      const known = outputs.get(key)
+      if (known !== undefined && known.created !== 0) continue
+      const output = known ?? { outref: reference, created: 0, spent: 0, output: undefined }
+      outputs.set(key, output)
+      output.created = position + 1
+      output.output = cbor
+      if (bridge === undefined || !isAtScript(cbor, bridge)) continue
+      output.leaves = true
+      withdrawn.add(valueOfOutput(cbor))
     }
   }
 
@@ -164,6 +194,23 @@ function createBlock({ ledger, table, report }: BodyContext) {
     transactions,
     chunks,
     outputs,
+
+    credit({ id, output }: AuditedDeposit): void {
+      const { key, cbor } = outref(id, 0)
+      const name = `Deposit ${toHex(id)}`
+      if (wasMade(key)) {
+        report('deposit', `${name} is credited twice`)
+        return
+      }
+      try {
+        deposited.add(valueOfOutput(output))
+      } catch (error) {
+        report('deposit', `${name} is not an output: ${reasonOf(error)}`)
+        return
+      }
+      positions.set(toHex(id), 0)
+      outputs.set(key, { outref: cbor, created: 0, spent: 0, output, isDeposit: true })
+    },
 
     add(transaction: AuditedTransaction): void {
       const position = transactions.length
@@ -212,14 +259,16 @@ function createBlock({ ledger, table, report }: BodyContext) {
     change(): Change {
       const removed: Change['removed'][number][] = []
       const added: Change['added'][number][] = []
-      for (const [key, { outref: reference, created, spent, output }] of outputs) {
+      for (const [key, each] of outputs) {
+        const { outref: reference, output } = each
         const before = ledger.get(key)
-        if (before !== undefined && spent !== 0) removed.push([key, { outref: reference, output: before }])
-        else if (before === undefined && output !== undefined && created !== 0 && spent === 0)
+        if (before !== undefined && each.spent !== 0)
+          removed.push([key, { outref: reference, output: before }])
+        else if (before === undefined && output !== undefined && !isOlder(each) && isLeft(each))
           // A view would keep the whole body.
           added.push([key, { outref: reference, output: output.slice() }])
       }
-      return { removed, added, fees, minted }
+      return { removed, added, fees, minted, deposited, withdrawn }
     },
   }
 }

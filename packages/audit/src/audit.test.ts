@@ -38,7 +38,13 @@ describe('audit', () => {
         unspentOutputs: 22,
         bodyBytes: chain.blocks.reduce((sum, { cbors }) => sum + encodeBlockBody(bodyOf(cbors)).length, 0),
       },
-      lovelace: { genesis: 20n * lovelace, fees: 500_000n, unspent: 20n * lovelace - 500_000n },
+      lovelace: {
+        genesis: 20n * lovelace,
+        fees: 500_000n,
+        deposited: 0n,
+        withdrawn: 0n,
+        unspent: 20n * lovelace - 500_000n,
+      },
       mintedAssets: 1,
       utxosRoot: toHex(chain.tip!.fields.utxosRoot),
     })

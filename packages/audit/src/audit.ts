@@ -10,7 +10,8 @@ import { textOf } from './value.js'
 /**
  * Audits a rollup: derives its ledger from genesis by the bodies of an archive, and compares it with the
  * headers, with the state queue on layer 1 and with a node. It shares no code with what it audits but the
- * CBOR reader and the trie. Bad data are findings. Signatures, scripts and operators' turns are not audited.
+ * CBOR reader and the trie. Bad data are findings. Signatures, scripts, operators' turns, and whether
+ * layer 1 has the deposits are not audited.
  *
  * Lets other work run every 10 ms, except while one body is encoded again and one block goes into the trie.
  * In memory are all unspent outputs (the bytes of each and about 1,000 more), at most 90 bytes for each
@@ -18,7 +19,7 @@ import { textOf } from './value.js'
  * what follows from it, 16 MiB of the next bodies and one body more, and the changes of the 256 newest
  * blocks.
  *
- * @throws TypeError if the genesis cannot be read
+ * @throws TypeError if the genesis cannot be read, or `bridge` is no script
  * @throws the reason of the signal
  * @example
  * const report = await audit({ layer1, archivist: openArchivist(url), genesis })
@@ -31,7 +32,13 @@ export async function audit(options: AuditOptions): Promise<AuditReport> {
   const findings = createFindings(maxFindings)
   const ledger = createLedger(options.genesis)
   const sources = sourcesOf(options, signal)
-  const chain = createChain({ ledger, findings, judge: sources.judge, pause })
+  const chain = createChain({
+    ledger,
+    findings,
+    judge: sources.judge,
+    bridge: hashOfBridge(options.bridge),
+    pause,
+  })
   const run = createRun(options, { sources, ledger, chain, pause, signal })
   let outcome = await run.read()
   for (let reading = 1; reading < readings && !outcome.isSettled; reading++) {
@@ -55,11 +62,29 @@ export async function audit(options: AuditOptions): Promise<AuditReport> {
       unspentOutputs: ledger.size,
       bodyBytes: chain.bodyBytes,
     },
-    lovelace: { genesis: ledger.genesisLovelace, fees: ledger.fees, unspent: root.lovelace },
+    lovelace: {
+      genesis: ledger.genesisLovelace,
+      fees: ledger.fees,
+      deposited: ledger.deposited,
+      withdrawn: ledger.withdrawn,
+      unspent: root.lovelace,
+    },
     mintedAssets: ledger.mintedAssets,
     utxosRoot: toHex(root.root),
   }
 }
+
+/** The hash of a bridge's script; undefined without one. @param bridge the hash, or its enterprise address */
+function hashOfBridge(bridge: Uint8Array | undefined): Uint8Array | undefined {
+  if (bridge === undefined || bridge.length === hashLength) return bridge
+  const [header = 0] = bridge
+  if (bridge.length === hashLength + 1 && header >> 4 === enterpriseScript) return bridge.subarray(1)
+  throw new TypeError('@ratatosk/audit: `bridge` is neither the hash nor the address of a script')
+}
+
+const hashLength = 28
+/** CIP-19: a script without a stake part. */
+const enterpriseScript = 7
 
 async function recount(ledger: AuditedLedger, findings: FindingList, pause: () => Promise<void>) {
   const { found, expected, root } = await ledger.recount(pause)
@@ -67,7 +92,7 @@ async function recount(ledger: AuditedLedger, findings: FindingList, pause: () =
   if (!found.add(expected, -1n).isZero)
     findings.add({
       kind: 'supply',
-      message: 'The unspent outputs do not hold genesis and mints less fees',
+      message: 'The unspent outputs do not hold genesis, mints and deposits less fees and withdrawals',
       expected: textOf(expected),
       found: `a difference of ${textOf(found)}`,
     })

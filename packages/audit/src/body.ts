@@ -1,6 +1,6 @@
-import { CborReader, CborWriter, compareBytes } from '@ratatosk/cbor'
+import { CborReader, CborWriter, compareBytes, defaultLimits, readList, readRecord } from '@ratatosk/cbor'
 import { maxChunks } from './chunks.js'
-import type { MapOutput } from './transactions-map.js'
+import { isLeft, isOlder, type MapOutput } from './transactions-map.js'
 
 /** A transaction of layer 2 has at most as many bytes, and a head of three in a body. */
 const mostTransactionBytes = 16_384 + 3
@@ -8,9 +8,36 @@ const mostTransactionBytes = 16_384 + 3
 /** No transaction that spends an output is smaller. */
 const leastTransactionBytes = 47
 
+/** The length of the body is the limit. */
+const limits = { ...defaultLimits, maxLength: Number.POSITIVE_INFINITY, maxItems: Number.POSITIVE_INFINITY }
+
+/** A deposit on layer 1 that a block credits: output 0 of its id. */
+export interface AuditedDeposit {
+  /** 32 bytes. */
+  readonly id: Uint8Array
+  /** CBOR. */
+  readonly output: Uint8Array
+}
+
+/** The parts of a body that the rest of it follows from. */
+interface BodyContent {
+  readonly transactions: readonly Uint8Array[]
+  readonly deposits: readonly AuditedDeposit[]
+}
+
+/** What a body says. @param mayCredit whether it may have deposits @throws DecodeError */
+export function contentOfBody(body: Uint8Array, mayCredit: boolean): BodyContent {
+  const reader = new CborReader(body, 0, body.length, limits)
+  const transactions = readTransactions(reader)
+  return { transactions, deposits: mayCredit ? readDeposits(reader) : [] }
+}
+
 /** The transactions of a body. Throws DecodeError if its first list is unreadable or too long. */
 export function transactionsOfBody(body: Uint8Array): readonly Uint8Array[] {
-  const reader = new CborReader(body)
+  return readTransactions(new CborReader(body))
+}
+
+function readTransactions(reader: CborReader): readonly Uint8Array[] {
   reader.readArray()
   const start = reader.position
   const count = reader.readArray()
@@ -27,13 +54,26 @@ export function transactionsOfBody(body: Uint8Array): readonly Uint8Array[] {
   return transactions
 }
 
-/** The canonical CBOR of the body that follows from transactions and what they did to outputs. */
-export function encodeBody(transactions: readonly Uint8Array[], outputs: Iterable<MapOutput>): Uint8Array {
+/** The deposits behind the transactions: the lists of outputs between them follow. */
+function readDeposits(reader: CborReader): readonly AuditedDeposit[] {
+  reader.skip()
+  reader.skip()
+  return readList(reader, (item) =>
+    readRecord(item, 2, (pair) => ({ id: pair.readBytesOf(32), output: pair.readBytes() })),
+  )
+}
+
+/** The canonical CBOR of the body that follows from its content and what that did to outputs. */
+export function encodeBody(
+  { transactions, deposits }: BodyContent,
+  outputs: Iterable<MapOutput>,
+): Uint8Array {
   const spent: Uint8Array[] = []
   const produced: { readonly outref: Uint8Array; readonly output: Uint8Array }[] = []
-  for (const { outref, created, spent: spentBy, output } of outputs) {
-    if (created === 0) spent.push(outref)
-    else if (spentBy === 0 && output !== undefined) produced.push({ outref, output })
+  for (const each of outputs) {
+    const { outref, output } = each
+    if (isOlder(each)) spent.push(outref)
+    else if (isLeft(each) && output !== undefined) produced.push({ outref, output })
   }
   spent.sort(compareBytes)
   produced.sort((a, b) => compareBytes(a.outref, b.outref))
@@ -44,5 +84,8 @@ export function encodeBody(transactions: readonly Uint8Array[], outputs: Iterabl
   for (const outref of spent) writer.raw(outref)
   writer.array(produced.length)
   for (const { outref, output } of produced) writer.array(2).raw(outref).bytes(output)
-  return writer.array(0).array(0).toBytes()
+  writer.array(deposits.length)
+  for (const { id, output } of [...deposits].sort((a, b) => compareBytes(a.id, b.id)))
+    writer.array(2).bytes(id).bytes(output)
+  return writer.array(0).toBytes()
 }

@@ -1,6 +1,6 @@
 import { equalBytes } from '@ratatosk/cbor'
 import { emptyRoot } from '@ratatosk/trie'
-import { auditBody } from './audit-block.js'
+import { auditBody, unread } from './audit-block.js'
 import { blockAt, difference, type FindingList } from './findings.js'
 import { type AuditedHeader, blake2b224, createHashes, knownVersion, readHeader } from './header.js'
 import type { AuditedLedger, Change } from './ledger.js'
@@ -16,7 +16,9 @@ export const undoableBlocks = 256
 interface AuditedBlock {
   readonly header: AuditedHeader | undefined
   readonly change: Change
-  readonly transactionIds: readonly Uint8Array[]
+  readonly transactions: number
+  /** Of transactions and deposits. */
+  readonly ids: readonly Uint8Array[]
   readonly bodyBytes: number
   readonly isWrong: boolean
   /** Whether the unspent outputs before it were those of the header before it. */
@@ -37,7 +39,7 @@ export interface AuditedChain {
   hashAt(height: number): Uint8Array | undefined
   /** The newest height of a header hash; 0 for genesis; undefined if it is not in the chain. */
   heightOf(headerHash: Uint8Array): number | undefined
-  /** Height of the block of a transaction; 0 if it is in none. */
+  /** Height of the block of a transaction or deposit; 0 if it is in none. */
   blockOf(transactionId: Uint8Array): number
   /** Audits the next block and returns its transaction ids. `body` asks for its body, if it has one. */
   append(block: NamedHeader, body: () => Promise<Uint8Array | undefined>): Promise<readonly Uint8Array[]>
@@ -54,10 +56,12 @@ interface ChainContext {
   readonly ledger: AuditedLedger
   readonly findings: FindingList
   readonly judge: Sources['judge']
+  /** Hash of the bridge's script. */
+  readonly bridge: Uint8Array | undefined
   readonly pause: () => Promise<void>
 }
 
-export function createChain({ ledger, findings, judge, pause }: ChainContext): AuditedChain {
+export function createChain({ ledger, findings, judge, bridge, pause }: ChainContext): AuditedChain {
   const hashes = createHashes()
   const table = new TransactionTable()
   const kept: AuditedBlock[] = []
@@ -124,9 +128,10 @@ export function createChain({ ledger, findings, judge, pause }: ChainContext): A
       })
       end('the header of that block is not sound')
     }
-    const [empty, supported] = [emptyRoot(), 'which this block version does not support']
-    expect('deposits-root', `The header has deposits, ${supported}`, empty, header.depositsRoot)
-    expect('withdrawals-root', `The header has withdrawals, ${supported}`, empty, header.withdrawalsRoot)
+    if (bridge !== undefined) return
+    const [empty, reason] = [emptyRoot(), 'and there is no bridge']
+    expect('deposits-root', `The header has deposits, ${reason}`, empty, header.depositsRoot)
+    expect('withdrawals-root', `The header has withdrawals, ${reason}`, empty, header.withdrawalsRoot)
   }
 
   function judgeRoot({ utxosRoot }: AuditedHeader, isComplete: boolean, report: Report): void {
@@ -146,12 +151,13 @@ export function createChain({ ledger, findings, judge, pause }: ChainContext): A
     report: Report,
   ) {
     const height = hashes.count + 1
+    const context = { ledger, table, header, headerCbor, judge, bridge, pause, report }
     try {
       const body = await readBody()
       if (body !== undefined)
         return {
           body,
-          audited: await auditBody(body, { ledger, table, header, headerCbor, judge, pause, report }),
+          audited: await auditBody(body, context),
         }
       report('body-missing', 'The archive does not have the body of the block')
       end('the archive does not have its body')
@@ -202,18 +208,24 @@ export function createChain({ ledger, findings, judge, pause }: ChainContext): A
       if (isWrong && ++wrongBodies >= mostWrongBodies)
         end(`${wrongBodies} bodies do not have the root of their header`)
       if (audited !== undefined && !audited.isComplete) end('its body was not read to the end')
-      const { change, transactionIds } = audited ?? {
-        change: { removed: [], added: [], fees: 0n, minted: { lovelace: 0n, assets: new Map() } },
-        transactionIds: [],
-      }
+      const { change, transactionIds, depositIds } = audited ?? unread
+      const ids = [...transactionIds, ...depositIds]
       ledger.apply(change)
       hashes.push(block.headerHash)
-      for (const id of transactionIds) if (table.get(id) === 0) table.set(id, height)
+      for (const id of ids) if (table.get(id) === 0) table.set(id, height)
       transactions += transactionIds.length
       bodyBytes += body?.length ?? 0
       if (header !== undefined) judgeRoot(header, audited?.isComplete === true, report)
       else agrees = false
-      kept.push({ header, change, transactionIds, bodyBytes: body?.length ?? 0, isWrong, agreedBefore })
+      kept.push({
+        header,
+        change,
+        transactions: transactionIds.length,
+        ids,
+        bodyBytes: body?.length ?? 0,
+        isWrong,
+        agreedBefore,
+      })
       if (kept.length > undoableBlocks) kept.shift()
       return transactionIds
     },
@@ -223,8 +235,8 @@ export function createChain({ ledger, findings, judge, pause }: ChainContext): A
       if (block === undefined) return false
       const height = hashes.count
       ledger.undo(block.change)
-      for (const id of block.transactionIds) if (table.get(id) === height) table.delete(id)
-      transactions -= block.transactionIds.length
+      for (const id of block.ids) if (table.get(id) === height) table.delete(id)
+      transactions -= block.transactions
       bodyBytes -= block.bodyBytes
       agrees = block.agreedBefore
       if (block.isWrong) wrongBodies--

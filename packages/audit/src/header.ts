@@ -15,7 +15,7 @@ export interface AuditedHeader {
 }
 
 /** The block version whose rules this package knows. */
-export const knownVersion = 3n
+export const knownVersion = 4n
 
 /** Constructor 0 of Plutus data. */
 const constructor0 = 121

@@ -3,7 +3,7 @@ import { createMemoryStore, createTrie, rootOf, type TrieOperation } from '@rata
 import { valueOfOutput } from './grammar/output.js'
 import { outref, reasonOf } from './transaction.js'
 import type { GenesisOutput } from './types.js'
-import { type OutputValue, Sum } from './value.js'
+import { ada, type OutputValue, Sum } from './value.js'
 
 interface Unspent {
   /** CBOR of its reference. */
@@ -19,7 +19,19 @@ export interface Change {
   /** Lovelace. */
   readonly fees: bigint
   readonly minted: OutputValue
+  /** The value of the deposits. */
+  readonly deposited: OutputValue
+  /** The value of what leaves through the bridge. */
+  readonly withdrawn: OutputValue
 }
+
+/** Moves no value. */
+export const nothingMoved = {
+  fees: 0n,
+  minted: ada(0n),
+  deposited: ada(0n),
+  withdrawn: ada(0n),
+} as const
 
 /** The unspent outputs, rebuilt from nothing, and what they must hold together. */
 export interface AuditedLedger {
@@ -27,6 +39,9 @@ export interface AuditedLedger {
   readonly root: Uint8Array
   readonly genesisLovelace: bigint
   readonly fees: bigint
+  /** Lovelace that deposits have brought, and that has left through the bridge. */
+  readonly deposited: bigint
+  readonly withdrawn: bigint
   readonly mintedAssets: number
   isGenesis(key: string): boolean
   /** Whether the ledger began with an output of this transaction. @param id 64 hex digits */
@@ -47,7 +62,7 @@ export function createLedger(genesis: Iterable<GenesisOutput>): AuditedLedger {
   const began = new Set<string>()
   const supply = new Sum()
   let fees = 0n
-  const minted = new Sum()
+  const [minted, deposited, withdrawn] = [new Sum(), new Sum(), new Sum()]
   for (const { reference, output } of genesis) {
     const { key, cbor } = outref(reference.transactionId, reference.index)
     if (began.has(key)) throw new TypeError(`@ratatosk/audit: the genesis has ${key} twice`)
@@ -60,19 +75,18 @@ export function createLedger(genesis: Iterable<GenesisOutput>): AuditedLedger {
   const trie = createTrie({ store: createMemoryStore(), history: 0 })
   trie.update(Array.from(unspent.values(), insertion))
 
-  function change(
-    { removed, added }: Pick<Change, 'removed' | 'added'>,
-    feesAdded: bigint,
-    mint: OutputValue,
-    times: bigint,
-  ): void {
-    for (const [key] of removed) unspent.delete(key)
-    for (const [key, value] of added) unspent.set(key, value)
-    const operations: TrieOperation[] = removed.map(([, { outref: key }]) => ({ type: 'delete', key }))
-    for (const [, value] of added) operations.push(insertion(value))
+  /** @param times 1 to apply a block, -1 to undo it */
+  function change({ removed, added, ...values }: Change, times: 1n | -1n): void {
+    const [gone, come] = times === 1n ? [removed, added] : [added, removed]
+    for (const [key] of gone) unspent.delete(key)
+    for (const [key, value] of come) unspent.set(key, value)
+    const operations: TrieOperation[] = gone.map(([, { outref: key }]) => ({ type: 'delete', key }))
+    for (const [, value] of come) operations.push(insertion(value))
     if (operations.length > 0) trie.update(operations)
-    fees += feesAdded
-    minted.add(mint, times)
+    fees += times * values.fees
+    minted.add(values.minted, times)
+    deposited.add(values.deposited, times)
+    withdrawn.add(values.withdrawn, times)
   }
 
   return {
@@ -86,6 +100,12 @@ export function createLedger(genesis: Iterable<GenesisOutput>): AuditedLedger {
     get fees() {
       return fees
     },
+    get deposited() {
+      return deposited.lovelace
+    },
+    get withdrawn() {
+      return withdrawn.lovelace
+    },
     get mintedAssets() {
       return minted.assets.size
     },
@@ -96,13 +116,12 @@ export function createLedger(genesis: Iterable<GenesisOutput>): AuditedLedger {
       for (const { output } of unspent.values()) yield output
     },
     get: (key) => unspent.get(key)?.output,
-    apply: (block) => change(block, block.fees, block.minted, 1n),
-    undo: ({ removed, added, fees: undone, minted: mint }) =>
-      change({ removed: added, added: removed }, -undone, mint, -1n),
+    apply: (block) => change(block, 1n),
+    undo: (block) => change(block, -1n),
 
     async recount(pause) {
       const found = new Sum()
-      const expected = new Sum().add(supply).add(minted).add({ lovelace: -fees, assets: new Map() })
+      const expected = new Sum().add(supply).add(minted).add(ada(-fees)).add(deposited).add(withdrawn, -1n)
       for (const [key, { output }] of unspent) {
         await pause()
         found.add(valueOrThrow(key, output))

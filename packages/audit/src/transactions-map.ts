@@ -6,13 +6,23 @@ import type { AuditedTransaction } from './transaction.js'
 export interface MapOutput {
   /** CBOR of the reference. */
   readonly outref: Uint8Array
-  /** Position of the transaction that makes it, plus 1; 0 if it is older than the block. */
+  /** Position of the transaction that makes it, plus 1; 0 if it is older than the block, or a deposit. */
   created: number
   /** Position of the first transaction that spends it, plus 1; 0 if none does. */
   spent: number
   /** CBOR; undefined if no such output is known. */
   output: Uint8Array | undefined
+  /** Whether it comes from a deposit of the block. */
+  readonly isDeposit?: boolean
+  /** Whether it is paid to the bridge, and so leaves layer 2 at once. */
+  leaves?: boolean
 }
+
+/** Whether a block has not brought an output. */
+export const isOlder = ({ created, isDeposit = false }: MapOutput): boolean => created === 0 && !isDeposit
+
+/** Whether it is unspent behind the transactions so far. */
+export const isLeft = ({ spent, leaves = false }: MapOutput): boolean => spent === 0 && !leaves
 
 /** The effects of a block, from which its transactions map follows. See docs/block-body.md. */
 interface BlockEffects {
@@ -25,12 +35,26 @@ interface BlockEffects {
 }
 
 const unknownOutput = new Uint8Array(32)
+/** 2^63 in the place of a spender. */
+const throughBridge = Uint8Array.of(0x80, 0, 0, 0, 0, 0, 0, 0)
 const kindOfTransaction = 2
 const kindOfChunk = 3
 
 /** The root of the transactions map, 32 bytes. */
 export function transactionsRootOf(effects: BlockEffects, pause: () => Promise<void>): Promise<Uint8Array> {
   return rootOf(entriesOf(effects), pause)
+}
+
+/** The roots of the outputs that come from deposits, and of those that leave layer 2. */
+export async function eventRootsOf(outputs: Iterable<MapOutput>, pause: () => Promise<void>) {
+  const deposits: TrieEntry[] = []
+  const withdrawals: TrieEntry[] = []
+  for (const { outref, output, isDeposit, leaves } of outputs) {
+    if (output === undefined) continue
+    if (isDeposit === true) deposits.push([outref, output])
+    if (leaves === true) withdrawals.push([outref, output])
+  }
+  return { deposits: await rootOf(deposits, pause), withdrawals: await rootOf(withdrawals, pause) }
 }
 
 function* entriesOf({ transactions, chunks, outputs, before }: BlockEffects): Generator<TrieEntry, void> {
@@ -71,10 +95,10 @@ function* entriesOf({ transactions, chunks, outputs, before }: BlockEffects): Ge
     record.set(hash, 17)
     yield [bigEndian(number).subarray(4), record]
   }
-  for (const [key, { outref, created, spent }] of outputs) {
+  for (const [key, { outref, created, spent, leaves = false }] of outputs) {
     const record = new Uint8Array(48)
     record.set(bigEndian(created), 0)
-    record.set(bigEndian(spent), 8)
+    record.set(leaves ? throughBridge : bigEndian(spent), 8)
     record.set(hashOf(key), 16)
     yield [outref, record]
   }

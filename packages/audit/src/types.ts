@@ -93,6 +93,8 @@ export interface JudgedBlock {
   readonly header: Uint8Array
   /** CBOR of each, in order. */
   readonly transactions: readonly Uint8Array[]
+  /** What it credits; ascending by id. */
+  readonly deposits: readonly { readonly id: Uint8Array; readonly output: Uint8Array }[]
   /** CBOR of an output that is unspent before the block. @param key transaction id, `#`, index */
   unspent(key: string): Uint8Array | undefined
 }
@@ -122,6 +124,11 @@ export interface AuditOptions {
   readonly layer1: QueueSource
   readonly archivist: BlockSource
   readonly genesis: Iterable<GenesisOutput>
+  /**
+   * The bridge's script, in a deployment that has one: its hash of 28 bytes, or its enterprise address. Outputs
+   * there leave layer 2.
+   */
+  readonly bridge?: Uint8Array | undefined
   /** Judges what the audit itself does not: without it, no block is. */
   readonly judge?: BlockJudge
   readonly node?: NodeSource
@@ -156,13 +163,15 @@ export interface AuditOptions {
  * | `times` | a block does not begin where the one before it ends, or does not end later |
  * | `prev-utxos-root` | a header does not begin with the outputs after the block before it |
  * | `utxos-root`, `transactions-root` | the root is not the one that follows from the transactions |
- * | `deposits-root`, `withdrawals-root` | the root is not that of the empty map |
+ * | `deposits-root`, `withdrawals-root` | the root is not that of the deposits of the body, or of what leaves;
+ *   without a bridge, not that of the empty map |
+ * | `deposit` | a deposit is not an output, or is credited twice |
  * | `body-missing`, `body` | the archive lacks the body, or its bytes do not follow from its transactions |
  * | `transaction` | a transaction does not decode, or has bytes that its body does not fix |
  * | `double-spend` | an output is spent that an earlier transaction has spent |
  * | `unknown-input` | an output is spent or read that was never made, or is made later |
  * | `value` | a transaction makes or destroys value |
- * | `supply` | the unspent outputs do not hold genesis and mints less fees |
+ * | `supply` | the unspent outputs do not hold genesis, mints and deposits less fees and withdrawals |
  * | `two-places` | a transaction is in two places |
  * | `lost` | an accepted transaction, or one whose outputs a node holds, is in no place |
  * | `node-queue`, `node-block` | a node shows another state queue, or other transactions of a block |
@@ -183,6 +192,7 @@ export type FindingKind =
   | 'transactions-root'
   | 'deposits-root'
   | 'withdrawals-root'
+  | 'deposit'
   | 'body-missing'
   | 'body'
   | 'transaction'
@@ -245,6 +255,8 @@ export interface AuditReport {
   readonly lovelace: {
     readonly genesis: bigint
     readonly fees: bigint
+    readonly deposited: bigint
+    readonly withdrawn: bigint
     readonly unspent: bigint
   }
   /** Assets with a net mint or burn. */

@@ -1,4 +1,4 @@
-import type { BlockBody } from '@ratatosk/block'
+import type { BlockBody, EncodedBody } from '@ratatosk/block'
 
 /** Bytes of bodies, and of what is derived from them, that a process holds at a time. */
 const defaultBytes = 96 * 1024 * 1024
@@ -27,7 +27,7 @@ export interface BodyShare {
 /** Bytes that are taken at a time, the first before a request is sent: few bodies need more. */
 const step = 8 * 1024 * 1024
 
-/** Bytes that a derivation takes for each of its transactions, in the worst case. */
+/** Bytes that a derivation takes for each byte of its transactions and deposits, in the worst case. */
 const derivedFactor = 12
 
 /** Returns a function that takes of a share what a body needs as it grows. */
@@ -52,12 +52,18 @@ export async function* piecesWithin(
   }
 }
 
-export function takeDerivation(
-  { transactions }: Pick<BlockBody, 'transactions'>,
+/** @param mayCredit whether the body may have deposits: without them, the rest of it need not be decoded */
+export async function takeDerivation(
+  body: Pick<BlockBody, 'transactions' | 'deposits'> | EncodedBody,
   share: BodyShare,
   signal: AbortSignal,
+  mayCredit: boolean,
 ): Promise<void> {
-  const bytes = transactions.reduce((sum, { length }) => sum + length, 0)
+  let bytes = body.transactions.reduce((sum, { length }) => sum + length, 0)
+  if (mayCredit) {
+    if ('decodeDiff' in body) await body.decodeDiff()
+    for (const { output } of body.deposits ?? []) bytes += output.length
+  }
   return share.take(derivedFactor * bytes, signal)
 }
 

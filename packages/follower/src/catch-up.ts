@@ -2,14 +2,18 @@ import { setTimeout as pause } from 'node:timers/promises'
 import {
   type BlockBody,
   BlockError,
+  type Deposit,
   decodeHeader,
   derive,
   type EncodedBody,
+  type EventSource,
   encodeBlockBodyInTurns,
+  type Header,
   isBlockError,
   isInvalidBlock,
   type NewArchivedBlock,
   readEncodedBody,
+  verifyDeposits,
   verifyHeader,
   type WritableArchive,
 } from '@ratatosk/block'
@@ -38,6 +42,11 @@ interface CatchUpOptions {
   /** Has the bodies of blocks that were found invalid, or are behind one. */
   readonly evidence: FollowerOptions['evidence']
   readonly unavailable: FollowerOptions['unavailable']
+  /** Hash of the bridge's script. */
+  readonly bridge: Uint8Array | undefined
+  readonly events: EventSource | undefined
+  /** Whether a block is in the state queue now, neither merged nor removed. */
+  readonly isWaiting: (headerHash: Uint8Array, signal: AbortSignal) => Promise<boolean>
   readonly concurrency: number
   /** The first missing blocks, which are on the state already; those behind them are added. */
   readonly passed: PassedBlock[]
@@ -59,6 +68,10 @@ type CaughtUp =
   | { readonly kind: 'complete' }
   /** No peer has the body of this block now. */
   | { readonly kind: 'missing'; readonly height: bigint }
+  /** It is not known yet which deposits this block must credit. */
+  | { readonly kind: 'unread'; readonly height: bigint }
+  /** This block has left the state queue, so that its deposits may be spent. */
+  | { readonly kind: 'moved'; readonly height: bigint }
   /** This block breaks a rule. Those before it are archived, or passed. */
   | {
       readonly kind: 'invalid'
@@ -77,28 +90,32 @@ interface PlacedBlock extends MissingBlock {
   readonly height: bigint
 }
 
+/** The deposits that layer 1 has for a block; undefined for one that is merged, or without a bridge. */
+type DueDeposits = readonly Deposit[] | undefined
+
 interface Download {
   /** Says that the blocks before it are applied: only then can its body be verified. */
-  begin(): void
+  begin(due?: DueDeposits): void
   readonly verified: Promise<VerifiedBody | undefined>
 }
 
-/**
- * Archives a path in batches: concurrent requests, judged in order. Behind an unprovable block, judges only.
- */
-export async function catchUp(
-  { fork, missing, mergedHeight }: HeaderPath,
-  options: CatchUpOptions,
-  signal: AbortSignal,
-): Promise<CaughtUp> {
-  const { archive, state, evidence, concurrency, passed, unprovable, log, archived } = options
-  const downloads = childOf(signal)
-  const waiting = missing.slice(passed.length)
-  const first = (fork?.height ?? 0n) + BigInt(passed.length) + 1n
-  const target = Number(first) + waiting.length - 1
-  const coming: Download[] = []
+/** Valid blocks that wait to be archived together. */
+interface Batch {
+  readonly isEmpty: boolean
+  /** Milliseconds until it is archived. */
+  readonly restMs: number
+  /** Adds the next block, and archives all if that is due. */
+  add(block: NewArchivedBlock, transactions: number): Promise<void>
+  /** Archives all. */
+  flush(): Promise<void>
+}
+
+function createBatch(
+  { archive, log, archived }: Pick<CatchUpOptions, 'archive' | 'log' | 'archived'>,
+  target: number,
+): Batch {
   let batch: NewArchivedBlock[] = []
-  /** When the batch is archived, on the clock of `performance.now()`. */
+  /** On the clock of `performance.now()`. */
   let dueAt = 0
   let transactions = 0
   let bytes = 0
@@ -118,14 +135,47 @@ export async function catchUp(
     bytes = 0
   }
 
+  return {
+    get isEmpty() {
+      return batch.length === 0
+    },
+    get restMs() {
+      return Math.max(0, dueAt - performance.now())
+    },
+    async add(block, count) {
+      if (batch.length === 0) dueAt = performance.now() + maxBatchMs
+      batch.push(block)
+      transactions += count
+      bytes += block.body.length
+      const isDue = performance.now() >= dueAt
+      if (isDue || batch.length >= maxBatchBlocks || bytes >= maxBatchBytes) await flush()
+    },
+    flush,
+  }
+}
+
+/**
+ * Archives a path in batches: concurrent requests, judged in order. Behind an unprovable block, judges only.
+ */
+export async function catchUp(
+  { fork, missing, mergedHeight }: HeaderPath,
+  options: CatchUpOptions,
+  signal: AbortSignal,
+): Promise<CaughtUp> {
+  const { state, evidence, concurrency, passed, unprovable, log, isWaiting } = options
+  const downloads = childOf(signal)
+  const waiting = missing.slice(passed.length)
+  const first = (fork?.height ?? 0n) + BigInt(passed.length) + 1n
+  const batch = createBatch(options, Number(first) + waiting.length - 1)
+  const coming: Download[] = []
+
   /** Archives the batch meanwhile if that takes long. */
   async function resultOf({ verified }: Download): Promise<VerifiedBody | undefined> {
-    if (batch.length === 0) return verified
+    if (batch.isEmpty) return verified
     const timer = childOf(downloads.signal)
-    const restMs = Math.max(0, dueAt - performance.now())
-    const due = pause(restMs, 'due', { signal: timer.signal }).catch(() => 'aborted')
+    const due = pause(batch.restMs, 'due', { signal: timer.signal }).catch(() => 'aborted')
     try {
-      if ((await Promise.race([verified, due])) === 'due') await flush()
+      if ((await Promise.race([verified, due])) === 'due') await batch.flush()
       return await verified
     } finally {
       timer.end()
@@ -140,24 +190,29 @@ export async function catchUp(
 
   try {
     for (const [index, block] of waiting.entries()) {
-      for (const next of waiting.slice(index + coming.length, index + concurrency)) {
-        const height = first + BigInt(index + coming.length)
-        coming.push(startDownload({ ...next, height }, options, downloads.signal))
-      }
       const height = first + BigInt(index)
+      const header = decodeHeader(block.header)
+      const merged = height <= mergedHeight
+      const due = merged ? undefined : await depositsDue(options, header, signal)
+      if (due === 'not read yet') return { kind: 'unread', height }
+      for (const next of waiting.slice(index + coming.length, index + concurrency)) {
+        const heightOfNext = first + BigInt(index + coming.length)
+        coming.push(startDownload({ ...next, height: heightOfNext }, options, downloads.signal))
+      }
       const download = coming.shift()
-      download?.begin()
+      download?.begin(due)
       const verified = download && (await resultOf(download))
       if (verified === undefined) return { kind: 'missing', height }
-      const archivable = { ...block, height, merged: height <= mergedHeight, body: verified.bytes }
-      const header = decodeHeader(block.header)
+      const archivable = { ...block, height, merged, body: verified.bytes }
       const isUnprovable = unprovable !== undefined && equalBytes(unprovable, block.headerHash)
       try {
         if (isUnprovable) await state.pass(verified.body, header)
-        else if (verified.error !== undefined) throw verified.error
-        else await state.apply(verified, header)
+        else await judge(state, verified, header, due)
       } catch (error) {
         if (!isInvalidBlock(error)) throw error
+        // The deposits of a block that was merged meanwhile may be spent.
+        if (due !== undefined && !(await isWaiting(block.headerHash, signal)))
+          return { kind: 'moved', height }
         return { kind: 'invalid', block: archivable, body: verified.body, error }
       }
       if (isUnprovable)
@@ -169,26 +224,41 @@ export async function catchUp(
         // Its operator need not serve it again after a restart. An invalid block is kept already.
         if (!isUnprovable) await keepBody(block.headerHash, verified.bytes)
         passed.push({ headerHash: block.headerHash, root: header.utxosRoot })
-        continue
-      }
-      if (batch.length === 0) dueAt = performance.now() + maxBatchMs
-      batch.push(archivable)
-      transactions += verified.body.transactions.length
-      bytes += verified.bytes.length
-      const isDue = performance.now() >= dueAt
-      if (isDue || batch.length >= maxBatchBlocks || bytes >= maxBatchBytes) await flush()
+      } else await batch.add(archivable, verified.body.transactions.length)
     }
     return { kind: 'complete' }
   } finally {
     downloads.end()
     for (const { begin } of coming) begin()
-    await flush()
+    await batch.flush()
   }
 }
 
+/** The deposits that layer 1 has for an unmerged block; undefined if its header alone says which. */
+async function depositsDue(
+  { events, bridge }: Pick<CatchUpOptions, 'events' | 'bridge'>,
+  { startTime, endTime }: Header,
+  signal: AbortSignal,
+): Promise<DueDeposits | 'not read yet'> {
+  if (events === undefined || bridge === undefined) return undefined
+  return events.between(startTime, endTime, signal)
+}
+
+/** Judges a block and advances. @throws {BlockError} (rejects) `BLOCK_INVALID` */
+async function judge(
+  state: LedgerState,
+  { body, outputs, error }: VerifiedBody,
+  header: Header,
+  due: DueDeposits,
+): Promise<void> {
+  if (error !== undefined) throw error
+  if (due !== undefined) await verifyDeposits(body.deposits ?? [], header, { between: async () => due })
+  await state.apply({ body, ...(outputs && { outputs }) }, header)
+}
+
 function startDownload(block: PlacedBlock, options: CatchUpOptions, signal: AbortSignal): Download {
-  let begin = (): void => undefined
-  const begun = new Promise<void>((resolve) => {
+  let begin: Download['begin'] = () => undefined
+  const begun = new Promise<DueDeposits>((resolve) => {
     begin = resolve
   })
   const share = options.peers.openShare()
@@ -200,9 +270,9 @@ function startDownload(block: PlacedBlock, options: CatchUpOptions, signal: Abor
 
 async function verifiedBody(
   { headerHash, height, header: encoded }: PlacedBlock,
-  { peers, evidence, unavailable, state }: CatchUpOptions,
+  { peers, evidence, unavailable, state, bridge }: CatchUpOptions,
   share: BodyShare,
-  begun: Promise<void>,
+  begun: Promise<DueDeposits>,
   signal: AbortSignal,
 ): Promise<VerifiedBody | undefined> {
   const header = decodeHeader(encoded)
@@ -211,19 +281,20 @@ async function verifiedBody(
     await begun
     signal.throwIfAborted()
     try {
-      verifyHeader(header)
+      verifyHeader(header, bridge)
       state.assertFollows(header)
     } catch (error) {
-      return withBytes({ body: await firstReading(given), error })
+      return withBytes({ body: await firstReading(given, bridge), error })
     }
-    return withBytes(await verifyReadings(given, header, () => state.outputHash))
+    return withBytes(await verifyReadings(given, header, () => state.outputHash, bridge))
   }
 
-  /** The body of transactions that the operator has shown. */
+  /** The body of transactions that the operator has shown, with the deposits of layer 1. */
   async function verifyShown(transactions: readonly Uint8Array[]): Promise<VerifiedBody> {
-    await takeDerivation({ transactions }, share, signal)
-    const { diffInTurns } = await derive(transactions, movedParts)
-    const body = { transactions, ...(await diffInTurns()) }
+    const deposits = (await begun) ?? []
+    await takeDerivation({ transactions, deposits }, share, signal, true)
+    const { diffInTurns } = await derive({ transactions, deposits }, { read: movedParts, bridge })
+    const body = { transactions, ...(await diffInTurns()), deposits }
     return verify(body).catch((cause: unknown) => {
       if (!isBlockError(cause)) throw cause
       const message = `The chunks that the operator has shown are not those of the block: ${cause.message}`
@@ -233,7 +304,7 @@ async function verifiedBody(
   }
 
   // Who commits an invalid block need not serve its body twice.
-  const kept = evidence && (await keptBody(evidence.body(headerHash), share, signal))
+  const kept = evidence && (await keptBody(evidence.body(headerHash), share, signal, bridge !== undefined))
   if (kept !== undefined) {
     const verified = await verify(kept).catch(() => undefined)
     if (verified !== undefined) return verified
@@ -257,10 +328,11 @@ async function keptBody(
   pieces: AsyncIterable<Uint8Array>,
   share: BodyShare,
   signal: AbortSignal,
+  mayCredit: boolean,
 ): Promise<BlockBody | undefined> {
   try {
     const body = await readEncodedBody(piecesWithin(pieces, share, signal), Number.POSITIVE_INFINITY)
-    await takeDerivation(body, share, signal)
+    await takeDerivation(body, share, signal, mayCredit)
     return body
   } catch {
     return undefined

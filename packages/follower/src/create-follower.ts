@@ -3,6 +3,7 @@ import {
   type ArchivedBlock,
   type BlockError,
   decodeHeader,
+  headerHash,
   type NewArchivedBlock,
   readEncodedBody,
 } from '@ratatosk/block'
@@ -36,7 +37,13 @@ interface Waiter {
  */
 export async function createFollower(options: FollowerOptions): Promise<Follower> {
   const { chain, archive, genesis, rules, log, evidence, pollMs = 5_000, concurrency = 4 } = options
-  const peers = createPeers(options.peers, options, log, options.own && ownPeer(options.own))
+  const mayCredit = rules.bridge !== undefined
+  const peers = createPeers(
+    options.peers,
+    { ...options, mayCredit },
+    log,
+    options.own && ownPeer(options.own),
+  )
   const paths = createHeaderPaths(archive, peers)
   const closing = new AbortController()
   const { signal } = closing
@@ -155,6 +162,12 @@ export async function createFollower(options: FollowerOptions): Promise<Follower
     return missing[passed.length]?.headerHash
   }
 
+  /** Whether a block is in the state queue now, neither merged nor removed. */
+  async function isWaiting(wanted: Uint8Array, signal: AbortSignal): Promise<boolean> {
+    const { blocks } = await chain.read(signal)
+    return blocks.some((header) => equalBytes(headerHash(header), wanted))
+  }
+
   /** Reads layer 1 once and brings the archive up to date. */
   async function follow(signal: AbortSignal): Promise<void> {
     const shown = await chain.read(signal)
@@ -185,13 +198,16 @@ export async function createFollower(options: FollowerOptions): Promise<Follower
     const archived = (reached: bigint) => {
       height = reached
     }
-    const { unavailable } = options
+    const { unavailable, events } = options
     const means = {
       archive,
       state,
       peers,
       evidence,
       unavailable,
+      bridge: rules.bridge,
+      events,
+      isWaiting,
       concurrency,
       passed,
       unprovable,
@@ -206,12 +222,16 @@ export async function createFollower(options: FollowerOptions): Promise<Follower
       // A proof needs the states before and after the block; a follower that proves nothing spares the work.
       if (options.watch !== undefined) {
         const header = decodeHeader(block.header)
-        const { transactions } = body
+        const { transactions, deposits = [] } = body
         const accused = await state.accuse(body)
-        watch.begin({ headerHash, height, header, transactions, error, ...accused })
+        const { bridge } = rules
+        watch.begin({ headerHash, height, header, transactions, deposits, bridge, error, ...accused })
       }
       return reportInvalid(block, error)
     }
+    if (result.kind === 'unread') return report(`The deposits of block ${result.height} are not read yet`)
+    // The next read of layer 1 shows where it is now.
+    if (result.kind === 'moved') return report(`Block ${result.height} has left the state queue`)
     if (result.kind === 'missing') {
       report(`No peer has the body of block ${result.height}`)
       return askBehind(path, result.height, signal)

@@ -163,7 +163,7 @@ export async function openLedgerState({
 
     async apply({ body, outputs: block }, header) {
       assertFollows(header)
-      await judgeBlock(body.transactions, header, outputsBefore(block), rules)
+      await judgeBlock(body.transactions, header, outputsBefore(block), rules, undefined, body.deposits)
       await pass(body, header)
     },
 

@@ -40,9 +40,14 @@ export function headerFeed(): Feed<PeerHeader> {
   return createFeed(headerAnswer(), maxHeaderBytes + maxEnvelopeBytes)
 }
 
-/** Parses the response of `/block/{hash}/body`. */
-export function bodyFeed(headerHash: Uint8Array, maxBodyBytes: number): Feed<Promise<EncodedBody>> {
-  const feed = createFeed(bodyAnswer(headerHash, maxBodyBytes), maxBodyBytes + maxEnvelopeBytes)
+/** Parses the response of `/block/{hash}/body`. @param mayCredit whether the body may have deposits */
+export function bodyFeed(
+  headerHash: Uint8Array,
+  maxBodyBytes: number,
+  mayCredit: boolean,
+): Feed<Promise<EncodedBody>> {
+  const answer = bodyAnswer(headerHash, maxBodyBytes, mayCredit)
+  const feed = createFeed(answer, maxBodyBytes + maxEnvelopeBytes)
   return keepingFeed(feed, (bytes, endLength) =>
     bodyOfEncoding(bytes.subarray(bodyOpening.length, bytes.length - endLength)),
   )
@@ -64,9 +69,9 @@ function* headerAnswer(): Grammar<PeerHeader> {
 }
 
 /** @returns bytes behind the body */
-function* bodyAnswer(headerHash: Uint8Array, maxBodyBytes: number): Grammar<number> {
+function* bodyAnswer(headerHash: Uint8Array, maxBodyBytes: number, mayCredit: boolean): Grammar<number> {
   yield* expectBytes(bodyOpening)
-  yield* bodyGrammar(() => undefined, maxBodyBytes)
+  yield* bodyGrammar(() => undefined, maxBodyBytes, mayCredit)
   const end = concatBytes(hashOpening, headerHash, key('height'))
   yield* expectBytes(end)
   return end.length + new CborWriter(9).uint(yield* unsigned()).toBytes().length

@@ -42,10 +42,11 @@ export interface Peer {
 }
 
 /** The limits of a request to a peer; see `FollowerOptions`. */
-export type PeerSettings = Pick<
-  FollowerOptions,
-  'stallMs' | 'timeoutMs' | 'maxBodyBytes' | 'backoffMs' | 'budget'
->
+export interface PeerSettings
+  extends Pick<FollowerOptions, 'stallMs' | 'timeoutMs' | 'maxBodyBytes' | 'backoffMs' | 'budget'> {
+  /** Whether bodies may have deposits: in a deployment with a bridge. @defaultValue false */
+  readonly mayCredit?: boolean
+}
 
 /** A question about a body. */
 export interface BodyQuestion<Result> {
@@ -109,14 +110,14 @@ interface PeerState {
  */
 export function createPeers(addresses: readonly string[], given: PeerSettings, log: Log, own?: Peer): Peers {
   const { stallMs = 10_000, timeoutMs = 300_000, backoffMs: firstBackoffMs = 1_000 } = given
-  const { maxBodyBytes = mostBodyBytes, budget = createBodyBudget() } = given
+  const { maxBodyBytes = mostBodyBytes, budget = createBodyBudget(), mayCredit = false } = given
   const others = [...new Set(addresses.map(peerAddress))].map((base): PeerState => {
     const agent = new (base.startsWith('https:') ? HttpsAgent : Agent)({ keepAlive: true })
     const requests = createRequests()
     return {
       agent,
       requests,
-      peer: createPeer(base, { agent, stallMs, timeoutMs }, maxBodyBytes, requests),
+      peer: createPeer(base, { agent, stallMs, timeoutMs }, { maxBodyBytes, mayCredit }, requests),
       failures: 0,
       backsOffUntil: 0,
     }
@@ -170,7 +171,7 @@ export function createPeers(addresses: readonly string[], given: PeerSettings, l
       const body = await peer.body(headerHash, share, signal)
       if (body === undefined) return undefined
       if (check === undefined) return body as Result
-      await takeDerivation(body, share, signal)
+      await takeDerivation(body, share, signal, mayCredit)
       const result = await check(body)
       requests.isDoubted = false
       return result
@@ -199,7 +200,7 @@ export function createPeers(addresses: readonly string[], given: PeerSettings, l
 function createPeer(
   base: string,
   limits: Pick<PeerRequest<unknown>, 'agent' | 'stallMs' | 'timeoutMs'>,
-  maxBodyBytes: number,
+  { maxBodyBytes, mayCredit }: Required<Pick<PeerSettings, 'maxBodyBytes' | 'mayCredit'>>,
   { send }: Requests,
 ): Peer {
   const header = (id: string, signal: AbortSignal) =>
@@ -213,7 +214,7 @@ function createPeer(
         askPeer({
           ...limits,
           url: `${base}/block/${toHex(headerHash)}/body`,
-          feed: bodyFeed(headerHash, maxBodyBytes),
+          feed: bodyFeed(headerHash, maxBodyBytes, mayCredit),
           room: createRoom(share, signal),
           signal,
         }),

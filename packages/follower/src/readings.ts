@@ -8,6 +8,7 @@ import {
   type Header,
   isInvalidBlock,
   type OutputHashes,
+  type ReadBody,
   verifyRoot,
 } from '@ratatosk/block'
 import { movedParts } from '@ratatosk/fraud'
@@ -29,17 +30,28 @@ interface Reading {
 }
 
 /** The readings of a body of which its header may commit to any; they replace what a peer says of them. */
-async function* readingsOf(body: BlockBody): AsyncGenerator<Reading, void> {
-  const { transactions } = body
+async function* readingsOf(body: BlockBody, bridge: Uint8Array | undefined): AsyncGenerator<Reading, void> {
+  // Without a bridge there are no deposits, and the rest of an encoded body is not decoded for them.
+  if (bridge !== undefined) await decoded(body)
+  const content = bridge === undefined ? { transactions: body.transactions } : body
   let isMoved = false
-  const derivation = await derive(transactions, (undecoded) => {
+  const read: ReadBody = (undecoded) => {
     const moved = movedParts(undecoded)
     isMoved ||= moved !== undefined
     return moved
-  })
+  }
+  const derivation = await derive(content, { read, bridge })
   if (!isMoved) return yield { derivation, diff: body }
   yield { derivation }
-  yield { derivation: await derive(transactions) }
+  yield { derivation: await derive(content, { bridge }) }
+}
+
+/** A body with the diff that a reading of it has. */
+async function bodyWith(
+  { diffInTurns }: Derivation,
+  { transactions, deposits = [] }: BlockBody,
+): Promise<BlockBody> {
+  return { transactions, ...(await diffInTurns()), deposits }
 }
 
 /**
@@ -47,16 +59,18 @@ async function* readingsOf(body: BlockBody): AsyncGenerator<Reading, void> {
  * anything else is made of it.
  *
  * @param before the outputs before the block
+ * @param bridge hash of the bridge's script, in a deployment that has one
  * @throws {BlockError} (rejects) `BLOCK_BODY_MISMATCH` when the body belongs to another header
  */
 export async function verifyReadings(
   body: BlockBody,
-  header: Pick<Header, 'transactionsRoot'>,
+  header: Pick<Header, 'transactionsRoot' | 'depositsRoot' | 'withdrawalsRoot'>,
   before: (derivation: Derivation) => OutputHashes | Promise<OutputHashes>,
+  bridge?: Uint8Array,
 ): Promise<RightBody> {
   let mismatch: unknown
-  for await (const { derivation, diff } of readingsOf(body)) {
-    const right = async () => diff ?? { transactions: body.transactions, ...(await derivation.diffInTurns()) }
+  for await (const { derivation, diff } of readingsOf(body, bridge)) {
+    const right = async () => diff ?? (await bodyWith(derivation, body))
     try {
       const outputs = await verifyRoot(derivation, header, await before(derivation), diff)
       return { body: await right(), outputs }
@@ -69,9 +83,9 @@ export async function verifyReadings(
 }
 
 /** The first reading, without a header. @throws {BlockError} `BLOCK_BODY_MISMATCH` if it fits no header */
-export async function firstReading(body: BlockBody): Promise<BlockBody> {
-  for await (const { derivation, diff } of readingsOf(body)) {
-    if (diff === undefined) return { transactions: body.transactions, ...(await derivation.diffInTurns()) }
+export async function firstReading(body: BlockBody, bridge?: Uint8Array): Promise<BlockBody> {
+  for await (const { derivation, diff } of readingsOf(body, bridge)) {
+    if (diff === undefined) return bodyWith(derivation, body)
     if (await derivation.hasDiff(await decoded(diff))) return body
   }
   throw new BlockError(

@@ -1,4 +1,12 @@
-import type { Archive, BlockError, BlockRules, Header, WritableArchive } from '@ratatosk/block'
+import type {
+  Archive,
+  BlockError,
+  BlockRules,
+  Deposit,
+  EventSource,
+  Header,
+  WritableArchive,
+} from '@ratatosk/block'
 import type { OutputReference } from '@ratatosk/ledger'
 import type { Log } from '@ratatosk/ports'
 import type { TrieView } from '@ratatosk/trie'
@@ -34,6 +42,10 @@ export interface InvalidBlock {
   readonly header: Header
   /** CBOR in block order. */
   readonly transactions: readonly Uint8Array[]
+  /** Those that the block credits, ascending by id; none by default. */
+  readonly deposits?: readonly Deposit[]
+  /** Hash of the bridge's script, 28 bytes, in a deployment that has one. */
+  readonly bridge?: Uint8Array | undefined
   /** The broken rule. */
   readonly error: BlockError
   /** The unspent outputs before the block: output reference CBOR → output CBOR. */
@@ -69,6 +81,11 @@ export interface FollowerOptions {
   genesis: readonly GenesisUtxo[]
   /** The rules that every transaction must keep: those of the validation workers. */
   rules: BlockRules
+  /**
+   * Reads the deposits of layer 1, in a deployment with a bridge: `rules.bridge`. A block that is not merged
+   * credits just those of its time. Without this, the header's root alone says which.
+   */
+  events?: EventSource
   log: Log
   /**
    * Folder of the unspent outputs. Without one they are in memory, and each start reads every archived body.

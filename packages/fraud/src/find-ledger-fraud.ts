@@ -12,7 +12,7 @@ import type { AccusedBlock } from './accused-block.js'
 import { chunkFlaws } from './find-chunk-fraud.js'
 import { isChunkEntry, readChunk, readKnownChunks } from './known-chunks.js'
 import { encodeLedgerFraudProof, type LedgerFraudProof, type ResolvedOpening } from './ledger-proofs.js'
-import { numberKey, openOutput, openRecord, openTransaction, openUnspent } from './openings.js'
+import { numberKey, openEvent, openOutput, openRecord, openTransaction, openUnspent } from './openings.js'
 import { movedAt } from './read-at.js'
 import { recordedAt, transactionRecordIn } from './recorded.js'
 import { type FoundFraud, firstFound, type Search, smallestFirst, step } from './smallest-proof.js'
@@ -22,8 +22,9 @@ import { type FoundFraud, firstFound, type Search, smallestFirst, step } from '.
  * undefined if there is none.
  *
  * A wrong hash of what inputs stand for is found as `wrongResolvedHash`: `wrongResolved` needs hashes that
- * only the operator may know. Without `after`, nothing is found in the outputs after the block. The proof
- * is not evaluated: do that before it is sent.
+ * only the operator may know. Without `after`, nothing is found in the outputs after the block. No claim shows
+ * that deposits or withdrawals are not those of layer 1 and of the transactions. The proof is not evaluated: do
+ * that before it is sent.
  */
 export const findLedgerFraud = (block: AccusedBlock): FoundFraud<LedgerFraudProof> | undefined =>
   firstFound(ledgerFrauds(block))
@@ -47,7 +48,7 @@ function* fraudsIn(block: AccusedBlock): Generator<LedgerFraudProof | typeof ste
     yield step
     if (isChunkEntry(key, value) && readChunk(key, value).count <= maxChunks) continue
     const entry = readEntry(key, value)
-    if ((entry === undefined || isUntouched(entry)) && key.length + value.length <= mostInParts)
+    if (entry === undefined && key.length + value.length <= mostInParts)
       yield { fraud: 'strangeEntry', key, value, proof: block.map.prove(key) }
     if (entry === undefined) continue
     if ('position' in entry) records.set(entry.position, entry.record)
@@ -78,9 +79,8 @@ type Entry =
   | { readonly position: bigint; readonly record: TransactionRecord }
   | { readonly record: OutputRecord }
 
-/** Whether an entry is of an output that is neither made nor spent. */
-const isUntouched = (entry: Entry): boolean =>
-  !('position' in entry) && entry.record.created === 0n && entry.record.spent === 0n
+/** `spent` of an output that leaves layer 2 through the bridge. */
+const throughBridge = 2n ** 63n
 
 /** An entry of the transactions map; undefined if it is neither a transaction's nor an output's. */
 function readEntry(key: Uint8Array, value: Uint8Array): Entry | undefined {
@@ -154,9 +154,7 @@ function* fraudsOfTransaction(
   }
   for (const [index, key] of referenceInputs.map(encodeOutputReference).entries()) {
     const noted = outputIn(block, key)
-    const missing = noted
-      ? noted.created >= own || (noted.spent > 0n && noted.spent < own)
-      : !block.before.has(key)
+    const missing = noted ? noted.created >= own || isGoneBefore(noted, own) : !block.before.has(key)
     if (missing) {
       const [output, before] = [openOutput(block, key), openUnspent(block.before, key)]
       yield { fraud: 'referenceInputMissing', transaction, index, output, before }
@@ -186,6 +184,10 @@ function* fraudsOfTransaction(
   }
 }
 
+/** Whether an output is spent before a transaction, or left layer 2. */
+const isGoneBefore = ({ spent }: OutputRecord, transaction: bigint): boolean =>
+  spent === throughBridge || (spent > 0n && spent < transaction)
+
 /** How many openings fit into a datum: each has up to two proofs. */
 const openingsInPart = 8
 
@@ -203,7 +205,8 @@ function* fraudsOfOutput(
 ): Generator<LedgerFraudProof, void> {
   const output = openOutput(block, key)
   if (spent > 0n && spent <= created) yield { fraud: 'spentBeforeMade', key, output }
-  if (spent > 0n) {
+  if (spent === throughBridge) yield* unfoundedDeparture(block, key, hash)
+  else if (spent > 0n) {
     const absent = absenceAt(block, spent)
     const [position, spender] = [Number(spent - 1n), records.get(spent - 1n)]
     const moved = spender && movedIn(block, position)
@@ -212,8 +215,8 @@ function* fraudsOfOutput(
       yield { fraud: 'spentWithoutInput', key, output, spender: openTransaction(block, position) }
   }
   if (created === 0n) {
-    if (!sameHash(block.before.valueHash(key), hash))
-      yield { fraud: 'spentThatNeverWas', key, output, before: openUnspent(block.before, key) }
+    const wasThere = sameHash(block.before.valueHash(key), hash)
+    if (spent === 0n || !wasThere) yield* strayFromBefore(block, key, hash, spent > 0n)
   } else {
     const absent = absenceAt(block, created)
     const [position, maker] = [Number(created - 1n), records.get(created - 1n)]
@@ -230,6 +233,30 @@ function* fraudsOfOutput(
   const { after } = block
   if (after && !sameHash(after.valueHash(key), spent === 0n ? hash : undefined))
     yield wrongOutputsAfter(block, after, key)
+}
+
+/** A record says that an output leaves layer 2, and the withdrawals do not have it. */
+function* unfoundedDeparture(
+  block: AccusedBlock,
+  key: Uint8Array,
+  hash: Uint8Array,
+): Generator<LedgerFraudProof, void> {
+  const withdrawals = openEvent(block, 'withdrawals', key)
+  if (withdrawals === undefined || sameHash(withdrawals.hash, hash)) return
+  yield { fraud: 'spentWithoutInput', key, output: openOutput(block, key), spender: { withdrawals } }
+}
+
+/** A record says that an output is from before the block, and no deposit brings it. */
+function* strayFromBefore(
+  block: AccusedBlock,
+  key: Uint8Array,
+  hash: Uint8Array,
+  isSpent: boolean,
+): Generator<LedgerFraudProof, void> {
+  const deposits = openEvent(block, 'deposits', key)
+  if (deposits === undefined || sameHash(deposits.hash, hash)) return
+  const before = isSpent ? { before: openUnspent(block.before, key) } : undefined
+  yield { fraud: 'strayFromBefore', key, output: openOutput(block, key), deposits, ...before }
 }
 
 function absenceAt(block: AccusedBlock, number: bigint): Proof | undefined {

@@ -110,8 +110,9 @@ function* fraudsOf(
     const referenceInput = read.indexOf(key)
     if (referenceInput >= 0) yield { fraud: 'inputIsReferenceInput', transaction, input, referenceInput }
   }
-  for (const [output, { address, value, ...rest }] of outputsIn(decoded)) {
-    if (value.lovelace < minimumLovelace({ address, value, ...rest }, parameters))
+  for (const [output, paid] of outputsIn(decoded)) {
+    const { address, value } = paid
+    if (value.lovelace < minimumLovelace(paid, parameters))
       yield { fraud: 'outputTooSmall', transaction, output }
     if (address.kind === 'byron' ? isDecoded : address.networkId !== networkId)
       yield { fraud: 'outputOnOtherNetwork', transaction, output }

@@ -1,5 +1,5 @@
 import { blockVersion, type Header, isBlockError, judgeBlock } from '@ratatosk/block'
-import { CborWriter, equalBytes, fromHex } from '@ratatosk/cbor'
+import { CborWriter, equalBytes, fromHex, toHex } from '@ratatosk/cbor'
 import {
   ChunkFlaw,
   LedgerFraud,
@@ -33,7 +33,7 @@ import { findFraud, type ProvenFraud } from './find-fraud.js'
 import { createTries, removeFraudulentBlock } from './remove-fraudulent-block.js'
 import { firstFound, smallestFirst, step } from './smallest-proof.js'
 import { lies } from './test/lies/index.js'
-import { ruleLies } from './test/lies/rule-lies.js'
+import { bridgedPolicy, ruleLies } from './test/lies/rule-lies.js'
 import { accusation, blockOf, type Committed, type Story, tellStory } from './test/lying-blocks.js'
 import { ruleRows } from './test/rules.js'
 
@@ -82,7 +82,12 @@ describe('rules', () => {
   const rows = Object.entries(ruleRows).flatMap(([rule, row]) => ('lie' in row ? [{ rule, ...row }] : []))
 
   /** The rules that the first refused transaction breaks; undefined if the block keeps the rules. */
-  async function judged({ transactions, outputs }: Committed): Promise<readonly string[] | undefined> {
+  async function judged({
+    transactions,
+    outputs,
+    bridge,
+    deposits,
+  }: Committed): Promise<readonly string[] | undefined> {
     const cbor = new Map(
       Array.from(outputs.before, ([key, output]) => [
         outputReferenceKey(decodeOutputReference(fromHex(key))),
@@ -97,7 +102,9 @@ describe('rules', () => {
     }
     const { interval, rules } = opened
     try {
-      await judgeBlock(transactions, interval, before, { ...rules, evaluator })
+      const bridged = new Set(bridge === undefined ? [] : [toHex(bridgedPolicy)])
+      const given = { ...rules, evaluator, bridge, bridged }
+      await judgeBlock(transactions, interval, before, given, undefined, deposits)
       return undefined
     } catch (error) {
       if (!isBlockError(error) || error.code !== 'BLOCK_INVALID') throw error
@@ -109,12 +116,17 @@ describe('rules', () => {
     it.each(rows)('$rule: an operator says $lie', async ({ rule, lie, besides = [], ...row }) => {
       const { story, find } = opened
       const block = told[lie]!(story)
-      const root = /^(transactions|utxos)_root/.exec(rule)?.[1]
+      const root = /^(transactions|utxos|deposits|withdrawals)_root/.exec(rule)?.[1]
       const predicates = await judged(block)
       if (root) {
-        const name = root === 'utxos' ? 'utxosRoot' : 'transactionsRoot'
+        const name = `${root}Root` as keyof Committed['roots']
+        // Layer 1 has no deposit.
+        const honest = blockOf(block.transactions, {
+          outputs: block.outputs.before,
+          ...(block.bridge && { bridge: block.bridge }),
+        })
         expect(predicates).toBeUndefined()
-        expect(equalBytes(block.roots[name], blockOf(story.transactions).roots[name])).toBe(false)
+        expect(equalBytes(block.roots[name], honest.roots[name])).toBe(false)
       } else {
         const predicate = /^[A-Z]\w+/.exec(rule)?.[0]
         expect(predicates?.toSorted()).toEqual([...(predicate ? [predicate] : []), ...besides].toSorted())
@@ -288,8 +300,6 @@ async function openStory(): Promise<OpenStory> {
       const header = {
         ...block.roots,
         ...interval,
-        depositsRoot: new Uint8Array(32),
-        withdrawalsRoot: new Uint8Array(32),
         prevHeaderHash: new Uint8Array(28),
         operatorVkey: new Uint8Array(28),
         blockVersion,

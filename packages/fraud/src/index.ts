@@ -1,4 +1,4 @@
-export { type Accusation, type AccusedBlock, accuse } from './accused-block.js'
+export { type Accusation, type AccusedBlock, accuse, type EventMaps } from './accused-block.js'
 export {
   type ChunkFlawProof,
   type ChunkOpening,
@@ -19,6 +19,7 @@ export {
 export {
   type Absent,
   type OutputOpening,
+  openEvent,
   openOutput,
   openRecord,
   openTransaction,

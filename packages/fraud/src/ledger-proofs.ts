@@ -32,12 +32,15 @@ export type LedgerFraudProof =
       readonly index: number
       readonly output: OutputOpening
     }
-  /** The output is noted as spent by a transaction that is not in the block, or lacks such an input. */
+  /**
+   * The output is noted as spent by a transaction that is not in the block, or lacks such an input; or as one
+   * that leaves layer 2, and is not among the withdrawals.
+   */
   | {
       readonly fraud: 'spentWithoutInput'
       readonly key: Uint8Array
       readonly output: OutputOpening
-      readonly spender: TransactionOpening | Absent
+      readonly spender: TransactionOpening | Absent | { readonly withdrawals: UnspentOpening }
     }
   /** The output is not noted, as made by another transaction, or with another hash. */
   | {
@@ -58,12 +61,16 @@ export type LedgerFraudProof =
         | RecordOpening
         | { readonly transaction: TransactionOpening; readonly index: number }
     }
-  /** The output is noted as older than the block, but was not unspent before it, or was another. */
+  /**
+   * The output is noted as not made by the block, no deposit brings it, and it is unspent in the block, was not
+   * unspent before it, or was another. `before` is needed if the block notes it as spent.
+   */
   | {
-      readonly fraud: 'spentThatNeverWas'
+      readonly fraud: 'strayFromBefore'
       readonly key: Uint8Array
       readonly output: OutputOpening
-      readonly before: UnspentOpening
+      readonly before?: UnspentOpening
+      readonly deposits: UnspentOpening
     }
   /** The output is spent by the transaction that makes it, or by one before. */
   | { readonly fraud: 'spentBeforeMade'; readonly key: Uint8Array; readonly output: OutputOpening }
@@ -164,15 +171,16 @@ function fieldsOf(proof: LedgerFraudProof): PlutusData[] {
       return [transaction(proof.transaction), BigInt(proof.index), option(proof.output.record, proof.output)]
     case 'spentWithoutInput': {
       const { key, output, spender } = proof
-      const shown = 'absent' in spender ? constr(1, steps(spender.absent)) : constr(0, transaction(spender))
-      return [key, option(output.record, output), shown]
+      return [key, option(output.record, output), spenderOf(spender)]
     }
     case 'inventedOutput': {
       const { key, output, maker } = proof
       return [key, option(output.record, output), makerOf(maker)]
     }
-    case 'spentThatNeverWas':
-      return [proof.key, option(proof.output.record, proof.output), unspent(proof.before)]
+    case 'strayFromBefore': {
+      const { key, output, before, deposits } = proof
+      return [key, option(output.record, output), unspent(before), unspent(deposits)]
+    }
     case 'spentBeforeMade':
       return [proof.key, option(proof.output.record, proof.output)]
     case 'wrongOutputsAfter': {
@@ -222,6 +230,14 @@ const partsData = (bytes: Uint8Array): PlutusData[] => inParts(bytes).map(suppli
 /** The list that a part of `wrongResolvedHash` holds. */
 export const resolvedData = (outputs: readonly ResolvedOpening[]): PlutusData[] =>
   outputs.map(({ output, before }) => [option(output.record, output), unspent(before)])
+
+function spenderOf(
+  spender: Extract<LedgerFraudProof, { fraud: 'spentWithoutInput' }>['spender'],
+): PlutusData {
+  if ('absent' in spender) return constr(1, steps(spender.absent))
+  if ('withdrawals' in spender) return constr(2, unspent(spender.withdrawals))
+  return constr(0, transaction(spender))
+}
 
 function makerOf(maker: Extract<LedgerFraudProof, { fraud: 'inventedOutput' }>['maker']): PlutusData {
   if ('absent' in maker) return constr(0, steps(maker.absent))

@@ -1,5 +1,6 @@
+import { equalBytes } from '@ratatosk/cbor'
 import { constr, decodePlutusData, type PlutusData } from '@ratatosk/ledger/plutus-data'
-import { type Proof, proofToCbor, type TrieView } from '@ratatosk/trie'
+import { emptyRoot, type Proof, proofToCbor, type TrieView } from '@ratatosk/trie'
 import type { AccusedBlock } from './accused-block.js'
 import { partsAt, recordedAt } from './recorded.js'
 
@@ -37,7 +38,7 @@ export interface OutputOpening {
 }
 
 /**
- * An output in one of the header's maps of unspent outputs: the Blake2b-256 of its CBOR; or a proof that it
+ * An output in one of the header's maps of outputs: the Blake2b-256 of its CBOR; or a proof that it
  * is not there.
  */
 export interface UnspentOpening {
@@ -87,6 +88,18 @@ export function openOutput(block: AccusedBlock, key: Uint8Array): OutputOpening 
 export function openUnspent(outputs: TrieView, key: Uint8Array): UnspentOpening {
   const hash = outputs.valueHash(key)
   return hash === undefined ? { proof: outputs.proveAbsence(key) } : { hash, proof: outputs.prove(key) }
+}
+
+/** An output in one of the header's maps of events; undefined if that map is not known. */
+export function openEvent(
+  { header, events }: Pick<AccusedBlock, 'header' | 'events'>,
+  of: 'deposits' | 'withdrawals',
+  key: Uint8Array,
+): UnspentOpening | undefined {
+  const root = of === 'deposits' ? header.depositsRoot : header.withdrawalsRoot
+  if (equalBytes(root, emptyRoot())) return { proof: [] }
+  const map = events?.[of]
+  return map && openUnspent(map, key)
 }
 
 /** Fields of a constructor, or the beginning of a list. */

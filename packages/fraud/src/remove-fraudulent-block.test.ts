@@ -56,7 +56,7 @@ const lies = [
   'wrongOutputsAfter',
   'inputSpentElsewhere',
   'inventedOutput',
-  'spentThatNeverWas',
+  'strayFromBefore',
   'wrongFees',
 ].map(lieOf)
 const told = (fraud: string) => lieOf(fraud).tell(story)

@@ -1,4 +1,4 @@
-import { type CborReader, isShortMap, readEncoded, readRecord } from '@ratatosk/cbor'
+import { type CborReader, equalBytes, isShortMap, readEncoded, readRecord } from '@ratatosk/cbor'
 import { type OutputValue, readValue } from '../value.js'
 import { readOutputAddress } from './address.js'
 import { fieldsOf, ledgerReader } from './items.js'
@@ -30,6 +30,15 @@ export function addressOfOutput(output: Uint8Array): Uint8Array {
   const count = isMap ? reader.readMap() : reader.readArray()
   for (let index = 0; isMap && reader.hasNext(count, index) && reader.readUint() !== 0; index++) reader.skip()
   return reader.readBytes()
+}
+
+/** CIP-19: a script without a stake part. */
+const enterpriseScript = 7
+
+/** Whether an output that was read before is at the enterprise address of a script, on any network. */
+export function isAtScript(output: Uint8Array, hash: Uint8Array): boolean {
+  const address = addressOfOutput(output)
+  return (address[0] ?? 0) >> 4 === enterpriseScript && equalBytes(address.subarray(1), hash)
 }
 
 function readArray(reader: CborReader): ReadOutput {

@@ -3,10 +3,10 @@ import { openStore, type Store } from '@ratatosk/store'
 import { freeOfCharge, type SourceChain, slots } from '@ratatosk/test-kit'
 import { openTestStore } from '@ratatosk/test-kit/vitest'
 import { onTestFinished } from 'vitest'
-import { createFollower, type Follower, type FollowerOptions } from '../index.js'
+import { createFollower, type Follower, type FollowerOptions, type QueueReader } from '../index.js'
 import { LogLines } from './log-lines.js'
 
-const rules: BlockRules = { parameters: freeOfCharge, networkId: 0, slots }
+export const rules: BlockRules = { parameters: freeOfCharge, networkId: 0, slots }
 
 export interface Following {
   readonly follower: Follower
@@ -16,7 +16,7 @@ export interface Following {
 
 /** A follower with its own archive, closed after the test. It reads layer 1 only on `synced()`. */
 export async function follow(
-  chain: SourceChain,
+  chain: Pick<SourceChain, 'genesis'> & QueueReader,
   peers: readonly string[],
   options: Partial<FollowerOptions> = {},
 ): Promise<Following> {

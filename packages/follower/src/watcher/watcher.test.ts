@@ -201,7 +201,7 @@ test('removes a theft behind a block that no proof removes', { timeout }, async 
   const rest = honest(story)
   // It changes nothing: the theft begins with its root. No proof shows what is wrong with its map.
   const { prevUtxosRoot } = rest.roots
-  const roots = { prevUtxosRoot, utxosRoot: prevUtxosRoot, transactionsRoot: prevUtxosRoot }
+  const roots = { ...rest.roots, utxosRoot: prevUtxosRoot, transactionsRoot: prevUtxosRoot }
   const unprovable = await commit({ ...rest, transactions: [], roots })
   const theft = await commit(ofLie('inputSpentElsewhere', story))
   const { watcher, errors } = openWatcher(watched, [unprovable, theft])

@@ -3,23 +3,34 @@ import { BytesMap, equalBytes } from '@ratatosk/cbor'
 import type { ProvableRules } from '@ratatosk/contracts'
 import { blake2b256 } from '@ratatosk/ledger'
 import type { TrieEntry, TrieView } from '@ratatosk/trie'
-import { type Accusation, type AccusedBlock, derivedEntries, mapOf, pausing } from '../accused-block.js'
+import {
+  type Accusation,
+  type AccusedBlock,
+  deriveEntries,
+  type EventMaps,
+  mapOf,
+  pausing,
+  postedEvents,
+} from '../accused-block.js'
 import { fraudsIn } from '../find-fraud.js'
 import type { NextQuestion } from './search.js'
 import type { ShownMap } from './shown-map.js'
 
-/** The transactions map that follows from transactions. */
+/** The maps that follow from transactions and deposits. */
 export interface DerivedMap {
+  /** The transactions map. */
   readonly trie: TrieView
+  /** Its entries. */
   readonly packed: PackedEntries
+  readonly events: Required<EventMaps>
 }
 
-/** Derives the transactions map of a block without regard to its header. Other work runs meanwhile. */
-export async function deriveMap({
-  transactions,
-  before,
-}: Pick<Accusation, 'transactions' | 'before'>): Promise<DerivedMap> {
-  return mapOf(await derivedEntries(transactions, before))
+/** Derives the maps of a block without regard to its header. Other work runs meanwhile. */
+export async function deriveMap(
+  block: Pick<Accusation, 'transactions' | 'deposits' | 'before' | 'bridge'>,
+): Promise<DerivedMap> {
+  const { packed, events } = await deriveEntries(block)
+  return { ...(await mapOf(packed)), events }
 }
 
 /** A chunk that an answer has shown. */
@@ -52,6 +63,7 @@ export async function accuseShown(
   for (const [number, { record }] of chunks) others.set(chunkKey(number), [chunkKey(number), record])
   return {
     ...block,
+    events: postedEvents(derived.events, block.header),
     map: shown,
     valueOf: (key) => (others.has(key) ? others.get(key)?.[1] : packed.valueOf(key)),
     *entriesOfMap() {

@@ -1,4 +1,11 @@
-import { createChunker, createDerivation, type Header, partsOf, type ReadBody } from '@ratatosk/block'
+import {
+  createChunker,
+  createDerivation,
+  type Deposit,
+  type Header,
+  partsOf,
+  type ReadBody,
+} from '@ratatosk/block'
 import { concatBytes, fromHex, toHex } from '@ratatosk/cbor'
 import {
   encodeOutputReference,
@@ -20,7 +27,10 @@ export type Entries = Map<string, Uint8Array>
 export interface Committed extends Omit<Accusation, 'header'> {
   readonly after: Trie
   readonly outputs: { readonly before: Entries; readonly after: Entries }
-  readonly roots: Pick<Header, 'prevUtxosRoot' | 'utxosRoot' | 'transactionsRoot'>
+  readonly roots: Pick<
+    Header,
+    'prevUtxosRoot' | 'utxosRoot' | 'transactionsRoot' | 'depositsRoot' | 'withdrawalsRoot'
+  >
 }
 
 export const accusation = (
@@ -54,8 +64,21 @@ function trieOf(entries: Entries): Trie {
   return trie
 }
 
+/** Hash of the script of a bridge. */
+export const bridge = new Uint8Array(28).fill(0xb1)
+/** Where outputs leave layer 2. */
+export const bridgeAddress = Uint8Array.of(0x70, ...bridge)
+/** A deposit of 7 ada. */
+export const deposit: Deposit = { id: new Uint8Array(32).fill(0xd1), output: payment(7_000_000n).bytes }
+
 /** How a block lies, and what it is based on. */
 export interface BlockOptions {
+  readonly deposits?: readonly Deposit[]
+  /** Hash of the bridge's script. Without it, there is no bridge. */
+  readonly bridge?: Uint8Array
+  /** Change the maps of events before their roots are taken. */
+  readonly credited?: (deposits: Entries) => unknown
+  readonly leaving?: (withdrawals: Entries) => unknown
   /** Changes its map before the root is taken. */
   readonly entries?: (map: Entries) => unknown
   readonly after?: (outputs: Entries) => unknown
@@ -66,29 +89,41 @@ export interface BlockOptions {
 
 /** The block of transactions, but for what a lie changes before the roots are taken. */
 export function blockOf(transactions: readonly Uint8Array[], lie: BlockOptions = {}): Committed {
-  const { outputs = outputsBefore(), read } = lie
+  const { outputs = outputsBefore(), read, bridge: script, deposits = [] } = lie
   const before = trieOf(outputs)
-  const derivation = createDerivation(read)
+  const derivation = createDerivation({ read, bridge: script })
+  for (const each of deposits) derivation.deposit(each)
   for (const transaction of transactions) derivation.add(transaction)
   const { spent, produced } = derivation.diff()
-  const map: Entries = new Map(
-    Array.from(derivation.derive(before.valueHash).entries(), ([key, value]) => [toHex(key), value]),
-  )
+  const derived = derivation.derive(before.valueHash)
+  const [map, credited, leaving] = [derived.entries(), derived.deposits(), derived.withdrawals()].map(
+    (entries): Entries => new Map(Array.from(entries, ([key, value]) => [toHex(key), value])),
+  ) as [Entries, Entries, Entries]
   const left = new Map(outputs)
   for (const key of spent) left.delete(toHex(key))
   for (const { outref, output } of produced) left.set(toHex(outref), output)
   lie.entries?.(map)
   lie.after?.(left)
+  lie.credited?.(credited)
+  lie.leaving?.(leaving)
   const after = trieOf(left)
   return {
     transactions,
+    deposits,
+    bridge: script,
     before,
     outputBefore: (key) => outputs.get(toHex(key)),
     after,
     ...(lie.entries && { entries: Array.from(map, ([key, value]) => [fromHex(key), value] as const) }),
     outputs: { before: outputs, after: left },
     keys: [...outputs.keys(), ...left.keys()].map((key) => fromHex(key)),
-    roots: { prevUtxosRoot: before.root, utxosRoot: after.root, transactionsRoot: trieOf(map).root },
+    roots: {
+      prevUtxosRoot: before.root,
+      utxosRoot: after.root,
+      transactionsRoot: trieOf(map).root,
+      depositsRoot: trieOf(credited).root,
+      withdrawalsRoot: trieOf(leaving).root,
+    },
   }
 }
 
@@ -122,7 +157,13 @@ export function lyingSuccessor(block: Committed): Committed {
     after: left,
     outputs: { before: block.outputs.after, after: outputs },
     keys: [own],
-    roots: { prevUtxosRoot: before.root, utxosRoot: left.root, transactionsRoot: new Uint8Array(32) },
+    roots: {
+      prevUtxosRoot: before.root,
+      utxosRoot: left.root,
+      transactionsRoot: new Uint8Array(32),
+      depositsRoot: new Uint8Array(32),
+      withdrawalsRoot: new Uint8Array(32),
+    },
   }
 }
 

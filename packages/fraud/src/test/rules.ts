@@ -17,13 +17,23 @@ export type BlockRule =
   | 'MissingVKeyWitnessesUTXOW, of collateral'
   | 'transactions_root follows from the transactions'
   | 'utxos_root follows from the transactions'
+  | 'deposits_root has just the deposits of layer 1'
+  | 'transactions_root has no deposit that deposits_root lacks'
+  | 'withdrawals_root has what transactions_root says to leave'
+  | 'withdrawals_root has nothing else'
+  | 'transactions_root says that what is paid to the bridge leaves'
+  | 'BadInputsUTxO, of reading what has left'
+  | 'BadInputsUTxO, of spending what has left'
 
 const collateral = 'nothing: layer 2 takes no collateral'
 const ownBytes = 'nothing: bytes that no rule reads'
 const outcome = 'the outputs that a Plutus script guards, at the cost of the users who locked them'
 const stop = 'nothing: what does not decode moves no more than what does'
 
-type Gain = `nothing: ${string}` | typeof outcome
+/** Honest nodes refuse such a block, and nothing removes it. */
+const unclaimed = 'what the bridge holds, until a claim shows it: a bridge is for the devnet only'
+
+type Gain = `nothing: ${string}` | typeof outcome | typeof unclaimed
 
 /** A lie about a rule. Tests tell it: see `rules.test.ts`. */
 interface Told {
@@ -93,7 +103,7 @@ export const ruleRows: { readonly [rule in BlockRule | Predicate]: RuleRow } = {
       'wrongLength',
       'wrongChunk',
       'tooLong',
-      'spentThatNeverWas',
+      'strayFromBefore',
     ],
     lie: 'that the fees are higher',
   },
@@ -101,8 +111,36 @@ export const ruleRows: { readonly [rule in BlockRule | Predicate]: RuleRow } = {
     claims: ['wrongOutputsAfter'],
     lie: 'that there is an output from nowhere after the block',
   },
+  'deposits_root has just the deposits of layer 1': {
+    gain: unclaimed,
+    lie: 'that there is a deposit that layer 1 does not have',
+  },
+  'transactions_root has no deposit that deposits_root lacks': {
+    claims: ['strayFromBefore'],
+    lie: 'that an output from before, which no one moves, is a deposit',
+  },
+  'withdrawals_root has what transactions_root says to leave': {
+    claims: ['spentWithoutInput'],
+    lie: 'that an output of the bridge is no withdrawal',
+  },
+  'withdrawals_root has nothing else': {
+    gain: unclaimed,
+    lie: 'that an output leaves that is not paid to the bridge',
+  },
+  'transactions_root says that what is paid to the bridge leaves': {
+    gain: unclaimed,
+    lie: 'that an output of the bridge stays',
+  },
+  'BadInputsUTxO, of reading what has left': {
+    claims: ['referenceInputMissing'],
+    lie: 'that a transaction can read what has left',
+  },
+  'BadInputsUTxO, of spending what has left': {
+    claims: ['inputSpentElsewhere'],
+    lie: 'that a transaction can spend what has left',
+  },
   BadInputsUTxO: {
-    claims: ['inputSpentElsewhere', 'spentThatNeverWas', 'spentBeforeMade', 'referenceInputMissing'],
+    claims: ['inputSpentElsewhere', 'strayFromBefore', 'spentBeforeMade', 'referenceInputMissing'],
     lie: 'that a transaction can read what never was',
   },
   ValueNotConservedUTxO: { claims: ['valueNotPreserved'], lie: 'that a transaction may make a lovelace' },
@@ -225,5 +263,10 @@ export const ruleRows: { readonly [rule in BlockRule | Predicate]: RuleRow } = {
   },
   ScriptsNotPaidUTxO: { gain: collateral, lie: 'that a script may guard collateral' },
   TooManyCollateralInputs: { gain: collateral, lie: 'that there may be 4 collateral inputs' },
+  BridgedPolicyMinted: {
+    gain: unclaimed,
+    lie: 'that layer 2 may mint what comes from layer 1',
+  },
+  WithdrawalMalformed: { never: 'only admission asks: what cannot be paid is lost by its author alone' },
   OutsideForecast: { never: 'blocks are judged without a horizon' },
 }

@@ -100,7 +100,9 @@ export async function attack(options: AttackOptions): Promise<AttackResult> {
       const transactions = transactionsOf(shape, share(n), random)
       const isRight = Math.floor(n / shapeNames.length + (n % shapeNames.length)) % 2 === 0
       const hashBefore = (outref: Uint8Array) => chain.genesisHash(outref)
-      const derived = isRight ? (await derive(transactions, movedParts)).derive(hashBefore) : undefined
+      const derived = isRight
+        ? (await derive({ transactions }, { read: movedParts })).derive(hashBefore)
+        : undefined
       const { bytes, hash } = encodedHeader({
         ...honest.fields,
         prevHeaderHash: genesisHeaderHash(),

@@ -70,7 +70,7 @@ const told: readonly Told[] = [
   },
   {
     what: 'that a transaction spends what never was',
-    fraud: 'spentThatNeverWas',
+    fraud: 'strayFromBefore',
     tell: ({ transactions, conjured }) => blockOf([...transactions, conjured]),
   },
   {

@@ -1,12 +1,28 @@
 import { crc32 } from 'node:zlib'
-import { maxChunks } from '@ratatosk/block'
+import { maxChunks, partsOf } from '@ratatosk/block'
 import { concatBytes, fromHex, toHex } from '@ratatosk/cbor'
-import { blake2b256, languageViews, type PlutusLanguage, scriptHash } from '@ratatosk/ledger'
+import {
+  blake2b224,
+  blake2b256,
+  encodeOutputReference,
+  languageViews,
+  type PlutusLanguage,
+  scriptHash,
+} from '@ratatosk/ledger'
 import { keysFromSeedPhrase } from '@ratatosk/ledger/builder'
 import { keys } from '../../../../protocol/dist/test/protocol-scene.js'
 import { movedParts } from '../../shapes/moved-parts.js'
-import { blockOf, type Committed, type Story } from '../lying-blocks.js'
-import { addressOfThief, coin, signedTheft } from '../theft.js'
+import {
+  type BlockOptions,
+  blockOf,
+  bridge,
+  bridgeAddress,
+  type Committed,
+  deposit,
+  type Entries,
+  type Story,
+} from '../lying-blocks.js'
+import { addressOfThief, coin, eight, signedTheft } from '../theft.js'
 import { undecodedOf } from '../undecoded.js'
 import { bytes, ghostKey, keyWitness, list, map, output, type Plan, paid, signed, uint } from './signed.js'
 import { outputsOfLies } from './witness-lies.js'
@@ -47,6 +63,7 @@ const token = (count: number, quantity: bigint) =>
     map(...Array.from({ length: count }, (_, n) => [bytes(numbered(32, n)), uint(quantity)] as const)),
   ])
 const full = (lovelace: bigint) => list(bytes(address), list(uint(lovelace), token(116, 2n ** 40n)))
+const tokenOutput = list(bytes(address), list(uint(5_000_000n), token(1, 1n)))
 const most = 2n ** 63n
 
 /** Further outputs before the blocks, by number. */
@@ -66,7 +83,7 @@ const outputs = () =>
         [ofMalformed, pays(guarded('PlutusV3', scriptOf('malformed')))],
         [ofPointless, pointless],
         [ofTokens, full(30_000_000n)],
-        [ofToken, list(bytes(address), list(uint(5_000_000n), token(1, 1n)))],
+        [ofToken, tokenOutput],
         [ofMost, output(most)],
         [ofMost2, output(most)],
         [ofThief, pays(addressOfThief)],
@@ -137,8 +154,68 @@ const byron = () => {
 const phrase = 'abandon '.repeat(23).concat('art')
 const anchor = list(text('https://a.example'), bytes(numbered(32, 1)))
 
+/** Pays the bridge. */
+const leaving = signed({ outputs: [output(2_000_000n), output(paid - 2_000_000n, bridgeAddress)] })
+const keyOfLeft = encodeOutputReference({ transactionId: partsOf(leaving).id, index: 1 })
+const outputLeft = output(paid - 2_000_000n, bridgeAddress)
+
+/** A block in a deployment with a bridge, with a transaction that pays it. */
+const bridged =
+  (lie: BlockOptions, ...more: readonly Uint8Array[]) =>
+  ({ transactions }: Story) =>
+    blockOf([...transactions, leaving, ...more], { outputs: outputs(), bridge, ...lie })
+const withoutLeft = (map: Entries) => map.delete(toHex(keyOfLeft))
+
+/** `all` of no scripts, which everyone satisfies. */
+const anyone = fromHex('820180')
+/** A policy whose assets come from layer 1. */
+export const bridgedPolicy = blake2b224(concatBytes(Uint8Array.of(0), anyone))
+const minted = map([bytes(bridgedPolicy), map([bytes(numbered(1, 1)), uint(1)])])
+
+/** Lies about what comes from layer 1 and leaves for it. */
+const eventLies: Readonly<Record<string, (story: Story) => Committed>> = {
+  'that there is a deposit that layer 1 does not have': bridged({ deposits: [deposit] }),
+  'that an output from before, which no one moves, is a deposit': bridged({
+    entries: (map) =>
+      map.set(toHex(coin(ofToken)), concatBytes(eight(0n), eight(0n), blake2b256(tokenOutput))),
+  }),
+  'that an output of the bridge is no withdrawal': bridged({ leaving: withoutLeft }),
+  'that an output leaves that is not paid to the bridge': bridged({
+    leaving: (withdrawals) => withdrawals.set(toHex(coin(ofToken)), tokenOutput),
+  }),
+  'that an output of the bridge stays': bridged({
+    entries: (map) => {
+      const position = BigInt([...map.keys()].filter((key) => key.length === 16).length)
+      map.set(toHex(keyOfLeft), concatBytes(eight(position), eight(0n), blake2b256(outputLeft)))
+    },
+    leaving: withoutLeft,
+    after: (left) => left.set(toHex(keyOfLeft), outputLeft),
+  }),
+  'that layer 2 may mint what comes from layer 1': bridged(
+    {},
+    signed({
+      inputs: [32, 33],
+      outputs: [map([uint(0), bytes(address)], [uint(1), list(uint(paid), minted)])],
+      fields: [[9, minted]],
+      witnesses: [[1, list(anyone)]],
+    }),
+  ),
+  'that a transaction can read what has left': bridged(
+    {},
+    signed({ inputs: [32, 33], fields: [[18, list(keyOfLeft)]] }),
+  ),
+  'that a transaction can spend what has left': bridged(
+    {},
+    signed({
+      fields: [[0, list(coin(32), keyOfLeft)]],
+      outputs: [output(5_000_000n + paid - 2_000_000n - 200_000n)],
+    }),
+  ),
+}
+
 /** The block of each lie. */
 export const ruleLies: Readonly<Record<string, (story: Story) => Committed>> = {
+  ...eventLies,
   'that a label of metadata may be a text': (story) =>
     told(story, signedTheft({ inputs: [30, 31], ...undecodedOf(9_500_000n)['auxiliary data'] })),
   'that a stake pointer need not end': plan({ inputs: [30, ofPointless] }),
