@@ -1,8 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { EventSource } from '@ratatosk/block'
 import { toHex } from '@ratatosk/cbor'
 import { isRenounced } from '@ratatosk/contracts'
 import type { SlotConfig } from '@ratatosk/ledger'
 import type { Log } from '@ratatosk/ports'
+import { type BridgeState, openEventSource } from '@ratatosk/protocol'
 import type { HeldLease, Lease } from '@ratatosk/store'
 import { Cache } from './cache.js'
 import { CommitWatch } from './commit-watch.js'
@@ -86,6 +88,8 @@ export function settingsOf({
 export interface SequencerContext extends Resources {
   readonly options: SequencerSettings
   readonly slots: SlotConfig
+  /** The deposits on layer 1; undefined in a deployment without a bridge. */
+  readonly events: BridgeEvents | undefined
   readonly cache: Cache
   readonly commits: CommitWatch
   /** Aborts when the lease is lost. */
@@ -98,6 +102,11 @@ export interface SequencerContext extends Resources {
   pause(ms: number): Promise<void>
   /** To be called when a step is durable. */
   step(name: Step): void
+}
+
+interface BridgeEvents extends EventSource {
+  /** The outputs of the bridge, and the slot of which they are. */
+  state(signal?: AbortSignal): Promise<BridgeState & { readonly slot: bigint }>
 }
 
 interface ContextOptions {
@@ -125,6 +134,7 @@ export function createContext({
     ...resources,
     options,
     slots,
+    events: resources.contracts.bridge && openEventSource(resources.contracts, resources.layer1, slots),
     step,
     cache: new Cache(),
     commits: new CommitWatch({ ...options, log: resources.log, now: () => performance.now() }),

@@ -1,6 +1,7 @@
 import type { Operation } from '@ratatosk/ports'
 import { Mutex } from 'async-mutex'
 import { buildBlock, type Commitment } from './blocks/build-block.js'
+import { hasDueEvents } from './blocks/due-events.js'
 import { mergeBlocks } from './blocks/merge-blocks.js'
 import { type CommitPolicy, createCommitPolicy, createWaitingBlocks } from './commit-policy.js'
 import type { SequencerContext } from './context.js'
@@ -42,6 +43,9 @@ export interface Cycle {
   tryRunScheduled<T>(run: () => Promise<T>): Promise<T> | undefined
   idle(): Promise<void>
 }
+
+/** When the block after a view begins. */
+const endOf = ({ local: { newest }, root }: QueueView): bigint => newest?.endTime ?? root.datum.state.endTime
 
 /** Faults whose end is logged. */
 const endingFaults: readonly string[] = [...disagreements, 'SEQUENCER_INVALID_BLOCK']
@@ -106,7 +110,7 @@ export function createCycle(context: SequencerContext): Cycle {
       const begun = now()
       // Before it counts as committing: an operation is not refused because scheduled work finds an empty
       // mempool.
-      if ((await store.blocks.waiting(1)) === 0) {
+      if ((await store.blocks.waiting(1)) === 0 && !(await hasDueEvents(context, endOf(present)))) {
         waitingBlocks.ended()
         return { kind: 'nothing' }
       }

@@ -36,6 +36,7 @@ export type Step =
   | 'blocks-removed'
   | 'root-minted'
   | 'store-emptied'
+  | 'deposits-forgotten'
   | 'answer-recorded'
   | 'answer-sent'
 

@@ -2,12 +2,16 @@ import {
   type BlockBody,
   BlockError,
   createPauses,
+  type Deposit,
+  type Derivation,
   decodeHeader,
+  type EventSource,
   type Header,
   isBlockError,
   isInvalidBlock,
   judgeBlock,
   type KnownAt,
+  verifyDeposits,
   verifyHeader,
 } from '@ratatosk/block'
 import { equalBytes, toHex } from '@ratatosk/cbor'
@@ -24,6 +28,7 @@ import type { ForeignBlock } from '@ratatosk/store'
 import type { SequencerContext } from '../context.js'
 import { foreignQueue, invalidBlock, type SequencerError, unjudgedBlock, unservedBlock } from '../errors.js'
 import type { BlockRoots } from '../roots/index.js'
+import { creditedOf } from '../state/deposits.js'
 import { alignRoots, blockLine, freeRoots, type RootsContext, realignRoots } from '../state/ledger-state.js'
 import type { AdoptionMeans } from '../types.js'
 import { type ForeignHeader, fetchBody } from './fetch.js'
@@ -32,12 +37,15 @@ import { type Examined, examine, readOutputsBefore, tryExamine } from './outputs
 /**
  * Fetches, judges and appends the next block of another operator. Only the output trie changes before.
  * Returns why it cannot be adopted now, if it cannot.
+ *
+ * @param isMerged whether it is in the confirmed state: its deposits may be spent then
  * @throws {SequencerError} `SEQUENCER_FOREIGN_QUEUE` if the queue began with another genesis
  */
 export async function adoptBlock(
   context: SequencerContext,
   means: AdoptionMeans,
   block: ForeignHeader,
+  isMerged: boolean,
 ): Promise<SequencerError | undefined> {
   const { store, roots } = context
   const hash = toHex(block.headerHash)
@@ -50,14 +58,14 @@ export async function adoptBlock(
     return invalidBlock(hash, 'it does not begin with the state after the block before it.')
   }
   try {
-    verifyHeader(header)
+    verifyHeader(header, means.rules.bridge)
   } catch (error) {
     if (isInvalidBlock(error)) return invalidBlock(hash, error.message)
     throw error
   }
   try {
     const checked = await fetchBody(context, means, block.headerHash, (body) =>
-      checkBody(context, means, block, body),
+      checkBody(context, means, block, body, isMerged ? undefined : context.events),
     )
     if (checked === undefined) return unservedBlock(hash)
     if (checked.fault !== undefined) {
@@ -77,7 +85,7 @@ export async function adoptBlock(
 }
 
 /** The results of checking the body of a valid block. */
-type Checked = Pick<ForeignBlock, 'transactions' | 'held'>
+type Checked = Pick<ForeignBlock, 'transactions' | 'held' | 'deposits'>
 
 async function append(
   context: SequencerContext,
@@ -86,7 +94,8 @@ async function append(
   checked: Checked,
 ): Promise<void> {
   const { store, log } = context
-  const adopted = await store.blocks.adopt(foreignBlock(block, header, checked), examine, context.lease)
+  const apart = (cbor: Uint8Array) => examine(cbor, context.contracts.bridge?.place.script.hash)
+  const adopted = await store.blocks.adopt(foreignBlock(block, header, checked), apart, context.lease)
   context.step('block-adopted')
   freeRoots(context)
   const { known, dropped } = adopted
@@ -103,7 +112,7 @@ async function append(
 const foreignBlock = (
   { headerHash, header: encoded }: ForeignHeader,
   { prevHeaderHash, utxosRoot, startTime, endTime }: Header,
-  { transactions, held }: Checked,
+  { transactions, held, deposits = [] }: Checked,
 ): ForeignBlock => ({
   headerHash,
   header: encoded,
@@ -112,6 +121,7 @@ const foreignBlock = (
   startTime,
   endTime,
   transactions,
+  deposits,
   ...(held && { held }),
 })
 
@@ -123,11 +133,13 @@ type CheckedBody =
   /** Why the block is not known to be valid: it breaks a rule, or its scripts cannot be run now. */
   | { readonly fault: SequencerError }
   /** It is valid, and the output trie is after it. */
-  | ({ readonly fault?: undefined } & Pick<ForeignBlock, 'transactions' | 'held'>)
+  | ({ readonly fault?: undefined } & Checked)
 
 /**
  * Whether a body belongs to a header, and whether that block is valid. Of transactions in the mempool, only
  * what may have changed since their acceptance is judged.
+ *
+ * @param events what layer 1 has for the block; undefined for a merged one, and without a bridge
  * @throws {BlockError} when it belongs to another header
  */
 export async function checkBody(
@@ -135,35 +147,38 @@ export async function checkBody(
   { rules }: Pick<AdoptionMeans, 'rules'>,
   { headerHash, header: encoded }: ForeignHeader,
   body: BlockBody,
+  events?: EventSource,
 ): Promise<CheckedBody> {
   const { store } = context
-  const { transactions } = body
+  const { transactions, deposits = [] } = body
   const hash = toHex(headerHash)
   const header = decodeHeader(encoded)
   const invalid = (message: string): CheckedBody => ({ fault: invalidBlock(hash, message) })
   const judge = (before: UtxoView, known?: KnownAt) =>
-    faultOf(judgeBlock(transactions, header, before, rules, known), hash)
+    faultOf(judgeBlock(transactions, header, before, rules, known, deposits), hash)
 
   /** @throws {BlockError} when the trie finds that the transactions are those of another header */
   function belongs(roots: BlockRoots | undefined): roots is BlockRoots {
-    if (roots === undefined || equalBytes(roots.transactionsRoot, header.transactionsRoot))
-      return roots !== undefined
-    throw new BlockError(
-      'BLOCK_BODY_MISMATCH',
-      'The transactions do not have the transactions_root of the header',
+    if (roots === undefined) return false
+    const differs = (['transactionsRoot', 'depositsRoot'] as const).find(
+      (name) => !equalBytes(roots[name], header[name]),
     )
+    if (differs === undefined) return true
+    const [content, root] =
+      differs === 'transactionsRoot' ? ['transactions', 'transactions_root'] : ['deposits', 'deposits_root']
+    throw new BlockError('BLOCK_BODY_MISMATCH', `The ${content} do not have the ${root} of the header`)
   }
 
   /** Undefined if the trie refuses the block. */
   async function checkOnTrie(): Promise<CheckedBody | undefined> {
-    const applying = applied(context, transactions)
+    const applying = applied(context, transactions, deposits)
     // It may not be awaited.
     applying.catch(() => undefined)
     const bytes = transactions.reduce((sum, { length }) => sum + length, 0)
     // A stranger could have sent a larger one: what it is taken apart into takes many times its bytes.
     const isLarge = bytes > takenApartAhead
     if (isLarge && !belongs(await applying)) return undefined
-    const apart = await (isLarge ? takeApartAgain(transactions) : takeApart(transactions))
+    const apart = await (isLarge ? takeApartAgain : takeApart)(transactions, rules.bridge)
     if (apart === undefined) return undefined
     const held = await store.blocks.inMempool(apart.identified)
     const known = (place: number) => (held.has(place) ? apart.at(place) : undefined)
@@ -175,19 +190,40 @@ export async function checkBody(
     if (fault !== undefined) return { fault }
     if (!equalBytes(roots.utxosRoot, header.utxosRoot))
       return invalid('its transactions do not lead to its utxos_root.')
-    return { transactions: await apart.all(), held }
+    if (!equalBytes(roots.withdrawalsRoot, header.withdrawalsRoot))
+      return invalid('its withdrawals_root is not that of its transactions.')
+    return { transactions: await apart.all(), held, deposits: deposits.map(creditedOf) }
+  }
+
+  /** Why the block is not known to credit what layer 1 has. */
+  async function faultOfEvents(): Promise<SequencerError | undefined> {
+    if (events === undefined) return undefined
+    try {
+      const found = await verifyDeposits(deposits, header, events)
+      return found === 'right'
+        ? undefined
+        : unjudgedBlock(hash, 'layer 1 is read too late to know its deposits')
+    } catch (failure) {
+      if (isInvalidBlock(failure)) return invalidBlock(hash, `${failure.message}.`)
+      throw failure
+    }
   }
 
   const checked = await checkOnTrie()
-  if (checked !== undefined) return checked
+  if (checked !== undefined) {
+    // Last, because the body belongs to the header then.
+    const fault = checked.fault ?? (await faultOfEvents())
+    return fault === undefined ? checked : { fault }
+  }
   await realignRoots(context)
-  const { error } = await verifyReadings(body, header, async (derivation) => {
+  const before = async (derivation: Derivation) => {
     const older = mapped(derivation.older(), decodeOutputReference)
     return (await readOutputsBefore(store, older)).hashOf
-  })
+  }
+  const { error } = await verifyReadings(body, header, before, rules.bridge)
   if (error !== undefined) return invalid(error.message)
-  const before = await readOutputsBefore(store, namedIn(transactions))
-  const fault = await judge(before.utxos)
+  const { utxos } = await readOutputsBefore(store, namedIn(transactions, rules.bridge))
+  const fault = await judge(utxos)
   if (fault !== undefined) return { fault }
   throw new Error(`The outputs of this ledger do not allow block ${hash}, which is valid`)
 }
@@ -206,8 +242,11 @@ function* namedBy(
 }
 
 /** The outputs that transactions name which decode. */
-function* namedIn(transactions: readonly Uint8Array[]): Generator<OutputReference, void> {
-  for (const cbor of transactions) yield* tryExamine(cbor)?.named ?? []
+function* namedIn(
+  transactions: readonly Uint8Array[],
+  bridge: Uint8Array | undefined,
+): Generator<OutputReference, void> {
+  for (const cbor of transactions) yield* tryExamine(cbor, bridge)?.named ?? []
 }
 
 function* mapped<From, To>(items: Iterable<From>, to: (item: From) => To): Generator<To, void> {
@@ -218,9 +257,10 @@ function* mapped<From, To>(items: Iterable<From>, to: (item: From) => To): Gener
 async function applied(
   { roots, step }: RootsContext,
   transactions: readonly Uint8Array[],
+  deposits: readonly Deposit[],
 ): Promise<BlockRoots | undefined> {
   try {
-    const found = await roots.apply(transactions)
+    const found = await roots.apply(transactions, deposits)
     step('roots-applied')
     return found
   } catch (error) {
@@ -249,33 +289,40 @@ interface BlockApart {
 }
 
 /** Takes the transactions of a block apart, once; undefined if one does not decode. */
-export async function takeApart(transactions: readonly Uint8Array[]): Promise<BlockApart | undefined> {
-  const examined = await each(transactions, (part) => part)
+export async function takeApart(
+  transactions: readonly Uint8Array[],
+  bridge?: Uint8Array,
+): Promise<BlockApart | undefined> {
+  const examined = await each(transactions, bridge, (part) => part)
   if (examined === undefined) return undefined
   return { identified: examined, at: (place) => examined[place] as Examined, all: async () => examined }
 }
 
 /** The same for a huge block: keeps no transaction taken apart until the block is known to keep the rules. */
-export async function takeApartAgain(transactions: readonly Uint8Array[]): Promise<BlockApart | undefined> {
-  const identified = await each(transactions, ({ id, cbor }) => ({ id, cbor }))
+export async function takeApartAgain(
+  transactions: readonly Uint8Array[],
+  bridge?: Uint8Array,
+): Promise<BlockApart | undefined> {
+  const identified = await each(transactions, bridge, ({ id, cbor }) => ({ id, cbor }))
   if (identified === undefined) return undefined
   return {
     identified,
-    at: (place) => examine(transactions[place] as Uint8Array),
-    all: async () => (await each(transactions, (part) => part)) ?? [],
+    at: (place) => examine(transactions[place] as Uint8Array, bridge),
+    all: async () => (await each(transactions, bridge, (part) => part)) ?? [],
   }
 }
 
 /** The kept part of each transaction; undefined if one does not decode. Other work runs meanwhile. */
 async function each<Kept>(
   transactions: readonly Uint8Array[],
+  bridge: Uint8Array | undefined,
   keep: (examined: Examined) => Kept,
 ): Promise<readonly Kept[] | undefined> {
   const kept: Kept[] = []
   const pauseIfDue = createPauses()
   for (const cbor of transactions) {
     await pauseIfDue()
-    const examined = tryExamine(cbor)
+    const examined = tryExamine(cbor, bridge)
     if (examined === undefined) return undefined
     kept.push(keep(examined))
   }

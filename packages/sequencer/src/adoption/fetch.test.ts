@@ -69,7 +69,7 @@ async function openPeer(context: TestContext) {
         blockVersion,
       }
       const block = { headerHash: headerHash(header), header: encodeHeader(header) }
-      const derivation = createDerivation(read)
+      const derivation = createDerivation({ read })
       for (const transaction of transactions) derivation.add(transaction)
       const body = encodeBlockBody({ transactions, ...derivation.diff() })
       await store.archive.put([{ ...block, height, merged: false, body }])

@@ -58,7 +58,12 @@ export async function fetchBody<Result>(
   check: (body: BlockBody) => Promise<Result>,
 ): Promise<Result | undefined> {
   const kept = await store.bodies.of(headerHash)
-  const own = kept && (await checked(bodyOf(kept)).catch(() => undefined))
+  const { bridge } = means.rules
+  const own =
+    kept &&
+    (await checked(bodyOf(kept, { deposits: await store.blocks.depositsOf(headerHash), bridge })).catch(
+      () => undefined,
+    ))
   const found = own ?? (await fromPeers())
   if (found === undefined) return undefined
   if ('failure' in found) throw found.failure

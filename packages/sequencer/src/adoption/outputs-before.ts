@@ -1,4 +1,4 @@
-import { createPauses, type KnownTransaction, type OutputHashes } from '@ratatosk/block'
+import { createPauses, isBridgeAddress, type KnownTransaction, type OutputHashes } from '@ratatosk/block'
 import { isDecodeError } from '@ratatosk/cbor'
 import {
   appliedTransaction,
@@ -63,12 +63,12 @@ export interface Examined extends ExaminedTransaction, KnownTransaction {
   readonly produced: ExaminedTransaction['produced']
 }
 
-/** Takes a transaction apart. */
-export function examine(cbor: Uint8Array): Examined {
+/** Takes a transaction apart. @param bridge hash of the bridge's script, in a deployment that has one */
+export function examine(cbor: Uint8Array, bridge: Uint8Array | undefined): Examined {
   const transaction = decodeTransaction(cbor)
   const { inputs, collateralInputs, referenceInputs, fee, validityInterval } = transaction.body
   return {
-    ...appliedTransaction(transaction),
+    ...appliedTransaction(transaction, ({ address }) => isBridgeAddress(address.bytes, bridge)),
     named: [...inputs, ...collateralInputs, ...referenceInputs],
     fee,
     validityInterval,
@@ -76,9 +76,9 @@ export function examine(cbor: Uint8Array): Examined {
 }
 
 /** Takes a transaction apart; undefined if it does not decode. */
-export function tryExamine(cbor: Uint8Array): Examined | undefined {
+export function tryExamine(cbor: Uint8Array, bridge: Uint8Array | undefined): Examined | undefined {
   try {
-    return examine(cbor)
+    return examine(cbor, bridge)
   } catch (error) {
     if (!isDecodeError(error)) throw error
     return undefined

@@ -2,7 +2,6 @@ import { blockVersion, encodedHeader } from '@ratatosk/block'
 import type { BuiltTransaction } from '@ratatosk/ledger/builder'
 import { commitBlock } from '@ratatosk/protocol'
 import type { Block, NewBlock } from '@ratatosk/store'
-import { emptyRoot } from '@ratatosk/trie'
 import type { SequencerContext } from '../context.js'
 import { type QueueView, recordArrivals } from '../queue/reconcile.js'
 import { sendBuilt } from '../queue/send-pending.js'
@@ -60,7 +59,8 @@ async function fillAndStore(
   // Failed or missed arrivals are left to the next reconciliation.
   const arrivals = recordArrivals(context, view, done.signal).catch(() => undefined)
   try {
-    const content = await fillBlock(context, { startTime: plan.tail.endTime, endTime: plan.times.endTime })
+    const times = { startTime: plan.tail.endTime, endTime: plan.times.endTime }
+    const content = await fillBlock(context, times, plan.events.deposits)
     return 'kind' in content ? content : await storeBlock(context, content, plan)
   } catch (error) {
     await realignRoots(context)
@@ -74,15 +74,15 @@ async function fillAndStore(
 async function storeBlock(
   context: SequencerContext,
   { transactions, isFull, roots }: BlockContent,
-  { tail, registry, times: { slot, endTime } }: BlockPlan,
+  { tail, registry, times: { slot, endTime }, events }: BlockPlan,
 ): Promise<StoredBlock> {
   const { store, operator, contracts, slots, signal } = context
   const header = encodedHeader({
     prevUtxosRoot: tail.utxosRoot,
     utxosRoot: roots.utxosRoot,
     transactionsRoot: roots.transactionsRoot,
-    depositsRoot: emptyRoot(),
-    withdrawalsRoot: emptyRoot(),
+    depositsRoot: roots.depositsRoot,
+    withdrawalsRoot: roots.withdrawalsRoot,
     startTime: tail.endTime,
     endTime,
     prevHeaderHash: tail.hash,
@@ -99,6 +99,7 @@ async function storeBlock(
     slot,
     slots,
     referenceScripts,
+    ...(events.newest && { events: [events.newest] }),
   })
   const built = await operator.build(draft, { signal })
   const block: NewBlock = {
@@ -111,6 +112,7 @@ async function storeBlock(
     firstSequence: transactions[0]?.sequence ?? 0n,
     lastSequence: transactions.at(-1)?.sequence ?? 0n,
     transactions: transactions.length,
+    deposits: events.deposits,
     commitTransaction: { id: built.id, cbor: built.bytes },
   }
   try {

@@ -1,4 +1,11 @@
-import { type BlockInterval, countWithinChunks, type Header, intervalOf, maxChunks } from '@ratatosk/block'
+import {
+  type BlockInterval,
+  countWithinChunks,
+  type Deposit,
+  type Header,
+  intervalOf,
+  maxChunks,
+} from '@ratatosk/block'
 import { toHex } from '@ratatosk/cbor'
 import { decodeTransaction, profileLimits } from '@ratatosk/ledger'
 import type { DropReason, OrderedTransaction } from '@ratatosk/store'
@@ -57,7 +64,7 @@ async function oldestAfter(
   return { added: found.slice(0, fitting), isFull: fitting < found.length }
 }
 
-/** The transactions of a block, at least one, and the roots after them. */
+/** The transactions of a block, at least one unless it credits deposits, and the roots after them. */
 export interface BlockContent {
   readonly transactions: readonly OrderedTransaction[]
   /** Whether a block may have no more of those that wait. */
@@ -74,6 +81,7 @@ export type NoContent =
 export async function fillBlock(
   context: SequencerContext,
   times: Pick<Header, 'startTime' | 'endTime'>,
+  deposits: readonly Deposit[],
 ): Promise<BlockContent | NoContent> {
   const { roots, slots, cache, options } = context
   const interval = intervalOf(times, slots)
@@ -83,7 +91,7 @@ export async function fillBlock(
     const { added, isFull } = await oldestAfter(context.store, ahead, limit - ahead.length)
     const transactions = [...ahead, ...added]
     ahead = []
-    if (transactions.length === 0) return { kind: 'nothing' }
+    if (transactions.length === 0 && deposits.length === 0) return { kind: 'nothing' }
     // An earlier version may have accepted them.
     const tooLong = transactions.filter(({ cbor }) => cbor.length > profileLimits.transactionBytes)
     if (tooLong.length > 0) {
@@ -93,6 +101,7 @@ export async function fillBlock(
     const answer = await roots.applyWithin(
       transactions.map(({ cbor }) => cbor),
       interval,
+      deposits,
     )
     if ('utxosRoot' in answer) {
       context.step('roots-applied')
@@ -152,7 +161,8 @@ function lengthOf({ length }: Uint8Array): DropReason {
   })
 }
 
-function orphanOf(
+/** Why a transaction must go whose parent was dropped; undefined if it may stay. */
+export function orphanOf(
   { cbor }: OrderedTransaction,
   dropped: ReadonlyMap<string, DropReason>,
 ): DropReason | undefined {
@@ -169,6 +179,10 @@ function orphanOf(
   return undefined
 }
 
-function reasonOf(code: string, message: string, details: { readonly [key: string]: string }): DropReason {
+export function reasonOf(
+  code: string,
+  message: string,
+  details: { readonly [key: string]: string },
+): DropReason {
   return { code, message, details: [{ predicate: code, message, details }] }
 }

@@ -8,6 +8,7 @@ import { sendBuilt } from '../queue/send-pending.js'
 import { isMature } from '../state/ledger-state.js'
 import {
   elementOf,
+  findRegistry,
   type PendingTransaction,
   pendingTransaction,
   readElement,
@@ -60,7 +61,8 @@ async function storeMerge(
 ) {
   const { store, contracts, slots, operator, layer1, signal, options } = context
   const referenceScripts = await readReferenceScripts(context)
-  const draft = draftMerge(contracts, { queue, slot, slots, referenceScripts })
+  const registry = contracts.bridge && (await findRegistry(context))
+  const draft = draftMerge(contracts, { queue, slot, slots, referenceScripts, ...(registry && { registry }) })
   const current = await layer1.currentSlot({ signal })
   // Short, so that a lost merge does not delay the following ones.
   const validUntil = current + BigInt(Math.ceil(options.blockValidityMs / slots.slotLength))

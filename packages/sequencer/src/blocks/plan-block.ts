@@ -13,9 +13,11 @@ import { notRegistered, retired, SequencerError } from '../errors.js'
 import type { QueueView } from '../queue/reconcile.js'
 import { elementOf, findRegistry, rootAfter } from '../state/queue-elements.js'
 import { fundAnswerWallet } from '../summons/answer-wallet.js'
+import { type DueEvents, planEvents } from './due-events.js'
 
-/** The block's end and the queue's tail before it. */
+/** The block's end, the deposits that it credits, and the queue's tail before it. */
 export interface BlockPlan {
+  readonly events: DueEvents
   readonly tail: Tail
   readonly registry: RegistryElement
   readonly times: CommitTimes
@@ -42,7 +44,11 @@ export async function planBlock(context: SequencerContext, view: QueueView): Pro
   const registry = await readOperators(context)
   if (context.cache.comparison === undefined) return { kind: 'outdated' }
   const times = await planTimes(context, registry, tail.endTime, view.tip.slot)
-  return times instanceof SequencerError ? { kind: 'wait', reason: times } : { tail, registry, times }
+  if (times instanceof SequencerError) return { kind: 'wait', reason: times }
+  const events = await planEvents(context, { startTime: tail.endTime, endTime: times.endTime })
+  return events instanceof SequencerError
+    ? { kind: 'wait', reason: events }
+    : { tail, registry, times, events }
 }
 
 const noAnswers = (): SequencerError =>

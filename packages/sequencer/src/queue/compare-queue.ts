@@ -1,4 +1,4 @@
-import { decodeHeader, encodedHeader, genesisHeaderHash } from '@ratatosk/block'
+import { decodeHeader, depositsRoot, encodedHeader, genesisHeaderHash } from '@ratatosk/block'
 import { equalBytes, toHex } from '@ratatosk/cbor'
 import { Layer1Error } from '@ratatosk/layer1'
 import { type BlockElement, type RootElement, soundBlocks } from '@ratatosk/protocol'
@@ -89,7 +89,7 @@ async function takeIn(
   const { cache } = context
   if (missing.length > 0) cache.adoptedAt = slot
   for (const [place, block] of missing.entries()) {
-    const reason = await takeInOne(context, block)
+    const reason = await takeInOne(context, block, place < merged)
     if (reason === undefined) continue
     if (place < merged) throw reason
     cache.obstacle = { headerHash: block.headerHash, reason }
@@ -102,6 +102,7 @@ async function takeIn(
 async function takeInOne(
   context: SequencerContext,
   { own, ...missing }: MissingBlock,
+  isMerged: boolean,
 ): Promise<SequencerError | undefined> {
   const { cache, adoption } = context
   if (own !== undefined && (await restore(context, own))) return undefined
@@ -112,7 +113,7 @@ async function takeInOne(
   const { reason } = cache.obstacle ?? {}
   // That it breaks a rule does not change.
   if (reason?.code === 'SEQUENCER_INVALID_BLOCK' && cache.isObstacle(missing.headerHash)) return reason
-  return adoptBlock(context, adoption, missing)
+  return adoptBlock(context, adoption, missing, isMerged)
 }
 
 interface QueuedHeader {
@@ -261,8 +262,15 @@ async function restore(context: SequencerContext, block: Block): Promise<boolean
   const { headerHash, height, transactions, firstSequence, lastSequence, utxosRoot } = block
   await alignRoots(context, await store.blocks.newest())
   const oldest = await store.blocks.oldest(transactions)
-  if (oldest[0]?.sequence !== firstSequence || oldest.at(-1)?.sequence !== lastSequence) return false
-  const applied = await roots.apply(oldest.map(({ cbor }) => cbor))
+  const isOldest = oldest[0]?.sequence === firstSequence && oldest.at(-1)?.sequence === lastSequence
+  if (transactions > 0 && !isOldest) return false
+  const deposits = await store.blocks.depositsOf(headerHash)
+  // Others may have credited them since.
+  if (!equalBytes(await depositsRoot(deposits), decodeHeader(block.header).depositsRoot)) return false
+  const applied = await roots.apply(
+    oldest.map(({ cbor }) => cbor),
+    deposits,
+  )
   context.step('roots-applied')
   if (!equalBytes(applied.utxosRoot, utxosRoot))
     throw new Error(`The transactions of block ${height} no longer lead to its utxos_root`)

@@ -3,6 +3,7 @@ import { failureCause, isLayer1Error, missingInputs } from '@ratatosk/layer1'
 import type { BuiltTransaction } from '@ratatosk/ledger/builder'
 import type { RootElement } from '@ratatosk/protocol'
 import type { SequencerContext } from '../context.js'
+import { creditsRightly } from '../state/deposits.js'
 import { returnBlocks } from '../state/ledger-state.js'
 import { type PendingTransaction, readQueue } from '../state/queue-elements.js'
 
@@ -81,7 +82,9 @@ async function isDead(
   if (inputs.some(({ transactionId }) => dead.has(transactionId))) return true
   if (validityInterval.invalidHereafter !== undefined && slot >= validityInterval.invalidHereafter)
     return true
-  if ((await sendIfDue(context, pending, slot)) !== 'rejected') return false
+  const sent = await sendIfDue(context, pending, slot)
+  if (sent === 'wrong events') return true
+  if (sent !== 'rejected') return false
   // If layer 1 has all inputs, the rejection or the transaction's validity passes.
   const isAlive = (id: Uint8Array) => alive.some((each) => equalBytes(each.id, id))
   const { layer1, signal } = context
@@ -92,12 +95,14 @@ async function sendIfDue(
   context: SequencerContext,
   pending: PendingTransaction,
   slot: bigint,
-): Promise<'sent' | 'rejected'> {
+): Promise<'sent' | 'rejected' | 'wrong events'> {
   const { layer1, operator, cache, signal, store, options, slots } = context
   const sentAt = cache.sentAt.get(pending.id)
   const resendAfter = BigInt(Math.ceil(options.blockValidityMs / 3 / slots.slotLength))
   // A tip older than `sentAt` means that layer 1 was rolled back and may have lost the transaction.
   if (sentAt !== undefined && slot >= sentAt && slot < sentAt + resendAfter) return 'sent'
+  // After a roll-back of layer 1 the block may credit what is no longer there.
+  if (pending.kind === 'commit' && !(await creditsRightly(context, pending.block))) return 'wrong events'
   if (!operator.isInFlight(pending.id)) await operator.adopt(pending.bytes, { signal })
   try {
     await operator.submit(pending, { signal })

@@ -2,18 +2,29 @@ import { decodeHeader, headerFieldIndex } from '@ratatosk/block'
 import { toHex } from '@ratatosk/cbor'
 import type { SummonsQuestion } from '@ratatosk/contracts'
 import type { Block, LedgerEntry, Store } from '@ratatosk/store'
-import { mapSources, type OutputSource, type OutputState, TransactionsMaps } from './transactions-maps.js'
+import {
+  type MapStore,
+  mapSources,
+  type OutputSource,
+  type OutputState,
+  TransactionsMaps,
+} from './transactions-maps.js'
 import type { Roots, Shown } from './types.js'
 
 export interface AnswersOptions {
   readonly store: Pick<Store, 'transaction'> & {
-    readonly blocks: Pick<Store['blocks'], 'byHash' | 'range' | 'transactionsOf' | 'utxosAfter'>
+    readonly blocks: Pick<
+      Store['blocks'],
+      'byHash' | 'depositsOf' | 'range' | 'transactionsOf' | 'utxosAfter'
+    >
     readonly bodies: Pick<Store['bodies'], 'of' | 'transaction'>
   }
   /** The states of the unspent outputs; `openRoots` opens them. */
   readonly roots: Pick<Roots, 'answer'>
   /** The outputs that the ledger began with. */
   readonly genesis: readonly LedgerEntry[]
+  /** Hash of the bridge's script, in a deployment that has one. */
+  readonly bridge?: Uint8Array | undefined
 }
 
 /** Answers questions of the summons about a node's own blocks. */
@@ -41,14 +52,14 @@ export interface BlockAnswers {
  * const answers = openAnswers({ store, roots, genesis })
  * const shown = await answers.show(question, block)
  */
-export function openAnswers({ store, roots, genesis }: AnswersOptions): BlockAnswers {
+export function openAnswers({ store, roots, genesis, bridge }: AnswersOptions): BlockAnswers {
   const maps = new TransactionsMaps()
-  const sourceOf = mapSources(withKept(store), genesis)
+  const sourceOf = mapSources(withKept(store), genesis, bridge)
   const outputs: OutputSource = {
     outputsAfter: (block) => store.blocks.utxosAfter(block),
     wayTo: (block) => wayTo(store, block),
     blocks: (from, to) => store.blocks.range(from, to),
-    transactionsOf: (headerHash) => sourceOf(headerHash).transactions(),
+    contentOf: (headerHash) => sourceOf(headerHash).content(),
   }
 
   async function aboutOutputs(question: SummonsQuestion, block: Block): Promise<Shown> {
@@ -61,8 +72,6 @@ export function openAnswers({ store, roots, genesis }: AnswersOptions): BlockAns
   return {
     async show(question, block) {
       if (question.root === headerFieldIndex.utxosRoot) return aboutOutputs(question, block)
-      // A block has no deposits and no withdrawals, so no one can ask about them.
-      if (question.root !== headerFieldIndex.transactionsRoot) return { kind: 'nothing' }
       return maps.answer(toHex(block.headerHash), question, sourceOf(block.headerHash))
     },
     rest: () => maps.rest(),
@@ -70,9 +79,10 @@ export function openAnswers({ store, roots, genesis }: AnswersOptions): BlockAns
   }
 }
 
-const withKept = ({ blocks, bodies, transaction }: AnswersOptions['store']) => ({
+const withKept = ({ blocks, bodies, transaction }: AnswersOptions['store']): MapStore => ({
   transaction: async (id: Uint8Array) => (await transaction(id)) ?? bodies.transaction(id),
   blocks: {
+    depositsOf: (headerHash) => blocks.depositsOf(headerHash),
     async transactionsOf(headerHash: Uint8Array): Promise<readonly { readonly cbor: Uint8Array }[]> {
       const present = await blocks.transactionsOf(headerHash)
       if (present.length > 0) return present

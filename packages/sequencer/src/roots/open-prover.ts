@@ -16,13 +16,15 @@ export interface ProverOptions {
   readonly store: Pick<Store, 'transaction'> & {
     readonly blocks: Pick<
       Store['blocks'],
-      'byHash' | 'byHeight' | 'confirmed' | 'unmerged' | 'ofTransaction' | 'transactionsOf'
+      'byHash' | 'byHeight' | 'confirmed' | 'depositsOf' | 'unmerged' | 'ofTransaction' | 'transactionsOf'
     >
   }
   /** The states of the unspent outputs; `openRoots` opens them. */
   readonly roots: Pick<Roots, 'root' | 'prove'>
   /** The outputs that the ledger began with. */
   readonly genesis: readonly LedgerEntry[]
+  /** Hash of the bridge's script, in a deployment that has one. */
+  readonly bridge?: Uint8Array | undefined
   /** The most proofs that are made at a time; others are refused. @defaultValue 32 */
   readonly maxPending?: number
 }
@@ -47,12 +49,12 @@ const onLayer1: ReadonlySet<Block['state']> = new Set<Block['state']>(['committe
  * const prover = openProver({ store, roots, genesis })
  * const proof = await prover.utxo(reference, { kind: 'confirmed' })
  */
-export function openProver({ store, roots, genesis, maxPending = 32 }: ProverOptions): OpenProver {
+export function openProver({ store, roots, genesis, bridge, maxPending = 32 }: ProverOptions): OpenProver {
   const maps = new TransactionsMaps()
   const genesisOutputs = new Map(
     genesis.map(({ reference, output }) => [outputReferenceKey(reference), output] as const),
   )
-  const sourceOf = mapSources(store, genesis)
+  const sourceOf = mapSources(store, genesis, bridge)
   let pending = 0
 
   async function bounded<T>(work: () => Promise<T>): Promise<T> {

@@ -1,3 +1,4 @@
+import type { Deposit } from '@ratatosk/block'
 import type { LedgerOutput } from '@ratatosk/store'
 import { Mutex } from 'async-mutex'
 import { RootsError } from './errors.js'
@@ -83,14 +84,15 @@ export async function openRoots(options: RootsOptions = {}): Promise<Roots> {
   return {
     root: () => inOrder(() => thread.ask('root')),
 
-    apply(transactions) {
+    apply(transactions, deposits = []) {
       const packed = pack(transactions)
-      return inOrder(() => thread.ask('apply', packed, buffersOf(packed)))
+      const request = { transactions: packed, deposits: copies(deposits) }
+      return inOrder(() => thread.ask('apply', request, buffersOf(packed)))
     },
 
-    applyWithin(transactions, interval) {
+    applyWithin(transactions, interval, deposits = []) {
       const packed = pack(transactions)
-      const request = { transactions: packed, interval }
+      const request = { transactions: packed, deposits: copies(deposits), interval }
       return inOrder(() => thread.ask('applyWithin', request, buffersOf(packed)))
     },
 
@@ -129,3 +131,7 @@ export async function openRoots(options: RootsOptions = {}): Promise<Roots> {
     },
   }
 }
+
+/** Views of larger buffers would be sent with all of these. */
+const copies = (deposits: readonly Deposit[]): readonly Deposit[] =>
+  deposits.map(({ id, output }) => ({ id: Uint8Array.from(id), output: Uint8Array.from(output) }))

@@ -65,6 +65,7 @@ async function build(blocks: number, size: number) {
         }
         return undefined
       },
+      depositsOf: async () => [],
       transactionsOf: async (hash: Uint8Array) =>
         ((await chain.byHash(hash))?.cbors ?? []).map((cbor) => ({ cbor })),
     },

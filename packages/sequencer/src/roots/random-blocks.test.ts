@@ -7,7 +7,15 @@ import { acceptedOf, createPGlite, fundsOf, keyOf, randomName, signed } from '@r
 import fc from 'fast-check'
 import { afterAll, expect, test } from 'vitest'
 import { openRoots } from './open-roots.js'
-import { after, type Outputs, outputsOfGenesis, piecesOf, rootOf, transactionsRootOf } from './test/blocks.js'
+import {
+  after,
+  noEvents,
+  type Outputs,
+  outputsOfGenesis,
+  piecesOf,
+  rootOf,
+  transactionsRootOf,
+} from './test/blocks.js'
 
 const blocksPerRun = 100
 const runs = Number(process.env.RATATOSK_ROOTS_RUNS ?? 1)
@@ -76,7 +84,7 @@ async function follow(plan: readonly BlockPlan[]): Promise<void> {
       const transactionsRoot = transactionsRootOf(block, outputs)
       outputs = after(outputs, block)
       await store.withLedger((ledger) => ledger.apply({ transactions: block.map(acceptedOf) }))
-      const expected = { utxosRoot: rootOf(outputs), transactionsRoot }
+      const expected = { utxosRoot: rootOf(outputs), transactionsRoot, ...noEvents }
       expect(await each((roots) => roots.apply(block))).toStrictEqual([expected, expected])
       known.push(expected.utxosRoot)
       applied.push(block)

@@ -8,6 +8,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { openRoots } from './open-roots.js'
 import {
   after,
+  noEvents,
   outputsOfGenesis,
   piecesOf,
   rootOf,
@@ -27,7 +28,7 @@ describe.each(places)('roots in $place', ({ optionsOf }) => {
   test('no outputs and no transactions have roots of zeros', async () => {
     const roots = await opened(await optionsOf())
     expect(await roots.root()).toStrictEqual(zeros)
-    expect(await roots.apply([])).toStrictEqual({ utxosRoot: zeros, transactionsRoot: zeros })
+    expect(await roots.apply([])).toStrictEqual({ utxosRoot: zeros, transactionsRoot: zeros, ...noEvents })
     expect(await roots.rebuild(piecesOf([]))).toStrictEqual(zeros)
   })
 
@@ -43,6 +44,7 @@ describe.each(places)('roots in $place', ({ optionsOf }) => {
     expect(await applied).toStrictEqual({
       utxosRoot: rootOf(after(outputs, block!)),
       transactionsRoot: transactionsRootOf(block!, outputs),
+      ...noEvents,
     })
     expect(await back).toBe(true)
     expect(await end).toStrictEqual(rootOf(outputs))
@@ -134,6 +136,7 @@ describe.each(places)('roots in $place', ({ optionsOf }) => {
     expect(await roots.applyWithin(transfers, { first: 99n, last: 111n })).toEqual({
       utxosRoot: rootOf(after(outputs, transfers)),
       transactionsRoot: transactionsRootOf(transfers, outputs),
+      ...noEvents,
     })
   })
 
@@ -149,6 +152,7 @@ describe.each(places)('roots in $place', ({ optionsOf }) => {
     const expected = {
       utxosRoot: rootOf(after(outputs, content)),
       transactionsRoot: transactionsRootOf(content, outputs),
+      ...noEvents,
     }
     const within = { first: 0n, last: 9n }
     for (const pieces of [[], [10], [10, 25], [1, 2, 3], [content.length]]) {

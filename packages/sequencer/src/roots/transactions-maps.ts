@@ -1,3 +1,4 @@
+import type { Deposit } from '@ratatosk/block'
 import { equalBytes, toHex } from '@ratatosk/cbor'
 import type { SummonsQuestion } from '@ratatosk/contracts'
 import { encodeOutputReference } from '@ratatosk/ledger'
@@ -23,13 +24,21 @@ export interface OutputSource {
   wayTo(block: Block): Promise<{ readonly from: OutputState; readonly blocks: readonly Block[] }>
   /** Blocks of the store by ascending height, including both ends. */
   blocks(from: bigint, to: bigint): Promise<readonly Block[]>
-  transactionsOf(headerHash: Uint8Array): Promise<readonly Uint8Array[]>
+  contentOf(headerHash: Uint8Array): Promise<BlockContent>
+}
+
+/** The content of a block, from which its maps follow. */
+export interface BlockContent {
+  /** CBOR, in order. */
+  readonly transactions: readonly Uint8Array[]
+  readonly deposits: readonly Deposit[]
+  /** Hash of the bridge's script, in a deployment that has one. */
+  readonly bridge: Uint8Array | undefined
 }
 
 /** Where a block's map comes from. */
 interface MapSource {
-  /** CBOR of the block's transactions, in order. */
-  transactions(): Promise<readonly Uint8Array[]>
+  content(): Promise<BlockContent>
   /** CBOR of each of these transactions that the node has. */
   producers(ids: readonly Uint8Array[]): Promise<readonly Uint8Array[]>
   readonly genesis: readonly (readonly [outref: Uint8Array, output: Uint8Array])[]
@@ -88,7 +97,7 @@ export class TransactionsMaps {
   async #moveOutputs(blocks: readonly Block[], to: Block, source: OutputSource): Promise<boolean> {
     let root = to.utxosRoot
     for (const { headerHash } of blocks) {
-      const request = { block: toHex(headerHash), transactions: await source.transactionsOf(headerHash) }
+      const request = { block: toHex(headerHash), ...(await source.contentOf(headerHash)) }
       // If a block does not follow, as after a removal, the outputs are rebuilt.
       const after = await this.#open()
         .ask('moveOutputs', request)
@@ -121,7 +130,7 @@ export class TransactionsMaps {
     return this.#calls.runExclusive(async () => {
       const known = await ask(this.#open())
       if (known !== undefined) return known
-      const ids = await this.#open().ask('begin', { block, transactions: await source.transactions() })
+      const ids = await this.#open().ask('begin', { block, ...(await source.content()) })
       const producers = await source.producers(ids)
       await this.#open().ask('finish', { block, producers, genesis: source.genesis })
       return present(await ask(this.#open()))
@@ -155,13 +164,18 @@ function present<Answer>(answer: Answer | undefined): Answer {
   return answer
 }
 
+/** The parts of a store that the maps of its blocks come from. */
+export interface MapStore extends Pick<Store, 'transaction'> {
+  readonly blocks: Pick<Store['blocks'], 'depositsOf'> & {
+    transactionsOf(headerHash: Uint8Array): Promise<readonly { readonly cbor: Uint8Array }[]>
+  }
+}
+
+/** @param bridge hash of the bridge's script, in a deployment that has one */
 export function mapSources(
-  store: Pick<Store, 'transaction'> & {
-    readonly blocks: {
-      transactionsOf(headerHash: Uint8Array): Promise<readonly { readonly cbor: Uint8Array }[]>
-    }
-  },
+  store: MapStore,
   genesis: readonly LedgerEntry[],
+  bridge?: Uint8Array,
 ): (headerHash: Uint8Array) => MapSource {
   const entries = genesis.map(({ reference, output }) => [encodeOutputReference(reference), output] as const)
 
@@ -177,7 +191,11 @@ export function mapSources(
   }
 
   return (headerHash) => ({
-    transactions: async () => (await store.blocks.transactionsOf(headerHash)).map(({ cbor }) => cbor),
+    content: async () => ({
+      transactions: (await store.blocks.transactionsOf(headerHash)).map(({ cbor }) => cbor),
+      deposits: await store.blocks.depositsOf(headerHash),
+      bridge,
+    }),
     producers,
     genesis: entries,
   })

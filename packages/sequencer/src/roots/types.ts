@@ -1,4 +1,4 @@
-import type { BlockInterval } from '@ratatosk/block'
+import type { BlockInterval, Deposit } from '@ratatosk/block'
 import type { SummonsQuestion } from '@ratatosk/contracts'
 import type { NodeAnswer } from '@ratatosk/fraud'
 import type { LedgerOutput } from '@ratatosk/store'
@@ -13,6 +13,10 @@ export interface BlockRoots {
    * transactions.
    */
   readonly transactionsRoot: Uint8Array
+  /** Root of the outputs that the block's deposits become; zeros without deposits. */
+  readonly depositsRoot: Uint8Array
+  /** Root of the outputs that leave by the block; zeros if none does. */
+  readonly withdrawalsRoot: Uint8Array
 }
 
 /** Transactions that a block must not hold, by their positions; one list at least is not empty. */
@@ -37,16 +41,21 @@ export interface Roots {
    * Applies a block to the unspent outputs; durable when it resolves.
    *
    * @param transactions CBOR of the block's transactions, in block order; copied before the call returns
+   * @param deposits that the block credits before its first transaction
    * @throws {BlockError} `BLOCK_INPUT_MISSING`, `BLOCK_OUTPUT_EXISTS`, `BLOCK_DOUBLE_SPEND`,
    *   `BLOCK_SPENT_BEFORE_PRODUCED`, `BLOCK_TRANSACTION_MALFORMED`, `BLOCK_TOO_LARGE`
    * @throws {RootsError}
    */
-  apply(transactions: readonly Uint8Array[]): Promise<BlockRoots>
+  apply(transactions: readonly Uint8Array[], deposits?: readonly Deposit[]): Promise<BlockRoots>
   /**
    * Applies a block like {@link Roots.apply} if the validity interval of each transaction meets the block's.
    * Otherwise names those that do not, and applies nothing.
    */
-  applyWithin(transactions: readonly Uint8Array[], interval: BlockInterval): Promise<BlockRoots | Misfits>
+  applyWithin(
+    transactions: readonly Uint8Array[],
+    interval: BlockInterval,
+    deposits?: readonly Deposit[],
+  ): Promise<BlockRoots | Misfits>
   /**
    * Does ahead what it can for the next block, while that fills up. Nothing changes and nothing is stored; if
    * the next block begins with these transactions, it takes less time.
@@ -110,6 +119,8 @@ export interface RootsOptions {
   readonly path?: string
   /** The number of earlier states that can be reverted to. @defaultValue 64 */
   readonly history?: number
+  /** Hash of the bridge's script: outputs at its enterprise address leave. Without it, none does. */
+  readonly bridge?: Uint8Array | undefined
 }
 
 /** The answer to a question of the summons. */

@@ -2,7 +2,14 @@ import { bodyOf, deriveBlock } from '@ratatosk/block'
 import { fromHex, toHex } from '@ratatosk/cbor'
 import { answerAboutNode } from '@ratatosk/fraud'
 import { encodeOutputReference } from '@ratatosk/ledger'
-import { createMemoryStore, createTrie, proofToCbor, type Trie, type TrieEntry } from '@ratatosk/trie'
+import {
+  createMemoryStore,
+  createTrie,
+  emptyRoot,
+  proofToCbor,
+  type Trie,
+  type TrieEntry,
+} from '@ratatosk/trie'
 import type { Roots } from '../roots/index.js'
 
 /** The output that a liar claims without a payment. CBOR of reference and output. */
@@ -49,7 +56,8 @@ export function openLyingRoots(): LyingRoots {
       for (const { outref, output } of produced) outputs.set(toHex(outref), output)
       if (lies) outputs.set(toHex(ghost.key), ghost.output)
       lies = false
-      return { utxosRoot: enter(outputs), transactionsRoot }
+      const zeros = emptyRoot()
+      return { utxosRoot: enter(outputs), transactionsRoot, depositsRoot: zeros, withdrawalsRoot: zeros }
     },
     applyWithin: (transactions) => roots.apply(transactions),
     prepare: async () => 0,

@@ -17,10 +17,13 @@ export interface TestOperator extends Rollup {
 }
 
 /** Serves the blocks of a store until the test ends. Returns the base URL. */
-export async function serveBlocks(context: TestContext, store: Store): Promise<string> {
+export async function serveBlocks(context: TestContext, store: Store, bridge?: Uint8Array): Promise<string> {
   const server = fastify({ forceCloseConnections: true })
   context.onTestFinished(() => server.close())
-  await server.register(archivist, { archive: archiveOfBlocks(store.blocks), prefix: '/archivist' })
+  await server.register(archivist, {
+    archive: archiveOfBlocks(store.blocks, { bridge }),
+    prefix: '/archivist',
+  })
   return `${await server.listen({ host: '127.0.0.1', port: 0 })}/archivist`
 }
 
@@ -29,19 +32,20 @@ export async function adoptionFrom(
   context: TestContext,
   layer1: Layer1,
   urls: readonly string[],
+  bridge?: Uint8Array,
 ): Promise<AdoptionMeans> {
   const log = logOf('peers') ?? { info: () => undefined, warn: () => undefined, error: () => undefined }
-  const peers = createPeers(urls, { backoffMs: 20 }, log)
+  const peers = createPeers(urls, { backoffMs: 20, mayCredit: bridge !== undefined }, log)
   context.onTestFinished(() => peers.close())
-  return { peers, rules: { parameters: freeOfCharge, networkId: 0, slots: await layer1.slots() } }
+  return { peers, rules: { parameters: freeOfCharge, networkId: 0, slots: await layer1.slots(), bridge } }
 }
 
 /** Stores with their blocks served, for operators that adopt each other's. */
-export async function openStores(context: TestContext, count: number) {
+export async function openStores(context: TestContext, count: number, bridge?: Uint8Array) {
   const opened = []
   for (let n = 0; n < count; n++) {
     const services = await openers['PostgreSQL and Redis'](context)
-    opened.push({ ...services, url: await serveBlocks(context, services.store) })
+    opened.push({ ...services, url: await serveBlocks(context, services.store, bridge) })
   }
   return opened
 }
@@ -60,7 +64,7 @@ export async function openOperator(
     holder: `operator ${own}`,
     autoCommit: true,
     autoMerge: true,
-    adoption: await adoptionFrom(context, layer1, others),
+    adoption: await adoptionFrom(context, layer1, others, options.contracts?.bridge?.place.script.hash),
     ...options,
   })
   return { ...rollup, store, name, url }

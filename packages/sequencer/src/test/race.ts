@@ -140,7 +140,10 @@ interface UncertainLayer1 extends Layer1 {
   calm(): void
 }
 
-const reads = ['utxosAt', 'utxosByUnit', 'utxosByPolicy', 'utxosByReferences', 'spending', 'tip'] as const
+const reads = [
+  ...(['utxosAt', 'utxosAsOf', 'utxosByUnit', 'utxosByPolicy', 'utxosByReferences'] as const),
+  ...(['spending', 'tip'] as const),
+]
 
 /** Milliseconds that answers are late at most. */
 const latencies = [0, 0, 2, 8, 25]

@@ -73,3 +73,6 @@ export function* successiveBlocks(
     inputs = transfers.map((transfer) => outputsOf(transfer))
   }
 }
+
+/** The roots of a block without deposits and withdrawals. */
+export const noEvents = { depositsRoot: new Uint8Array(32), withdrawalsRoot: new Uint8Array(32) }

@@ -3,17 +3,19 @@ import {
   createChunker,
   createDerivation,
   createPackedEntries,
+  type Deposit,
   type Derivation,
   decodeChunkRecord,
+  headerFieldIndex,
   operationsOfDiff,
   type PackedEntries,
   partsOf,
 } from '@ratatosk/block'
 import { BytesMap, BytesSet } from '@ratatosk/cbor'
 import type { SummonsQuestion } from '@ratatosk/contracts'
-import { answerAboutNode } from '@ratatosk/fraud'
+import { answerAboutNode, type NodeAnswer } from '@ratatosk/fraud'
 import { blake2b256, decodeOutputReference, encodeOutputReference } from '@ratatosk/ledger'
-import { createMemoryStore, createTrie, proofToCbor, type Trie } from '@ratatosk/trie'
+import { createMemoryStore, createTrie, proofToCbor, type Trie, type TrieEntry } from '@ratatosk/trie'
 import type { Shown } from '../types.js'
 import { type PackedOutputs, unpackOutputs } from './packing.js'
 import { beginRebuild, type Rebuild } from './rebuild.js'
@@ -28,6 +30,8 @@ interface BlockMap {
   readonly trie: Trie
   readonly entries: PackedEntries
   readonly transactions: readonly Uint8Array[]
+  /** The maps of deposits and withdrawals, by the index of the header's field that commits to them. */
+  readonly events: ReadonlyMap<number, Trie>
   /** Keys by their paths; made for the first question about a node. */
   keys?: PackedEntries
 }
@@ -43,10 +47,13 @@ const begun = new Map<
 /** The least recently used first. */
 const maps = new Map<string, BlockMap>()
 
-/** Names a block and has the CBOR of its transactions, in block order. */
+/** Names a block and has its content: the CBOR of its transactions, in block order. */
 interface BlockTransactions {
   readonly block: string
   readonly transactions: readonly Uint8Array[]
+  readonly deposits: readonly Deposit[]
+  /** Hash of the bridge's script. */
+  readonly bridge: Uint8Array | undefined
 }
 
 /** The inputs to finish a begun map. */
@@ -76,12 +83,19 @@ export type MapsHandlers = typeof handlers
 serve(handlers)
 
 /** Begins a map. Returns the ids of the transactions that produced what the block spends and reads. */
-function begin({ block, transactions }: BlockTransactions): readonly Uint8Array[] {
-  const derivation = createDerivation()
-  for (const cbor of transactions) derivation.add(cbor)
+function begin(content: BlockTransactions): readonly Uint8Array[] {
+  const { block, transactions } = content
+  const derivation = derivationOf(content)
   begun.set(block, { derivation, transactions })
   const named = [...derivation.diff().spent, ...derivation.read()].map(decodeOutputReference)
   return [...new BytesSet(named.map(({ transactionId }) => transactionId))]
+}
+
+function derivationOf({ transactions, deposits, bridge }: BlockTransactions): Derivation {
+  const derivation = createDerivation({ bridge })
+  for (const deposit of deposits) derivation.deposit(deposit)
+  for (const cbor of transactions) derivation.add(cbor)
+  return derivation
 }
 
 async function finish({ block, producers, genesis }: MapInputs): Promise<void> {
@@ -99,11 +113,20 @@ async function finish({ block, producers, genesis }: MapInputs): Promise<void> {
   const derived = derivation.derive((outref) => hashes.get(outref))
   const entries = createPackedEntries()
   for (const entry of derived.sharedEntries()) entries.add(entry)
-  const trie = createTrie({ store: createMemoryStore(), history: 0 })
-  await trie.rebuild(entries.all())
-  maps.set(block, { trie, entries, transactions })
+  const trie = await trieOf(entries.all())
+  const events = new Map([
+    [headerFieldIndex.depositsRoot, await trieOf(derived.deposits())],
+    [headerFieldIndex.withdrawalsRoot, await trieOf(derived.withdrawals())],
+  ])
+  maps.set(block, { trie, entries, transactions, events })
   const [oldest] = maps.keys()
   if (maps.size > maxMaps && oldest !== undefined) maps.delete(oldest)
+}
+
+async function trieOf(entries: Iterable<TrieEntry>): Promise<Trie> {
+  const trie = createTrie({ store: createMemoryStore(), history: 0 })
+  await trie.rebuild(entries)
+  return trie
 }
 
 /** Proves an entry, or that there is none; undefined without the block's map. */
@@ -135,11 +158,13 @@ interface BlockQuestion {
   readonly question: SummonsQuestion
 }
 
-/** Answers a question about the transactions map of a block; undefined without the map. */
+/** Answers a question about a map of a block other than its outputs; undefined without the map. */
 function answer({ block, question }: BlockQuestion): Shown | undefined {
   const map = mapOf(block)
   if (map === undefined) return undefined
   if (question.kind === 'chunk') return chunkOf(map, question.key)
+  const events = map.events.get(question.root)
+  if (events !== undefined) return shown(answerAboutNode(question, { trie: events }))
   const { trie } = map
   map.keys ??= keysByPath(map)
   const { keys } = map
@@ -148,9 +173,11 @@ function answer({ block, question }: BlockQuestion): Shown | undefined {
     const value = key && valueIn(map, key)
     return key && value && ([Uint8Array.from(key), value] as const)
   }
-  const node = answerAboutNode(question, { trie, entryAt })
-  return node === undefined ? { kind: 'nothing' } : { kind: 'node', node }
+  return shown(answerAboutNode(question, { trie, entryAt }))
 }
+
+const shown = (node: NodeAnswer | undefined): Shown =>
+  node === undefined ? { kind: 'nothing' } : { kind: 'node', node }
 
 function keysByPath({ entries }: BlockMap): PackedEntries {
   const keys = createPackedEntries()
@@ -197,15 +224,13 @@ async function endOutputs(block: string): Promise<Uint8Array> {
 }
 
 /** Applies a block to the outputs before it; returns the root after it, undefined without outputs. */
-function moveOutputs({ block, transactions }: BlockTransactions): Uint8Array | undefined {
+function moveOutputs(content: BlockTransactions): Uint8Array | undefined {
   if (outputs === undefined) return undefined
   const { trie } = outputs
   outputs = undefined
-  const derivation = createDerivation()
-  for (const cbor of transactions) derivation.add(cbor)
-  const operations = [...operationsOfDiff(derivation.diff())]
+  const operations = [...operationsOfDiff(derivationOf(content).diff())]
   if (operations.length > 0) trie.update(operations)
-  outputs = { block, trie }
+  outputs = { block: content.block, trie }
   return Uint8Array.from(trie.root)
 }
 
@@ -220,6 +245,5 @@ async function abandonOutputs(): Promise<void> {
 /** Answers a question about the outputs after a block; undefined unless they were rebuilt. */
 function answerAboutOutputs({ block, question }: BlockQuestion): Shown | undefined {
   if (outputs?.block !== block) return undefined
-  const node = answerAboutNode(question, outputs)
-  return node === undefined ? { kind: 'nothing' } : { kind: 'node', node }
+  return shown(answerAboutNode(question, outputs))
 }

@@ -2,6 +2,7 @@ import {
   type BlockInterval,
   createDerivation,
   createOutputTrie,
+  type Deposit,
   type Derivation,
   decodeTransactionAt,
   fitOf,
@@ -12,7 +13,7 @@ import {
 import type { SummonsQuestion } from '@ratatosk/contracts'
 import { answerAboutNode, type NodeAnswer } from '@ratatosk/fraud'
 import type { ValidityInterval } from '@ratatosk/ledger'
-import { createMemoryStore, proofToCbor } from '@ratatosk/trie'
+import { createMemoryStore, proofToCbor, rootOf } from '@ratatosk/trie'
 import { openLmdbStore } from '@ratatosk/trie/lmdb'
 import type { BlockRoots, Misfits, OutputProof, RootsOptions } from '../types.js'
 import { type PackedBytes, type PackedOutputs, unpack, unpackOutputs } from './packing.js'
@@ -24,6 +25,7 @@ import { serve } from './serve.js'
 let trie: OutputTrie | undefined
 let rebuild: Rebuild | undefined
 let ahead: Ahead | undefined
+let bridge: Uint8Array | undefined
 
 /** Nodes that are freed at once: some 10 ms. */
 const freedAtOnce = 3000
@@ -32,17 +34,18 @@ const freedAtOnce = 3000
 const bytesBetweenTests = 4 * 1024 * 1024
 
 const handlers = {
-  open({ path, history = 64 }: RootsOptions): void {
+  open({ path, history = 64, bridge: hash }: RootsOptions): void {
+    bridge = hash
     const store = path === undefined ? createMemoryStore() : openLmdbStore({ path, freesLater: true })
     trie = createOutputTrie({ store, history })
   },
 
   root: () => Uint8Array.from(opened().root),
 
-  apply: (transactions: PackedBytes) => apply(contentOf(transactions)),
+  apply: (block: BlockContent) => apply(contentOf(block)),
 
-  applyWithin: (request: { readonly transactions: PackedBytes; readonly interval: BlockInterval }) =>
-    applyWithin(contentOf(request.transactions), request.interval),
+  applyWithin: (block: BlockContent & { readonly interval: BlockInterval }) =>
+    applyWithin(contentOf(block), block.interval),
 
   prepare: (request: { readonly transactions: PackedBytes; readonly after: number }) =>
     prepare(request.transactions, request.after),
@@ -110,6 +113,11 @@ function opened(): OutputTrie {
   return trie
 }
 
+interface BlockContent {
+  readonly transactions: PackedBytes
+  readonly deposits: readonly Deposit[]
+}
+
 /** Derived from a block's transactions, which are not kept: collecting them takes longer than decoding. */
 interface Content {
   /** The validity intervals, by position. */
@@ -123,11 +131,12 @@ interface Ahead extends Content {
 }
 
 /** The content of a block; what was prepared is used if the block begins with it. */
-function contentOf(packed: PackedBytes): Content {
-  const prepared = ahead !== undefined && beginsWith(packed, ahead.packed) ? ahead : undefined
+function contentOf({ transactions, deposits }: BlockContent): Content {
+  const prepared = ahead !== undefined && beginsWith(transactions, ahead.packed) ? ahead : undefined
   ahead = undefined
-  const content = prepared ?? { intervals: [], derivation: createDerivation() }
-  addTo(content, unpack(packed).slice(content.intervals.length))
+  const content = prepared ?? { intervals: [], derivation: createDerivation({ bridge }) }
+  for (const deposit of deposits) content.derivation.deposit(deposit)
+  addTo(content, unpack(transactions).slice(content.intervals.length))
   return content
 }
 
@@ -160,7 +169,8 @@ function beginsWith({ bytes, ends }: PackedBytes, pieces: readonly PackedBytes[]
 }
 
 function prepare(packed: PackedBytes, after: number): number {
-  const content = after === 0 ? { intervals: [], derivation: createDerivation(), packed: [] } : ahead
+  const content =
+    after === 0 ? { intervals: [], derivation: createDerivation({ bridge }), packed: [] } : ahead
   ahead = undefined
   if (content?.intervals.length !== after) return 0
   try {
@@ -181,7 +191,12 @@ async function apply({ derivation }: Content): Promise<BlockRoots> {
   const before = Uint8Array.from(trie.root)
   const derived = trie.applyDerivation(derivation)
   try {
-    return { utxosRoot: Uint8Array.from(trie.root), transactionsRoot: await transactionsRoot(derived) }
+    return {
+      utxosRoot: Uint8Array.from(trie.root),
+      transactionsRoot: await transactionsRoot(derived),
+      depositsRoot: Uint8Array.from(await rootOf(derived.deposits())),
+      withdrawalsRoot: Uint8Array.from(await rootOf(derived.withdrawals())),
+    }
   } catch (error) {
     trie.revert(before)
     throw error

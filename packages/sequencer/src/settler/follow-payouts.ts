@@ -1,0 +1,82 @@
+import type { Layer1 } from '@ratatosk/layer1'
+import type { OutputReference } from '@ratatosk/ledger'
+import { decodePlutusData, isPlutusDataError, listOf } from '@ratatosk/ledger/plutus-data'
+import type { Block, Blocks } from '@ratatosk/store'
+
+/** The constructor of `pay` among the redeemers of the bridge. */
+const payAction = 1
+/** Where a merge puts the settlement. */
+const settlementIndex = 2
+/** Changes of a block's element before its merge that are followed. */
+const maxChanges = 64
+
+type Spendings = Pick<Layer1, 'spending'>
+
+/**
+ * What the payouts of a settlement pay, from one of its outputs on, oldest first: CBOR of the references of
+ * the withdrawals. Payouts in blocks of layer 1 only.
+ */
+export async function* payoutsFrom(
+  layer1: Spendings,
+  settlement: OutputReference,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<readonly Uint8Array[], void> {
+  let reference = settlement
+  for (;;) {
+    const spending = await layer1.spending(reference, signal && { signal })
+    const outrefs = spending?.redeemer && paidBy(spending.redeemer)
+    if (spending === undefined || outrefs === undefined) return
+    yield outrefs
+    reference = { transactionId: spending.transactionId, index: 0 }
+  }
+}
+
+/** The references that a redeemer of a settlement lists; undefined if it pays nothing. */
+function paidBy(redeemer: Uint8Array): readonly Uint8Array[] | undefined {
+  try {
+    const data = decodePlutusData(redeemer)
+    if (typeof data !== 'object' || !('fields' in data) || data.index !== payAction) return undefined
+    return listOf(data.fields[0], 'the entries of a payout').map((entry) => {
+      const [outref] = listOf(entry, 'an entry of a payout')
+      return outref instanceof Uint8Array ? outref : new Uint8Array()
+    })
+  } catch (error) {
+    if (isPlutusDataError(error)) return undefined
+    throw error
+  }
+}
+
+/** The outputs that may be the settlement of a block, as its merge made it. Others are among them. */
+export async function* firstSettlements(
+  layer1: Spendings,
+  blocks: Pick<Blocks, 'byHash'>,
+  block: Block,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<OutputReference, void> {
+  const { mergeTransaction } = block
+  if (mergeTransaction) yield { transactionId: mergeTransaction.id, index: settlementIndex }
+  // Somebody else may have merged it.
+  let element = await elementOf(layer1, blocks, block, signal)
+  for (let changes = 0; element !== undefined && changes < maxChanges; changes++) {
+    const spending = await layer1.spending(element, signal && { signal })
+    if (spending === undefined) return
+    const { transactionId } = spending
+    yield { transactionId, index: settlementIndex }
+    // A commit behind it, or the end of one, which changes its link.
+    element = { transactionId, index: 0 }
+  }
+}
+
+/** The output of a block's commit that holds it. Another operator's commit spends the block before. */
+async function elementOf(
+  layer1: Spendings,
+  blocks: Pick<Blocks, 'byHash'>,
+  { commitTransaction, previousHeaderHash }: Block,
+  signal: AbortSignal | undefined,
+): Promise<OutputReference | undefined> {
+  if (commitTransaction) return { transactionId: commitTransaction.id, index: 1 }
+  const previous = (await blocks.byHash(previousHeaderHash))?.commitTransaction
+  if (previous === undefined) return undefined
+  const spending = await layer1.spending({ transactionId: previous.id, index: 1 }, signal && { signal })
+  return spending && { transactionId: spending.transactionId, index: 1 }
+}

@@ -1,0 +1,59 @@
+import { toHex } from '@ratatosk/cbor'
+import { createOutbox, type Layer1, type Outbox, type Wallet } from '@ratatosk/layer1'
+import { type BuiltTransaction, isWalletError } from '@ratatosk/ledger/builder'
+import type { Log } from '@ratatosk/ports'
+
+/** Lovelace. A wallet with less is funded, when something is owed. */
+const minimumFunds = 20_000_000n
+/** Lovelace of each output that it then gets: payouts side by side take one each. */
+const piece = 15_000_000n
+const pieces = 4
+
+/** Options of {@link openFunds}. */
+export interface FundsOptions {
+  readonly layer1: Layer1
+  readonly wallet: Wallet
+  readonly fundedBy: Wallet | undefined
+  readonly resendEverySlots: number
+  readonly log: Log
+}
+
+/** The ada that pays the fees of payouts. */
+export interface Funds {
+  /** Sends ada to the wallet if it has too little. */
+  keep(slot: bigint, validUntil: bigint, signal: AbortSignal): Promise<void>
+}
+
+/** Opens the funds of a wallet, which another one fills. */
+export function openFunds({ layer1, wallet, fundedBy, resendEverySlots, log }: FundsOptions): Funds {
+  const outbox: Outbox | undefined =
+    fundedBy && createOutbox({ layer1, wallet: fundedBy, resendEverySlots, log })
+  let sent: BuiltTransaction | undefined
+
+  async function fill(slot: bigint, validUntil: bigint, signal: AbortSignal): Promise<void> {
+    if (fundedBy === undefined || outbox === undefined) return
+    if (sent !== undefined && (await outbox.follow(sent, slot, { signal })) === 'pending') return
+    sent = undefined
+    const outputs = Array.from({ length: pieces }, () => ({ address: wallet.address, lovelace: piece }))
+    try {
+      const built = await fundedBy.build({ outputs, validUntil }, { signal })
+      if ((await outbox.send(built, slot, { signal })) === 'refused') return
+      sent = built
+      log.info({ transaction: toHex(built.id) }, 'Sent ada to the wallet that pays for payouts')
+    } catch (error) {
+      if (!isWalletError(error)) throw error
+      log.warn({ reason: error.message }, 'The wallet that pays for payouts cannot be funded')
+    }
+  }
+
+  return {
+    async keep(slot, validUntil, signal) {
+      const outputs = await layer1.utxosAt(wallet.address, { signal })
+      // Others can send it tokens, which payouts do not spend.
+      const ada = outputs
+        .filter(({ output }) => output.value.assets.size === 0)
+        .reduce((sum, { output }) => sum + output.value.lovelace, 0n)
+      if (ada < minimumFunds) await fill(slot, validUntil, signal)
+    },
+  }
+}

@@ -1,0 +1,200 @@
+import { createDerivation, createPauses, decodeHeader } from '@ratatosk/block'
+import { compareBytes, equalBytes } from '@ratatosk/cbor'
+import { blake2b256, type OutputReference } from '@ratatosk/ledger'
+import {
+  type ProvenWithdrawal,
+  proveOwed,
+  readWithdrawal,
+  type Settlement,
+  type Withdrawal,
+} from '@ratatosk/protocol'
+import type { Block } from '@ratatosk/store'
+import { createMemoryStore, createTrie, isTrieError, type Trie } from '@ratatosk/trie'
+import { firstSettlements, payoutsFrom } from './follow-payouts.js'
+import type { SettlerOptions } from './types.js'
+
+/** Transactions of a block that are read at a time. */
+const page = 1000
+/** Versions of a map that can be gone back to: more than payouts in flight delete entries. */
+const history = 1024
+
+export type OwedContext = Pick<SettlerOptions, 'layer1' | 'contracts' | 'blocks'>
+
+/** A withdrawal in the map of its block. */
+export interface OwedEntry {
+  /** CBOR of its reference: its key in the map. */
+  readonly outref: Uint8Array
+  /** CBOR. */
+  readonly output: Uint8Array
+  /** Blake2b-256 of `outref`. */
+  readonly path: Uint8Array
+  /** Undefined: nobody can pay it. */
+  readonly withdrawal: Withdrawal | undefined
+}
+
+/** The withdrawals of a block, and which of them are left at a settlement's root. */
+export interface Owed {
+  /** Goes to the map of a settlement. @returns why that is not possible; undefined if it was */
+  goTo(settlement: Settlement, signal?: AbortSignal): Promise<string | undefined>
+  /** How many are left. */
+  readonly size: number
+  /** Those that are left, in ascending order of their paths. */
+  left(): Iterable<OwedEntry>
+  /** One of those that are left. @param outref CBOR of its reference */
+  find(outref: Uint8Array): OwedEntry | undefined
+  /** Takes entries out of the map, one after another. */
+  take(entries: readonly OwedEntry[]): {
+    readonly entries: ProvenWithdrawal[]
+    readonly rootAfter: Uint8Array
+  }
+}
+
+/** Reads the withdrawals of a block from the store. @returns the reason if that is not possible */
+export async function openOwed(context: OwedContext, headerHash: Uint8Array): Promise<Owed | string> {
+  const block = await context.blocks.byHash(headerHash)
+  if (block === undefined) return 'its block is not in the store'
+  const entries = await withdrawalsOf(context, headerHash)
+  const owed = new BlockOwed(context, block, entries)
+  const root = await owed.reset()
+  if (equalBytes(root, decodeHeader(block.header).withdrawalsRoot)) return owed
+  return 'its block in the store does not have the withdrawals of its header'
+}
+
+async function withdrawalsOf(
+  { blocks, contracts }: OwedContext,
+  headerHash: Uint8Array,
+): Promise<readonly OwedEntry[]> {
+  const derivation = createDerivation({ bridge: contracts.bridge.place.script.hash })
+  const pauseIfDue = createPauses()
+  for (let offset = 0; ; offset += page) {
+    const transactions = await blocks.transactionsOf(headerHash, { offset, limit: page })
+    for (const { cbor } of transactions) {
+      await pauseIfDue()
+      derivation.add(cbor)
+    }
+    if (transactions.length < page) break
+  }
+  const derived = await derivation.deriveInTurns(() => undefined)
+  const entries = Array.from(derived.withdrawals(), ([key, value]): OwedEntry => {
+    const [outref, output] = [Uint8Array.from(key), Uint8Array.from(value)]
+    return { outref, output, path: blake2b256(outref), withdrawal: readWithdrawal(contracts, outref, output) }
+  })
+  return entries.sort((a, b) => compareBytes(a.path, b.path))
+}
+
+class BlockOwed implements Owed {
+  readonly #context: OwedContext
+  readonly #block: Block
+  /** Ascending by path. */
+  readonly #all: readonly OwedEntry[]
+  readonly #trie: Trie = createTrie({ store: createMemoryStore(), history })
+  /** The newest output of the settlement whose map was found, and its root. */
+  #known: { readonly reference: OutputReference; readonly root: Uint8Array } | undefined
+  /** None before this one is left. */
+  #first = 0
+
+  constructor(context: OwedContext, block: Block, all: readonly OwedEntry[]) {
+    this.#context = context
+    this.#block = block
+    this.#all = all
+  }
+
+  get size(): number {
+    return this.#trie.size
+  }
+
+  /** Goes to the map of the block. @returns its root */
+  async reset(): Promise<Uint8Array> {
+    this.#first = 0
+    const pauseIfDue = createPauses()
+    return this.#trie.rebuild(
+      this.#all.map(({ outref, output }) => [outref, output] as const),
+      pauseIfDue,
+    )
+  }
+
+  *left(): Generator<OwedEntry, void> {
+    for (let index = this.#first; index < this.#all.length; index++) {
+      const entry = this.#all[index] as OwedEntry
+      if (this.#trie.has(entry.outref)) yield entry
+      else if (index === this.#first) this.#first += 1
+    }
+  }
+
+  find(outref: Uint8Array): OwedEntry | undefined {
+    if (!this.#trie.has(outref)) return undefined
+    return this.#all.find((entry) => equalBytes(entry.outref, outref))
+  }
+
+  take(taken: readonly OwedEntry[]): { entries: ProvenWithdrawal[]; rootAfter: Uint8Array } {
+    const entries = taken.map(({ outref, output }) => {
+      const proof = proveOwed(this.#trie, outref)
+      this.#trie.delete(outref)
+      return { outref, output, ...proof }
+    })
+    return { entries, rootAfter: this.#trie.root }
+  }
+
+  async goTo({ root, utxo }: Settlement, signal?: AbortSignal): Promise<string | undefined> {
+    const isFound =
+      this.#revert(root) ||
+      (await this.#followKnown(root, signal)) ||
+      (await this.#deleteInOrder(root)) ||
+      (await this.#followFromMerge(root, signal))
+    if (!isFound) return 'layer 1 does not show which of its withdrawals are left'
+    this.#known = { reference: utxo.reference, root }
+    return undefined
+  }
+
+  #revert(root: Uint8Array): boolean {
+    if (equalBytes(this.#trie.root, root)) return true
+    try {
+      this.#trie.revert(root)
+    } catch (error) {
+      if (isTrieError(error) && error.code === 'TRIE_ROOT_UNKNOWN') return false
+      throw error
+    }
+    this.#first = 0
+    return true
+  }
+
+  /** Whether all are left, or those behind the first ones that this settler would pay. */
+  async #deleteInOrder(root: Uint8Array): Promise<boolean> {
+    const pauseIfDue = createPauses()
+    if (equalBytes(await this.reset(), root)) return true
+    for (const { outref, withdrawal } of this.#all) {
+      if (withdrawal === undefined) continue
+      await pauseIfDue()
+      this.#trie.delete(outref)
+      if (equalBytes(this.#trie.root, root)) return true
+    }
+    return false
+  }
+
+  /** Follows the payouts from the newest settlement whose map was known. */
+  async #followKnown(root: Uint8Array, signal?: AbortSignal): Promise<boolean> {
+    const known = this.#known
+    return known !== undefined && this.#revert(known.root) && this.#deletePaid(known.reference, root, signal)
+  }
+
+  async #followFromMerge(root: Uint8Array, signal?: AbortSignal): Promise<boolean> {
+    const { layer1, blocks } = this.#context
+    for await (const first of firstSettlements(layer1, blocks, this.#block, signal)) {
+      await this.reset()
+      if (await this.#deletePaid(first, root, signal)) return true
+    }
+    return false
+  }
+
+  /** Deletes what payouts in blocks of layer 1 have paid, until the map has a root. */
+  async #deletePaid(first: OutputReference, root: Uint8Array, signal?: AbortSignal): Promise<boolean> {
+    for await (const outrefs of payoutsFrom(this.#context.layer1, first, signal)) {
+      for (const outref of outrefs) {
+        if (!this.#trie.has(outref)) return false
+        this.#trie.delete(outref)
+      }
+      if (equalBytes(this.#trie.root, root)) return true
+    }
+    return false
+  }
+}

@@ -1,0 +1,284 @@
+import { BytesMap, equalBytes, toHex } from '@ratatosk/cbor'
+import { createOutbox } from '@ratatosk/layer1'
+import { outputReferenceKey, type Utxo } from '@ratatosk/ledger'
+import type { BuiltTransaction } from '@ratatosk/ledger/builder'
+import type { Log } from '@ratatosk/ports'
+import {
+  administratorAddress,
+  type BridgeState,
+  readBridge,
+  referenceScriptsOf,
+  type Settlement,
+} from '@ratatosk/protocol'
+import { Mutex } from 'async-mutex'
+import { Batches } from './batches.js'
+import { buildPayout, type PayoutMeans } from './build-payout.js'
+import { openFunds } from './funds.js'
+import { type Owed, openOwed } from './owed.js'
+import { buildTidying } from './tidy.js'
+import { afterInFlight } from './treasury.js'
+import type { Paid, PayOptions, SettlementStatus, SettlerOptions, SettlerStatus } from './types.js'
+
+/** Milliseconds until it is tried again to find out what is left of a settlement. */
+const retryAfterMs = 30_000
+/** Milliseconds for which the reference scripts are not read again. */
+const scriptsForMs = 300_000
+
+/** How a settler works: its options with their defaults. */
+export type PayerOptions = SettlerOptions &
+  Required<Pick<SettlerOptions, 'validityMs' | 'batch' | 'maxInFlight' | 'tidyFrom' | 'autoPay'>> & {
+    readonly log: Log
+  }
+
+/** Pays what layer 1 owes. Its caller sees to it that no other process does so with the same wallet. */
+export interface Payer {
+  /** Pays what can be paid on its own, if layer 1 has a block that it has not seen. */
+  tick(signal: AbortSignal): Promise<void>
+  pay(options: PayOptions, signal: AbortSignal): Promise<Paid>
+  status(): Omit<SettlerStatus, 'active' | 'fault'>
+}
+
+interface InFlight {
+  readonly built: BuiltTransaction
+  /** Withdrawals. */
+  readonly paid: number
+  isIncluded: boolean
+  /** Whether its inputs were there when the bridge was last read. */
+  isApplied: boolean
+}
+
+/** Creates a payer, which keeps only what it can read again: a new one goes on where another has stopped. */
+export function createPayer(options: PayerOptions, slotLength: number): Payer {
+  return new BridgePayer(options, slotLength)
+}
+
+class BridgePayer implements Payer {
+  readonly #options: PayerOptions
+  readonly #slotLength: number
+  readonly #outbox
+  readonly #funds
+  readonly #batches
+  readonly #turns = new Mutex()
+  readonly #owed = new BytesMap<Owed>()
+  /** Settlements of which it is not known what is left. */
+  readonly #unknown = new BytesMap<{
+    readonly outref: string
+    readonly until: number
+    readonly reason: string
+  }>()
+  #inFlight: readonly InFlight[] = []
+  #settlements: readonly SettlementStatus[] = []
+  #paid = 0
+  #seen = ''
+  /** Layer 1 has refused a transaction in this slot: a rival's waits there. */
+  #refusedAt = -1n
+  #scripts: { readonly utxos: readonly Utxo[]; readonly until: number } | undefined
+
+  constructor(options: PayerOptions, slotLength: number) {
+    this.#options = options
+    this.#slotLength = slotLength
+    const { layer1, wallet, fundedBy, validityMs, batch, log } = options
+    const resendEverySlots = Math.max(1, Math.ceil(validityMs / 4 / slotLength))
+    this.#outbox = createOutbox({ layer1, wallet, resendEverySlots, log })
+    this.#funds = openFunds({ layer1, wallet, fundedBy, resendEverySlots, log })
+    this.#batches = new Batches(batch)
+  }
+
+  tick(signal: AbortSignal): Promise<void> {
+    return this.#turns.runExclusive(async () => {
+      const { slot, hash } = await this.#options.layer1.tip({ signal })
+      if (hash === this.#seen) return
+      await this.#round(slot, this.#options.autoPay ? {} : { limit: 0 }, signal)
+      this.#seen = hash
+    })
+  }
+
+  pay(options: PayOptions, signal: AbortSignal): Promise<Paid> {
+    return this.#turns.runExclusive(async () => {
+      const { slot } = await this.#options.layer1.tip({ signal })
+      return this.#round(slot, options, signal)
+    })
+  }
+
+  status(): Omit<SettlerStatus, 'active' | 'fault'> {
+    return {
+      wallet: this.#options.wallet.address,
+      settlements: this.#settlements,
+      inFlight: this.#inFlight.length,
+      paid: this.#paid,
+      setAside: this.#batches.aside(),
+    }
+  }
+
+  /** @param slot of a tip that was just read */
+  async #round(slot: bigint, options: PayOptions, signal: AbortSignal): Promise<Paid> {
+    const { layer1, contracts } = this.#options
+    await this.#follow(slot, signal)
+    const { place } = contracts.bridge
+    const { utxos } = await layer1.utxosAsOf(place.addressText, { signal })
+    const { applied } = afterInFlight(utxos, this.#built(), place.address)
+    for (const each of this.#inFlight) each.isApplied = applied.has(each.built)
+    // What is included has its effect in what was read.
+    this.#inFlight = this.#inFlight.filter(({ isIncluded, isApplied }) => !isIncluded || isApplied)
+    const present = (): BridgeState =>
+      readBridge(contracts, afterInFlight(utxos, this.#built(), place.address).utxos)
+    this.#forgetOthers(present())
+    const { settlements, deposits } = present()
+    const isDue = options.limit !== 0 && (settlements.length > 0 || deposits.length >= this.#options.tidyFrom)
+    const waits = new BytesMap<string>()
+    const paid = isDue
+      ? await this.#payAll({ slot, present, waits }, options, signal)
+      : { txHashes: [], paid: 0 }
+    this.#settlements = await this.#statusOf(present(), waits, signal)
+    const remaining = this.#settlements
+      .filter(
+        ({ headerHash }) => options.headerHash === undefined || headerHash === toHex(options.headerHash),
+      )
+      .reduce((sum, each) => sum + (each.remaining ?? 0), 0)
+    return { ...paid, remaining }
+  }
+
+  #built = (): BuiltTransaction[] => this.#inFlight.map(({ built }) => built)
+
+  async #follow(slot: bigint, signal: AbortSignal): Promise<void> {
+    const { log } = this.#options
+    const alive: InFlight[] = []
+    for (const each of this.#inFlight) {
+      const state = await this.#outbox.follow(each.built, slot, { signal })
+      // Its inputs are gone, or a roll-back has undone its parents.
+      const isLost = state === 'pending' && !each.isApplied
+      if (isLost) this.#outbox.drop(each.built.id)
+      if (isLost || state === 'dead') {
+        log.warn({ transaction: toHex(each.built.id) }, 'Layer 1 cannot include a payout: it is built again')
+        continue
+      }
+      if (state === 'included' && !each.isIncluded) this.#paid += each.paid
+      each.isIncluded ||= state === 'included'
+      alive.push(each)
+    }
+    this.#inFlight = alive
+  }
+
+  /** Pays settlements in turn, each by a payout, until nothing is left or enough is in flight. */
+  async #payAll(
+    { slot, present, waits }: Round,
+    { headerHash, limit = Number.POSITIVE_INFINITY }: PayOptions,
+    signal: AbortSignal,
+  ): Promise<Omit<Paid, 'remaining'>> {
+    const txHashes: string[] = []
+    let paid = 0
+    const means = await this.#means(slot, signal)
+    const tidied = await buildTidying(means, this.#options.layer1, present(), this.#options.tidyFrom)
+    if (tidied && this.#mayBuild(slot)) await this.#send(tidied, 0, slot, signal)
+    const done = new BytesMap<true>()
+    for (let isBusy = true; isBusy; ) {
+      isBusy = false
+      for (const { headerHash: block } of present().settlements) {
+        if (done.has(block) || (headerHash !== undefined && !equalBytes(block, headerHash))) continue
+        if (paid >= limit || !this.#mayBuild(slot)) return { txHashes, paid }
+        const state = present()
+        const settlement = state.settlements.find((each) => equalBytes(each.headerHash, block))
+        const owed = settlement && (await this.#owedBy(settlement, signal))
+        const payout =
+          settlement === undefined || owed === undefined
+            ? { reason: undefined }
+            : await buildPayout(means, settlement, owed, state, limit - paid)
+        if ('reason' in payout) {
+          done.set(block, true)
+          if (payout.reason !== undefined) waits.set(block, payout.reason)
+          continue
+        }
+        isBusy = true
+        if (!(await this.#send(payout.built, payout.paid, slot, signal))) return { txHashes, paid }
+        txHashes.push(toHex(payout.built.id))
+        paid += payout.paid
+      }
+    }
+    return { txHashes, paid }
+  }
+
+  #mayBuild(slot: bigint): boolean {
+    return slot > this.#refusedAt && this.#inFlight.length < this.#options.maxInFlight
+  }
+
+  /** @returns false: layer 1 did not take it, and the next round begins with what layer 1 then shows */
+  async #send(built: BuiltTransaction, paid: number, slot: bigint, signal: AbortSignal): Promise<boolean> {
+    const sending = await this.#outbox.send(built, slot, { signal })
+    if (sending !== 'sent') this.#refusedAt = slot
+    if (sending === 'refused') return false
+    this.#inFlight = [...this.#inFlight, { built, paid, isIncluded: false, isApplied: true }]
+    const fields = { transaction: toHex(built.id), paid, fee: Number(built.fee) }
+    this.#options.log.info(fields, paid > 0 ? 'Sent a payout' : 'Sent what turns deposits into reserves')
+    return sending === 'sent'
+  }
+
+  async #means(slot: bigint, signal: AbortSignal): Promise<PayoutMeans> {
+    const { layer1, contracts, wallet, validityMs } = this.#options
+    const now = await layer1.currentSlot({ signal })
+    const validUntil = (now > slot ? now : slot) + BigInt(Math.ceil(validityMs / this.#slotLength))
+    await this.#funds.keep(slot, validUntil, signal)
+    if (this.#scripts === undefined || performance.now() >= this.#scripts.until) {
+      const published = await layer1.utxosAt(administratorAddress(contracts), { signal })
+      const utxos = referenceScriptsOf(contracts, published)
+      this.#scripts = { utxos, until: performance.now() + scriptsForMs }
+    }
+    const referenceScripts = this.#scripts.utxos
+    return { contracts, wallet, batches: this.#batches, referenceScripts, validUntil, signal }
+  }
+
+  /** The map of a settlement; undefined if it is not known what is left. */
+  async #owedBy(settlement: Settlement, signal: AbortSignal): Promise<Owed | undefined> {
+    const { headerHash, utxo } = settlement
+    const outref = outputReferenceKey(utxo.reference)
+    const unknown = this.#unknown.get(headerHash)
+    if (unknown?.outref === outref && performance.now() < unknown.until) return undefined
+    const owed = this.#owed.get(headerHash) ?? (await openOwed(this.#options, headerHash))
+    const reason = typeof owed === 'string' ? owed : await owed.goTo(settlement, signal)
+    if (typeof owed !== 'string') this.#owed.set(headerHash, owed)
+    if (typeof owed !== 'string' && reason === undefined) {
+      this.#unknown.delete(headerHash)
+      return owed
+    }
+    if (unknown === undefined)
+      this.#options.log.warn(
+        { headerHash: toHex(headerHash), reason },
+        'It is unknown what a settlement owes',
+      )
+    this.#unknown.set(headerHash, { outref, until: performance.now() + retryAfterMs, reason: reason ?? '' })
+    return undefined
+  }
+
+  #forgetOthers({ settlements }: BridgeState): void {
+    const isThere = (hash: Uint8Array) => settlements.some(({ headerHash }) => equalBytes(headerHash, hash))
+    for (const map of [this.#owed, this.#unknown])
+      for (const hash of [...map.keys()]) if (!isThere(hash)) map.delete(hash)
+  }
+
+  async #statusOf(
+    { settlements }: BridgeState,
+    waits: BytesMap<string>,
+    signal: AbortSignal,
+  ): Promise<readonly SettlementStatus[]> {
+    const statuses: SettlementStatus[] = []
+    for (const settlement of settlements) {
+      const { headerHash, utxo } = settlement
+      const owed = await this.#owedBy(settlement, signal)
+      const waitsFor = waits.get(headerHash) ?? this.#unknown.get(headerHash)?.reason
+      statuses.push({
+        headerHash: toHex(headerHash),
+        outref: outputReferenceKey(utxo.reference),
+        remaining: owed?.size ?? null,
+        ...(waitsFor !== undefined && { waitsFor }),
+      })
+    }
+    return statuses
+  }
+}
+
+interface Round {
+  readonly slot: bigint
+  /** The bridge after everything in flight. */
+  present(): BridgeState
+  /** Why settlements wait, by header hash. */
+  readonly waits: BytesMap<string>
+}
