@@ -138,12 +138,13 @@ async function applyGenesis(
 
 /** Starts to follow acceptance. The index yields to validation. */
 async function openLedgerIndex(node: Omit<Node, 'index'>): Promise<LedgerIndex> {
-  const { settings, genesis, log, store, validation, onClose } = node
+  const { settings, genesis, log, settlement, store, validation, onClose } = node
   const index = await openIndex({
     database: store.database,
     schema: indexSchema(settings),
     source: store.changes,
     genesis: genesis?.outputs ?? [],
+    bridge: settlement?.contracts.bridge?.place.script.hash,
     busy: () => validation?.busy() ?? false,
     onError: (err) => log.warn({ err }, 'The index could not follow acceptance; trying again'),
   })

@@ -43,17 +43,22 @@ export interface ArchivedHeader {
 export interface BlockBody {
   /** In block order */
   readonly transactions: readonly string[]
-  /** Outputs that the block spends and did not produce */
+  /** Outputs that the block spends and did not bring */
   readonly spent: readonly string[]
-  /** Outputs that the block produces and does not spend */
+  /** Outputs that the block brings and does not spend */
   readonly produced: readonly {
     /** CBOR of the output reference */
     readonly outref: string
     /** CBOR of the output */
     readonly output: string
   }[]
-  /** Always empty */
-  readonly deposits: readonly never[]
+  /** Deposits on layer 1 that the block credits */
+  readonly deposits: readonly {
+    /** Id of the deposit */
+    readonly id: string
+    /** CBOR of the output that it becomes */
+    readonly output: string
+  }[]
   /** Always empty */
   readonly withdrawals: readonly never[]
 }
@@ -130,6 +135,132 @@ export interface BlockVerdicts {
 /** The table is in the log of the server */
 export interface BlocksLogged {
   readonly message: 'BlocksTxsDB drawn in server logs!'
+}
+
+/** How ada and tokens come to layer 2 and leave it, and what layer 1 holds for it */
+export interface Bridge {
+  /** Of deposits on layer 1; a payment to it on layer 2 with a withdrawal datum leaves layer 2 */
+  readonly address: string
+  readonly policies: {
+    /** Script that holds the treasury; policy of settlements */
+    readonly bridge: string
+    /** Policy of deposits */
+    readonly events: string
+  }
+  /** Policies that the bridge takes besides ada */
+  readonly assets: readonly string[]
+  /** Milliseconds from the end of a deposit's validity until it is credited */
+  readonly eventWaitMs: number
+  /** Lovelace of each withdrawal that go to who pays it out */
+  readonly payoutFee: string
+  /** Lovelace that a reserve has at least */
+  readonly reserveMin: string
+  /** End of the newest block: deposits of an earlier time are credited */
+  readonly creditedUntil?: string
+  /** End of the newest merged block */
+  readonly confirmedUntil?: string
+  readonly treasury: {
+    /** Lovelace of reserves and deposits */
+    readonly lovelace: string
+    /** Tokens of reserves and deposits */
+    readonly assets: readonly {
+      /** Policy id and asset name in hex, joined */
+      readonly unit: string
+      /** Decimal */
+      readonly quantity: string
+    }[]
+    /** How many outputs hold it */
+    readonly outputs: number
+    /** Lovelace of all settlements; absent while the node does not know */
+    readonly owed?: string
+    /** Whether the treasury has what the settlements owe; absent with `owed` */
+    readonly backed?: boolean
+  }
+  /** Merged blocks whose withdrawals are not all paid, oldest first */
+  readonly settlements: readonly {
+    /** Header hash of the merged block */
+    readonly headerHash: string
+    /** Output on layer 1 that says what is owed */
+    readonly outref: string
+    /** Withdrawals to pay; absent while the node does not know */
+    readonly remaining?: number
+    /** Lovelace of these withdrawals; absent with `remaining` */
+    readonly lovelace?: string
+  }[]
+}
+
+/** Money on its way from layer 1 to layer 2 */
+export interface BridgeDeposit {
+  /** Names the deposit on both layers */
+  readonly id: string
+  /** Its output at the bridge; absent once that is spent */
+  readonly layer1Outref?: string
+  /** The output that it becomes on layer 2 */
+  readonly outref: string
+  /** CBOR of that output */
+  readonly output: string
+  /** The block of this time credits it; absent once the output at the bridge is spent */
+  readonly time?: string
+  /** waiting: on layer 1, in no block; credited: in a block that is not on layer 1 yet; committed, merged: as its block */
+  readonly state: 'waiting' | 'credited' | 'committed' | 'merged'
+  /** Of the block that credits it */
+  readonly headerHash?: string
+  /** Of that block */
+  readonly height?: number
+}
+
+/** A page of deposits */
+export interface BridgeDeposits {
+  /** By time */
+  readonly deposits: readonly BridgeDeposit[]
+  /** Whether there is another page */
+  readonly hasMore: boolean
+}
+
+/** A transaction of layer 1 that its user checks, signs and submits */
+export interface BridgeDraft {
+  /** CBOR of the transaction of layer 1, without signatures */
+  readonly transaction: string
+  /** Transaction hash on layer 1 */
+  readonly txHash: string
+  /** Fee in lovelace */
+  readonly fee: string
+  /** Of a deposit: its id */
+  readonly id?: string
+  /** Of a deposit: the block of this time credits it, some seconds earlier or later */
+  readonly creditedFrom?: string
+}
+
+/** A transaction that layer 1 has taken */
+export interface BridgeSubmitted {
+  /** Transaction hash on layer 1 */
+  readonly txHash: string
+}
+
+/** Money on its way from layer 2 to layer 1 */
+export interface BridgeWithdrawal {
+  /** The output on layer 2 that left it */
+  readonly outref: string
+  /** CBOR of that output */
+  readonly output: string
+  /** Who gets it on layer 1, in bech32; absent if no one can pay it */
+  readonly payTo?: string
+  /** A transaction of layer 2 made it */
+  readonly kind: 'transaction'
+  /** accepted: on layer 2 only; committed, mature: as its block; owed: a settlement on layer 1 holds it; paid: on layer 1 */
+  readonly state: 'accepted' | 'committed' | 'mature' | 'owed' | 'paid'
+  /** Of its block */
+  readonly headerHash?: string
+  /** The layer-1 transaction that paid it, if the node knows it */
+  readonly payoutTxHash?: string
+}
+
+/** A page of withdrawals */
+export interface BridgeWithdrawals {
+  /** In order of acceptance */
+  readonly withdrawals: readonly BridgeWithdrawal[]
+  /** Whether there is another page */
+  readonly hasMore: boolean
 }
 
 /** A block is committed, or there was nothing to commit */
@@ -936,6 +1067,16 @@ export interface Operators {
   readonly permissioned: boolean
 }
 
+/** Withdrawals that were paid */
+export interface Payout {
+  /** In the order in which they were sent */
+  readonly txHashes: readonly string[]
+  /** How many withdrawals they pay */
+  readonly paid: number
+  /** How many are owed still */
+  readonly remaining: number
+}
+
 /** With a proof that the key is absent; without one if no committed block fits */
 export interface ProofOfAbsence {
   /** What went wrong, for people */
@@ -1490,6 +1631,80 @@ export interface SummonParameters {
   readonly chunk: number
 }
 
+/** What `listDeposits` asks for. */
+export interface ListDepositsParameters {
+  /** Only this one */
+  readonly id?: string
+  /** Only the one with this output, on layer 1 or on layer 2 */
+  readonly outref?: string
+  /** Only those of this address on layer 2 */
+  readonly address?: string
+  /** Only those in this state */
+  readonly state?: 'waiting' | 'credited' | 'committed' | 'merged'
+  /** The most to answer */
+  readonly limit?: number
+  /** How many to skip */
+  readonly offset?: number
+}
+
+/** What `listWithdrawals` asks for. */
+export interface ListWithdrawalsParameters {
+  /** Only this one */
+  readonly outref?: string
+  /** Only those to this address on layer 1 */
+  readonly address?: string
+  /** Only those of this block */
+  readonly header_hash?: string
+  /** Only those in this state */
+  readonly state?: 'accepted' | 'committed' | 'mature' | 'owed' | 'paid'
+  /** The most to answer */
+  readonly limit?: number
+  /** How many to skip */
+  readonly offset?: number
+}
+
+/** What `draftBridgeTransaction` asks for. */
+export interface DraftBridgeTransactionParameters {
+  /** A deposit has `to` and `lovelace`; a payout has `outrefs` */
+  readonly kind: 'deposit' | 'payout'
+  /** Outputs that the transaction may spend, as `getUtxos` of CIP-30 answers them: CBOR in hex of pairs of reference and output */
+  readonly utxos: readonly string[]
+  /** Bech32, or hex as `getChangeAddress` of CIP-30 answers */
+  readonly changeAddress: string
+  /** Who gets it on layer 2, in bech32 */
+  readonly to?: string
+  /** Decimal */
+  readonly lovelace?: string
+  /** Amounts by unit: policy id and asset name in hex, joined */
+  readonly assets?: {
+    readonly [name: string]: unknown
+  }
+  /** Datum of the output on layer 2: CBOR in hex, or the hash of one */
+  readonly datum?:
+    | {
+        readonly inline: string
+      }
+    | {
+        readonly hash: string
+      }
+  /** Withdrawals of one block, as `GET /withdrawals` names them */
+  readonly outrefs?: readonly string[]
+}
+
+/** What `submitBridgeTransaction` asks for. */
+export interface SubmitBridgeTransactionParameters {
+  /** CBOR in hex */
+  readonly transaction: string
+}
+
+/** What `payWithdrawals` asks for. */
+export interface PayWithdrawalsParameters {
+  /** Only withdrawals of this block */
+  readonly headerHash?: string
+  /** The most withdrawals to pay */
+  readonly limit?: number
+}
+
 /** What `remove` asks for. */
 export interface RemoveParameters {
   /** Header hash of the block: 56 hex digits */
@@ -1660,6 +1875,33 @@ export interface Endpoints {
   /** `POST /summon`: Ask the operator of a block for its body, on layer 1. For blocks whose body no peer serves: the watcher of this process asks for a chunk of it now, within its hourly budget, and then goes on as if its patience were over. It locks 3 ada until the answer. */
   summon(parameters: SummonParameters, options?: NodeRequestOptions): Promise<Summoned>
 
+  /** `GET /bridge`: The bridge: its terms, its treasury and what it owes. */
+  getBridge(options?: NodeRequestOptions): Promise<Bridge>
+
+  /** `GET /deposits`: Deposits, and how far they are. Those whose output is at the bridge; with `id`, also one whose output there is spent. */
+  listDeposits(parameters?: ListDepositsParameters, options?: NodeRequestOptions): Promise<BridgeDeposits>
+
+  /** `GET /withdrawals`: Withdrawals, and how far they are. */
+  listWithdrawals(
+    parameters?: ListWithdrawalsParameters,
+    options?: NodeRequestOptions,
+  ): Promise<BridgeWithdrawals>
+
+  /** `POST /bridge/draft`: Draft a deposit, or a payout of withdrawals, for any wallet to sign. The wallet signs what it gets, so check it first. A deposit is valid for a short time only: the block of the time `eventWaitMs` after the end of its validity credits it. */
+  draftBridgeTransaction(
+    parameters: DraftBridgeTransactionParameters,
+    options?: NodeRequestOptions,
+  ): Promise<BridgeDraft>
+
+  /** `POST /bridge/submit`: Send a signed transaction of the bridge to layer 1. */
+  submitBridgeTransaction(
+    parameters: SubmitBridgeTransactionParameters,
+    options?: NodeRequestOptions,
+  ): Promise<BridgeSubmitted>
+
+  /** `POST /payout`: Pay withdrawals of merged blocks now. The node pays by itself too, unless AUTO_PAY is false. */
+  payWithdrawals(parameters?: PayWithdrawalsParameters, options?: NodeRequestOptions): Promise<Payout>
+
   /** `GET /init`: Mint the root unit and run the genesis programs. Changes state although it is a GET. HEAD is not served. */
   init(options?: NodeRequestOptions): Promise<Initiated>
 
@@ -1785,6 +2027,28 @@ export const operations = {
   summon: {
     method: 'POST',
     path: '/summon',
+    takesInput: true,
+    body: 'application/json',
+    token: 'operatorToken',
+  },
+  getBridge: { method: 'GET', path: '/bridge', isRead: true },
+  listDeposits: { method: 'GET', path: '/deposits', isRead: true, takesInput: true },
+  listWithdrawals: { method: 'GET', path: '/withdrawals', isRead: true, takesInput: true },
+  draftBridgeTransaction: {
+    method: 'POST',
+    path: '/bridge/draft',
+    takesInput: true,
+    body: 'application/json',
+  },
+  submitBridgeTransaction: {
+    method: 'POST',
+    path: '/bridge/submit',
+    takesInput: true,
+    body: 'application/json',
+  },
+  payWithdrawals: {
+    method: 'POST',
+    path: '/payout',
     takesInput: true,
     body: 'application/json',
     token: 'operatorToken',

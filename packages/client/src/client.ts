@@ -83,14 +83,20 @@ export interface Client extends Omit<Endpoints, 'claim' | 'proveUtxo' | 'proveTr
 type OperationId = keyof typeof operations
 
 /** Not reads, but sending them twice does what sending them once does. */
-const idempotent: readonly string[] = ['submit', 'evaluate', 'claim'] satisfies OperationId[]
+const idempotent: readonly string[] = [
+  'submit',
+  'evaluate',
+  'claim',
+  'draftBridgeTransaction',
+  'submitBridgeTransaction',
+] satisfies OperationId[]
 
 /**
  * Creates a client of a node. It opens no connection.
  *
  * Requests that are safe to repeat are sent again after a lost connection, a time-out, or a 5xx with
- * `Retry-After`: reads, `submit`, `evaluate` and `claim`. Operations such as `commit` never are, although
- * they are GET requests.
+ * `Retry-After`: reads, `submit`, `evaluate`, `claim`, drafts and transactions of the bridge. Operations such as
+ * `commit` never are, although they are GET requests.
  *
  * @param url where the node is, such as `http://localhost:3000`; a path in it is kept
  * @throws TypeError if the URL is not absolute

@@ -42,6 +42,7 @@ export const auditCommand = command(
         layer1: { read: readQueue },
         archivist,
         genesis,
+        bridge: rules.bridge,
         judge: judgeWith({ ...rules, evaluator }),
         ...(client && url !== undefined && { node: nodeSource(client, url, { stallMs: timeoutMsOf(args) }) }),
         ...((client || file !== undefined) && {
@@ -71,10 +72,9 @@ function statusOf({ verdict }: AuditReport): Pick<CommandResult, 'ok' | 'status'
 
 /** JSON has no numbers of 64 bits. */
 function jsonOf({ lovelace, ...report }: AuditReport) {
-  const { genesis, fees, unspent } = lovelace
   return {
     ...report,
-    lovelace: { genesis: String(genesis), fees: String(fees), unspent: String(unspent) },
+    lovelace: Object.fromEntries(Object.entries(lovelace).map(([name, amount]) => [name, String(amount)])),
   }
 }
 
@@ -84,7 +84,7 @@ function linesOfReport({
   omittedFindings,
   unchecked,
   counts,
-  lovelace: { genesis, fees, unspent },
+  lovelace: { genesis, fees, deposited, withdrawn, unspent },
   utxosRoot,
 }: AuditReport): readonly string[] {
   const lines = [
@@ -93,6 +93,9 @@ function linesOfReport({
     `transactions  ${counts.transactions} in blocks, ${counts.waiting} waiting`,
     `outputs       ${counts.unspentOutputs} unspent, root ${utxosRoot}`,
     `value         genesis ${ada(genesis)}, fees ${ada(fees)}, unspent ${ada(unspent)}`,
+    ...(deposited > 0n || withdrawn > 0n
+      ? [`bridge        deposits ${ada(deposited)}, withdrawals ${ada(withdrawn)}`]
+      : []),
     ...findings.flatMap(linesOf),
   ]
   if (omittedFindings > 0) lines.push(`and ${counted(omittedFindings, 'further finding')}`)
@@ -131,7 +134,7 @@ async function* acceptedIn(file: string): AsyncGenerator<string, void> {
 
 /** Judges blocks by the rules that every node judges them by. */
 export function judgeWith(rules: BlockRules): BlockJudge {
-  return async ({ header, transactions, unspent }) => {
+  return async ({ header, transactions, deposits, unspent }) => {
     const before = {
       get: (key: string) => {
         const output = unspent(key)
@@ -139,7 +142,7 @@ export function judgeWith(rules: BlockRules): BlockJudge {
       },
     }
     try {
-      await judgeBlock(transactions, decodeHeader(header), before, rules)
+      await judgeBlock(transactions, decodeHeader(header), before, rules, undefined, deposits)
       return undefined
     } catch (error) {
       if (!isBlockError(error)) throw error

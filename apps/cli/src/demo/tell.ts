@@ -45,6 +45,48 @@ export async function tellFraud(options: ConnectionOptions, shell: Shell, story:
   }
 }
 
+/** Follows money over the bridge and back, on a node of its own. @returns what happened */
+export async function tellBridge(options: ConnectionOptions, shell: Shell, story: Story): Promise<object> {
+  story.title('Ratatosk: 100 ada from layer 1 to layer 2, and 60 of them back')
+  const folder = await openTemporaryFolder()
+  try {
+    const [{ runBridge }, { startLayer1 }, { readSettings, startNode }] = await Promise.all([
+      import('./bridge/run-bridge.js'),
+      import('./layer1.js'),
+      import('@ratatosk/node'),
+    ])
+    story.say('The demo starts a devnet and a node, for as long as it runs.')
+    const layer1 = await startLayer1()
+    try {
+      const settings = { ...layer1.settings, ...bridgeSettings, DATA_DIR: folder.path }
+      const node = await startNode(readSettings(settings))
+      try {
+        const client = await connect({ ...options, url: node.url }, shell)
+        const report = await runBridge(client, layer1.devnet, story)
+        story.title('That is all: what left one layer came to the other, less the fees.\n')
+        return report
+      } finally {
+        await node.close()
+      }
+    } finally {
+      await layer1.close()
+    }
+  } finally {
+    folder.remove()
+  }
+}
+
+/** Waits are short; the wait for deposits is as short as that of blocks allows. */
+const bridgeSettings = {
+  PORT: '0',
+  LOG_LEVEL: 'fatal',
+  AUTO_INIT: 'false',
+  MATURITY_WINDOW_MS: '5000',
+  MERGE_INTERVAL_MS: '500',
+  BLOCK_VALIDITY_MS: '5000',
+  EVENT_WAIT_MS: '10000',
+}
+
 interface DemoNode {
   readonly client: Client
   /** Whether the demo started it. */

@@ -1,9 +1,16 @@
 import type { BlockSource } from '@ratatosk/audit'
-import { bodyOf, encodeBlockBody, encodedHeader } from '@ratatosk/block'
+import { type BlockRules, bodyOf, encodeBlockBody, encodedHeader } from '@ratatosk/block'
 import { toHex } from '@ratatosk/cbor'
 import { encodeOutputReference } from '@ratatosk/ledger'
 import { freeOfCharge, keyOf, SourceChain, signed, slots } from '@ratatosk/test-kit'
 import { expect, test } from 'vitest'
+import {
+  BridgedChain,
+  bridge,
+  credited,
+  depositOf,
+  paying,
+} from '../../../../packages/audit/dist/test/bridged-chain.js'
 import { findBlock, parseBlock } from './find-block.js'
 import { verifyBlock } from './verify-block.js'
 
@@ -144,4 +151,25 @@ test('what does not lead to the block is refused, with what to do', async () => 
   await expect(verified(chain, '1', { header: swapped })).rejects.toThrow('it has another header for')
   const empty: BlockSource['body'] = async () => encodeBlockBody(bodyOf([]))
   await expect(verified(chain, '2', { body: empty })).rejects.toThrow('do not lead to its prev_utxos_root')
+})
+
+test('a block with deposits and withdrawals is valid with its bridge, and invalid without', async () => {
+  const chain = new BridgedChain()
+  const [coin] = chain.coins as [BridgedChain['coins'][0]]
+  await chain.commit({ deposits: [depositOf(1)] })
+  const cbors = [paying([coin, credited(depositOf(1))], [9_000_000n, 3_000_000n]).cbor]
+  await chain.commit({ deposits: [depositOf(2)], cbors })
+  const archivist: BlockSource = {
+    header: async (id) => (typeof id === 'number' ? chain.byHeight(BigInt(id)) : chain.byHash(id)),
+    body: async (hash) => chain.blocks.find(({ headerHash }) => toHex(headerHash) === toHex(hash))?.bytes,
+  }
+  const queue = {
+    confirmed: { headerHash: new Uint8Array(28), utxosRoot: junk, endTime: 0n },
+    blocks: chain.blocks,
+  }
+  const block = await findBlock(parseBlock('2'), queue, archivist, () => undefined)
+  const genesis = chain.genesis.map((entry) => ({ ...entry, address: new Uint8Array() }))
+  const judged = (given: BlockRules) => verifyBlock(block, { archivist, genesis }, given, () => undefined)
+  expect(await judged({ ...rules, bridge })).toEqual({ verdict: 'valid', transactions: 1 })
+  expect((await judged(rules)).verdict).not.toBe('valid')
 })

@@ -25,7 +25,7 @@ export const judged = [
   'header: its hash, and the chain of hashes to the newest block on layer 1',
   'link: its times and outputs begin where the block before it ends',
   'state before: rebuilt from genesis and all bodies before it, with the root prev_utxos_root',
-  'body: every byte, by transactions_root; no deposits or withdrawals',
+  'body: every byte, by transactions_root and deposits_root; what leaves, by withdrawals_root',
   'transactions: the rules of the ledger and of layer 2, signatures and scripts included',
   'state after: utxos_root',
 ] as const
@@ -43,7 +43,9 @@ export interface Verification {
 }
 
 /**
- * Judges a block whose header layer 1 vouches for. All outputs before it are in memory.
+ * Judges a block whose header layer 1 vouches for. All outputs before it are in memory. Its deposits are those
+ * of the header's root: layer 1 no longer shows those of merged blocks.
+ *
  * @throws CommandError if the bodies before it do not lead to it; {ScriptsNotRunError} where scripts could
  *   not be run
  */
@@ -61,7 +63,7 @@ export async function verifyBlock(
   if (bytes === undefined) throw missingBody(block.height)
   let transactions = 0
   try {
-    const body = decodeBlockBody(bytes)
+    const body = decodeBlockBody(bytes, undefined, rules.bridge !== undefined)
     transactions = body.transactions.length
     judgeLink(block, trie.root)
     await judge(body, block, trie, utxos, rules)
@@ -105,7 +107,7 @@ async function judge(
   utxos: ReadonlyMap<string, Uint8Array>,
   rules: BlockRules,
 ): Promise<void> {
-  await verifyBody(body, header, trie.outputHash)
+  await verifyBody(body, header, trie.outputHash, rules.bridge)
   const before: UtxoView = {
     get(key) {
       const [transactionId = '', index = ''] = key.split('#')
@@ -114,7 +116,7 @@ async function judge(
       return output && decodeTransactionOutput(output)
     },
   }
-  await judgeBlock(body.transactions, header, before, rules)
+  await judgeBlock(body.transactions, header, before, rules, undefined, body.deposits)
   await trie.applyBlock(body, header)
 }
 

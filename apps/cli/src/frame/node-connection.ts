@@ -45,20 +45,11 @@ export const timeoutMsOf = ({ timeout }: Pick<ConnectionOptions, 'timeout'>): nu
   wholeNumber('timeout', timeout, mostSeconds) * 1000
 
 /** A client of the node that the options name. @throws UsageError or CommandError */
-export async function connect(
-  options: ConnectionOptions,
-  { environment, writeError }: Shell,
-): Promise<Client> {
-  const { url = defaultUrl(environment) } = options
+export async function connect(options: ConnectionOptions, shell: Shell): Promise<Client> {
+  const { environment, writeError } = shell
+  const url = baseUrlOf(options, shell)
   const timeoutMs = timeoutMsOf(options)
-  const parsed = URL.canParse(url) ? new URL(url) : undefined
-  if (parsed === undefined || !/^https?:$/.test(parsed.protocol))
-    throw new UsageError('--url must be a URL such as http://127.0.0.1:3000.')
-  if (parsed.username !== '' || parsed.password !== '')
-    throw new UsageError(
-      '--url must not contain a user or password. The token of the node is OPERATOR_TOKEN.',
-    )
-  const operatorToken = secretOf('OPERATOR_TOKEN', environment, options['token-file'])
+  const operatorToken = operatorTokenOf(options, shell)
   const faucetToken = secretOf('FAUCET_TOKEN', environment)
   return createClient(url, {
     timeoutMs,
@@ -72,6 +63,23 @@ export async function connect(
     ...(faucetToken && { faucetToken }),
   })
 }
+
+/** The URL of the node that the options name. @throws UsageError */
+export function baseUrlOf({ url: given }: ConnectionOptions, { environment }: Shell): string {
+  const url = given ?? defaultUrl(environment)
+  const parsed = URL.canParse(url) ? new URL(url) : undefined
+  if (parsed === undefined || !/^https?:$/.test(parsed.protocol))
+    throw new UsageError('--url must be a URL such as http://127.0.0.1:3000.')
+  if (parsed.username !== '' || parsed.password !== '')
+    throw new UsageError(
+      '--url must not contain a user or password. The token of the node is OPERATOR_TOKEN.',
+    )
+  return url
+}
+
+/** OPERATOR_TOKEN, if there is one. @throws CommandError */
+export const operatorTokenOf = (options: ConnectionOptions, { environment }: Shell): string | undefined =>
+  secretOf('OPERATOR_TOKEN', environment, options['token-file'])
 
 /** The remedy for an error of the client, as the end of its message; empty if the message says it. */
 export function remedyOf(error: unknown): string {

@@ -10,7 +10,12 @@ import {
   timeToSlot,
   type Utxo,
 } from '@ratatosk/ledger'
-import { buildTransaction, keysFromSeedPhrase, type WalletKeys } from '@ratatosk/ledger/builder'
+import {
+  buildTransaction,
+  keysFromSeedPhrase,
+  type TransactionDraft,
+  type WalletKeys,
+} from '@ratatosk/ledger/builder'
 import { CommandError } from '../frame/errors.js'
 import { visible } from '../frame/plain-text.js'
 
@@ -35,6 +40,8 @@ interface PaymentDraft {
 /** Builds payments on layer 2. */
 export interface PaymentBuilder {
   readonly network: string
+  /** Spends from the outputs of a wallet. @throws {WalletError} (rejects) */
+  build(draft: TransactionDraft, from: WalletKeys, funds: readonly Utxo[]): Promise<SignedPayment>
   /** Spends one output; the change goes back to its owner. */
   pay(draft: PaymentDraft): Promise<SignedPayment>
 }
@@ -112,22 +119,24 @@ export async function openBuilder(client: Client): Promise<PaymentBuilder> {
     zeroSlot: BigInt(slotClock.zeroSlot),
     slotLength: slotClock.slotLength,
   }
+  const build: PaymentBuilder['build'] = async (draft, from, funds) => {
+    const { bytes, id, fee } = await buildTransaction(draft, {
+      funds,
+      changeAddress: from.address.bytes,
+      signers: [from.payment],
+      parameters,
+      slots,
+      slot: timeToSlot(slots, BigInt(Date.now())),
+      networkId: networkId === 1 ? 1 : 0,
+    })
+    return { transaction: Buffer.from(bytes).toString('hex'), txHash: toHex(id), fee }
+  }
   return {
     network,
-    async pay({ from, utxo, to, lovelace, count = 1 }) {
-      const { bytes, id, fee } = await buildTransaction(
-        { inputs: [{ utxo }], outputs: Array.from({ length: count }, () => ({ address: to, lovelace })) },
-        {
-          funds: [],
-          changeAddress: from.address.bytes,
-          signers: [from.payment],
-          parameters,
-          slots,
-          slot: timeToSlot(slots, BigInt(Date.now())),
-          networkId: networkId === 1 ? 1 : 0,
-        },
-      )
-      return { transaction: Buffer.from(bytes).toString('hex'), txHash: toHex(id), fee }
+    build,
+    pay({ from, utxo, to, lovelace, count = 1 }) {
+      const outputs = Array.from({ length: count }, () => ({ address: to, lovelace }))
+      return build({ inputs: [{ utxo }], outputs }, from, [])
     },
   }
 }

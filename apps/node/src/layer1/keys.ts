@@ -28,7 +28,7 @@ export const devnetAccounts = {
 
 /** Reads the keys of a role. @throws SettingsError if a seed phrase or an address is invalid */
 export function readKeys(settings: Settings, network: Network): NodeKeys {
-  const { serves, sequences, reachesLayer1 } = duties[settings.NODE_ROLE]
+  const { serves, sequences, reachesLayer1, validates } = duties[settings.NODE_ROLE]
   const keysOf = (setting: keyof typeof devnetAccounts) => walletKeys(setting, settings, network.id)
   const operator = sequences ? keysOf('OPERATOR_SEED_PHRASE') : undefined
   const watcher = watches(settings) ? keysOf('WATCHER_SEED_PHRASE') : undefined
@@ -37,9 +37,11 @@ export function readKeys(settings: Settings, network: Network): NodeKeys {
       'WATCHER_SEED_PHRASE has the address of OPERATOR_SEED_PHRASE: the watcher needs a wallet of its own.',
     ])
   return {
-    administrator: reachesLayer1
-      ? administratorKeys(settings, administratorWallets(settings, network), operator)
-      : undefined,
+    // Who validates knows the bridge from the contracts.
+    administrator:
+      reachesLayer1 || (validates && network.isDevnet)
+        ? administratorKeys(settings, administratorWallets(settings, network), operator)
+        : undefined,
     operatorAddress:
       serves === 'nothing'
         ? undefined

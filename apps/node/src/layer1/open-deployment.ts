@@ -6,7 +6,7 @@ import { loadContext } from '../context.js'
 import { SettingsError } from '../errors.js'
 import type { Settings } from '../settings/schema.js'
 import { connectProvider } from './open-layer1.js'
-import { contractsOf } from './settlement.js'
+import { blockRules, contractsOf } from './settlement.js'
 
 /** A block in the state queue. */
 export interface QueuedHeader {
@@ -56,11 +56,11 @@ export async function openDeployment(settings: Settings): Promise<Deployment> {
     throw new SettingsError(['LAYER1_PROVIDER must be blockfrost or kupmios: a devnet belongs to its node.'])
   const { layer1, place } = provider
   const contracts = contractsOf(context)
-  const { parameters, network, genesis } = context
+  const { genesis } = context
   return {
     place,
     genesis: genesis?.outputs ?? [],
-    rules: { parameters, networkId: network.id, slots: network.slots },
+    rules: blockRules(context, contracts),
     async readQueue(signal) {
       const utxos = await layer1.utxosByPolicy(contracts.scripts.queue.policy, signal && { signal })
       const { roots, blocks, fault } = readStateQueue(contracts, utxos)

@@ -136,6 +136,7 @@ class SharedDevnet {
       name: 'devnet',
       networkId: id,
       utxosAt: async (...call) => (await this.#current()).utxosAt(...call),
+      utxosAsOf: async (...call) => (await this.#current()).utxosAsOf(...call),
       utxosByUnit: async (...call) => (await this.#current()).utxosByUnit(...call),
       utxosByPolicy: async (...call) => (await this.#current()).utxosByPolicy(...call),
       utxosByReferences: async (...call) => (await this.#current()).utxosByReferences(...call),

@@ -1,4 +1,5 @@
-import { fromHex } from '@ratatosk/cbor'
+import type { BlockRules } from '@ratatosk/block'
+import { fromHex, toHex } from '@ratatosk/cbor'
 import { isRenounced, type PlutusScript, verdictPolicies } from '@ratatosk/contracts'
 import { type Devnet, testGenesis, testWallets } from '@ratatosk/devnet'
 import { type Layer1, type Layer1ErrorCode, type SharedReads, shareReads } from '@ratatosk/layer1'
@@ -28,6 +29,8 @@ export interface Settlement {
 const maxOperators = 100n
 /** Milliseconds. */
 const devnetTakeOverAfter = 15_000n
+/** Lovelace: the least that a reserve of the bridge holds, and what whoever pays a withdrawal keeps of it. */
+const [reserveMin, payoutFee] = [5_000_000n, 300_000n]
 
 export async function openSettlement(
   context: NodeContext,
@@ -52,6 +55,22 @@ function deploymentOutputOf({ DEPLOYMENT_OUTPUT, ADMIN_RENOUNCED }: Settings): O
   const [transactionId = '', index] = (DEPLOYMENT_OUTPUT ?? first?.outref ?? '').split('#')
   return { transactionId: fromHex(transactionId), index: Number(index) }
 }
+
+/** The policies whose assets come from layer 1, in hex. */
+export const bridgedBy = ({ bridge }: Contracts): ReadonlySet<string> =>
+  new Set(bridge?.terms.bridged.map(toHex))
+
+/** The rules of blocks, without what runs scripts. */
+export const blockRules = (
+  { parameters, network }: Pick<NodeContext, 'parameters' | 'network'>,
+  contracts: Contracts,
+): Omit<BlockRules, 'evaluator'> => ({
+  parameters,
+  networkId: network.id,
+  slots: network.slots,
+  bridge: contracts.bridge?.place.script.hash,
+  bridged: bridgedBy(contracts),
+})
 
 const contractsByContext = new WeakMap<NodeContext, Contracts>()
 
@@ -78,6 +97,7 @@ function openContractsOf(context: NodeContext): Contracts {
       permissioned: !isRenounced(administrator),
       verdictPolicies: verdictPoliciesOf(context),
       ...summonsOf(context),
+      ...bridgeTermsOf(context),
       maturityWindow,
       turnLength,
       ...takeOverOf(context),
@@ -89,6 +109,15 @@ function openContractsOf(context: NodeContext): Contracts {
     },
     network.id,
   )
+}
+
+/** The bridge, if the settings have one. */
+function bridgeTermsOf({ settings, network }: NodeContext): Pick<ContractParameters, 'bridge'> {
+  if (!(settings.BRIDGE ?? network.isDevnet)) return {}
+  const policies = settings.BRIDGED_POLICIES ?? []
+  const bridged = policies.map((policy) => policy.toLowerCase()).sort()
+  const eventWait = BigInt(settings.EVENT_WAIT_MS)
+  return { bridge: { eventWait, bridged: bridged.map(fromHex), reserveMin, payoutFee } }
 }
 
 /** TAKEOVER_AFTER_MS, if it is set. A devnet's default is short, because its users do not wait. */
@@ -133,6 +162,7 @@ interface Layer1Calls {
 const methods = [
   ...([
     'utxosAt',
+    'utxosAsOf',
     'utxosByUnit',
     'utxosByPolicy',
     'utxosByReferences',

@@ -27,6 +27,7 @@ export const description: DocsOptions = {
     { name: 'proofs', description: 'Merkle proofs against the roots that layer 1 holds' },
     { name: 'state queue', description: 'Committed blocks and wallets on layer 1' },
     { name: 'operators', description: 'Who may commit blocks, and what disputes their blocks' },
+    { name: 'bridge', description: 'Deposits from layer 1, and withdrawals to it' },
     { name: 'faucet', description: 'Testnet ada' },
     { name: 'archivist', description: 'Block headers and bodies' },
     { name: 'operator', description: 'Operations that only the operator of the node may run' },

@@ -101,7 +101,7 @@ function layer1Of(settlement: Settlement, address: string | undefined): Explorer
 /** The trust assumptions of this deployment. Without layer 1, contracts are unknown: no answer. */
 function trustAnswers({ settlement, settings, duties }: Node): readonly TrustAnswer[] {
   if (settlement === undefined) return []
-  const { parameters } = settlement.contracts
+  const { parameters, bridge } = settlement.contracts
   const fact = (name: string, value: unknown) => ({ name, value: String(value) })
   const renounced = isRenounced(parameters.administrator)
   const maturity = fact('maturity window (ms)', parameters.maturityWindow)
@@ -129,8 +129,13 @@ function trustAnswers({ settlement, settings, duties }: Node): readonly TrustAns
     },
     {
       risk: 'exit',
-      answer: 'There is no withdrawal to layer 1 yet: headers commit to no withdrawals.',
-      facts: [fact('withdrawals', 'none')],
+      answer:
+        bridge === undefined
+          ? 'There is no bridge: headers commit to no withdrawals.'
+          : 'A payment to the bridge leaves layer 2; once its block is merged, anyone can pay it out on layer 1. ' +
+            'An operator that omits it, or lies about deposits, is not proven wrong on layer 1 yet, and nobody ' +
+            'leaves without an operator: for development only.',
+      facts: [fact('withdrawals', bridge === undefined ? 'none' : 'after the maturity window')],
     },
     {
       risk: 'sequencer-failure',

@@ -47,7 +47,8 @@ function readsOf(utxos: readonly Utxo[]): SharedReads & { readonly asked: unknow
     return utxos
   }
   const tip = async () => ({ slot: 0n, hash: '', height: 0 })
-  return { asked, ...shareReads({ utxosAt: read, utxosByUnit: read, utxosByPolicy: read, tip }) }
+  const utxosAsOf = async (...call: unknown[]) => ({ utxos: await read(...call), slot: 0n })
+  return { asked, ...shareReads({ utxosAt: read, utxosAsOf, utxosByUnit: read, utxosByPolicy: read, tip }) }
 }
 
 describe('operators', () => {

@@ -10,6 +10,7 @@ import { docs } from '@ratatosk/http/openapi'
 import { operator } from '@ratatosk/operator'
 import { deadLetters } from '@ratatosk/operator/dead-letters'
 import { stateQueue } from '@ratatosk/state-queue'
+import { bridge } from '@ratatosk/state-queue/bridge'
 import { operators } from '@ratatosk/state-queue/operators'
 import type { Store } from '@ratatosk/store'
 import { submit } from '@ratatosk/submit'
@@ -27,6 +28,7 @@ import { openEvaluations } from '../work/evaluations.js'
 import { openFaucet } from '../work/faucet.js'
 import { openProver } from '../work/prover.js'
 import { description } from './api-description.js'
+import { bridgeOptions } from './bridge.js'
 import { explorerOptions } from './explorer.js'
 import { healthOptions } from './health.js'
 import { devWallet, layer2Apis, networkInfo, openLayer2 } from './layer2.js'
@@ -128,6 +130,7 @@ export const plugins: readonly PluginRow[] = [
     when: (duties, settings) => servesPublic(duties) || watches(settings),
     options: operatorsOptions,
   }),
+  pluginRow({ plugin: bridge, when: servesPublic, options: bridgeOptions }),
   pluginRow({ plugin: operator, when: servesPublic, options: operatorOptions }),
   pluginRow({
     plugin: faucet,
@@ -141,7 +144,10 @@ export const plugins: readonly PluginRow[] = [
   pluginRow({
     plugin: archivist,
     when: ({ bodies }) => bodies === 'own blocks',
-    options: ({ store }) => ({ archive: archiveOfBlocks(store.blocks), prefix: '/archivist' }),
+    options: ({ store, settlement }) => ({
+      archive: archiveOfBlocks(store.blocks, { bridge: settlement?.contracts.bridge?.place.script.hash }),
+      prefix: '/archivist',
+    }),
   }),
   pluginRow({
     plugin: archivist,

@@ -141,6 +141,36 @@ export const contractSettings = {
   }),
 }
 
+/** Parameters of the contracts too, of deposits and withdrawals. */
+export const bridgeSettings = {
+  BRIDGE: Type.Optional(
+    Type.Boolean({
+      defaultNote: '`false`; devnet: `true`',
+      description:
+        'Deposits from layer 1 and withdrawals to it; for the devnet only, because nothing on layer 1 ' +
+        'proves lies about them yet',
+    }),
+  ),
+  EVENT_WAIT_MS: wholeNumber({
+    default: 15_000,
+    minimum: 5000,
+    maximum: yearMs,
+    description:
+      'Time from the last moment in which layer 1 could include a deposit until a block credits it, in ' +
+      'milliseconds; at least 5000 more than `BLOCK_VALIDITY_MS`',
+  }),
+  BRIDGED_POLICIES: optionalList({
+    pattern: '^[0-9a-fA-F]{56}$',
+    allowed: 'up to 8 policies of 56 hex digits, separated by commas',
+    defaultNote: 'none: only ada',
+    description: 'Policies whose assets may be deposited and withdrawn; layer 2 does not mint them',
+  }),
+  AUTO_PAY: flag({
+    default: true,
+    description: 'Pay withdrawals of merged blocks automatically; if off, only `/payout` does',
+  }),
+}
+
 export const sequencerSettings = {
   AUTO_INIT: Type.Optional(
     Type.Boolean({

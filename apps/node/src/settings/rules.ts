@@ -21,6 +21,7 @@ export function brokenRules(settings: Settings): string[] {
     ...rulesOfOrigins(settings),
     ...rulesOfContracts(settings),
     ...ruleOfDeployment(settings),
+    ...rulesOfBridge(settings),
   ]
 }
 
@@ -293,6 +294,39 @@ function rulesOfContracts(settings: Settings): string[] {
         `${minimumPenalty} (a tenth of OPERATOR_BOND) off the devnet.`,
     )
   }
+  return problems
+}
+
+const mostBridgedPolicies = 8
+/** Milliseconds between the end of a block and the first deposit that it may not know. */
+const eventMarginMs = 5000
+
+function rulesOfBridge({
+  BRIDGE,
+  NETWORK,
+  EVENT_WAIT_MS,
+  BLOCK_VALIDITY_MS,
+  BRIDGED_POLICIES = [],
+}: Settings): string[] {
+  const problems: string[] = []
+  if (BRIDGE === true && NETWORK !== 'devnet')
+    problems.push(
+      `BRIDGE is set but NETWORK is "${NETWORK}": a bridge is for the devnet only, because nothing on ` +
+        'layer 1 proves lies about deposits and withdrawals yet.',
+    )
+  if (BRIDGE === false || NETWORK !== 'devnet') return problems
+  if (EVENT_WAIT_MS < BLOCK_VALIDITY_MS + eventMarginMs)
+    problems.push(
+      `EVENT_WAIT_MS is ${EVENT_WAIT_MS} but BLOCK_VALIDITY_MS is ${BLOCK_VALIDITY_MS}: it must be at least ` +
+        `${BLOCK_VALIDITY_MS + eventMarginMs}, so that a block knows the deposits of its time. Without a ` +
+        'bridge (BRIDGE=false) it does not matter.',
+    )
+  const distinct = new Set(BRIDGED_POLICIES.map((policy) => policy.toLowerCase()))
+  if (distinct.size < BRIDGED_POLICIES.length) problems.push('BRIDGED_POLICIES names a policy twice.')
+  if (distinct.size > mostBridgedPolicies)
+    problems.push(
+      `BRIDGED_POLICIES names ${distinct.size} policies: at most ${mostBridgedPolicies} may be bridged.`,
+    )
   return problems
 }
 

@@ -3,6 +3,7 @@ import type { NotedSchema } from './kinds.js'
 import { accessSettings, ledgerSettings, roleSettings, storageSettings } from './node-settings.js'
 import {
   archivistSettings,
+  bridgeSettings,
   contractSettings,
   faucetSettings,
   layer1Settings,
@@ -19,6 +20,7 @@ const settingGroups = {
   'Ledger and validation': ledgerSettings,
   'Layer 1': layer1Settings,
   Contracts: contractSettings,
+  Bridge: bridgeSettings,
   Sequencer: sequencerSettings,
   Faucet: faucetSettings,
   Archivist: archivistSettings,
@@ -35,6 +37,7 @@ export const settingsSchema = Type.Object({
   ...ledgerSettings,
   ...layer1Settings,
   ...contractSettings,
+  ...bridgeSettings,
   ...sequencerSettings,
   ...faucetSettings,
   ...archivistSettings,

@@ -3,6 +3,7 @@ import type { Evaluations } from '@ratatosk/ports'
 import { openEvaluations as open, openTurns } from '@ratatosk/workers'
 import type { NodeContext } from '../context.js'
 import type { ClientScripts, Node } from '../node.js'
+import { leavingBy } from './validation.js'
 
 /** Opens it with a thread of its own, so that it takes none from validation. */
 export function openClientScripts({ onClose }: NodeContext): ClientScripts {
@@ -11,6 +12,9 @@ export function openClientScripts({ onClose }: NodeContext): ClientScripts {
   return { evaluator, turns: openTurns() }
 }
 
-export function openEvaluations({ network, parameters, clock, store, scripts }: Node): Evaluations {
-  return open({ store, parameters, networkId: network.id, slots: network.slots, ...scripts, now: clock })
+export function openEvaluations(node: Node): Evaluations {
+  const { network, parameters, clock, store, scripts, settlement } = node
+  const leaving = settlement && leavingBy(settlement.contracts, parameters)
+  const { id: networkId, slots } = network
+  return open({ store, parameters, networkId, slots, leaving, ...scripts, now: clock })
 }

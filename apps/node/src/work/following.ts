@@ -3,7 +3,7 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { archiveOfBlocks } from '@ratatosk/archivist'
-import type { Evidence, Header } from '@ratatosk/block'
+import type { EventSource, Evidence, Header } from '@ratatosk/block'
 import { equalBytes } from '@ratatosk/cbor'
 import {
   createFollower,
@@ -15,8 +15,9 @@ import {
 import { createWatcher, type Watcher } from '@ratatosk/follower/watcher'
 import { openWallet } from '@ratatosk/layer1'
 import { createEvaluator } from '@ratatosk/ledger/plutus'
+import { openEventSource } from '@ratatosk/protocol'
 import { type NodeContext, present } from '../context.js'
-import type { Settlement } from '../layer1/settlement.js'
+import { blockRules, type Settlement } from '../layer1/settlement.js'
 import { watches } from '../roles.js'
 import { openRebuildable, type Storage } from '../storage/open-storage.js'
 
@@ -130,9 +131,10 @@ async function startFollower(
   directory: string | undefined,
   watcher: Watcher | undefined,
 ): Promise<{ readonly follower: Follower; readonly evidence: Evidence | undefined }> {
-  const { settings, duties, network, parameters, genesis, keys, bodyBudget, log, onClose } = context
+  const { settings, duties, network, genesis, keys, bodyBudget, log, onClose } = context
   const evaluator = createEvaluator()
   onClose(() => evaluator.close())
+  const bridge = contracts.bridge?.place.script.hash
   const maxBytes = settings.EVIDENCE_MAX_BYTES
   const evidence =
     directory === undefined || maxBytes === 0
@@ -144,13 +146,14 @@ async function startFollower(
     budget: bodyBudget,
     archive: storage.store.archive,
     genesis: genesis?.outputs ?? [],
-    rules: { parameters, networkId: network.id, slots: network.slots, evaluator },
+    rules: { ...blockRules(context, contracts), evaluator },
+    ...(contracts.bridge && { events: eventsOf({ layer1, contracts }) }),
     log,
     // As often as a devnet makes a block.
     pollMs: network.isDevnet ? 1000 : 5000,
     // One body at a time beside those that the sequencer holds.
     ...(duties.sequences && {
-      own: archiveOfBlocks(storage.store.blocks, { cacheBytes: 0 }),
+      own: archiveOfBlocks(storage.store.blocks, { cacheBytes: 0, bridge }),
       concurrency: 1,
     }),
     ...(evidence && { evidence }),
@@ -163,6 +166,17 @@ async function startFollower(
       : await openRebuildable(join(directory, 'archive-outputs'), open, log)
   onClose(() => follower.close())
   return { follower, evidence }
+}
+
+/** The deposits on layer 1, whose slots are read when they are first needed. */
+function eventsOf({ layer1, contracts }: Pick<Settlement, 'layer1' | 'contracts'>): EventSource {
+  let source: EventSource | undefined
+  return {
+    async between(start, end, signal) {
+      source ??= openEventSource(contracts, layer1, await layer1.slots(signal && { signal }))
+      return source.between(start, end, signal)
+    },
+  }
 }
 
 /** An operator never asks itself: what its store has lost for a while, silence would make a verdict. */

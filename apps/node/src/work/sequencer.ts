@@ -5,7 +5,7 @@ import { equalBytes } from '@ratatosk/cbor'
 import { createPeers } from '@ratatosk/follower'
 import { keyAuthority, openWallet, scriptAuthority, type Wallet } from '@ratatosk/layer1'
 import type { WalletKeys } from '@ratatosk/ledger/builder'
-import { createEvaluator } from '@ratatosk/ledger/plutus'
+import { createEvaluator, type Evaluator } from '@ratatosk/ledger/plutus'
 import { createSubmissionQueue } from '@ratatosk/queue'
 import {
   type AbsentAdministrator,
@@ -20,7 +20,7 @@ import { openAnswers, openRoots, type Roots } from '@ratatosk/sequencer/roots'
 import type { ValidationStats, ValidationWorker } from '@ratatosk/workers'
 import { type NodeContext, present } from '../context.js'
 import type { AdministratorKeys } from '../layer1/administrator-keys.js'
-import type { Settlement } from '../layer1/settlement.js'
+import { blockRules, type Settlement } from '../layer1/settlement.js'
 import { openRebuildable, type Storage } from '../storage/open-storage.js'
 import { type RootsCalls, timeRoots } from './timed-roots.js'
 
@@ -35,26 +35,32 @@ export async function startSequencer(
   readonly sequencer: Sequencer
   readonly roots: Roots
   readonly rootsCalls: () => readonly RootsCalls[]
+  readonly operator: Wallet
+  readonly evaluator: Evaluator
 }> {
-  const { settings, network, parameters, genesis, keys, bodyBudget, log, onClose } = context
+  const { settings, network, genesis, keys, bodyBudget, log, onClose } = context
   const operatorKeys = present(keys.operator, 'operator')
   const administratorKeys = present(keys.administrator, 'administrator')
   const evaluator = createEvaluator()
   onClose(() => evaluator.close())
   log.info('Start: opening the roots')
   const history = settings.PROOF_BLOCKS
+  const bridge = contracts.bridge?.place.script.hash
   const opened =
     directory === undefined
-      ? await openRoots({ history })
-      : await openRebuildable(join(directory, 'roots'), (path) => openRoots({ history, path }), log)
+      ? await openRoots({ history, bridge })
+      : await openRebuildable(join(directory, 'roots'), (path) => openRoots({ history, path, bridge }), log)
   onClose(() => opened.close())
   const { roots, calls: rootsCalls } = timeRoots(opened)
 
   const outputs = genesis?.outputs ?? []
-  const blockAnswers = contracts.summons && openAnswers({ store: storage.store, roots, genesis: outputs })
+  const blockAnswers =
+    contracts.summons && openAnswers({ store: storage.store, roots, genesis: outputs, bridge })
   if (blockAnswers !== undefined) onClose(() => blockAnswers.close())
 
-  const peers = settings.ARCHIVIST_PEERS && createPeers(settings.ARCHIVIST_PEERS, { budget: bodyBudget }, log)
+  const mayCredit = bridge !== undefined
+  const peers =
+    settings.ARCHIVIST_PEERS && createPeers(settings.ARCHIVIST_PEERS, { budget: bodyBudget, mayCredit }, log)
   if (peers !== undefined) onClose(async () => peers.close())
 
   const hourlyBudget = BigInt(settings.COMMIT_BUDGET_PER_HOUR)
@@ -86,7 +92,7 @@ export async function startSequencer(
       },
     }),
     ...(peers && {
-      adoption: { peers, rules: { parameters, networkId: network.id, slots: network.slots, evaluator } },
+      adoption: { peers, rules: { ...blockRules(context, contracts), evaluator } },
     }),
     // An embedded database is of one process.
     ...(validation &&
@@ -116,7 +122,7 @@ export async function startSequencer(
   onClose(() => server.close())
   log.info('Start: taking part in the election of the sequencer')
   await sequencer.start()
-  return { sequencer, roots, rootsCalls }
+  return { sequencer, roots, rootsCalls, operator, evaluator }
 }
 
 /** Counts those too of which it was found out only later that they were accepted. */

@@ -1,6 +1,7 @@
 import type { Forwarder } from '@ratatosk/follower/forwarder'
 import { createOperations, type Operations, type Sequencer } from '@ratatosk/sequencer'
 import type { Roots } from '@ratatosk/sequencer/roots'
+import type { Settler } from '@ratatosk/sequencer/settler'
 import type { ValidationWorker } from '@ratatosk/workers'
 import type { NodeContext } from '../context.js'
 import type { Settlement } from '../layer1/settlement.js'
@@ -8,6 +9,7 @@ import { cacheDirectory, type Storage } from '../storage/open-storage.js'
 import { type Following, startFollowing } from './following.js'
 import { startForwarder } from './forwarder.js'
 import { startSequencer } from './sequencer.js'
+import { startSettler } from './settler.js'
 import type { RootsCalls } from './timed-roots.js'
 import { startValidation } from './validation.js'
 
@@ -17,6 +19,8 @@ export interface Work {
   readonly sequencer: Sequencer | undefined
   readonly roots: Roots | undefined
   readonly rootsCalls: (() => readonly RootsCalls[]) | undefined
+  /** Pays withdrawals; undefined without a bridge. */
+  readonly settler: Settler | undefined
   readonly forwarder: Forwarder | undefined
   /** Follows the blocks of layer 1, and removes invalid ones where it watches. */
   readonly following: Following | undefined
@@ -33,10 +37,15 @@ export async function startWork(
   const keeps = settlement && (duties.sequences || duties.bodies === 'archive')
   const directory = keeps ? await cacheDirectory(context, storage) : undefined
   const validation = duties.validates ? await startValidation(context, storage) : undefined
-  const { sequencer, roots, rootsCalls } =
+  const sequencing =
     settlement && duties.sequences
       ? await startSequencer(context, storage, settlement, directory, validation)
-      : {}
+      : undefined
+  const { sequencer, roots, rootsCalls } = sequencing ?? {}
+  const settler =
+    settlement &&
+    sequencing &&
+    (await startSettler(context, storage, settlement, sequencing, settings.AUTO_PAY !== false))
   const forwarder = settlement && sequencer && startForwarder(context, storage, settlement, sequencer)
   const following = settlement && (await startFollowing(context, storage, settlement, directory))
   const operations = createOperations({
@@ -51,5 +60,5 @@ export async function startWork(
     for (const part of [operations, sequencer]) part?.close().catch(() => undefined)
     done()
   })
-  return { validation, sequencer, roots, rootsCalls, forwarder, following, operations }
+  return { validation, sequencer, roots, rootsCalls, settler, forwarder, following, operations }
 }

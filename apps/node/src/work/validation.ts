@@ -1,8 +1,24 @@
 import { hostname } from 'node:os'
+import { isBridgeAddress } from '@ratatosk/block'
+import type { ProtocolParameters } from '@ratatosk/ledger'
 import { createEvaluator } from '@ratatosk/ledger/plutus'
+import { type Contracts, withdrawalFault } from '@ratatosk/protocol'
+import type { Leaving } from '@ratatosk/workers'
 import { createValidationWorker, reopenDeadLetters, type ValidationWorker } from '@ratatosk/workers'
 import type { NodeContext } from '../context.js'
+import { bridgedBy, contractsOf } from '../layer1/settlement.js'
 import { openSubmissions, type Storage } from '../storage/open-storage.js'
+
+/** The outputs that leave layer 2; undefined in a deployment without a bridge. */
+export function leavingBy(contracts: Contracts, parameters: ProtocolParameters): Leaving | undefined {
+  const bridge = contracts.bridge?.place.script.hash
+  if (bridge === undefined) return undefined
+  return {
+    bridged: bridgedBy(contracts),
+    leaves: ({ address }) => isBridgeAddress(address.bytes, bridge),
+    fault: (output) => withdrawalFault(contracts, output, parameters.coinsPerUtxoByte),
+  }
+}
 
 /** Starts to validate queued transactions; resolves once the worker accepts jobs. */
 export async function startValidation(
@@ -20,6 +36,8 @@ export async function startValidation(
     networkId: network.id,
     slots: network.slots,
     evaluator,
+    // A process without layer 1 has no bridge, unless its settings are those of a devnet.
+    leaving: context.keys.administrator && leavingBy(contractsOf(context), parameters),
     log,
     now: clock,
     batchSize: settings.VALIDATION_BATCH_SIZE,

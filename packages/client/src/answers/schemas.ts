@@ -22,7 +22,8 @@ const integer3: Schema = { type: 'integer' }
 const object2: Schema = object({})
 const array4: Schema = list(string1)
 const object3: Schema = object({ accepted: string1, committed: string1, merged: string1 })
-const array5: Schema = list({ not: {} })
+const array5: Schema = list(string3)
+const string8: Schema = { type: 'string', pattern: '^([0-9a-f]{2})+$' }
 
 /** By method and path. */
 export const answers: Readonly<Record<string, Schema>> = {
@@ -59,6 +60,12 @@ export const answers: Readonly<Record<string, Schema>> = {
   'GET /summons': { $ref: 'OpenQuestions' },
   'GET /verdicts': { $ref: 'BlockVerdicts' },
   'POST /summon': { $ref: 'Summoned' },
+  'GET /bridge': { $ref: 'Bridge' },
+  'GET /deposits': { $ref: 'BridgeDeposits' },
+  'GET /withdrawals': { $ref: 'BridgeWithdrawals' },
+  'POST /bridge/draft': { $ref: 'BridgeDraft' },
+  'POST /bridge/submit': { $ref: 'BridgeSubmitted' },
+  'POST /payout': { $ref: 'Payout' },
   'GET /init': { $ref: 'Initiated' },
   'GET /commit': { $ref: 'Committed' },
   'GET /merge': { $ref: 'Merged' },
@@ -462,7 +469,7 @@ export const named: Readonly<Record<string, Schema>> = {
     ['txHash', 'replayedAs', 'cbor'],
   ),
   Replayed: object({ id: string1 }),
-  StateQueue: object({ headers: list(string3) }),
+  StateQueue: object({ headers: array5 }),
   RootUnitDiagnostics: object({
     status: { enum: ['ok', 'invalid'], type: 'string' },
     resetInProgress: boolean1,
@@ -530,6 +537,68 @@ export const named: Readonly<Record<string, Schema>> = {
     ['position', 'policy', 'fraud', 'removedAt'],
   ),
   Summoned: object({ question: string6, txHash: string2, deadline: string1 }),
+  Bridge: object(
+    {
+      address: string1,
+      policies: object({ bridge: string3, events: string3 }),
+      assets: array5,
+      eventWaitMs: integer2,
+      payoutFee: string4,
+      reserveMin: string4,
+      creditedUntil: string1,
+      confirmedUntil: string1,
+      treasury: object(
+        {
+          lovelace: string4,
+          assets: list(object({ unit: string1, quantity: string4 })),
+          outputs: integer2,
+          owed: string4,
+          backed: boolean1,
+        },
+        ['owed', 'backed'],
+      ),
+      settlements: list(
+        object({ headerHash: string3, outref: string6, remaining: integer2, lovelace: string4 }, [
+          'remaining',
+          'lovelace',
+        ]),
+      ),
+    },
+    ['creditedUntil', 'confirmedUntil'],
+  ),
+  BridgeDeposits: object({ deposits: list({ $ref: 'BridgeDeposit' }), hasMore: boolean1 }),
+  BridgeDeposit: object(
+    {
+      id: string2,
+      layer1Outref: string6,
+      outref: string6,
+      output: string8,
+      time: string1,
+      state: { enum: ['waiting', 'credited', 'committed', 'merged'], type: 'string' },
+      headerHash: string3,
+      height: integer1,
+    },
+    ['layer1Outref', 'time', 'headerHash', 'height'],
+  ),
+  BridgeWithdrawals: object({ withdrawals: list({ $ref: 'BridgeWithdrawal' }), hasMore: boolean1 }),
+  BridgeWithdrawal: object(
+    {
+      outref: string6,
+      output: string8,
+      payTo: string1,
+      kind: { enum: ['transaction'], type: 'string' },
+      state: { enum: ['accepted', 'committed', 'mature', 'owed', 'paid'], type: 'string' },
+      headerHash: string3,
+      payoutTxHash: string2,
+    },
+    ['payTo', 'headerHash', 'payoutTxHash'],
+  ),
+  BridgeDraft: object(
+    { transaction: string8, txHash: string2, fee: string4, id: string2, creditedFrom: string1 },
+    ['id', 'creditedFrom'],
+  ),
+  BridgeSubmitted: object({ txHash: string2 }),
+  Payout: object({ txHashes: list(string2), paid: integer2, remaining: integer2 }),
   Initiated: object({ message: string1, txHash: string1, rootUnit: string1 }),
   Committed: {
     anyOf: [
@@ -578,8 +647,8 @@ export const named: Readonly<Record<string, Schema>> = {
     transactions: array3,
     spent: array3,
     produced: list(object({ outref: string5, output: string5 })),
-    deposits: array5,
-    withdrawals: array5,
+    deposits: list(object({ id: string2, output: string5 })),
+    withdrawals: list({ not: {} }),
   }),
   ArchivedHeader: object({ hash: string3, height: integer1, header: { $ref: 'Header' } }),
   ArchivedBody: object({ hash: string3, height: integer1, body: { $ref: 'BlockBody' } }),

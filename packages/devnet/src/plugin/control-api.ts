@@ -1,5 +1,7 @@
+import { fromHex, isDecodeError, toHex } from '@ratatosk/cbor'
+import { encodeUtxo, isAddressError } from '@ratatosk/ledger'
 import type { FastifyInstance } from 'fastify'
-import type { ChainTip } from '../chain/types.js'
+import type { ChainOutput, ChainTip } from '../chain/types.js'
 import type { InjectedFault } from '../faults.js'
 import { testWallets } from '../genesis/wallets.js'
 import { type ControlOptions, guardControls } from './control-guards.js'
@@ -65,6 +67,19 @@ const walletsSchema = {
   },
 } as const
 
+const outputsQuery = {
+  type: 'object',
+  required: ['address'],
+  additionalProperties: false,
+  properties: { address: { type: 'string', minLength: 1, maxLength: 200 } },
+} as const
+const outputsSchema = {
+  type: 'array',
+  items: { type: 'string', description: 'CBOR in hex of reference and output, as `getUtxos` of CIP-30' },
+} as const
+/** Unspent outputs of an address that are answered, oldest first. */
+const mostOutputs = 500
+
 const rollBackSchema = {
   type: 'object',
   oneOf: [{ required: ['blocks'] }, { required: ['transaction'] }],
@@ -109,6 +124,19 @@ export async function controlApi(fastify: FastifyInstance, options: ControlOptio
       return { account, address, lovelace: String(lovelace) }
     })
   })
+
+  fastify.get<{ Querystring: { address: string } }>(
+    '/outputs',
+    { ...route, schema: { querystring: outputsQuery, response: { 200: outputsSchema } } },
+    async ({ query: { address } }, reply) => {
+      try {
+        return open().utxos({ address }).slice(0, mostOutputs).map(pairOf)
+      } catch (error) {
+        if (!isDecodeError(error) && !isAddressError(error)) throw error
+        return reply.code(400).send({ error: `The address is none: ${error.message}` })
+      }
+    },
+  )
 
   const body = { type: 'object', additionalProperties: false, properties: { count } }
   fastify.post<{ Body: { count?: number } | undefined }>(
@@ -158,6 +186,9 @@ export async function controlApi(fastify: FastifyInstance, options: ControlOptio
     return reply.code(204).send()
   })
 }
+
+const pairOf = ({ transactionHash, index, output }: ChainOutput): string =>
+  toHex(encodeUtxo({ reference: { transactionId: fromHex(transactionHash), index }, output }))
 
 function tipJson({ height, slot, hash }: ChainTip) {
   return { height, slot: Number(slot), hash }

@@ -32,6 +32,14 @@ test('the control API makes blocks, rolls back and injects faults', async (t) =>
   t.equal(wallets.length, testWallets.wallets.length)
   t.match(wallets[3], { address: testWallets.wallets[3]?.address, lovelace: '50000000000' })
 
+  const outputs = async (address?: string) =>
+    (await server.inject({ url: '/layer-1/control/outputs', query: address ? { address } : {} })).json()
+  const held = await outputs(testWallets.wallets[3]?.address)
+  t.equal(held.length, 5)
+  t.match(held[0], /^82825820[0-9a-f]{64}0fa200/)
+  t.match(await outputs('addr_test1nonsense'), { error: /^The address is none: / })
+  t.match(await outputs(), { error: /address/ })
+
   t.equal((await post('/faults', { kind: 'failure', target: 'kupo', times: 9 })).statusCode, 204)
   t.equal((await server.inject('/layer-1/kupo/health')).statusCode, 500)
   t.equal((await server.inject({ method: 'DELETE', url: '/layer-1/control/faults' })).statusCode, 204)

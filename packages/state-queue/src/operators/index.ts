@@ -14,6 +14,7 @@ import {
 import { Type } from '@sinclair/typebox'
 import type { RegisterOptions } from 'fastify'
 import { fastifyPlugin as fp } from 'fastify-plugin'
+import { timeOf } from '../time-of.js'
 import { NotAskedError, tooManyQuestions, UnknownBlockError } from './errors.js'
 import { readQuestionsPart, readRequestedQuestion, readVerdictsPart } from './parameters.js'
 import type {
@@ -177,9 +178,6 @@ export const operators = fp(plugin, { name, fastify: '5.x', encapsulate: true })
 
 export default operators
 
-/** 9999-12-31T23:59:59.999Z, the last time of ISO 8601 with a year of four digits. */
-const lastTime = 253_402_300_799_999n
-
 function operatorsAnswer(view: OperatorsView): OperatorsAnswer {
   const { inTurn, next, takeOverAt } = view
   return {
@@ -239,10 +237,4 @@ type Asked = Extract<SummonOutcome, { readonly kind: 'asked' }>
 
 function summonedAnswer({ question, transactionId, deadline }: Asked): Summoned {
   return { question, txHash: toHex(transactionId), deadline: timeOf(deadline) }
-}
-
-/** A time of layer 1, which is any number of milliseconds, in ISO 8601. */
-function timeOf(milliseconds: bigint): string {
-  const time = milliseconds < 0n ? 0n : milliseconds > lastTime ? lastTime : milliseconds
-  return new Date(Number(time)).toISOString()
 }

@@ -10,14 +10,8 @@ import {
   unauthorizedBody,
 } from '@ratatosk/http'
 import { type Static, Type } from '@sinclair/typebox'
-import {
-  defaultLimit,
-  maxChunk,
-  maxLimit,
-  maxOffset,
-  type QuestionsPart,
-  verdictStates,
-} from './parameters.js'
+import { defaultLimit, maxLimit, maxOffset } from '../list-parameters.js'
+import { maxChunk, type QuestionsPart, verdictStates } from './parameters.js'
 import type {
   ListedQuestion,
   ListedTransaction,

@@ -1,11 +1,11 @@
 import { join } from 'node:path'
 import type { Client } from '@ratatosk/client'
-import { createDevnet, devnetApis, testGenesis } from '@ratatosk/devnet'
+import { testGenesis } from '@ratatosk/devnet'
 import { keysFromSeedPhrase, toOutput } from '@ratatosk/ledger/builder'
 import { type RunningNode, readSettings, startNode } from '@ratatosk/node'
 import { generateMnemonic } from '@scure/bip39'
 import { wordlist } from '@scure/bip39/wordlists/english.js'
-import { fastify } from 'fastify'
+import { startLayer1 } from '../layer1.js'
 
 /** A node of the network. */
 interface Member {
@@ -26,8 +26,6 @@ export interface DemoNetwork {
   close(): Promise<void>
 }
 
-/** Slots and blocks of layer 1, in milliseconds: short, so that the demo waits little. */
-const slotMs = 200
 /** Longer than the story takes: the false block must be removed before it can be merged. */
 const maturityWindowMs = 600_000
 /** The shortest turns that there are. */
@@ -49,24 +47,16 @@ export async function startNetwork(
   }
   const second = generateMnemonic(wordlist, 256)
   try {
-    const devnet = await createDevnet({
-      genesis: genesisWith([second]),
-      slotLengthMs: slotMs,
-      blockEveryMs: slotMs,
-    })
-    closing.push(() => devnet.close())
-    const server = fastify({ forceCloseConnections: true })
-    closing.push(() => server.close())
-    await server.register(devnetApis, { devnet, paths: { kupo: false, ogmios: false } })
-    const layer1 = await server.listen({ host: '127.0.0.1', port: 0 })
+    const layer1 = await startLayer1(genesisWith([second]))
+    closing.push(() => layer1.close())
+    const { devnet } = layer1
 
     const start = async (name: string, own: Readonly<Record<string, string>>): Promise<Member> => {
       const settings = {
         DATA_DIR: join(folder, name),
         PORT: '0',
         LOG_LEVEL: 'fatal',
-        LAYER1_PROVIDER: 'blockfrost',
-        BLOCKFROST_URL: `${layer1}/blockfrost/api/v0`,
+        ...layer1.settings,
         MATURITY_WINDOW_MS: String(maturityWindowMs),
         OPERATOR_TURN_MS: String(turnMs),
         AUTO_INIT: 'false',

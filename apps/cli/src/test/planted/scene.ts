@@ -161,7 +161,9 @@ function unspentOf(chain: SourceChain, mempool: Scene['mempool']): ReadonlyMap<s
   const unspent = new Map(
     chain.genesis.map(({ reference, output }) => [outputReferenceKey(reference), output]),
   )
-  const bodies = [...chain.blocks.map(({ cbors }) => cbors), mempool.map(({ cbor }) => cbor)].map(bodyOf)
+  const bodies = [...chain.blocks.map(({ cbors }) => cbors), mempool.map(({ cbor }) => cbor)].map(
+    (transactions) => bodyOf(transactions),
+  )
   const keyOf = (outref: Uint8Array) => outputReferenceKey(decodeOutputReference(outref))
   for (const { spent, produced } of bodies) {
     for (const outref of spent) unspent.delete(keyOf(outref))

@@ -265,7 +265,7 @@ async function generate(pair: number, seed: number): Promise<Pair> {
     readonly Uint8Array[],
   ]
   const bodies = [pair % 3 === 0 ? lyingBody(lie, random) : honestBody(lie), honestBody(right)]
-  const derived = (await derive(right, movedParts)).derive(() => undefined)
+  const derived = (await derive({ transactions: right }, { read: movedParts })).derive(() => undefined)
   const megabytes = bodies.map(({ length }) => (length / 1e6).toFixed(1))
   const title = `${numbers[0]}: ${shapes.join(' and ')}, ${megabytes.join(' and ')} MB`
   return { bodies, transactionsRoot: await transactionsRoot(derived), title }

@@ -1,0 +1,157 @@
+import { toHex } from '@ratatosk/cbor'
+import { createClient } from '@ratatosk/client'
+import { testWallets } from '@ratatosk/devnet'
+import { keysFromSeedPhrase, keysFromSigningKey } from '@ratatosk/ledger/builder'
+import { readSettings, startNode } from '@ratatosk/node'
+import { expect, onTestFinished, test } from 'vitest'
+import { checkDeposit } from './bridge/check-draft.js'
+import { devnetOutputs } from './bridge/layer1-outputs.js'
+import { anyPlace } from './test/any-place.js'
+import { run } from './test/run.js'
+
+const depositor = keysFromSeedPhrase(testWallets.mnemonic, { networkId: 0, account: 5 })
+const receiver = keysFromSigningKey('0a'.repeat(32), { networkId: 0 })
+const hash = /^[0-9a-f]{64}$/
+
+async function startedBridge(own: Readonly<Record<string, string>> = {}): Promise<string> {
+  const { settings, secrets, remove } = await anyPlace()
+  onTestFinished(remove)
+  const quick = {
+    MATURITY_WINDOW_MS: '3000',
+    MERGE_INTERVAL_MS: '500',
+    BLOCK_VALIDITY_MS: '5000',
+    EVENT_WAIT_MS: '10000',
+    MAX_EVENT_LOOP_DELAY_MS: '0',
+    PORT: '0',
+    LOG_LEVEL: 'silent',
+  }
+  const node = await startNode(readSettings({ ...quick, ...settings, ...secrets, ...own }))
+  onTestFinished(() => node.close())
+  return node.url
+}
+
+const asked = async (...argv: string[]) => {
+  const { status, out, error } = await run([...argv, '--json'])
+  return { status, value: out === '' ? error : JSON.parse(out) }
+}
+
+test('ada come from layer 1, and return', { timeout: 300_000 }, async () => {
+  const url = await startedBridge()
+  const own = ['--url', url]
+  const outputs = devnetOutputs(
+    { url, timeout: '30' },
+    { environment: {}, write: () => 0, writeError: () => 0 },
+  )
+  // The node may not have initialised the rollup yet.
+  const ready = () => run(['status', ...own])
+  await expect.poll(async () => (await ready()).out, { timeout: 60_000 }).toContain('state queue     ok')
+  const shown = await run(['bridge', ...own])
+  expect(shown).toMatchObject({ status: 0 })
+  expect(shown.out).toMatch(/^address +addr_test1w\S+\ntakes +ada\ndeposits +are credited 10 s after/)
+  await checksDrafts(url)
+
+  const to = depositor.addressText
+  const deposited = await asked('deposit', '--lovelace', '100000000', '--to', to, '--wait', ...own)
+  expect(deposited).toMatchObject({ status: 0, value: { id: expect.stringMatching(hash) } })
+  const { id, outref } = deposited.value
+  expect(outref).toBe(`${id}#0`)
+
+  const withdraw = ['withdraw', '--lovelace', '60000000', '--to', receiver.addressText]
+  const withdrawn = await asked(...withdraw, '--wait', ...own)
+  expect(withdrawn).toMatchObject({ status: 0, value: { state: 'paid', arrives: '59700000' } })
+  const [paid] = await outputs(receiver.addressText)
+  expect(paid?.utxo.output.value.lovelace).toBe(59_700_000n)
+  expect(await asked('payout', ...own)).toMatchObject({
+    status: 1,
+    value: { error: { message: expect.stringContaining('Nothing is owed') } },
+  })
+  const after = await asked('bridge', ...own)
+  expect(after.value).toMatchObject({ treasury: { owed: '0', backed: true }, settlements: [] })
+
+  expect(await asked(...withdraw, '--bridge', to, ...own)).toMatchObject({
+    status: 1,
+    value: { error: { code: 'CLI_OTHER_BRIDGE' } },
+  })
+  const unlisted = ['--asset', `${'ab'.repeat(28)}=1`]
+  expect(await asked('deposit', '--lovelace', '5000000', '--to', to, ...unlisted, ...own)).toMatchObject({
+    status: 1,
+    value: { error: { message: expect.stringContaining('assets that are not bridged') } },
+  })
+})
+
+/** A draft of a node is compared with what was asked. */
+async function checksDrafts(url: string): Promise<void> {
+  const client = createClient(url)
+  const bridge = await client.getBridge()
+  const shell = { environment: {}, write: () => undefined, writeError: () => undefined }
+  const outputs = await devnetOutputs({ url, timeout: '30' }, shell)(depositor.addressText)
+  const draft = await client.draftBridgeTransaction({
+    kind: 'deposit',
+    utxos: outputs.map(({ pair }) => pair),
+    changeAddress: depositor.addressText,
+    to: receiver.addressText,
+    lovelace: '7000000',
+  })
+  const funds = outputs.map(({ utxo }) => utxo)
+  const right = {
+    to: receiver.address.bytes,
+    lovelace: 7_000_000n,
+    assets: new Map(),
+    funds,
+    changeAddress: depositor.address.bytes,
+  }
+  expect(toHex(checkDeposit(draft, right, bridge).transaction.id)).toBe(draft.txHash)
+  const token = new Map([['ab'.repeat(28), new Map([['', 1n]])]])
+  for (const [what, changes, terms, other] of [
+    ['for another address', { to: depositor.address.bytes }],
+    ['it deposits 7000000 lovelace', { lovelace: 7_000_001n }],
+    ['other tokens', { assets: token }],
+    ['was not offered', { funds: [] }],
+    ['goes elsewhere', { changeAddress: receiver.address.bytes }],
+    ['not at the bridge', {}, { address: depositor.addressText }],
+    ['mints something else', {}, { policies: { ...bridge.policies, events: 'ab'.repeat(28) } }],
+    ['credited too late', {}, { eventWaitMs: -3_700_000 }],
+    ['another hash', {}, {}, { txHash: 'ab'.repeat(32) }],
+    ['another id', {}, {}, { id: 'ab'.repeat(32) }],
+    ['at another time', {}, {}, { creditedFrom: new Date(0).toISOString() }],
+    ['no transaction', {}, {}, { transaction: '80' }],
+  ] as const) {
+    const check = () =>
+      checkDeposit({ ...draft, ...other }, { ...right, ...changes }, { ...bridge, ...terms })
+    expect(check, what).toThrow(
+      new RegExp(`^The draft of the node is not what was asked: .*${what}.*Nothing was signed`),
+    )
+  }
+}
+
+test('a node without a bridge says so, and wrong options start nothing', { timeout: 120_000 }, async () => {
+  const url = await startedBridge({ BRIDGE: 'false', AUTO_INIT: 'false' })
+  for (const argv of [
+    ['bridge'],
+    ['deposit', '--lovelace', '1', '--to', receiver.addressText],
+    ['withdraw', '--lovelace', '1', '--to', receiver.addressText],
+    ['payout'],
+  ])
+    expect(await asked(...argv, '--url', url), argv[0]).toMatchObject({
+      status: 1,
+      value: { error: { message: expect.stringContaining('This deployment has no bridge') } },
+    })
+  const right = { lovelace: '1', to: receiver.addressText }
+  for (const [options, error] of [
+    [{ lovelace: '0' }, /--lovelace is "0"/],
+    [{ lovelace: '1.5' }, /--lovelace is "1.5"/],
+    [{ to: 'addr1nonsense' }, /--to must be a bech32 payment address of a test network/],
+    [{ to: 'stake_test1uqfu74w3wh4gfzu8m6e7j987h4lq9r3t7ef5gaw497uu85qsqfy27' }, /--to must be/],
+    [{ asset: 'ada=1' }, /--asset is "ada=1"/],
+    [{ account: '-1' }, /--account is "-1"/],
+  ] as const) {
+    const argv = Object.entries({ ...right, ...options }).map(([name, value]) => `--${name}=${value}`)
+    for (const command of ['deposit', 'withdraw'])
+      expect(await run([command, ...argv]), argv.join(' ')).toMatchObject({
+        status: 2,
+        error: expect.stringMatching(error),
+      })
+  }
+  const missing = await run(['deposit', '--seed-file', '/nowhere', '--lovelace=1', `--to=${right.to}`])
+  expect(missing).toMatchObject({ status: 1, error: expect.stringContaining('"/nowhere" for --seed-file') })
+})

@@ -1,0 +1,68 @@
+import { testWallets } from '@ratatosk/devnet'
+import { type Address, decodeBech32Address } from '@ratatosk/ledger'
+import { isWalletError, keysFromSeedPhrase, type WalletKeys } from '@ratatosk/ledger/builder'
+import { fileLimits, readRegularFile } from '@ratatosk/node/regular-file'
+import { CommandError, UsageError } from '../frame/errors.js'
+import { nodeArguments } from '../frame/node-connection.js'
+
+/** Options of a command that moves money over the bridge. */
+export const transferArguments = {
+  lovelace: {
+    type: 'string',
+    valueHint: 'amount',
+    required: true,
+    description: 'Lovelace; 1 ada is 1000000',
+  },
+  asset: { type: 'string', valueHint: 'unit=quantity,…', description: 'Tokens of bridged policies, too' },
+  'seed-file': {
+    type: 'string',
+    valueHint: 'path',
+    description:
+      'File with the seed phrase that pays. Default: a test wallet of the devnet, whose keys are public',
+  },
+  account: { type: 'string', valueHint: 'number', description: 'Account of the phrase (CIP-1852)' },
+  bridge: { type: 'string', valueHint: 'address', description: "Use this bridge only. Default: the node's" },
+  wait: { type: 'boolean', description: 'Wait until the money is there' },
+  ...nodeArguments,
+} as const
+
+/** Of the test wallets: the accounts before it are those of a node. */
+const testAccount = 5
+const mostAccounts = 2 ** 31 - 1
+
+/** The keys that pay, of test networks. @throws UsageError or CommandError */
+export function keysOf(args: {
+  readonly 'seed-file'?: string | undefined
+  readonly account?: string | undefined
+}): WalletKeys {
+  const { 'seed-file': file, account: text = file === undefined ? String(testAccount) : '0' } = args
+  const account = /^\d{1,10}$/.test(text) ? Number(text) : mostAccounts + 1
+  if (account > mostAccounts) throw new UsageError(`--account is "${text}": it must be a whole number.`)
+  const phrase = file === undefined ? testWallets.mnemonic : phraseIn(file)
+  try {
+    return keysFromSeedPhrase(phrase, { networkId: 0, account })
+  } catch (error) {
+    if (!isWalletError(error)) throw error
+    throw new CommandError('CLI_SEED_FILE', `"${file}": ${error.message}.`)
+  }
+}
+
+function phraseIn(file: string): string {
+  try {
+    return readRegularFile(file, fileLimits.secret).trim()
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new CommandError('CLI_SEED_FILE', `"${file}" for --seed-file: ${reason}.`)
+  }
+}
+
+/** A payment address of a test network without a pointer. @throws UsageError */
+export function receiverOf(text: string): Address {
+  try {
+    const address = decodeBech32Address(text)
+    if ((address.kind === 'base' || address.kind === 'enterprise') && address.networkId === 0) return address
+  } catch {
+    // The text is not repeated: the caller has it.
+  }
+  throw new UsageError('--to must be a bech32 payment address of a test network, without a pointer.')
+}

@@ -1,0 +1,70 @@
+import { CborWriter } from '@ratatosk/cbor'
+import type { BridgeWithdrawal, Client } from '@ratatosk/client'
+import type { Address } from '@ratatosk/ledger'
+import type { WalletKeys } from '@ratatosk/ledger/builder'
+import { openBuilder, outputsOf } from '../layer2/layer2.js'
+import { assetsOf } from './amounts.js'
+import { openBridge } from './open-bridge.js'
+import { reached } from './wait.js'
+
+/** A withdrawal to be made. */
+export interface WithdrawalOrder {
+  readonly from: WalletKeys
+  /** On layer 1. */
+  readonly to: Address
+  readonly lovelace: bigint
+  readonly units: ReadonlyMap<string, bigint>
+  /** Bech32: no other bridge. */
+  readonly bridge?: string | undefined
+}
+
+/** A withdrawal that layer 2 has accepted. */
+export interface MadeWithdrawal {
+  /** Of the output on layer 2 that has left it. */
+  readonly outref: string
+  /** On layer 2. */
+  readonly txHash: string
+  /** Lovelace, decimal. */
+  readonly fee: string
+  /** Lovelace, decimal, that reach layer 1 at least: who pays it out keeps the rest. */
+  readonly arrives: string
+}
+
+const acceptedMs = 60_000
+
+/**
+ * Pays to the bridge on layer 2, with the address on layer 1 as datum, and waits until that is accepted.
+ * @throws CommandError, ClientError or WalletError
+ */
+export async function makeWithdrawal(
+  client: Client,
+  { from, to, lovelace, units, bridge: wanted }: WithdrawalOrder,
+): Promise<MadeWithdrawal> {
+  const bridge = await openBridge(client, wanted)
+  const [builder, funds] = await Promise.all([openBuilder(client), outputsOf(client, from.addressText)])
+  const data = new CborWriter().bytes(to.bytes).toBytes()
+  const datum = { kind: 'inline', data } as const
+  const output = { address: bridge.address, lovelace, assets: assetsOf(units), datum }
+  const { transaction, txHash, fee } = await builder.build({ outputs: [output] }, from, funds)
+  const { id: submissionId } = await client.submit(transaction)
+  await client.awaitTx(txHash, { submissionId, timeoutMs: acceptedMs })
+  const left = lovelace - BigInt(bridge.payoutFee)
+  return { outref: `${txHash}#0`, txHash, fee: String(fee), arrives: String(left > 0n ? left : 0n) }
+}
+
+/** Waits until layer 1 has paid a withdrawal. @param onState told of each new state */
+export async function paidOut(
+  client: Client,
+  outref: string,
+  timeoutMs: number,
+  onState: (state: BridgeWithdrawal['state']) => void = () => undefined,
+): Promise<BridgeWithdrawal> {
+  let last: BridgeWithdrawal['state'] | undefined
+  return reached(`withdrawal ${outref} is paid`, timeoutMs, async () => {
+    const [withdrawal] = (await client.listWithdrawals({ outref })).withdrawals
+    if (withdrawal === undefined) return undefined
+    if (withdrawal.state !== last) onState(withdrawal.state)
+    last = withdrawal.state
+    return withdrawal.state === 'paid' ? withdrawal : undefined
+  })
+}

@@ -1,0 +1,46 @@
+import { lovelaceOf, unitsOf } from '../bridge/amounts.js'
+import { devnetOutputs } from '../bridge/layer1-outputs.js'
+import { keysOf, receiverOf, transferArguments } from '../bridge/user.js'
+import { ada } from '../frame/ada.js'
+import { command } from '../frame/command.js'
+import { connect } from '../frame/node-connection.js'
+
+/** How long layer 1 and a block may take after the time of the deposit. */
+const waitMs = 300_000
+
+/** `ratatosk deposit` */
+export const deposit = command(
+  'deposit',
+  'Bring ada or tokens from layer 1 to layer 2: the node drafts, this command checks and signs',
+  {
+    ...transferArguments,
+    to: { type: 'string', valueHint: 'address', required: true, description: 'Who gets it on layer 2' },
+    devnet: {
+      type: 'string',
+      valueHint: 'url',
+      description: 'Controls of the devnet that show outputs on layer 1. Default: those of the node',
+    },
+  },
+  async (args, shell) => {
+    const { bridge } = args
+    const order = {
+      from: keysOf(args),
+      to: receiverOf(args.to),
+      lovelace: lovelaceOf(args.lovelace),
+      units: unitsOf(args.asset),
+      bridge,
+    }
+    const client = await connect(args, shell)
+    const { credited, makeDeposit } = await import('../bridge/deposit.js')
+    const { id, txHash, fee, creditedFrom } = await makeDeposit(client, devnetOutputs(args, shell), order)
+    const value = { id, txHash, fee, creditedFrom }
+    const lines = [
+      `deposit      ${id}`,
+      `transaction  ${txHash} on layer 1, for a fee of ${ada(fee)}`,
+      `credited     by the block of ${creditedFrom}`,
+    ]
+    if (!args.wait) return { value, lines }
+    const outref = await credited(client, id, Date.parse(creditedFrom) - Date.now() + waitMs)
+    return { value: { ...value, outref }, lines: [...lines, `output       ${outref} on layer 2`] }
+  },
+)

@@ -1,0 +1,47 @@
+import { lovelaceOf, unitsOf } from '../bridge/amounts.js'
+import { keysOf, receiverOf, transferArguments } from '../bridge/user.js'
+import { ada } from '../frame/ada.js'
+import { command } from '../frame/command.js'
+import { CommandError } from '../frame/errors.js'
+import { connect } from '../frame/node-connection.js'
+
+/** Generous: a maturity window may be long. */
+const waitMs = 3_600_000
+
+/** `ratatosk withdraw` */
+export const withdraw = command(
+  'withdraw',
+  'Bring ada or tokens from layer 2 to layer 1: a payment on layer 2 to the bridge',
+  {
+    ...transferArguments,
+    to: { type: 'string', valueHint: 'address', required: true, description: 'Who gets it on layer 1' },
+  },
+  async (args, shell) => {
+    const { bridge } = args
+    const order = {
+      from: keysOf(args),
+      to: receiverOf(args.to),
+      lovelace: lovelaceOf(args.lovelace),
+      units: unitsOf(args.asset),
+      bridge,
+    }
+    const client = await connect(args, shell)
+    const [{ makeWithdrawal, paidOut }, { isWalletError }] = await Promise.all([
+      import('../bridge/withdraw.js'),
+      import('@ratatosk/ledger/builder'),
+    ])
+    const value = await makeWithdrawal(client, order).catch((error: unknown) => {
+      if (!isWalletError(error)) throw error
+      throw new CommandError(error.code, `${error.message}.`)
+    })
+    const lines = [
+      `withdrawal   ${value.outref}`,
+      `transaction  ${value.txHash} on layer 2, for a fee of ${ada(value.fee)}`,
+      `arrives      ${ada(value.arrives)} on layer 1, once its block is merged`,
+    ]
+    if (!args.wait) return { value, lines }
+    const { payoutTxHash } = await paidOut(client, value.outref, waitMs)
+    const paid = { ...value, state: 'paid', ...(payoutTxHash !== undefined && { payoutTxHash }) }
+    return { value: paid, lines: [...lines, `paid         ${payoutTxHash ?? 'on layer 1'}`] }
+  },
+)

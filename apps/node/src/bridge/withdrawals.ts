@@ -1,0 +1,199 @@
+import { isBridgeAddress } from '@ratatosk/block'
+import { BytesMap, equalBytes, fromHex, toHex } from '@ratatosk/cbor'
+import {
+  decodeAddress,
+  decodeTransaction,
+  effects,
+  encodeBech32Address,
+  encodeOutputReference,
+  outputReferenceKey,
+} from '@ratatosk/ledger'
+import { readWithdrawal, type Withdrawal } from '@ratatosk/protocol'
+import type {
+  ListedWithdrawal,
+  WithdrawalList,
+  WithdrawalState,
+  WithdrawalsPart,
+} from '@ratatosk/state-queue/bridge'
+import type { AcceptedPlace, Block, Store } from '@ratatosk/store'
+import { addressOn } from './addresses.js'
+import type { BridgeContracts, BridgeMoment } from './moment.js'
+import type { Remaining } from './owed.js'
+
+/** An output of an accepted transaction that left layer 2. */
+interface FoundWithdrawal {
+  readonly transactionId: Uint8Array
+  readonly outref: string
+  readonly output: Uint8Array
+  /** Undefined: no one can pay it. */
+  readonly read: Withdrawal | undefined
+}
+
+type WithdrawalStore = Pick<Store, 'transaction' | 'historyPages' | 'placesOf'> & {
+  readonly blocks: Pick<Store['blocks'], 'byHashes' | 'transactionsOf'>
+}
+
+/** Where withdrawals are read from. */
+export interface WithdrawalSource {
+  readonly contracts: BridgeContracts
+  readonly store: WithdrawalStore
+  readonly moment: () => Promise<BridgeMoment>
+  readonly owed: Remaining
+}
+
+/** The most transactions that a list scans. */
+const maxScanned = 50_000
+/** Transactions of a block that are read at once. */
+const atOnce = 500
+/** Lists that wait while another is read. */
+const maxWaiting = 20
+
+/** The outputs of accepted transactions that left layer 2, in order of acceptance. */
+export function openWithdrawals(source: WithdrawalSource): WithdrawalList {
+  const { contracts } = source
+  const inTurn = oneAtATime(maxWaiting)
+  return {
+    async list(part, signal) {
+      const address = part.address === undefined ? undefined : addressOn(contracts.networkId, part.address)
+      if (part.address !== undefined && address === undefined) return 'not an address'
+      return inTurn(() => readPage(source, part, address?.bytes, signal))
+    },
+  }
+}
+
+async function readPage(
+  source: WithdrawalSource,
+  part: WithdrawalsPart,
+  address: Uint8Array | undefined,
+  signal: AbortSignal | undefined,
+): Promise<{ readonly withdrawals: readonly ListedWithdrawal[]; readonly hasMore: boolean }> {
+  const { headerHash, state, offset, limit } = part
+  const withdrawals: ListedWithdrawal[] = []
+  let skipped = 0
+  for await (const piece of pieces(source, part)) {
+    signal?.throwIfAborted()
+    const fitting = address
+      ? piece.filter(({ read }) => read !== undefined && equalBytes(read.payTo, address))
+      : piece
+    // Their states are read only where they matter.
+    const mayFit = headerHash !== undefined || state !== undefined
+    const rest = mayFit ? fitting : fitting.slice(Math.max(0, offset - skipped))
+    if (!mayFit) skipped += fitting.length - rest.length
+    for (const found of await listed(source, rest)) {
+      if (state !== undefined && found.state !== state) continue
+      if (headerHash && !(found.headerHash && equalBytes(found.headerHash, headerHash))) continue
+      if (skipped < offset) skipped += 1
+      else if (withdrawals.push(found) > limit)
+        return { withdrawals: withdrawals.slice(0, limit), hasMore: true }
+    }
+  }
+  return { withdrawals, hasMore: false }
+}
+
+/** The withdrawals that a part may be about, in pieces. */
+async function* pieces(
+  { store, contracts }: WithdrawalSource,
+  { outref, headerHash }: WithdrawalsPart,
+): AsyncGenerator<readonly FoundWithdrawal[], void> {
+  if (outref !== undefined) {
+    const cbor = await store.transaction(fromHex(outref.slice(0, 64)))
+    if (cbor) yield withdrawalsIn(contracts, cbor).filter((found) => found.outref === outref)
+    return
+  }
+  if (headerHash !== undefined) {
+    for (let offset = 0; offset < maxScanned; offset += atOnce) {
+      const transactions = await store.blocks.transactionsOf(headerHash, { offset, limit: atOnce })
+      yield transactions.flatMap(({ cbor }) => withdrawalsIn(contracts, cbor))
+      if (transactions.length < atOnce) return
+    }
+    return
+  }
+  const history = store.historyPages(contracts.bridge.place.address, { limit: maxScanned, offset: 0 })
+  for await (const page of history) yield page.flatMap((cbor) => withdrawalsIn(contracts, cbor))
+}
+
+/** The outputs of a transaction that leave layer 2. */
+export function withdrawalsIn(contracts: BridgeContracts, cbor: Uint8Array): FoundWithdrawal[] {
+  const bridge = contracts.bridge.place.script.hash
+  const transaction = decodeTransaction(cbor)
+  return effects(transaction)
+    .produced.filter(({ output }) => isBridgeAddress(output.address.bytes, bridge))
+    .map(({ reference, output: { bytes } }) => ({
+      transactionId: transaction.id,
+      outref: outputReferenceKey(reference),
+      output: bytes,
+      read: readWithdrawal(contracts, encodeOutputReference(reference), bytes),
+    }))
+}
+
+async function listed(
+  { store, moment, owed }: WithdrawalSource,
+  found: readonly FoundWithdrawal[],
+): Promise<readonly ListedWithdrawal[]> {
+  if (found.length === 0) return []
+  const places = await store.placesOf(found.map(({ transactionId }) => transactionId))
+  const merged = new BytesMap<true>()
+  for (const place of places) if (place?.block?.state === 'merged') merged.set(place.block.headerHash, true)
+  const hashes = [...merged.keys()]
+  const blocks = hashes.length === 0 ? [] : await store.blocks.byHashes(hashes)
+  const owing = new BytesMap<(outref: string) => boolean>()
+  for (const block of blocks) owing.set(block.headerHash, await owingOf(await moment(), owed, block))
+  return found.flatMap(({ outref, output, read }, index) => {
+    const place = places[index]
+    // It was dropped or removed meanwhile.
+    if (place === undefined) return []
+    const headerHash = place.block?.headerHash
+    return {
+      outref,
+      output,
+      ...(read && { payTo: bech32Of(read.payTo) }),
+      state: stateOf(place, outref, headerHash && owing.get(headerHash)),
+      ...(headerHash && { headerHash }),
+    }
+  })
+}
+
+/** In bech32, which payment addresses of withdrawals have. */
+function bech32Of(bytes: Uint8Array): string {
+  const address = decodeAddress(bytes)
+  return address.kind === 'byron' ? toHex(bytes) : encodeBech32Address(address)
+}
+
+function stateOf(
+  { block }: AcceptedPlace,
+  outref: string,
+  isOwed: ((outref: string) => boolean) | undefined,
+): WithdrawalState {
+  if (block === undefined || block.state === 'built' || block.state === 'submitted') return 'accepted'
+  if (block.state !== 'merged') return block.state
+  return isOwed?.(outref) === false ? 'paid' : 'owed'
+}
+
+/** Whether a withdrawal of a merged block is owed still. */
+async function owingOf(
+  now: BridgeMoment,
+  owed: Remaining,
+  { headerHash, mergedAt }: Block,
+): Promise<(outref: string) => boolean> {
+  const isLeft = now.settlements.some((settlement) => equalBytes(settlement.headerHash, headerHash))
+  if (isLeft) {
+    const left = await owed.remaining(headerHash)
+    return (outref) => left === undefined || left.has(outref)
+  }
+  // The moment may be older than the merge.
+  const isRead = mergedAt !== undefined && now.readUntil >= BigInt(mergedAt.getTime())
+  return () => !isRead
+}
+
+/** Does one thing after another. */
+function oneAtATime(most: number): <T>(work: () => Promise<T>) => Promise<T | 'busy'> {
+  let waiting = 0
+  let last: Promise<unknown> = Promise.resolve()
+  return async (work) => {
+    if (waiting >= most) return 'busy'
+    waiting += 1
+    const done = last.then(work)
+    last = done.catch(() => undefined).finally(() => waiting--)
+    return done
+  }
+}

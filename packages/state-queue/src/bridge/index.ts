@@ -1,0 +1,200 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { toHex } from '@ratatosk/cbor'
+import {
+  checkOptions,
+  clientSignal,
+  hasMethods,
+  layer1ErrorHandler,
+  noStore,
+  type OperatorAccess,
+  operatorRoute,
+  readBy,
+} from '@ratatosk/http'
+import { Type } from '@sinclair/typebox'
+import type { RegisterOptions } from 'fastify'
+import { fastifyPlugin as fp } from 'fastify-plugin'
+import { bridgeAnswer, depositAnswer, draftAnswer, payoutAnswer, withdrawalAnswer } from './answers.js'
+import { readDraftBody, readPayoutBody, readSubmitBody } from './bodies.js'
+import {
+  ForeignTransactionError,
+  NoBridgeError,
+  NotOwedError,
+  RefusedError,
+  SpentError,
+  tooMany,
+} from './errors.js'
+import { invalidAddress, readDepositsPart, readNothing, readWithdrawalsPart } from './parameters.js'
+import type { BridgePorts, Payer } from './ports.js'
+import {
+  bridgeSchema,
+  bridgeSubmitSchema,
+  depositsSchema,
+  draftSchema,
+  payoutSchema,
+  withdrawalsSchema,
+} from './schemas.js'
+
+export { type BridgeErrorCode, isBridgeError } from './errors.js'
+export type * from './ports.js'
+export {
+  BridgeAnswer,
+  BridgeSubmitAnswer,
+  bridgeSchema,
+  bridgeSubmitSchema,
+  DepositsAnswer,
+  DraftAnswer,
+  depositsSchema,
+  draftSchema,
+  PayoutAnswer,
+  payoutSchema,
+  WithdrawalsAnswer,
+  withdrawalsSchema,
+} from './schemas.js'
+
+/** Options of {@link bridge}: its ports, and who may reach `POST /payout`. */
+export interface BridgeOptions extends RegisterOptions, OperatorAccess {
+  /** Undefined: the deployment has no bridge, and every route says so. */
+  ports: BridgePorts | undefined
+}
+
+const name = '@ratatosk/state-queue/bridge'
+const rules = {
+  bridge: hasMethods('read'),
+  deposits: hasMethods('list'),
+  withdrawals: hasMethods('list'),
+  drafter: hasMethods('deposit', 'payout'),
+  submitter: hasMethods('submit'),
+  payer: Type.Optional(hasMethods('pay')),
+}
+
+/** Room for 500 outputs of a wallet, most of which are small. */
+const draftLimit = 512 * 1024
+/** Room for the largest transaction in hex. */
+const submitLimit = 40 * 1024
+const payoutLimit = 4_096
+
+const plugin: FastifyPluginAsyncTypebox<BridgeOptions> = async (fastify, options) => {
+  const { ports } = options
+  fastify.setErrorHandler(layer1ErrorHandler)
+  fastify.addHook('onRequest', noStore)
+  if (ports === undefined) {
+    serveAbsence(fastify)
+    return
+  }
+  checkOptions(name, rules, ports)
+  serveReads(fastify, ports)
+  fastify.removeAllContentTypeParsers()
+  fastify.addContentTypeParser(
+    'application/json',
+    { parseAs: 'string' },
+    fastify.getDefaultJsonParser('remove', 'remove'),
+  )
+  serveDrafts(fastify, ports)
+  if (ports.payer !== undefined) servePayout(fastify, ports.payer, options)
+}
+
+/**
+ * Fastify plugin for money that comes to layer 2 and leaves it: `GET /bridge`, `/deposits`, `/withdrawals`;
+ * `POST /bridge/draft`, `/bridge/submit` and, for operators, `/payout`.
+ *
+ * Encapsulated: it sets an error handler in its own scope, and one server can hold several instances, each
+ * under its `prefix`. Throws a `TypeError` at startup for options that cannot work.
+ *
+ * @example
+ * ```ts
+ * const server = fastify()
+ * await server.register(bridge, { ports: undefined }) // 404: This deployment has no bridge
+ * ```
+ */
+export const bridge = fp(plugin, { name, fastify: '5.x', encapsulate: true })
+
+export default bridge
+
+type Server = Parameters<typeof plugin>[0]
+
+const paths = ['/bridge', '/deposits', '/withdrawals']
+const writtenPaths = ['/bridge/draft', '/bridge/submit', '/payout']
+
+function serveAbsence(fastify: Server): void {
+  const absent = async () => {
+    throw new NoBridgeError()
+  }
+  // Before a body is read.
+  for (const path of paths) fastify.get(path, { onRequest: absent }, absent)
+  for (const path of writtenPaths) fastify.post(path, { onRequest: absent }, absent)
+}
+
+function serveReads(fastify: Server, { bridge: reader, deposits, withdrawals }: BridgePorts): void {
+  fastify.get(
+    '/bridge',
+    { schema: bridgeSchema, validatorCompiler: readBy(readNothing) },
+    async ({ signal }) => bridgeAnswer(await reader.read(signal)),
+  )
+
+  fastify.get(
+    '/deposits',
+    { schema: depositsSchema, validatorCompiler: readBy(readDepositsPart) },
+    async ({ query, signal }) => {
+      const page = await deposits.list(query, signal)
+      if (page === 'not an address') throw invalidAddress(query.address)
+      return { deposits: page.deposits.map(depositAnswer), hasMore: page.hasMore }
+    },
+  )
+
+  fastify.get(
+    '/withdrawals',
+    { schema: withdrawalsSchema, validatorCompiler: readBy(readWithdrawalsPart) },
+    async ({ query, signal }) => {
+      const page = await withdrawals.list(query, signal)
+      if (page === 'not an address') throw invalidAddress(query.address)
+      if (page === 'busy') throw tooMany()
+      return { withdrawals: page.withdrawals.map(withdrawalAnswer), hasMore: page.hasMore }
+    },
+  )
+}
+
+function serveDrafts(fastify: Server, { drafter, submitter }: BridgePorts): void {
+  fastify.post(
+    '/bridge/draft',
+    { schema: draftSchema, validatorCompiler: readBy(readDraftBody), bodyLimit: draftLimit },
+    async ({ body }, reply) => {
+      const signal = clientSignal(reply)
+      const outcome =
+        body.kind === 'deposit' ? await drafter.deposit(body, signal) : await drafter.payout(body, signal)
+      if (outcome.kind === 'refused') throw new RefusedError(outcome.reason)
+      if (outcome.kind === 'not owed') throw new NotOwedError(outcome.reason)
+      if (outcome.kind === 'busy') throw tooMany()
+      return draftAnswer(outcome)
+    },
+  )
+
+  fastify.post(
+    '/bridge/submit',
+    { schema: bridgeSubmitSchema, validatorCompiler: readBy(readSubmitBody), bodyLimit: submitLimit },
+    async ({ body }, reply) => {
+      const outcome = await submitter.submit(body.transaction, clientSignal(reply))
+      if (outcome.kind === 'foreign') throw new ForeignTransactionError()
+      if (outcome.kind === 'spent') throw new SpentError()
+      if (outcome.kind === 'refused') throw new RefusedError(outcome.reason)
+      if (outcome.kind === 'busy') throw tooMany()
+      return { txHash: toHex(outcome.transactionId) }
+    },
+  )
+}
+
+function servePayout(fastify: Server, payer: Payer, access: OperatorAccess): void {
+  fastify.post(
+    '/payout',
+    {
+      ...operatorRoute(access),
+      schema: payoutSchema,
+      validatorCompiler: readBy(readPayoutBody),
+      bodyLimit: payoutLimit,
+    },
+    async ({ body }, reply) => {
+      const outcome = await payer.pay(body, clientSignal(reply))
+      if (outcome.kind === 'refused') throw new NotOwedError(outcome.reason)
+      return payoutAnswer(outcome)
+    },
+  )
+}

@@ -1,0 +1,114 @@
+import swagger from '@fastify/swagger'
+import fastify from 'fastify'
+import t from 'tap'
+import bridge, { type BridgeOptions, bridge as named } from './index.js'
+import { build, Ports } from './test/build.js'
+
+const secret = 'https://preprod0000secret@blockfrost.example'
+const reads = ['/bridge', '/deposits', '/withdrawals']
+const writes = ['/bridge/draft', '/bridge/submit', '/payout']
+
+t.test('is exported by default and by name, and registered under its npm name', async (t) => {
+  t.equal(bridge, named)
+  const { server } = await build(t)
+  t.ok(server.hasPlugin('@ratatosk/state-queue/bridge'))
+})
+
+t.test('says that the deployment has no bridge', async (t) => {
+  const { get, post } = await build(t, { ports: undefined, operatorToken: 'secret' })
+  const error = 'This deployment has no bridge'
+  for (const path of reads) {
+    const answer = await get(`${path}?anything=1`)
+    t.equal(answer.status, 404, path)
+    t.equal(answer.body, JSON.stringify({ error }))
+    t.equal(answer.headers['cache-control'], 'no-store')
+  }
+  for (const path of writes) t.same(await post(path, '{'), { status: 404, body: { error } }, path)
+})
+
+t.test('does not serve POST /payout in a process that pays nothing', async (t) => {
+  const { post, get } = await build(t, { ports: { ...new Ports().ports, payer: undefined } })
+  t.same(await post('/payout', {}), { status: 404, body: { error: 'Not Found', code: 'DISABLED' } })
+  t.equal((await get('/bridge')).status, 200)
+})
+
+t.test('answers 503 when layer 1 fails, naming the kind of failure only', async (t) => {
+  const { ports, get, post, log } = await build(t)
+  ports.failure = Object.assign(new Error(secret), { code: 'LAYER1_TIMEOUT', kind: secret })
+  const body = { status: 'error', error: 'The layer-1 provider failed: timeout', cause: 'timeout' }
+  for (const path of reads) {
+    const answer = await get(path)
+    t.equal(answer.status, 503, path)
+    t.same(JSON.parse(answer.body), body)
+    t.equal(answer.headers['cache-control'], 'no-store')
+    t.match(log().at(-1), { level: 50, reqId: /^req-/, err: { code: 'LAYER1_TIMEOUT' } })
+  }
+  t.same(await post('/bridge/submit', { transaction: '84' }), { status: 503, body })
+  t.same(await post('/payout', {}), { status: 503, body })
+})
+
+t.test('answers any other failure with a bare 500 and logs its cause', async (t) => {
+  const { ports, get, log } = await build(t)
+  ports.failure = Object.assign(new Error(secret), { statusCode: 404, code: '42P01' })
+  for (const path of reads) {
+    const answer = await get(path)
+    t.equal(answer.status, 500, path)
+    t.equal(answer.body, '{"error":"Something went wrong"}')
+    t.match(log().at(-1), { level: 50, reqId: /^req-/, err: { message: secret } })
+  }
+})
+
+t.test('throws at startup for options that cannot work', async (t) => {
+  const { ports } = new Ports()
+  for (const [options, message] of [
+    [{ ports: {} }, /bridge must be an object with the method read/],
+    [{ ports: { ...ports, drafter: {} } }, /drafter must be an object with the methods deposit, payout/],
+    [{ ports: { ...ports, payer: {} } }, /payer must be an object with the method pay/],
+  ] as const) {
+    const server = fastify()
+    await t.rejects(async () => server.register(bridge, options as unknown as BridgeOptions), { message })
+    await server.close()
+  }
+})
+
+t.test('documents every route and status in OpenAPI', async (t) => {
+  const server = fastify()
+  t.teardown(() => server.close())
+  await server.register(swagger, { openapi: {} })
+  await server.register(bridge, { ports: new Ports().ports })
+  await server.ready()
+  interface Operation {
+    readonly operationId: string
+    readonly parameters?: readonly { readonly name: string }[]
+    readonly responses: Record<string, { readonly description: string }>
+  }
+  const documented = server.swagger().paths as Record<string, Record<string, Operation>>
+  t.same(
+    Object.entries(documented).map(([path, { get, post = get }]) => [
+      path,
+      post?.operationId,
+      post?.parameters?.map(({ name }) => name).join(' ') ?? '',
+      Object.keys(post?.responses ?? {}).join(' '),
+    ]),
+    [
+      ['/bridge', 'getBridge', '', '200 400 404 408 429 431 500 503'],
+      [
+        '/deposits',
+        'listDeposits',
+        'id outref address state limit offset',
+        '200 400 404 408 429 431 500 503',
+      ],
+      [
+        '/withdrawals',
+        'listWithdrawals',
+        'outref address header_hash state limit offset',
+        '200 400 404 408 429 431 500 503',
+      ],
+      ['/bridge/draft', 'draftBridgeTransaction', '', '200 400 404 408 409 413 415 429 431 500 503'],
+      ['/bridge/submit', 'submitBridgeTransaction', '', '200 400 404 408 409 413 415 429 431 500 503'],
+      ['/payout', 'payWithdrawals', '', '200 400 401 403 404 408 409 413 415 431 500 503'],
+    ],
+  )
+  for (const { get, post = get } of Object.values(documented))
+    for (const { description } of Object.values(post?.responses ?? {})) t.not(description, 'Default Response')
+})
