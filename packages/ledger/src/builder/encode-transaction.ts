@@ -77,7 +77,10 @@ export function encodeBody(body: BodyContent): Uint8Array {
   return writeFields(fields)
 }
 
-/** A witness set of the Conway era, redeemers in map form. */
+/**
+ * A witness set of the Conway era. Redeemers are in list form: SDKs such as Lucid Evolution write them so
+ * when they sign, and the script data hash covers their bytes.
+ */
 export function encodeWitnesses({ keyWitnesses, scripts, datums, redeemers }: WitnessContent): Uint8Array {
   const fields: [key: number, write: (writer: CborWriter) => void][] = []
   const pushScripts = (key: number, language: ScriptContent['language']): void => {
@@ -122,10 +125,10 @@ export function encodeTransaction(body: Uint8Array, witnesses: Uint8Array): Uint
 }
 
 function writeRedeemers(writer: CborWriter, redeemers: readonly RedeemerContent[]): void {
-  writer.map(redeemers.length)
+  writer.array(redeemers.length)
   for (const { tag, index, data, memory, steps } of redeemers) {
-    writer.array(2).uint(tag).uint(index)
-    writer.array(2).raw(data).array(2).uint(memory).uint(steps)
+    writer.array(4).uint(tag).uint(index).raw(data)
+    writer.array(2).uint(memory).uint(steps)
   }
 }
 
