@@ -3,6 +3,7 @@ import { createClient } from '@ratatosk/client'
 import { testWallets } from '@ratatosk/devnet'
 import { keysFromSeedPhrase, keysFromSigningKey } from '@ratatosk/ledger/builder'
 import { readSettings, startNode } from '@ratatosk/node'
+import { freePort } from '@ratatosk/test-kit'
 import { expect, onTestFinished, test } from 'vitest'
 import { checkDeposit } from './bridge/check-draft.js'
 import { devnetOutputs } from './bridge/layer1-outputs.js'
@@ -13,18 +14,19 @@ const depositor = keysFromSeedPhrase(testWallets.mnemonic, { networkId: 0, accou
 const receiver = keysFromSigningKey('0a'.repeat(32), { networkId: 0 })
 const hash = /^[0-9a-f]{64}$/
 
+const quick = {
+  MATURITY_WINDOW_MS: '3000',
+  MERGE_INTERVAL_MS: '500',
+  BLOCK_VALIDITY_MS: '5000',
+  EVENT_WAIT_MS: '10000',
+  MAX_EVENT_LOOP_DELAY_MS: '0',
+  PORT: '0',
+  LOG_LEVEL: 'silent',
+}
+
 async function startedBridge(own: Readonly<Record<string, string>> = {}): Promise<string> {
   const { settings, secrets, remove } = await anyPlace()
   onTestFinished(remove)
-  const quick = {
-    MATURITY_WINDOW_MS: '3000',
-    MERGE_INTERVAL_MS: '500',
-    BLOCK_VALIDITY_MS: '5000',
-    EVENT_WAIT_MS: '10000',
-    MAX_EVENT_LOOP_DELAY_MS: '0',
-    PORT: '0',
-    LOG_LEVEL: 'silent',
-  }
   const node = await startNode(readSettings({ ...quick, ...settings, ...secrets, ...own }))
   onTestFinished(() => node.close())
   return node.url
@@ -36,7 +38,8 @@ const asked = async (...argv: string[]) => {
 }
 
 test('ada come from layer 1, and return', { timeout: 300_000 }, async () => {
-  const url = await startedBridge()
+  const devnetPort = String(await freePort())
+  const url = await startedBridge({ DEVNET_PORT: devnetPort })
   const own = ['--url', url]
   const outputs = devnetOutputs(
     { url, timeout: '30' },
@@ -67,6 +70,7 @@ test('ada come from layer 1, and return', { timeout: 300_000 }, async () => {
   })
   const after = await asked('bridge', ...own)
   expect(after.value).toMatchObject({ treasury: { owed: '0', backed: true }, settlements: [] })
+  await auditsTreasury(url, devnetPort)
 
   expect(await asked(...withdraw, '--bridge', to, ...own)).toMatchObject({
     status: 1,
@@ -78,6 +82,28 @@ test('ada come from layer 1, and return', { timeout: 300_000 }, async () => {
     value: { error: { message: expect.stringContaining('assets that are not bridged') } },
   })
 })
+
+async function auditsTreasury(url: string, devnetPort: string): Promise<void> {
+  const environment = {
+    ...quick,
+    LAYER1_PROVIDER: 'blockfrost',
+    BLOCKFROST_URL: `http://127.0.0.1:${devnetPort}/blockfrost/api/v0`,
+  }
+  const argv = ['audit', '--archivist', `${url}/archivist`]
+  const { status, out } = await run([...argv, '--json'], environment)
+  const { treasury, verdict, lovelace } = JSON.parse(out)
+  expect({ status, verdict }, out).toEqual({ status: 0, verdict: 'clean' })
+  expect(lovelace).toMatchObject({ deposited: '100000000', withdrawn: '60000000' })
+  expect(treasury).toMatchObject({ claims: '40000000', owed: '0', waiting: '0', waitingDeposits: 0 })
+  // Reserves back the genesis of a devnet, or none of it.
+  const more = String(BigInt(treasury.held) - 40_000_000n + 1n)
+  const short = await run([...argv, '--backed', more], environment)
+  expect(short.status).toBe(1)
+  expect(short.out).toMatch(
+    /FOUND {2}treasury: The treasury holds less than layer 2 has a claim on at the newest/,
+  )
+  expect(await run([...argv, '--backed', 'all'], environment)).toMatchObject({ status: 2 })
+}
 
 /** A draft of a node is compared with what was asked. */
 async function checksDrafts(url: string): Promise<void> {

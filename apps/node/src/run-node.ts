@@ -55,7 +55,7 @@ function reasonOf(error: unknown): string {
 /** The terminal's text after a start: where the node is, and what to try. */
 export function banner(node: RunningNode): string {
   const { url, settings, places, genesis, stateQueueAddress, watcherAddress } = node
-  const { NODE_ROLE, NETWORK, SERVE_DOCS, SERVE_LAYER2_APIS } = settings
+  const { NODE_ROLE, NETWORK, BRIDGE = NETWORK === 'devnet', SERVE_DOCS, SERVE_LAYER2_APIS } = settings
   const hasConsole = servesConsole(duties[NODE_ROLE], settings)
   const rows = [
     ...(hasConsole ? [['console', `${url}/console`]] : []),
@@ -72,6 +72,8 @@ export function banner(node: RunningNode): string {
     const how = genesis.applied ? 'applied now' : 'applied earlier'
     rows.push(['genesis', `${genesis.outputs} outputs, ${how}`])
   }
+  if (hasConsole && BRIDGE)
+    rows.push(['bridge', `${url}/console#/bridge (or ratatosk deposit, ratatosk withdraw)`])
   if (SERVE_DOCS && NODE_ROLE !== 'tx-processor') rows.push(['all endpoints', `${url}/docs`])
   if (SERVE_LAYER2_APIS && NODE_ROLE === 'all') {
     rows.push(['for SDKs', `${url}/l2/blockfrost/api/v0 (also kupo, ogmios)`])

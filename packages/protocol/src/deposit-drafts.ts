@@ -1,5 +1,11 @@
 import { equalBytes, toHex } from '@ratatosk/cbor'
-import { depositId, depositOutput, encodeBridgeDatum, encodeEventAction } from '@ratatosk/contracts'
+import {
+  depositId,
+  depositLimits,
+  depositOutput,
+  encodeBridgeDatum,
+  encodeEventAction,
+} from '@ratatosk/contracts'
 import {
   type Assets,
   blake2b256,
@@ -42,11 +48,6 @@ export interface DepositDraft extends DepositRequest {
   /** Further inputs. */
   readonly inputs?: readonly Utxo[]
 }
-
-/** Policies and assets of a deposit, together. */
-const maxAssets = 100
-/** Bytes of an inline datum. */
-const maxDatumBytes = 2000
 
 /**
  * A deposit. Its id depends on the first input of the transaction: use {@link buildDeposit} unless you choose
@@ -172,7 +173,10 @@ function refuseMalformed(
     throw invalidDraft("a deposit cannot go to the bridge's own address")
   if (!areBridged(bridge, assets)) throw invalidDraft('a deposit holds assets that are not bridged')
   const count = [...assets.values()].reduce((sum, names) => sum + 1 + names.size, 0)
-  if (count > maxAssets) throw invalidDraft(`a deposit holds ${count} policies and assets, over ${maxAssets}`)
-  if (datum?.kind === 'inline' && datum.data.length > maxDatumBytes)
-    throw invalidDraft(`the datum of a deposit has ${datum.data.length} bytes, over ${maxDatumBytes}`)
+  if (count > depositLimits.assets)
+    throw invalidDraft(`a deposit holds ${count} policies and assets, over ${depositLimits.assets}`)
+  if (datum?.kind === 'inline' && datum.data.length > depositLimits.datumBytes)
+    throw invalidDraft(
+      `the datum of a deposit has ${datum.data.length} bytes, over ${depositLimits.datumBytes}`,
+    )
 }

@@ -1,13 +1,10 @@
 import type { Header } from '@ratatosk/block'
 import { toHex } from '@ratatosk/cbor'
-import { encodeBridgeDatum, encodeSettle } from '@ratatosk/contracts'
+import { encodeBridgeDatum, encodeSettle, settlementAda } from '@ratatosk/contracts'
 import type { Utxo } from '@ratatosk/ledger'
 import { type DraftMint, type DraftOutput, invalidDraft } from '@ratatosk/ledger/builder'
 import type { Contracts, ScriptPlace } from './contracts.js'
 import type { RegistryElement } from './registry-drafts.js'
-
-/** Lovelace of a block's element that goes into its settlement; the operator gets the rest. */
-const settlementPrice = 1_500_000n
 
 /** The root of a map without entries is 32 zero bytes. */
 export const isEmptyRoot = (root: Uint8Array): boolean => root.every((byte) => byte === 0)
@@ -42,11 +39,11 @@ export function settle(
     outputs: [
       {
         address: place.address,
-        lovelaceAtLeast: settlementPrice,
+        lovelaceAtLeast: BigInt(settlementAda),
         assets: new Map([[place.policy, assets]]),
         datum: { kind: 'inline', data },
       },
     ],
-    price: settlementPrice,
+    price: BigInt(settlementAda),
   }
 }

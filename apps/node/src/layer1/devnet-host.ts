@@ -1,4 +1,5 @@
 import cors from '@fastify/cors'
+import { CborWriter, toHex } from '@ratatosk/cbor'
 import {
   createDevnet,
   createSqlStore,
@@ -6,6 +7,7 @@ import {
   defaultParameters,
   devnetApis,
   ledgerVersionOf,
+  testGenesis,
 } from '@ratatosk/devnet'
 import { lazySchemas } from '@ratatosk/http'
 import type { Store } from '@ratatosk/store'
@@ -13,6 +15,7 @@ import { type FastifyInstance, fastify } from 'fastify'
 import type { Logger } from 'pino'
 import type { Settings } from '../settings/schema.js'
 import { devnetSchema } from '../storage/open-storage.js'
+import { backing, backingKeys } from './keys.js'
 
 export interface HostedDevnet {
   readonly devnet: Devnet
@@ -45,6 +48,7 @@ export async function hostDevnet({
   const version = ledgerVersionOf(ledgerVersion)
   const devnet = await createDevnet({
     store: createSqlStore({ database, schema: devnetSchema(settings) }),
+    genesis: withBacking(testGenesis()),
     ...(version && { parameters: defaultParameters(version) }),
     clock: { now: clock },
     onError: (err) => log.warn({ err }, 'The devnet failed to make a block; it retries'),
@@ -71,6 +75,14 @@ export async function hostDevnet({
     await close()
     throw error
   }
+}
+
+/** Adds the ada that backs layer 2's genesis once the bridge has a treasury. */
+function withBacking({ utxos, ...genesis }: ReturnType<typeof testGenesis>) {
+  const [transactionId] = utxos[0]?.outref.split('#') ?? []
+  const output = new CborWriter().map(2).uint(0).bytes(backingKeys().address.bytes).uint(1).uint(backing)
+  const entry = { outref: `${transactionId}#${utxos.length}`, output: toHex(output.toBytes()) }
+  return { ...genesis, utxos: [...utxos, entry] }
 }
 
 /** Listens at DEVNET_PORT; without it at the port of the former host, or a free one. Returns the URL. */

@@ -26,6 +26,15 @@ export const devnetAccounts = {
   WATCHER_SEED_PHRASE: 4,
 } as const
 
+/** Lovelace on a devnet's layer 1 for the ada that its layer 2 begins with, and for what sending it costs. */
+export const backing = 2_001_000_000_000n
+/** Of it, lovelace that are left for costs. */
+export const backingCosts = 1_000_000_000n
+
+/** Owns {@link backing}: an account of the devnet's public test wallet that has nothing else. */
+export const backingKeys = (): WalletKeys =>
+  keysFromSeedPhrase(testWallets.mnemonic, { networkId: 0, account: testWallets.wallets.length })
+
 /** Reads the keys of a role. @throws SettingsError if a seed phrase or an address is invalid */
 export function readKeys(settings: Settings, network: Network): NodeKeys {
   const { serves, sequences, reachesLayer1, validates } = duties[settings.NODE_ROLE]

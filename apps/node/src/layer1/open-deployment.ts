@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { type BlockRules, encodedHeader } from '@ratatosk/block'
 import { readStateQueue } from '@ratatosk/protocol'
 import type { LedgerEntry } from '@ratatosk/store'
@@ -5,6 +6,7 @@ import { pino } from 'pino'
 import { loadContext } from '../context.js'
 import { SettingsError } from '../errors.js'
 import type { Settings } from '../settings/schema.js'
+import { type DeployedBridge, openBridgeReader } from './deployed-bridge.js'
 import { connectProvider } from './open-layer1.js'
 import { blockRules, contractsOf } from './settlement.js'
 
@@ -27,6 +29,8 @@ export interface DeployedQueue {
   }
   /** Oldest first. */
   readonly blocks: readonly QueuedHeader[]
+  /** The bridge at the moment of the queue, if it was read. */
+  readonly bridge?: DeployedBridge
 }
 
 /** The data of a deployment that others than a node judge: its layer 1, its genesis and its rules. */
@@ -35,6 +39,8 @@ export interface Deployment {
   readonly place: string
   /** Rejects when layer 1 cannot be read. */
   readQueue(signal?: AbortSignal): Promise<DeployedQueue>
+  /** The queue and the bridge, if the deployment has one. Rejects when layer 1 cannot be read. */
+  readQueueAndBridge(signal?: AbortSignal): Promise<DeployedQueue>
   readonly genesis: readonly LedgerEntry[]
   /** The rules of layer 2, without what runs scripts. */
   readonly rules: Omit<BlockRules, 'evaluator'>
@@ -57,28 +63,46 @@ export async function openDeployment(settings: Settings): Promise<Deployment> {
   const { layer1, place } = provider
   const contracts = contractsOf(context)
   const { genesis } = context
+  const readBridge = openBridgeReader(contracts, layer1)
+
+  async function readQueue(signal?: AbortSignal): Promise<DeployedQueue> {
+    const utxos = await layer1.utxosByPolicy(contracts.scripts.queue.policy, signal && { signal })
+    const { roots, blocks, fault } = readStateQueue(contracts, utxos)
+    const [root] = roots
+    return {
+      ...(fault && { fault: fault.message }),
+      ...(root && {
+        confirmed: {
+          headerHash: root.datum.state.headerHash,
+          utxosRoot: root.datum.state.utxoRoot,
+          endTime: root.datum.state.endTime,
+        },
+      }),
+      blocks: blocks.map(({ headerHash, datum }) => ({
+        headerHash,
+        header: encodedHeader(datum.header).bytes,
+      })),
+    }
+  }
+
   return {
     place,
     genesis: genesis?.outputs ?? [],
     rules: blockRules(context, contracts),
-    async readQueue(signal) {
-      const utxos = await layer1.utxosByPolicy(contracts.scripts.queue.policy, signal && { signal })
-      const { roots, blocks, fault } = readStateQueue(contracts, utxos)
-      const [root] = roots
-      return {
-        ...(fault && { fault: fault.message }),
-        ...(root && {
-          confirmed: {
-            headerHash: root.datum.state.headerHash,
-            utxosRoot: root.datum.state.utxoRoot,
-            endTime: root.datum.state.endTime,
-          },
-        }),
-        blocks: blocks.map(({ headerHash, datum }) => ({
-          headerHash,
-          header: encodedHeader(datum.header).bytes,
-        })),
+    readQueue,
+    async readQueueAndBridge(signal) {
+      let queue = await readQueue(signal)
+      if (readBridge === undefined) return queue
+      for (let reading = 1; ; reading++) {
+        const bridge = await readBridge(signal)
+        const after = await readQueue(signal)
+        // Otherwise something was committed or merged meanwhile.
+        if (reading === mostReadings || isDeepStrictEqual(queue, after)) return { ...after, bridge }
+        queue = after
       }
     },
   }
 }
+
+/** How often the bridge is read for a queue that moves. */
+const mostReadings = 4

@@ -7,6 +7,7 @@ import type { OutputReference } from '@ratatosk/ledger'
 import { type ContractParameters, type Contracts, openContracts, summonsTerms } from '@ratatosk/protocol'
 import type { NodeContext } from '../context.js'
 import { SettingsError } from '../errors.js'
+import { eventWaitOf } from '../settings/event-wait.js'
 import type { Settings } from '../settings/schema.js'
 import type { Storage } from '../storage/open-storage.js'
 import { devnetAccounts } from './keys.js'
@@ -116,7 +117,7 @@ function bridgeTermsOf({ settings, network }: NodeContext): Pick<ContractParamet
   if (!(settings.BRIDGE ?? network.isDevnet)) return {}
   const policies = settings.BRIDGED_POLICIES ?? []
   const bridged = policies.map((policy) => policy.toLowerCase()).sort()
-  const eventWait = BigInt(settings.EVENT_WAIT_MS)
+  const eventWait = BigInt(eventWaitOf(settings))
   return { bridge: { eventWait, bridged: bridged.map(fromHex), reserveMin, payoutFee } }
 }
 

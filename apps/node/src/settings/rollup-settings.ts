@@ -151,10 +151,10 @@ export const bridgeSettings = {
         'proves lies about them yet',
     }),
   ),
-  EVENT_WAIT_MS: wholeNumber({
-    default: 15_000,
+  EVENT_WAIT_MS: optionalNumber({
     minimum: 5000,
     maximum: yearMs,
+    defaultNote: '`15000`, or 5000 more than `BLOCK_VALIDITY_MS` if that is more',
     description:
       'Time from the last moment in which layer 1 could include a deposit until a block credits it, in ' +
       'milliseconds; at least 5000 more than `BLOCK_VALIDITY_MS`',

@@ -2,6 +2,7 @@ import { BlockList, isIP } from 'node:net'
 import { verdictPolicies } from '@ratatosk/contracts'
 import { outAskingPrice } from '@ratatosk/protocol'
 import { duties, hasFaucet, watches } from '../roles.js'
+import { eventMarginMs } from './event-wait.js'
 import type { Settings } from './schema.js'
 import { trustedProxies } from './trusted-proxies.js'
 
@@ -298,9 +299,6 @@ function rulesOfContracts(settings: Settings): string[] {
 }
 
 const mostBridgedPolicies = 8
-/** Milliseconds between the end of a block and the first deposit that it may not know. */
-const eventMarginMs = 5000
-
 function rulesOfBridge({
   BRIDGE,
   NETWORK,
@@ -315,10 +313,11 @@ function rulesOfBridge({
         'layer 1 proves lies about deposits and withdrawals yet.',
     )
   if (BRIDGE === false || NETWORK !== 'devnet') return problems
-  if (EVENT_WAIT_MS < BLOCK_VALIDITY_MS + eventMarginMs)
+  const least = BLOCK_VALIDITY_MS + eventMarginMs
+  if (EVENT_WAIT_MS !== undefined && EVENT_WAIT_MS < least)
     problems.push(
       `EVENT_WAIT_MS is ${EVENT_WAIT_MS} but BLOCK_VALIDITY_MS is ${BLOCK_VALIDITY_MS}: it must be at least ` +
-        `${BLOCK_VALIDITY_MS + eventMarginMs}, so that a block knows the deposits of its time. Without a ` +
+        `${least}, so that a block knows the deposits of its time. Without a ` +
         'bridge (BRIDGE=false) it does not matter.',
     )
   const distinct = new Set(BRIDGED_POLICIES.map((policy) => policy.toLowerCase()))

@@ -1,10 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { openWallet, type Wallet } from '@ratatosk/layer1'
 import type { Evaluator } from '@ratatosk/ledger/plutus'
 import type { Sequencer } from '@ratatosk/sequencer'
-import { createSettler, type Settler, settlerKeys } from '@ratatosk/sequencer/settler'
+import { backGenesis, createSettler, type Settler, settlerKeys } from '@ratatosk/sequencer/settler'
 import type { NodeContext } from '../context.js'
+import { backingCosts, backingKeys } from '../layer1/keys.js'
 import type { Settlement } from '../layer1/settlement.js'
 import type { Storage } from '../storage/open-storage.js'
 
@@ -22,12 +24,13 @@ export interface SequencingParts {
  * @param autoPay pay without being asked
  */
 export async function startSettler(
-  { keys, network, log, onClose }: NodeContext,
+  context: NodeContext,
   { store }: Storage,
   { layer1, contracts }: Settlement,
   { sequencer, operator, evaluator }: SequencingParts,
   autoPay: boolean,
 ): Promise<Settler | undefined> {
+  const { keys, network, settings, log, onClose } = context
   const { bridge } = contracts
   if (bridge === undefined || keys.operator === undefined) return undefined
   const { blocks, leases } = store
@@ -47,5 +50,48 @@ export async function startSettler(
   })
   onClose(() => settler.close())
   await settler.start()
+  if (settings.LAYER1_PROVIDER === 'devnet')
+    backWhenBegun(context, { layer1, contracts }, { sequencer, evaluator })
   return settler
+}
+
+/** Milliseconds between two looks at the state queue. */
+const backEveryMs = 500
+
+/** Backs the genesis of a devnet's layer 2, once the state queue has begun. */
+function backWhenBegun(
+  { genesis, log, onClose }: NodeContext,
+  { layer1, contracts }: Pick<Settlement, 'layer1' | 'contracts'>,
+  { sequencer, evaluator }: Pick<SequencingParts, 'sequencer' | 'evaluator'>,
+): void {
+  const { bridge, scripts } = contracts
+  if (bridge === undefined) return
+  const ending = new AbortController()
+  const wallets = [openWallet({ layer1, keys: backingKeys(), evaluator })]
+  const outputs = genesis?.outputs ?? []
+  const back = async (): Promise<void> => {
+    const { signal } = ending
+    while (!signal.aborted) {
+      if (sequencer.active && (await layer1.utxosByUnit(scripts.queue.unit, { signal })).length > 0) {
+        await backGenesis({
+          layer1,
+          contracts: { ...contracts, bridge },
+          genesis: outputs,
+          wallets,
+          spared: backingCosts,
+          log,
+          signal,
+        })
+        return
+      }
+      await sleep(backEveryMs, undefined, { signal })
+    }
+  }
+  const backing = back().catch((err: unknown) => {
+    if (!ending.signal.aborted) log.warn({ err }, "Layer 1 does not back layer 2's genesis")
+  })
+  onClose(async () => {
+    ending.abort()
+    await backing
+  })
 }

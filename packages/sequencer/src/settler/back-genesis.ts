@@ -34,9 +34,8 @@ export interface Backing {
 }
 
 /**
- * Pays reserves to the treasury until it holds the ada of a genesis, for a devnet whose ledger starts with
- * outputs that nobody has deposited. Run it after `init`, before the first deposit: deposits that the
- * treasury holds already count as backing of the genesis.
+ * Pays reserves to the treasury until they hold the ada of a genesis, for a devnet whose ledger starts with
+ * outputs that nobody has deposited.
  *
  * @returns `treasury` < `genesis` if the wallets have too little
  * @throws {Layer1Error} (rejects)
@@ -50,9 +49,8 @@ export async function backGenesis(options: BackGenesisOptions): Promise<Backing>
     .map(({ output }) => decodeTransactionOutput(output).value.lovelace)
     .reduce((sum, lovelace) => sum + lovelace, 0n)
   const { utxos } = await layer1.utxosAsOf(place.addressText, call)
-  const { deposits, reserves } = readBridge(contracts, utxos)
-  let treasury = [...deposits.map(({ utxo }) => utxo), ...reserves]
-    .map(({ output }) => output.value.lovelace)
+  let treasury = readBridge(contracts, utxos)
+    .reserves.map(({ output }) => output.value.lovelace)
     .reduce((sum, lovelace) => sum + lovelace, 0n)
   const txHashes: string[] = []
   for (const wallet of wallets) {

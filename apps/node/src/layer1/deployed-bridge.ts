@@ -1,0 +1,68 @@
+import { toHex } from '@ratatosk/cbor'
+import type { Layer1 } from '@ratatosk/layer1'
+import type { Utxo } from '@ratatosk/ledger'
+import { addValue, type Quantities } from '@ratatosk/ledger/builder'
+import { type BridgeEvents, type Contracts, openEventSource } from '@ratatosk/protocol'
+
+/** Lovelace, and quantities by unit: policy and asset name in hex, joined. */
+interface BridgedValue {
+  readonly lovelace: bigint
+  readonly assets: ReadonlyMap<string, bigint>
+}
+
+/** The outputs at the bridge, by kind, as an audit takes them. */
+export interface DeployedBridge {
+  /** Everything up to this slot was read. */
+  readonly slot: bigint
+  /** The policies whose assets can be deposited, in hex. */
+  readonly bridged: readonly string[]
+  readonly reserves: BridgedValue
+  readonly deposits: readonly {
+    readonly id: Uint8Array
+    readonly value: BridgedValue
+    /** The output of layer 2, CBOR. */
+    readonly output: Uint8Array
+  }[]
+  readonly settlements: readonly { readonly headerHash: Uint8Array; readonly root: Uint8Array }[]
+}
+
+/** Reads the bridge of contracts that have one; undefined for others. It sends no request before it is asked. */
+export function openBridgeReader(
+  contracts: Contracts,
+  layer1: Pick<Layer1, 'utxosAsOf' | 'slots'>,
+): ((signal?: AbortSignal) => Promise<DeployedBridge>) | undefined {
+  const { bridge } = contracts
+  if (bridge === undefined) return undefined
+  let source: BridgeEvents | undefined
+  return async (signal) => {
+    source ??= openEventSource(contracts, layer1, await layer1.slots(signal && { signal }))
+    const { slot, deposits, reserves, settlements } = await source.state(signal)
+    const sum = (utxos: readonly Utxo[]) => valueOf(utxos, bridge.events.policy)
+    return {
+      slot,
+      bridged: bridge.terms.bridged.map(toHex),
+      reserves: sum(reserves),
+      deposits: deposits.map(({ id, utxo, output }) => ({ id, value: sum([utxo]), output })),
+      settlements: settlements.map(({ headerHash, root }) => ({ headerHash, root })),
+    }
+  }
+}
+
+/** The value of outputs without the tokens of events. */
+function valueOf(utxos: readonly Utxo[], events: string): BridgedValue {
+  const assets = heldBy(utxos, events)
+  const lovelace = assets.get('lovelace') ?? 0n
+  assets.delete('lovelace')
+  return { lovelace, assets }
+}
+
+/** The sum of outputs, by unit, without the tokens of events. */
+export function heldBy(utxos: readonly Utxo[], events: string): Quantities {
+  const sum: Quantities = new Map()
+  for (const { output } of utxos) {
+    const assets = new Map(output.value.assets)
+    assets.delete(events)
+    addValue(sum, { lovelace: output.value.lovelace, assets })
+  }
+  return sum
+}
