@@ -15,6 +15,7 @@ t.test('100 ada come from layer 1, and 60 of them return', async (t) => {
     withdrawal: { outref: `${report.withdrawal?.txHash}#0`, headerHash: /^[0-9a-f]{56}$/ },
     arrived: '59700000',
     layer1: [{ what: 'deposit' }, { what: 'commit' }, { what: 'merge' }, { what: 'payout' }],
+    slots: { zeroTime: Number, slotLength: Number },
     tookMs: Number,
   })
   for (const { what, txHash, cbor } of report.layer1) {

@@ -20,7 +20,7 @@ import {
   signed,
   type WalletKeys,
 } from '@ratatosk/ledger/builder'
-import { ask } from '@ratatosk/test-kit/http'
+import { ask, until } from '@ratatosk/test-kit/http'
 
 /** The keys of one of the devnet's test wallets, which has funds on both layers. */
 export const walletOf = (account: number): WalletKeys =>
@@ -69,10 +69,21 @@ export const utxoOf = (reference: OutputReference, output: Uint8Array): Utxo => 
   output: decodeTransactionOutput(output),
 })
 
-/** Posts JSON. @throws Error for another status than 200 */
+/** Posts JSON, again while the node is busy. @throws Error for another status than 200 */
 export async function post(url: string, body: unknown): Promise<Record<string, string>> {
-  const headers = { 'content-type': 'application/json' }
-  const answer = await ask(url, { method: 'POST', headers, body: JSON.stringify(body) })
+  const question = {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  } as const
+  let answer = await ask(url, question)
+  await until(
+    async () => {
+      if (answer.status === 503) answer = await ask(url, question)
+      return answer.status !== 503
+    },
+    { what: `${url} is not busy` },
+  )
   if (answer.status !== 200) throw new Error(`${url}: ${answer.status} ${answer.body}`)
   return JSON.parse(answer.body)
 }

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { fromHex, toHex } from '@ratatosk/cbor'
 import type { Client } from '@ratatosk/client'
 import { type Devnet, testWallets } from '@ratatosk/devnet'
-import { encodeUtxo } from '@ratatosk/ledger'
+import { encodeUtxo, type Transaction } from '@ratatosk/ledger'
 import { keysFromSeedPhrase, keysFromSigningKey, type WalletKeys } from '@ratatosk/ledger/builder'
 import { credited, makeDeposit } from '../../bridge/deposit.js'
 import type { Layer1Outputs } from '../../bridge/layer1-outputs.js'
@@ -34,6 +34,10 @@ interface BridgeReport {
   readonly arrived: string
   /** In order. */
   readonly layer1: readonly Layer1Step[]
+  /** CBOR in hex of the other transactions whose outputs these spend or read, but for the genesis. */
+  readonly earlier: readonly string[]
+  /** Slot 0 of layer 1 in POSIX milliseconds, and the length of a slot. */
+  readonly slots: { readonly zeroTime: number; readonly slotLength: number }
   /** Milliseconds from the first to the last step. */
   readonly tookMs: number
 }
@@ -109,18 +113,42 @@ export async function runBridge(client: Client, devnet: Devnet, story: Story): P
     payment: { txHash: paid.txHash },
     withdrawal: { outref: left.outref, txHash: left.txHash, headerHash },
     arrived: String(arrived),
-    layer1,
+    ...withContext(devnet, layer1),
     tookMs: Math.round(performance.now() - began),
   }
 
   /** Reports a transaction of layer 1, and keeps it. */
   function note(what: Layer1Step['what'], txHash: string | undefined): void {
     if (txHash === undefined) throw new CommandError('CLI_DEMO', `The node does not know the ${what}.`)
-    const found = devnet.transaction(txHash)?.transaction.transaction
+    const found = transactionOf(devnet, txHash)
     if (found === undefined) throw new CommandError('CLI_DEMO', `Layer 1 does not have the ${what}.`)
     say(`${what.padEnd(7)} ${txHash} on layer 1`)
     layer1.push({ what, txHash, cbor: toHex(found.bytes) })
   }
+}
+
+const transactionOf = (devnet: Devnet, txHash: string): Transaction | undefined =>
+  devnet.transaction(txHash)?.transaction.transaction
+
+/** Steps with all that anyone needs to judge them. */
+function withContext(
+  devnet: Devnet,
+  steps: readonly Layer1Step[],
+): Pick<BridgeReport, 'layer1' | 'earlier' | 'slots'> {
+  const known = new Set(steps.map(({ txHash }) => txHash))
+  const needed = steps.flatMap(({ txHash }) => {
+    const body = transactionOf(devnet, txHash)?.body
+    return body ? [...body.inputs, ...body.referenceInputs, ...body.collateralInputs] : []
+  })
+  const others = new Set(
+    needed.map(({ transactionId }) => toHex(transactionId)).filter((id) => !known.has(id)),
+  )
+  const earlier = [...others].flatMap((id) => {
+    const found = transactionOf(devnet, id)
+    return found ? [toHex(found.bytes)] : []
+  })
+  const { zeroTime, slotLength } = devnet.slots
+  return { layer1: steps, earlier, slots: { zeroTime: Number(zeroTime), slotLength } }
 }
 
 const newKeys = (): WalletKeys => keysFromSigningKey(randomBytes(32).toString('hex'), { networkId: 0 })
