@@ -14,9 +14,10 @@ describe('banner', () => {
 
   test('only a devnet has test wallets, so only its node offers the demo', () => {
     expect(bannerOn('devnet')).toContain('demo --url http://127.0.0.1:3000')
+    expect(bannerOn('devnet')).toContain('/console#/bridge')
     for (const network of ['preprod', 'preview', 'mainnet']) {
       expect(bannerOn(network)).toContain('/stateQueue')
-      expect(bannerOn(network)).not.toContain('demo')
+      expect(bannerOn(network)).not.toMatch(/demo|bridge/)
     }
   })
 

@@ -1,5 +1,6 @@
 import t from 'tap'
 import { noBrowser } from '../test/browser.js'
+import { bridgePage } from '../test/console/bridge-page.js'
 import { openConsoleNode } from '../test/console/console-node.js'
 import { breakSomething, devnetPage, unknownBalances, walletsPage } from '../test/console/devnet-pages.js'
 import { ledgerPages } from '../test/console/ledger-pages.js'
@@ -23,6 +24,7 @@ t.test('the console in Chromium', { skip: noBrowser }, async (t) => {
     ['Watch: verdicts as they change, what they cost, and a summons', watchPage],
     ['Check: every failed predicate, and budgets', checkPage],
     ['Address, asset, output and Prove it', ledgerPages],
+    ['Bridge: a deposit, a withdrawal, and what is owed', bridgePage],
     ['the other pages, and a tour by keyboard alone', otherPages],
     ['Break something: the node repairs what layer 1 has undone', breakSomething],
     ['a removed block leaves the train, and its transaction moves on', removal],

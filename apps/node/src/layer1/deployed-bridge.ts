@@ -37,7 +37,7 @@ export function openBridgeReader(
   return async (signal) => {
     source ??= openEventSource(contracts, layer1, await layer1.slots(signal && { signal }))
     const { slot, deposits, reserves, settlements } = await source.state(signal)
-    const sum = (utxos: readonly Utxo[]) => valueOf(utxos, bridge.events.policy)
+    const sum = (utxos: readonly Utxo[]) => bridgedValue(utxos, bridge.events.policy)
     return {
       slot,
       bridged: bridge.terms.bridged.map(toHex),
@@ -49,7 +49,7 @@ export function openBridgeReader(
 }
 
 /** The value of outputs without the tokens of events. */
-function valueOf(utxos: readonly Utxo[], events: string): BridgedValue {
+function bridgedValue(utxos: readonly Utxo[], events: string): BridgedValue {
   const assets = heldBy(utxos, events)
   const lovelace = assets.get('lovelace') ?? 0n
   assets.delete('lovelace')

@@ -19,6 +19,7 @@ const pageRoutes = [
   'GET /verdicts',
   'POST /summon',
   'GET /deadLetters',
+  'GET /bridge',
   'POST /evaluate',
   'GET /proofs/transaction',
   'GET /explorer/output/:ref',
@@ -27,6 +28,7 @@ const pageRoutes = [
   'GET /dev-wallet.js',
   'POST /devnet/roll-back',
   'POST /devnet/addresses/topup',
+  'GET /devnet/outputs',
 ] as const
 export type PageRoute = (typeof pageRoutes)[number]
 

@@ -9,8 +9,14 @@ export async function servedPages(t: Test, { url, page }: ConsoleNode): Promise<
   await page.goto(`${url}/console`)
   await page.waitForSelector('header nav a:text("Devnet")')
   const titles = await page.locator('header nav a').allTextContents()
-  t.same(titles, ['Live', 'Queue', 'Watch', 'Rejected', 'Check', 'Wallets', 'Devnet', 'Replay', 'Trust'])
-  const less = { SERVE_EVALUATE: 'false', SERVE_EVENTS: 'false', LAYER1_PROVIDER: 'blockfrost' }
+  const tools = ['Watch', 'Rejected', 'Check', 'Wallets', 'Devnet', 'Replay', 'Trust']
+  t.same(titles, ['Live', 'Queue', 'Bridge', ...tools])
+  const less = {
+    SERVE_EVALUATE: 'false',
+    SERVE_EVENTS: 'false',
+    BRIDGE: 'false',
+    LAYER1_PROVIDER: 'blockfrost',
+  }
   const other = await runNode(t, {
     ...(await embedded(t)),
     ...less,
@@ -31,6 +37,8 @@ export async function servedPages(t: Test, { url, page }: ConsoleNode): Promise<
     'Rejected',
     'Trust',
   ])
+  await elsewhere.goto(`${other.url}/console#/bridge`)
+  await elsewhere.waitForSelector('main:has-text("This deployment has no bridge")')
   await elsewhere.close()
 }
 
@@ -59,7 +67,17 @@ export async function otherPages(t: Test, { page, visit, looksRight, problems }:
     await looksRight(t, name === '' ? 'live' : name.replace('/', '-'))
   }
   await visit('')
-  for (const title of ['Queue', 'Watch', 'Rejected', 'Check', 'Wallets', 'Devnet', 'Replay', 'Trust']) {
+  for (const title of [
+    'Queue',
+    'Bridge',
+    'Watch',
+    'Rejected',
+    'Check',
+    'Wallets',
+    'Devnet',
+    'Replay',
+    'Trust',
+  ]) {
     await page.keyboard.press('/')
     t.equal(await page.evaluate('document.activeElement.id'), 'search')
     for (let presses = 0; presses < 10; presses++) {

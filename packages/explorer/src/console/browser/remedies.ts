@@ -127,6 +127,15 @@ export const remedies: readonly { readonly predicates: readonly string[]; readon
     remedy: 'Leave it out: layer 2 has no staking and no governance',
   },
   {
+    predicates: ['WithdrawalMalformed'],
+    remedy:
+      'Pay ada and bridged tokens to the bridge, enough for layer 1, with the address there as inline datum',
+  },
+  {
+    predicates: ['BridgedPolicyMinted'],
+    remedy: 'Deposit these assets on layer 1: layer 2 does not mint policies that the bridge takes',
+  },
+  {
     predicates: ['ValidationFailed', 'ScriptsNotJudged'],
     remedy: 'Replay it: the node failed, and the log says why',
   },

@@ -1,9 +1,12 @@
 import { signal } from '@preact/signals'
 import type { PageRoute } from '../index.js'
-import { read } from './api.js'
+import { AnswerError, read } from './api.js'
 
 /** The routes of this node that pages may need; undefined until they are read. */
 const routes = signal<ReadonlySet<string> | undefined>(undefined)
+
+/** The bridge of this deployment, if it has one; without its address while layer 1 cannot be read. */
+export const bridge = signal<{ readonly address?: string } | undefined>(undefined)
 
 const layer2: PageRoute = 'GET /l2/blockfrost/api/v0/addresses/*'
 
@@ -14,6 +17,7 @@ const needs: Readonly<Record<string, PageRoute>> = {
   check: 'POST /evaluate',
   wallets: 'POST /devnet/addresses/topup',
   devnet: 'POST /devnet/roll-back',
+  bridge: 'GET /bridge',
   replay: 'GET /events',
   address: layer2,
   asset: layer2,
@@ -23,6 +27,17 @@ const needs: Readonly<Record<string, PageRoute>> = {
 export async function readRoutes(): Promise<void> {
   const { routes: served } = await read<{ readonly routes: readonly PageRoute[] }>('console/routes')
   routes.value = new Set(served)
+  if (serves('GET /bridge')) bridge.value = await readBridge()
+}
+
+/** The route is there without a bridge too: then it answers 404. */
+async function readBridge(): Promise<typeof bridge.value> {
+  try {
+    return await read('bridge')
+  } catch (error) {
+    if (!(error instanceof AnswerError)) throw error
+    return error.status === 404 ? undefined : {}
+  }
 }
 
 export function serves(route: PageRoute): boolean {

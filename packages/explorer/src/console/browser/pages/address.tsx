@@ -1,4 +1,5 @@
 import type { ExplorerTransaction } from '@ratatosk/client'
+import { Deposited } from '../deposited.js'
 import { Amounts, layer2, type UnitAmount } from '../ledger.js'
 import { Paged } from '../paged.js'
 import { Ago, Empty, Load, Name, State } from '../parts.js'
@@ -62,6 +63,7 @@ export function Address({ address }: { readonly address: string }) {
                 isSlow
                 isFinal={({ block }) => block?.state === 'merged'}
                 show={(transaction) => <Change address={address} transaction={transaction} />}
+                otherwise={(message) => <Deposited id={hash} otherwise={<Empty>{message}</Empty>} />}
               />
             </li>
           )}

@@ -1,4 +1,6 @@
 import type { ExplorerLineage, ExplorerTransaction } from '@ratatosk/client'
+import type { ComponentChildren } from 'preact'
+import { Deposited } from '../deposited.js'
 import { grouped, jsonText, size } from '../format.js'
 import { Amounts } from '../ledger.js'
 import { Empty, Load, Name, Text } from '../parts.js'
@@ -69,6 +71,7 @@ function Details({ lineage: { output, madeBy } }: { readonly lineage: ExplorerLi
                 hash={madeBy}
                 label="made by"
                 side={({ inputs }) => inputs.map((input) => input.outref)}
+                otherwise={(message) => <Deposited id={madeBy} otherwise={<Empty>{message}</Empty>} />}
               />
             )}
           </div>
@@ -99,9 +102,11 @@ interface StepProps {
   readonly label: string
   /** The outputs on the far side of the transaction. */
   readonly side: (transaction: ExplorerTransaction) => readonly string[]
+  /** In place of a transaction that is not here. */
+  readonly otherwise?: (message: string) => ComponentChildren
 }
 
-function Step({ hash, label, side }: StepProps) {
+function Step({ hash, label, side, otherwise = (message) => <Empty>{message}</Empty> }: StepProps) {
   return (
     <Load<ExplorerTransaction>
       path={`explorer/tx/${hash}`}
@@ -121,6 +126,7 @@ function Step({ hash, label, side }: StepProps) {
           </ul>
         )
       }}
+      otherwise={otherwise}
     />
   )
 }

@@ -1,9 +1,10 @@
 import type { ComponentChildren } from 'preact'
 import type { Route } from '../router.js'
-import { hasPage } from '../routes.js'
+import { bridge, hasPage } from '../routes.js'
 import { Address } from './address.js'
 import { Asset } from './asset.js'
 import { Block } from './block.js'
+import { Bridge } from './bridge.js'
 import { Check } from './check.js'
 import { Devnet } from './devnet.js'
 import { Live } from './live.js'
@@ -27,6 +28,14 @@ interface Page {
 const all: readonly Page[] = [
   { page: '', title: 'Live', isListed: true, show: () => <Live /> },
   { page: 'queue', title: 'Queue', isListed: true, show: () => <Queue /> },
+  {
+    page: 'bridge',
+    title: 'Bridge',
+    get isListed() {
+      return bridge.value !== undefined
+    },
+    show: () => <Bridge />,
+  },
   { page: 'watch', title: 'Watch', isListed: true, show: () => <Watch /> },
   { page: 'rejected', title: 'Rejected', isListed: true, show: () => <Rejected /> },
   { page: 'check', title: 'Check', isListed: true, show: () => <Check /> },

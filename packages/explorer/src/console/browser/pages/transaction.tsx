@@ -1,11 +1,13 @@
 import { useSignal } from '@preact/signals'
 import type { ExplorerInput, ExplorerOutput, ExplorerTransaction, TransactionStatus } from '@ratatosk/client'
 import type { ComponentChildren } from 'preact'
+import { Deposited } from '../deposited.js'
 import { ada, grouped, jsonText, size } from '../format.js'
 import { Journey } from '../journey.js'
 import { Empty, Load, Name, State, Text, Time } from '../parts.js'
 import { Prove } from '../prove.js'
 import { link } from '../router.js'
+import { bridge } from '../routes.js'
 
 /** A transaction: its journey, what it spends and makes, and its bytes. */
 export function Transaction({ hash }: { readonly hash: string }) {
@@ -36,7 +38,14 @@ function Unaccepted({
         Transaction <Name name={txHash} /> <State state={status} />
       </h2>
       {status === 'unknown' && (
-        <Empty>It is not here: not submitted to this node, forgotten since, or a name in the genesis.</Empty>
+        <Deposited
+          id={txHash}
+          otherwise={
+            <Empty>
+              It is not here: not submitted to this node, forgotten since, or a name in the genesis.
+            </Empty>
+          }
+        />
       )}
       {submittedAt && (
         <p>
@@ -200,7 +209,8 @@ function maker(madeBy: string | undefined) {
   return <a href={link('tx', madeBy)}>made by {madeBy.slice(0, 8)}…</a>
 }
 
-function spender({ spentBy }: ExplorerOutput, isKnown: boolean) {
+function spender({ spentBy, address }: ExplorerOutput, isKnown: boolean) {
+  if (address === bridge.value?.address) return <a href={link('bridge')}>has left layer 2</a>
   if (spentBy === undefined) return isKnown ? 'unspent' : null
   return <a href={link('tx', spentBy.txHash)}>spent by {spentBy.txHash.slice(0, 8)}…</a>
 }
