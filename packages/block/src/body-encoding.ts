@@ -39,7 +39,7 @@ export async function encodeBlockBodyInTurns({ transactions, ...rest }: BlockBod
   return writer.toBytes()
 }
 
-/** What a body has besides its transactions. */
+/** All of a body but its transactions. */
 type BodyRest = Omit<BlockBody, 'transactions'>
 
 /**

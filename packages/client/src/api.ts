@@ -1899,7 +1899,7 @@ export interface Endpoints {
     options?: NodeRequestOptions,
   ): Promise<BridgeSubmitted>
 
-  /** `POST /payout`: Pay withdrawals of merged blocks now. The node pays by itself too, unless AUTO_PAY is false. */
+  /** `POST /payout`: Pay withdrawals of merged blocks now. The node pays unasked too, unless AUTO_PAY is false. */
   payWithdrawals(parameters?: PayWithdrawalsParameters, options?: NodeRequestOptions): Promise<Payout>
 
   /** `GET /init`: Mint the root unit and run the genesis programs. Changes state although it is a GET. HEAD is not served. */

@@ -95,8 +95,8 @@ const idempotent: readonly string[] = [
  * Creates a client of a node. It opens no connection.
  *
  * Requests that are safe to repeat are sent again after a lost connection, a time-out, or a 5xx with
- * `Retry-After`: reads, `submit`, `evaluate`, `claim`, drafts and transactions of the bridge. Operations such as
- * `commit` never are, although they are GET requests.
+ * `Retry-After`: reads, `submit`, `evaluate`, `claim`, drafts and transactions of the bridge. Operations such
+ * as `commit` never are, although they are GET requests.
  *
  * @param url where the node is, such as `http://localhost:3000`; a path in it is kept
  * @throws TypeError if the URL is not absolute

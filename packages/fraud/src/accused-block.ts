@@ -36,8 +36,8 @@ export interface AccusedBlock {
   /** Those of the header's `utxosRoot`. Without them, frauds in the outputs after the block are not found. */
   readonly after?: TrieView
   /**
-   * The maps of the header's `depositsRoot` and `withdrawalsRoot`. Without one, frauds whose proof opens it are
-   * found only if it is empty.
+   * The maps of the header's `depositsRoot` and `withdrawalsRoot`. Without one, frauds whose proof opens it
+   * are found only if it is empty.
    */
   readonly events?: EventMaps
   /**
@@ -56,7 +56,7 @@ export interface AccusedBlock {
   outputBefore?(key: Uint8Array): Uint8Array | undefined
 }
 
-/** Maps of outputs that a block brings from layer 1, and of those that leave: reference CBOR → output CBOR. */
+/** Outputs that a block brings from layer 1, and those that leave: reference CBOR → output CBOR. */
 export interface EventMaps {
   readonly deposits?: TrieView
   readonly withdrawals?: TrieView
@@ -69,8 +69,8 @@ export interface Accusation extends Omit<AccusedBlock, 'map' | 'valueOf' | 'entr
 }
 
 /**
- * Builds the maps of a block, and compares the roots of outputs and transactions with the header's. Other work
- * runs meanwhile. A transaction takes about 4 KiB of memory.
+ * Builds the maps of a block, and compares the roots of outputs and transactions with the header's. Other
+ * work runs meanwhile. A transaction takes about 4 KiB of memory.
  *
  * @throws {FraudError} (rejects) `FRAUD_ROOT_MISMATCH`
  * @example
@@ -126,7 +126,7 @@ async function pack(entries: Iterable<TrieEntry>): Promise<PackedEntries> {
   return packed
 }
 
-/** What follows from the transactions and deposits of a block, as the scripts read these. */
+/** The entries that follow from the transactions and deposits of a block, as the scripts read these. */
 export interface DerivedEntries {
   /** Of the transactions map. */
   readonly packed: PackedEntries

@@ -22,9 +22,9 @@ import { type FoundFraud, firstFound, type Search, smallestFirst, step } from '.
  * undefined if there is none.
  *
  * A wrong hash of what inputs stand for is found as `wrongResolvedHash`: `wrongResolved` needs hashes that
- * only the operator may know. Without `after`, nothing is found in the outputs after the block. No claim shows
- * that deposits or withdrawals are not those of layer 1 and of the transactions. The proof is not evaluated: do
- * that before it is sent.
+ * only the operator may know. Without `after`, nothing is found in the outputs after the block. No claim
+ * shows that deposits or withdrawals are not those of layer 1 and of the transactions. The proof is not
+ * evaluated: do that before it is sent.
  */
 export const findLedgerFraud = (block: AccusedBlock): FoundFraud<LedgerFraudProof> | undefined =>
   firstFound(ledgerFrauds(block))

@@ -62,8 +62,8 @@ export type LedgerFraudProof =
         | { readonly transaction: TransactionOpening; readonly index: number }
     }
   /**
-   * The output is noted as not made by the block, no deposit brings it, and it is unspent in the block, was not
-   * unspent before it, or was another. `before` is needed if the block notes it as spent.
+   * The output is noted as not made by the block, no deposit brings it, and it is unspent in the block, was
+   * not unspent before it, or was another. `before` is needed if the block notes it as spent.
    */
   | {
       readonly fraud: 'strayFromBefore'

@@ -28,7 +28,7 @@ async function openScene() {
   return { devnet, layer1, open, slot }
 }
 
-/** A layer 1 that answers as it is told, and the transactions that it was sent. */
+/** A layer 1 that answers as a test sets it, and the transactions that it was sent. */
 function fakeLayer1() {
   const states = new Map<string, TransactionStatus['kind']>()
   const spendings = new Map<string, Spending>()

@@ -17,7 +17,7 @@ export interface OutboxTransaction {
 export type OutboxState = 'included' | 'pending' | 'dead'
 
 /**
- * What came of a sending. `open`: layer 1 has not accepted it, and may still have it or take it; `refused`:
+ * The outcome of a sending. `open`: layer 1 has not accepted it, and may still have it or take it; `refused`:
  * it never will.
  */
 export type OutboxSending = 'sent' | 'open' | 'refused'

@@ -43,8 +43,8 @@ export interface Verification {
 }
 
 /**
- * Judges a block whose header layer 1 vouches for. All outputs before it are in memory. Its deposits are those
- * of the header's root: layer 1 no longer shows those of merged blocks.
+ * Judges a block whose header layer 1 vouches for. All outputs before it are in memory. Its deposits are
+ * those of the header's root: layer 1 no longer shows those of merged blocks.
  *
  * @throws CommandError if the bodies before it do not lead to it; {ScriptsNotRunError} where scripts could
  *   not be run

@@ -14,7 +14,7 @@ const depositor = 5
 const { hash: keyHash } = walletOf(depositor).payment
 /** A native script that asks for its signature. */
 const policy = toHex(scriptHash('native', fromHex(`8200581c${toHex(keyHash)}`)))
-/** A datum that no wallet writes by itself: a constructor with a number and a text. */
+/** A datum that no wallet writes of its own accord: a constructor with a number and a text. */
 const datum = 'd8799f182a4568656c6c6fff'
 /** Generous, because a loaded machine is slow. */
 const timeoutMs = 120_000

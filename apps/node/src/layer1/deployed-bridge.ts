@@ -26,7 +26,7 @@ export interface DeployedBridge {
   readonly settlements: readonly { readonly headerHash: Uint8Array; readonly root: Uint8Array }[]
 }
 
-/** Reads the bridge of contracts that have one; undefined for others. It sends no request before it is asked. */
+/** Reads the bridge of contracts that have one; undefined for others. Each request is sent by a read. */
 export function openBridgeReader(
   contracts: Contracts,
   layer1: Pick<Layer1, 'utxosAsOf' | 'slots'>,

@@ -316,8 +316,8 @@ function rulesOfBridge({
   const least = BLOCK_VALIDITY_MS + eventMarginMs
   if (EVENT_WAIT_MS !== undefined && EVENT_WAIT_MS < least)
     problems.push(
-      `EVENT_WAIT_MS is ${EVENT_WAIT_MS} but BLOCK_VALIDITY_MS is ${BLOCK_VALIDITY_MS}: it must be at least ` +
-        `${least}, so that a block knows the deposits of its time. Without a ` +
+      `EVENT_WAIT_MS is ${EVENT_WAIT_MS} but BLOCK_VALIDITY_MS is ${BLOCK_VALIDITY_MS}: it must be at ` +
+        `least ${least}, so that a block knows the deposits of its time. Without a ` +
         'bridge (BRIDGE=false) it does not matter.',
     )
   const distinct = new Set(BRIDGED_POLICIES.map((policy) => policy.toLowerCase()))

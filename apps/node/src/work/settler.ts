@@ -2,11 +2,12 @@ import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openWallet, type Wallet } from '@ratatosk/layer1'
+import { decodeTransactionOutput } from '@ratatosk/ledger'
 import type { Evaluator } from '@ratatosk/ledger/plutus'
 import type { Sequencer } from '@ratatosk/sequencer'
 import { backGenesis, createSettler, type Settler, settlerKeys } from '@ratatosk/sequencer/settler'
 import type { NodeContext } from '../context.js'
-import { backingCosts, backingKeys } from '../layer1/keys.js'
+import { backing, backingCosts, backingKeys } from '../layer1/keys.js'
 import type { Settlement } from '../layer1/settlement.js'
 import type { Storage } from '../storage/open-storage.js'
 
@@ -55,7 +56,7 @@ export async function startSettler(
   return settler
 }
 
-/** Milliseconds between two looks at the state queue. */
+/** Milliseconds between two reads of the state queue. */
 const backEveryMs = 500
 
 /** Backs the genesis of a devnet's layer 2, once the state queue has begun. */
@@ -69,6 +70,13 @@ function backWhenBegun(
   const ending = new AbortController()
   const wallets = [openWallet({ layer1, keys: backingKeys(), evaluator })]
   const outputs = genesis?.outputs ?? []
+  const lovelace = outputs.reduce(
+    (sum, { output }) => sum + decodeTransactionOutput(output).value.lovelace,
+    0n,
+  )
+  // So that a restart sends nothing again to a treasury that has paid withdrawals.
+  const unneeded = backing - lovelace
+  const spared = unneeded > backingCosts ? unneeded : backingCosts
   const back = async (): Promise<void> => {
     const { signal } = ending
     while (!signal.aborted) {
@@ -78,7 +86,7 @@ function backWhenBegun(
           contracts: { ...contracts, bridge },
           genesis: outputs,
           wallets,
-          spared: backingCosts,
+          spared,
           log,
           signal,
         })
@@ -87,11 +95,11 @@ function backWhenBegun(
       await sleep(backEveryMs, undefined, { signal })
     }
   }
-  const backing = back().catch((err: unknown) => {
+  const done = back().catch((err: unknown) => {
     if (!ending.signal.aborted) log.warn({ err }, "Layer 1 does not back layer 2's genesis")
   })
   onClose(async () => {
     ending.abort()
-    await backing
+    await done
   })
 }

@@ -102,7 +102,7 @@ export function createDerivation({ read, bridge }: DerivationRules = {}): Deriva
     if (!isLeaving(cbor, bridge)) return
     outputs.mark(output, known.left)
     if (spentBy !== noPosition) return
-    // What has left layer 2 cannot be spent; the next input that names it is one too many.
+    // An output that has left layer 2 cannot be spent; the next input that names it is one too many.
     outputs.spentBy.set(output, position)
   }
 

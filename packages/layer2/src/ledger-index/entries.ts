@@ -100,7 +100,7 @@ export function entriesOf(
 
 type Assets = ReadonlyMap<string, ReadonlyMap<string, bigint>>
 
-/** What a transaction mints, without what leaves layer 2 by it: that counts as burnt. */
+/** A transaction's mint, less the assets that leave layer 2 by it: they count as burnt. */
 function mintOf({ isValid, body }: Transaction, all: Effects, kept: Effects): Assets {
   const mint: Assets = isValid ? body.mint : new Map()
   if (kept.produced.length === all.produced.length) return mint

@@ -18,7 +18,7 @@ export function validateMint({ body }: Transaction, bridged: ReadonlySet<string>
   const findings = new Findings()
   const minted = [...body.mint.keys()].filter((policy) => bridged.has(policy))
   if (minted.length > 0)
-    findings.add('BridgedPolicyMinted', 'Assets of these policies come from layer 1 and are not minted here', {
+    findings.add('BridgedPolicyMinted', 'Assets of these policies come from layer 1; none are minted here', {
       policies: minted,
     })
   return findings.failures

@@ -23,11 +23,11 @@ export interface BackGenesisOptions {
   readonly signal?: AbortSignal
 }
 
-/** What a treasury got for a genesis, in lovelace. */
+/** The money of a treasury for a genesis, in lovelace. */
 export interface Backing {
-  /** What layer 2 starts with. */
+  /** The sum that layer 2 starts with. */
   readonly genesis: bigint
-  /** What the treasury has now, transactions in flight included. */
+  /** The sum that the treasury has now, transactions in flight included. */
   readonly treasury: bigint
   /** Ids of the transactions that were sent, 64 hex digits. */
   readonly txHashes: readonly string[]
@@ -35,7 +35,7 @@ export interface Backing {
 
 /**
  * Pays reserves to the treasury until they hold the ada of a genesis, for a devnet whose ledger starts with
- * outputs that nobody has deposited.
+ * outputs that no one has deposited.
  *
  * @returns `treasury` < `genesis` if the wallets have too little
  * @throws {Layer1Error} (rejects)

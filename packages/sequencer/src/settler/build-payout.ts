@@ -17,7 +17,7 @@ import type { BridgeContracts } from './types.js'
 /** Withdrawals that the treasury does not cover, after which a search for others ends. */
 const maxUncovered = 1000
 
-/** What payouts are built with. */
+/** The means to build payouts. */
 export interface PayoutMeans {
   readonly contracts: BridgeContracts
   readonly wallet: Wallet

@@ -13,8 +13,8 @@ const maxChanges = 64
 type Spendings = Pick<Layer1, 'spending'>
 
 /**
- * What the payouts of a settlement pay, from one of its outputs on, oldest first: CBOR of the references of
- * the withdrawals. Payouts in blocks of layer 1 only.
+ * The withdrawals that the payouts of a settlement pay, from one of its outputs on, oldest first: CBOR of their
+ * references. Payouts in blocks of layer 1 only.
  */
 export async function* payoutsFrom(
   layer1: Spendings,
@@ -55,7 +55,7 @@ export async function* firstSettlements(
 ): AsyncGenerator<OutputReference, void> {
   const { mergeTransaction } = block
   if (mergeTransaction) yield { transactionId: mergeTransaction.id, index: settlementIndex }
-  // Somebody else may have merged it.
+  // Another process may have merged it.
   let element = await elementOf(layer1, blocks, block, signal)
   for (let changes = 0; element !== undefined && changes < maxChanges; changes++) {
     const spending = await layer1.spending(element, signal && { signal })

@@ -18,7 +18,7 @@ export function createOwedReader(context: OwedContext): OwedReader {
 
 class SharedOwedReader implements OwedReader {
   readonly #context: OwedContext
-  /** Everybody uses the same maps, which go from one root to another. */
+  /** All calls use the same maps, which go from one root to another. */
   readonly #turns = new Mutex()
   readonly #maps = new BytesMap<Owed>()
   #read: { readonly at: number; readonly state: BridgeState } | undefined
@@ -70,7 +70,7 @@ class SharedOwedReader implements OwedReader {
     return this.#read.state
   }
 
-  /** The map of a settlement; undefined if it cannot be told what is left. */
+  /** The map of a settlement; undefined if it is unknown which withdrawals are left. */
   async #owedBy(settlement: Settlement, signal: AbortSignal | undefined): Promise<Owed | undefined> {
     const { headerHash } = settlement
     const owed = this.#maps.get(headerHash) ?? (await openOwed(this.#context, headerHash))

@@ -28,7 +28,7 @@ export interface OwedEntry {
   readonly output: Uint8Array
   /** Blake2b-256 of `outref`. */
   readonly path: Uint8Array
-  /** Undefined: nobody can pay it. */
+  /** Undefined: no one can pay it. */
   readonly withdrawal: Withdrawal | undefined
 }
 

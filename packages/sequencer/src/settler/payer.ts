@@ -118,7 +118,7 @@ class BridgePayer implements Payer {
     const { utxos } = await layer1.utxosAsOf(place.addressText, { signal })
     const { applied } = afterInFlight(utxos, this.#built(), place.address)
     for (const each of this.#inFlight) each.isApplied = applied.has(each.built)
-    // What is included has its effect in what was read.
+    // The treasury as read has the effect of those that are included.
     this.#inFlight = this.#inFlight.filter(({ isIncluded, isApplied }) => !isIncluded || isApplied)
     const present = (): BridgeState =>
       readBridge(contracts, afterInFlight(utxos, this.#built(), place.address).utxos)

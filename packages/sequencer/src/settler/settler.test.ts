@@ -61,7 +61,7 @@ async function expectPaid(chain: BridgeChain, count: number, reserves: bigint): 
   expect(await treasury(chain)).toBe(reserves - sum)
 }
 
-/** Makes blocks until nothing is left but what nobody can pay: one of each ten. */
+/** Makes blocks until nothing is left but what no one can pay: one of each ten. */
 async function mineUntilPaid(chain: BridgeChain, unpayable: number): Promise<void> {
   for (let made = 0; made < 200; made++) {
     const left = await Promise.all(
@@ -112,7 +112,7 @@ test('a payer goes on where one was killed that had sent payouts, and one that h
   expect((await later.remaining(headerHash))?.size).toBe(4)
 })
 
-/** Somebody pays some withdrawals, by their places in the order in which a settler pays. */
+/** Another payer pays some withdrawals, by their places in the order in which a settler pays. */
 async function payForeign(chain: BridgeChain, places: readonly number[]): Promise<void> {
   const state = readBridge(contracts, await chain.atBridge())
   const [settlement] = state.settlements

@@ -11,7 +11,7 @@ export function treasuryOf({ reserves, deposits }: BridgeState, { time }: Pick<S
   return [...reserves, ...deposits.filter((deposit) => deposit.time < time).map(({ utxo }) => utxo)]
 }
 
-/** What a withdrawal takes from the treasury: nothing if it cannot be paid. */
+/** The value that a withdrawal takes from the treasury: nothing if it cannot be paid. */
 export const amountOf = ({ withdrawal }: OwedEntry): Value =>
   withdrawal ?? { lovelace: 0n, assets: new Map() }
 
@@ -39,7 +39,7 @@ export function sourcesFor(treasury: readonly Utxo[], needed: Quantities): reado
   if (least !== undefined) return [least.utxo]
   const missing = new Map(needed)
   const chosen: Source[] = []
-  // What is rare first: it brings ada with it.
+  // Rare assets first: they bring ada with them.
   for (const unit of [...needed.keys()].sort((a) => (a === lovelaceUnit ? 1 : -1))) {
     for (const source of [...sources].sort(byQuantity(unit)).reverse()) {
       if ((missing.get(unit) ?? 0n) <= 0n) break

@@ -17,7 +17,7 @@ export interface SettlerOptions {
   readonly leases: Pick<Store['leases'], 'hold'>
   /** Pays the fees, and for nothing else; opened with {@link settlerKeys} and an evaluator. */
   readonly wallet: Wallet
-  /** Fills the wallet when something is owed: the operator's. Without it, somebody else has to. */
+  /** Fills the wallet when something is owed: the operator's. Without it, the wallet needs another source. */
   readonly fundedBy?: Wallet
   /**
    * Whether this process should pay now: the one whose sequencer is active, so that no two processes spend
@@ -67,7 +67,7 @@ export interface SettlementStatus {
   readonly headerHash: string
   /** `<64 hex digits>#<index>` */
   readonly outref: string
-  /** Withdrawals that layer 1 has not paid, also those that nobody can pay; null if that is unknown. */
+  /** Withdrawals that layer 1 has not paid, also those that no one can pay; null if that is unknown. */
   readonly remaining: number | null
   /** Why the rest is not paid now. */
   readonly waitsFor?: string
@@ -90,25 +90,25 @@ export interface SettlerStatus {
   readonly fault?: string
 }
 
-/** What a payout of some withdrawals does, or why nothing is paid. */
+/** The effect of a payout of some withdrawals, or why nothing is paid. */
 export type PayoutDraft =
   | { readonly kind: 'draft'; readonly draft: TransactionDraft }
   | { readonly kind: 'not owed'; readonly reason: string }
 
-/** Tells which withdrawals are left. Any process may ask. */
+/** Reports which withdrawals are left. Any process may ask. */
 export interface OwedReader {
   /**
-   * The withdrawals of a block that layer 1 has not paid, also those that nobody can pay, as
+   * The withdrawals of a block that layer 1 has not paid, also those that no one can pay, as
    * `outputReferenceKey`s.
    *
    * @param headerHash 28 bytes
    * @returns undefined if layer 1 has no settlement of this block: it is not merged, owed nothing, or has
-   *   paid all; or if it cannot be told which are left
+   *   paid all; or if it is unknown which are left
    * @throws {Layer1Error} (rejects)
    */
   remaining(headerHash: Uint8Array, signal?: AbortSignal): Promise<ReadonlySet<string> | undefined>
   /**
-   * Drafts a payout that anybody may complete and send. What is in flight is not known.
+   * Drafts a payout that any wallet may complete and send. Transactions in flight are not known.
    *
    * @param outrefs `outputReferenceKey`s of withdrawals of one block
    * @param payer bech32, or the bytes of CIP-19: gets the ada of a settlement that ends

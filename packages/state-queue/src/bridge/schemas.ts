@@ -328,7 +328,7 @@ export const bridgeSubmitSchema = {
 export const payoutSchema = {
   operationId: 'payWithdrawals',
   summary: 'Pay withdrawals of merged blocks now',
-  description: 'The node pays by itself too, unless AUTO_PAY is false.',
+  description: 'The node pays unasked too, unless AUTO_PAY is false.',
   tags,
   body: Type.Unsafe<PayoutRequest>(
     Type.Object({

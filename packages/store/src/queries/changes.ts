@@ -20,8 +20,8 @@ export interface AcceptedChange extends OrderedTransaction {
 export interface LedgerChanges {
   /**
    * Accepted transactions, and deposits, with a sequence above `after`, oldest first, at most `limit`.
-   * Dropped ones are not among them. A deposit enters with the first block that credits it, and stays when that is
-   * removed.
+   * Dropped ones are not among them. A deposit enters with the first block that credits it, and stays when
+   * that is removed.
    */
   accepted(after: bigint, limit: number): Promise<AcceptedChange[]>
   /** Drops with a number above `after`, oldest first, at most `limit`. */

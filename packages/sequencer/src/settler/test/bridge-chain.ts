@@ -260,7 +260,7 @@ export async function openBridgeChain(context: TestContext) {
     async fund(address: string, count = 4): Promise<void> {
       await run({ outputs: Array.from({ length: count }, () => ({ address, lovelace: 20n * ada })) })
     },
-    /** What a payee has on layer 1, each payment. */
+    /** Each payment to a payee on layer 1. */
     async paidTo(n: number): Promise<readonly bigint[]> {
       const payments = await layer1.utxosAt(encodeBech32Address(payee(n)))
       return payments.map(({ output }) => output.value.lovelace)
