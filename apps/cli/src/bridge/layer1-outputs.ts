@@ -5,7 +5,7 @@ import { baseUrlOf, type ConnectionOptions, operatorTokenOf, timeoutMsOf } from 
 import { visible } from '../frame/plain-text.js'
 
 /** An output on layer 1, with the CBOR that CIP-30 has for it. */
-export interface Layer1Output {
+interface Layer1Output {
   /** Hex. */
   readonly pair: string
   readonly utxo: Utxo

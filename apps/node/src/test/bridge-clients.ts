@@ -15,7 +15,7 @@ export interface Sdk {
 }
 
 /** A wallet of an SDK on one ledger. Transactions are awaited until the ledger has them. */
-export interface SdkWallet {
+interface SdkWallet {
   readonly address: string
   /** Unspent outputs as CIP-30 gives them. */
   outputs(): Promise<readonly string[]>

@@ -76,7 +76,8 @@ function backWhenBegun(
   )
   // So that a restart sends nothing again to a treasury that has paid withdrawals.
   const unneeded = backing - lovelace
-  const spared = unneeded > backingCosts ? unneeded : backingCosts
+  let spared = backingCosts
+  if (unneeded > spared) spared = unneeded
   const back = async (): Promise<void> => {
     const { signal } = ending
     while (!signal.aborted) {

@@ -19,8 +19,6 @@ import {
 
 const bridge = bridgedContracts.bridge!
 
-export type BridgeScene = Awaited<ReturnType<typeof openBridge>>
-
 /** A rollup with a bridge, whose scripts are published and whose first operator holds bridged assets. */
 export async function openBridge() {
   const scene = await openScene(bridgedContracts)

@@ -28,7 +28,7 @@ export interface OutputSource {
 }
 
 /** The content of a block, from which its maps follow. */
-export interface BlockContent {
+interface BlockContent {
   /** CBOR, in order. */
   readonly transactions: readonly Uint8Array[]
   readonly deposits: readonly Deposit[]

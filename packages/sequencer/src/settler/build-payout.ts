@@ -85,7 +85,7 @@ export function build(
 }
 
 /** Names what a wallet lacks. */
-export const lacking = ({ message }: WalletError): string => `ada for fees: ${message}`
+const lacking = ({ message }: WalletError): string => `ada for fees: ${message}`
 
 interface Picked {
   readonly picked: readonly OwedEntry[]

@@ -18,7 +18,7 @@ export const maxOutrefs = 36
 const maxAssets = 200
 export const maxPayouts = 10_000
 /** A transaction of layer 1 has 16,384 bytes. */
-export const maxTransactionBytes = 16_384
+const maxTransactionBytes = 16_384
 const maxUtxoBytes = 16_384
 const mostLovelace = 45_000_000_000_000_000n
 

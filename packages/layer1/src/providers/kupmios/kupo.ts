@@ -110,8 +110,12 @@ export function createKupo(http: HttpClient): Kupo {
     async readUpTo(signal) {
       const body = await get('/checkpoints', signal)
       return reading(providerName, 'checkpoints', () => {
-        const slots = arrayOf(body).map((point) => integerOf(objectOf(point).slot_no))
-        return slots.reduce((newest, slot) => (slot > newest ? slot : newest), 0n)
+        let newest = 0n
+        for (const point of arrayOf(body)) {
+          const slot = integerOf(objectOf(point).slot_no)
+          if (slot > newest) newest = slot
+        }
+        return newest
       })
     },
     async blockOf(transactionId, signal) {
