@@ -25,6 +25,14 @@ export const depositsRoot = (deposits: readonly Deposit[]): Promise<Uint8Array> 
     ),
   )
 
+/** Whether two lists have the same deposits in the same order: the same ids with the same outputs. */
+export const sameDeposits = (some: readonly Deposit[], others: readonly Deposit[]): boolean =>
+  some.length === others.length &&
+  some.every(({ id, output }, place) => {
+    const other = others[place]
+    return other !== undefined && equalBytes(id, other.id) && equalBytes(output, other.output)
+  })
+
 /**
  * Whether an unmerged block credits what layer 1 has: each deposit of its time, and no other.
  *
@@ -41,13 +49,7 @@ export async function verifyDeposits(
 ): Promise<'right' | 'not read yet'> {
   const due = await source.between(startTime, endTime, signal)
   if (due === 'not read yet') return due
-  const isRight = (deposit: Deposit | undefined, other: Deposit | undefined): boolean =>
-    deposit !== undefined &&
-    other !== undefined &&
-    equalBytes(deposit.id, other.id) &&
-    equalBytes(deposit.output, other.output)
-  if (deposits.length === due.length && deposits.every((each, place) => isRight(each, due[place])))
-    return 'right'
+  if (sameDeposits(deposits, due)) return 'right'
   throw new BlockError(
     'BLOCK_INVALID',
     `The block credits ${deposits.length} deposits, and not just the ${due.length} of its time on layer 1`,

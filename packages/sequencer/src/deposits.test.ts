@@ -98,6 +98,33 @@ test('a deposit that layer 1 has lost goes, with what was made of it', async (co
   expect(await store.ledger.known([fromHex(spending!.id)])).toEqual([false])
 })
 
+test('a deposit that layer 1 has lost is made again of the same input, and is another one', async (context) => {
+  const { store, chain, roots, credited } = await openScene(context)
+  const { height } = chain.devnet.tip()
+  const lost = await deposit(chain, 20n * ada)
+  await until(credited(lost))
+  await chain.devnet.rollBack(chain.devnet.tip().height - height)
+  const again = await deposit(chain, 7n * ada)
+  expect(again).toEqual(lost)
+  await until(async () => (await store.ledger.outputs([outputOf(again)]))[0] !== undefined)
+  const [spending] = chainOf(user, outputOf(again), 7n * ada, 1)
+  await until(credited(again))
+  await accept(store, [spending!])
+  await until(() => everythingMerged(store))
+  await expectAgreement(store, chain.layer1, roots, [spending!], contracts)
+  expect(await store.blocks.waitingDeposits()).toEqual([])
+})
+
+test('a deposit that layer 1 has lost goes while nothing else happens', async (context) => {
+  const { store, chain, credited } = await openScene(context)
+  const { height } = chain.devnet.tip()
+  const lost = await deposit(chain, 20n * ada)
+  await until(credited(lost))
+  await chain.devnet.rollBack(chain.devnet.tip().height - height)
+  await until(async () => (await store.deposit(lost)) === undefined)
+  expect(await store.ledger.outputs([outputOf(lost)])).toEqual([undefined])
+})
+
 test('an operator that adopts blocks has the same deposits', async (context) => {
   const chain = await openChain(context)
   const stop = chain.keepMining()

@@ -94,6 +94,7 @@ CREATE TABLE "ratatosk"."blocks" (
 CREATE TABLE "ratatosk"."deployment" (
 	"id" integer PRIMARY KEY DEFAULT 1 NOT NULL,
 	"ledger_version" integer,
+	"rules" text,
 	"begun_at" timestamp with time zone DEFAULT now() NOT NULL,
 	CONSTRAINT "deployment_once" CHECK ("ratatosk"."deployment"."id" = 1)
 );

@@ -138,6 +138,7 @@ function createStore(
     },
     applyGenesis: (outputs) => withLedgerLock((transaction) => applyGenesis(transaction, outputs)),
     ledgerVersion: (first) => ledgerVersion(database, first),
+    ledgerRules: (first) => ledgerRules(database, first),
     events: openEvents(database),
     rejections: openRejections(database, maxRejectionBytes),
     leases: openLeases(database),
@@ -225,6 +226,17 @@ async function ledgerVersion(database: Database, first: number): Promise<number>
   await database.execute(begin, [first])
   const [row] = await database.query(begun)
   return row?.ledgerVersion ?? first
+}
+
+const stateRules = sql`INSERT INTO ${schema}.deployment (rules) VALUES ($1)
+  ON CONFLICT (id) DO UPDATE SET rules = EXCLUDED.rules WHERE deployment.rules IS NULL`
+const statedRules = statement({ rules: deployment.rules }, sql`SELECT rules FROM ${schema}.deployment`)
+
+/** See `Store.ledgerRules`. Of processes that begin at the same time, the first one decides. */
+async function ledgerRules(database: Database, first: string): Promise<string> {
+  await database.execute(stateRules, [first])
+  const [row] = await database.query(statedRules)
+  return row?.rules ?? first
 }
 
 interface EmbeddedOptions {

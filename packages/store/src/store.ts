@@ -116,6 +116,14 @@ export interface Store {
    */
   ledgerVersion(first: number): Promise<number>
 
+  /**
+   * The rules by which every process on this store judges and reads, as the first one stated them; also after
+   * a reset. The store compares and understands nothing of them.
+   *
+   * @param first what is recorded if nothing is yet
+   */
+  ledgerRules(first: string): Promise<string>
+
   /** The events of transactions and blocks, in order and from any position. */
   readonly events: EventLog
   /** Dead letters. */

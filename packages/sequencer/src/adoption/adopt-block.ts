@@ -29,6 +29,7 @@ import type { SequencerContext } from '../context.js'
 import { foreignQueue, invalidBlock, type SequencerError, unjudgedBlock, unservedBlock } from '../errors.js'
 import type { BlockRoots } from '../roots/index.js'
 import { creditedOf } from '../state/deposits.js'
+import { forgetReplaced } from '../state/forget-deposits.js'
 import { alignRoots, blockLine, freeRoots, type RootsContext, realignRoots } from '../state/ledger-state.js'
 import type { AdoptionMeans } from '../types.js'
 import { type ForeignHeader, fetchBody } from './fetch.js'
@@ -95,6 +96,7 @@ async function append(
 ): Promise<void> {
   const { store, log } = context
   const apart = (cbor: Uint8Array) => examine(cbor, context.contracts.bridge?.place.script.hash)
+  await forgetReplaced(context, checked.deposits ?? [])
   const adopted = await store.blocks.adopt(foreignBlock(block, header, checked), apart, context.lease)
   context.step('block-adopted')
   freeRoots(context)

@@ -12,6 +12,7 @@ import type { DropReason, OrderedTransaction } from '@ratatosk/store'
 import type { SequencerContext } from '../context.js'
 import { SequencerError } from '../errors.js'
 import type { BlockRoots } from '../roots/index.js'
+import { orphanOf, reasonOf } from '../state/drop-reasons.js'
 
 /** Bytes of the transactions in one block at most: chunks that have one transaction are the longest. */
 export const maxBlockBytes = maxChunks * profileLimits.transactionBytes
@@ -159,30 +160,4 @@ function lengthOf({ length }: Uint8Array): DropReason {
     bytes: String(length),
     maximum: String(maximum),
   })
-}
-
-/** Why a transaction must go whose parent was dropped; undefined if it may stay. */
-export function orphanOf(
-  { cbor }: OrderedTransaction,
-  dropped: ReadonlyMap<string, DropReason>,
-): DropReason | undefined {
-  const { inputs, collateralInputs, referenceInputs } = decodeTransaction(cbor).body
-  for (const { transactionId } of [...inputs, ...collateralInputs, ...referenceInputs]) {
-    const id = toHex(transactionId)
-    if (dropped.has(id))
-      return reasonOf(
-        'BadInputsUTxO',
-        `The transaction names an output of transaction ${id}, which was dropped from the mempool`,
-        { transaction: id },
-      )
-  }
-  return undefined
-}
-
-export function reasonOf(
-  code: string,
-  message: string,
-  details: { readonly [key: string]: string },
-): DropReason {
-  return { code, message, details: [{ predicate: code, message, details }] }
 }

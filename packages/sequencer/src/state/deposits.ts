@@ -1,5 +1,4 @@
-import type { Deposit, Header } from '@ratatosk/block'
-import { equalBytes } from '@ratatosk/cbor'
+import { type Deposit, type Header, sameDeposits } from '@ratatosk/block'
 import { decodeTransactionOutput } from '@ratatosk/ledger'
 import type { CreditedDeposit } from '@ratatosk/store'
 import type { SequencerContext } from '../context.js'
@@ -23,9 +22,5 @@ export async function creditsRightly(
   if (events === undefined) return true
   const due = await events.between(startTime, endTime, signal)
   if (due === 'not read yet') return true
-  const credited = await store.blocks.depositsOf(headerHash)
-  return (
-    credited.length === due.length &&
-    credited.every(({ id }, place) => equalBytes(id, due[place]?.id ?? new Uint8Array()))
-  )
+  return sameDeposits(await store.blocks.depositsOf(headerHash), due)
 }

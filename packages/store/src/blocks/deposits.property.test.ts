@@ -236,7 +236,9 @@ async function expectAgreement(test: TestStore, model: Model): Promise<void> {
   const { blocks } = store
   const cborOf = (transactions: readonly AcceptedTransaction[]) => transactions.map(({ cbor }) => cbor)
   expect((await blocks.oldest(1_000)).map(({ cbor }) => cbor)).toEqual(cborOf(model.mempool))
-  expect((await blocks.waitingDeposits()).map(hex)).toEqual(model.waiting.map(({ id }) => hex(id)).sort())
+  expect((await blocks.waitingDeposits()).map(({ id }) => hex(id))).toEqual(
+    model.waiting.map(({ id }) => hex(id)).sort(),
+  )
   expect(await countStrays(test)).toBe(0)
   for (const [n, { name, deposits, contents }] of model.chain.entries()) {
     const hash = headerHashOf(name)

@@ -54,7 +54,7 @@ describeBackends('deposits', (backend) => {
     expect(await store.ledger.spenders([outputOf('one')])).toEqual([idOf('a')])
     await blocks.returnToMempool(1n, lease)
     expect(await store.deposit(one.id)).toMatchObject({ state: 'waiting', height: 1n })
-    expect(await blocks.waitingDeposits()).toEqual([one.id])
+    expect(await blocks.waitingDeposits()).toEqual([one])
     expect(await blocks.depositsOf(headerHashOf('first'))).toEqual([one])
     expect(await store.ledger.outputs([outputOf('a')])).not.toEqual([undefined])
   })
@@ -194,7 +194,7 @@ describeBackends('deposits', (backend) => {
     expect(await changes.dropped(0n, 10)).toMatchObject([{ transaction: { id: two.id, sequence } }])
     expect(await store.rejections.reopenable()).toEqual([])
     expect(await store.ledger.outputs([outputOf('two')])).toEqual([undefined])
-    expect(await blocks.waitingDeposits()).toEqual([one.id])
+    expect(await blocks.waitingDeposits()).toEqual([one])
   })
 
   it('come in the order of acceptance, marked, and only to followers', async () => {

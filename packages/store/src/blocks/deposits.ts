@@ -1,5 +1,4 @@
 import {
-  bytea,
   bytesColumn,
   type Connection,
   type Database,
@@ -205,15 +204,16 @@ const ofBlock = statement(
 )
 
 const waiting = statement(
-  { id: bytea },
-  sql`SELECT transaction_id AS id FROM ${schema}.deposits WHERE block_id IS NULL ORDER BY transaction_id`,
+  credited,
+  sql`SELECT transaction_id AS id, output, address FROM ${schema}.deposits
+  WHERE block_id IS NULL ORDER BY transaction_id`,
 )
 
 /** Reads of deposits. */
 export function readDeposits(connection: Connection): Pick<Blocks, 'depositsOf' | 'waitingDeposits'> {
   return {
     depositsOf: (headerHash) => connection.query(ofBlock, [headerHash]),
-    waitingDeposits: async () => (await connection.query(waiting)).map(({ id }) => id),
+    waitingDeposits: () => connection.query(waiting),
   }
 }
 

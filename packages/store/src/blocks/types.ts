@@ -206,10 +206,10 @@ export interface Blocks {
   /** The deposits of a block, ascending by id; of a removed block, those that still wait. */
   depositsOf(headerHash: Uint8Array): Promise<CreditedDeposit[]>
   /**
-   * Ids of the deposits in the ledger that no block credits, ascending: their block was removed. Transactions
-   * may spend them, so the next block must credit them.
+   * The deposits in the ledger that no block credits, ascending by id: their block was removed. Transactions may
+   * spend them, so the next block must credit them.
    */
-  waitingDeposits(): Promise<Uint8Array[]>
+  waitingDeposits(): Promise<CreditedDeposit[]>
 
   /**
    * Appends a block of the mempool's oldest transactions, in state `built`, and takes its deposits into the

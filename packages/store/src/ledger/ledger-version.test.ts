@@ -12,6 +12,10 @@ describeBackends('the ledger version of a deployment', (backend) => {
       expect(stated).toEqual([began, began])
       await test.store.blocks.reset(await takeLease(test.store))
       expect(await other.ledgerVersion(began === 10 ? 11 : 10)).toBe(began)
+      const rules = await Promise.all([test.store.ledgerRules('these'), other.ledgerRules('those')])
+      expect(rules).toEqual([rules[0], rules[0]])
+      expect(await other.ledgerRules('others')).toBe(rules[0])
+      expect(await other.ledgerVersion(began === 10 ? 11 : 10)).toBe(began)
     } finally {
       await test.drop()
     }

@@ -274,6 +274,8 @@ export const deployment = ratatosk.table(
     id: integer('id').primaryKey().default(1),
     /** Cardano's protocol version by whose rules layer 2 judges. */
     ledgerVersion: integer('ledger_version'),
+    /** By which rules every process on this store judges and reads, as the first one stated them. */
+    rules: text('rules'),
     begunAt: moment('begun_at').notNull().defaultNow(),
   },
   (table) => [check('deployment_once', sql`${table.id} = 1`)],

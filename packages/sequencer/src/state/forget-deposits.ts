@@ -1,0 +1,63 @@
+import { BytesMap, BytesSet, equalBytes, toHex } from '@ratatosk/cbor'
+import { decodeTransaction } from '@ratatosk/ledger'
+import type { CreditedDeposit, DropReason } from '@ratatosk/store'
+import type { SequencerContext } from '../context.js'
+import { orphanOf, reasonOf } from './drop-reasons.js'
+
+/** Transactions of the mempool that are searched at a time, and their bytes. */
+const [searchedAtOnce, searchedBytes] = [1_000, 4 * 1024 * 1024]
+
+/** Takes deposits that have left layer 1 out of the ledger, with the transactions that name them. */
+export async function forgetDeposits(context: SequencerContext, ids: readonly Uint8Array[]): Promise<void> {
+  if (ids.length === 0) return
+  const { store, lease, log, cache } = context
+  const gone = new BytesSet(ids)
+  const first = new Map<string, DropReason>()
+  for (let after = 0n; ; ) {
+    const page = await store.blocks.oldest(searchedAtOnce, searchedBytes, after)
+    for (const { id, cbor } of page) {
+      const deposit = namedBy(cbor).find((named) => gone.has(named))
+      if (deposit !== undefined) first.set(toHex(id), rolledBack(toHex(deposit)))
+    }
+    const last = page.at(-1)
+    if (last === undefined) break
+    after = last.sequence
+  }
+  const dropped = first.size === 0 ? 0 : await store.blocks.drop(first, orphanOf, lease)
+  await store.blocks.forgetDeposits(ids, lease)
+  cache.ahead = []
+  context.step('deposits-forgotten')
+  log.warn(
+    { deposits: ids.map(toHex), dropped },
+    `Layer 1 no longer has ${ids.length} deposits that removed blocks had credited: ` +
+      `${dropped} transactions that follow from them are dead letters`,
+  )
+}
+
+function namedBy(cbor: Uint8Array): readonly Uint8Array[] {
+  const { inputs, collateralInputs, referenceInputs } = decodeTransaction(cbor).body
+  return [...inputs, ...collateralInputs, ...referenceInputs].map(({ transactionId }) => transactionId)
+}
+
+const rolledBack = (deposit: string): DropReason =>
+  reasonOf('BadInputsUTxO', `Layer 1 was rolled back and no longer has deposit ${deposit}`, { deposit })
+
+/**
+ * Takes waiting deposits out of the ledger that a block credits as others: the first input of a deposit gives
+ * its id, and can make another one after a roll-back.
+ */
+export async function forgetReplaced(
+  context: SequencerContext,
+  credited: readonly CreditedDeposit[],
+): Promise<void> {
+  if (credited.length === 0) return
+  const outputs = new BytesMap(credited.map(({ id, output }) => [id, output] as const))
+  const replaced = (await context.store.blocks.waitingDeposits()).filter(({ id, output }) => {
+    const other = outputs.get(id)
+    return other !== undefined && !equalBytes(other, output)
+  })
+  await forgetDeposits(
+    context,
+    replaced.map(({ id }) => id),
+  )
+}
