@@ -72,6 +72,11 @@ test('ada come from layer 1, and return', { timeout: 300_000 }, async () => {
   expect(after.value).toMatchObject({ treasury: { owed: '0', backed: true }, settlements: [] })
   await auditsTreasury(url, devnetPort)
 
+  const { address } = after.value
+  expect(await asked('withdraw', '--lovelace', '5000000', '--to', address, ...own)).toMatchObject({
+    status: 1,
+    value: { error: { code: 'CLI_TO_BRIDGE' } },
+  })
   expect(await asked(...withdraw, '--bridge', to, ...own)).toMatchObject({
     status: 1,
     value: { error: { code: 'CLI_OTHER_BRIDGE' } },

@@ -148,6 +148,7 @@ function createBlock({ ledger, table, bridge, report }: BodyContext) {
   const outputs = new Map<string, MapOutput>()
   const positions = new Map<string, number>()
   const [minted, deposited, withdrawn] = [new Sum(), new Sum(), new Sum()]
+  const credits: [id: string, hash: Uint8Array][] = []
   let fees = 0n
 
   /** The output that an input stands for, or why there is none. */
@@ -209,6 +210,7 @@ function createBlock({ ledger, table, bridge, report }: BodyContext) {
         return
       }
       positions.set(toHex(id), 0)
+      credits.push([toHex(id), blake2b256(output)])
       outputs.set(key, { outref: cbor, created: 0, spent: 0, output, isDeposit: true })
     },
 
@@ -268,7 +270,7 @@ function createBlock({ ledger, table, bridge, report }: BodyContext) {
           // A view would keep the whole body.
           added.push([key, { outref: reference, output: output.slice() }])
       }
-      return { removed, added, fees, minted, deposited, withdrawn }
+      return { removed, added, fees, minted, deposited, withdrawn, credits }
     },
   }
 }

@@ -4,6 +4,7 @@ import { createFindings, difference, type FindingList } from './findings.js'
 import { type AuditedLedger, createLedger } from './ledger.js'
 import { createRun } from './run.js'
 import { sourcesOf } from './sources.js'
+import { createTreasury } from './treasury.js'
 import type { AuditOptions, AuditReport, Unchecked } from './types.js'
 import { textOf } from './value.js'
 
@@ -11,13 +12,13 @@ import { textOf } from './value.js'
  * Audits a rollup: derives its ledger from genesis by the bodies of an archive, and compares it with the
  * headers, with the state queue on layer 1 and with a node. It shares no code with what it audits but the
  * CBOR reader and the trie. Bad data are findings. Signatures, scripts, operators' turns, and whether
- * layer 1 has the deposits are not audited.
+ * layer 1 has had the deposits that are spent there are not audited.
  *
  * Lets other work run every 10 ms, except while one body is encoded again and one block goes into the trie.
  * In memory are all unspent outputs (the bytes of each and about 1,000 more), at most 90 bytes for each
  * transaction and 32 more while the node does not show its block, 28 for each block, the largest body and
- * what follows from it, 16 MiB of the next bodies and one body more, and the changes of the 256 newest
- * blocks.
+ * what follows from it, 16 MiB of the next bodies and one body more, 300 for each deposit, and the changes
+ * of the 256 newest blocks.
  *
  * @throws TypeError if the genesis cannot be read, or `bridge` is no script
  * @throws the reason of the signal
@@ -32,14 +33,11 @@ export async function audit(options: AuditOptions): Promise<AuditReport> {
   const findings = createFindings(maxFindings)
   const ledger = createLedger(options.genesis)
   const sources = sourcesOf(options, signal)
-  const chain = createChain({
-    ledger,
-    findings,
-    judge: sources.judge,
-    bridge: hashOfBridge(options.bridge),
-    pause,
-  })
-  const run = createRun(options, { sources, ledger, chain, pause, signal })
+  const bridge = hashOfBridge(options.bridge)
+  const chain = createChain({ ledger, findings, judge: sources.judge, bridge, pause })
+  const treasury =
+    bridge && createTreasury({ ledger, chain, sources, bridge, backed: options.backed ?? 0n, pause })
+  const run = createRun(options, { sources, ledger, chain, treasury, pause, signal })
   let outcome = await run.read()
   for (let reading = 1; reading < readings && !outcome.isSettled; reading++) {
     await sleep(settleMs, signal)
@@ -63,12 +61,13 @@ export async function audit(options: AuditOptions): Promise<AuditReport> {
       bodyBytes: chain.bodyBytes,
     },
     lovelace: {
-      genesis: ledger.genesisLovelace,
+      genesis: ledger.genesisValue.lovelace,
       fees: ledger.fees,
       deposited: ledger.deposited,
       withdrawn: ledger.withdrawn,
       unspent: root.lovelace,
     },
+    ...(outcome.treasury && { treasury: outcome.treasury }),
     mintedAssets: ledger.mintedAssets,
     utxosRoot: toHex(root.root),
   }

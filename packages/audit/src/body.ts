@@ -25,7 +25,7 @@ interface BodyContent {
   readonly deposits: readonly AuditedDeposit[]
 }
 
-/** What a body says. @param mayCredit whether it may have deposits @throws DecodeError */
+/** The content of a body. @param mayCredit whether it may have deposits @throws DecodeError */
 export function contentOfBody(body: Uint8Array, mayCredit: boolean): BodyContent {
   const reader = new CborReader(body, 0, body.length, limits)
   const transactions = readTransactions(reader)

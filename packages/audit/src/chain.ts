@@ -41,6 +41,8 @@ export interface AuditedChain {
   heightOf(headerHash: Uint8Array): number | undefined
   /** Height of the block of a transaction or deposit; 0 if it is in none. */
   blockOf(transactionId: Uint8Array): number
+  /** The changes of the blocks above a height, oldest first; undefined if one cannot be undone any more. */
+  changesAfter(height: number): readonly Change[] | undefined
   /** Audits the next block and returns its transaction ids. `body` asks for its body, if it has one. */
   append(block: NamedHeader, body: () => Promise<Uint8Array | undefined>): Promise<readonly Uint8Array[]>
   /** @returns false if the newest block is too old to be undone */
@@ -195,6 +197,10 @@ export function createChain({ ledger, findings, judge, bridge, pause }: ChainCon
       return index < 0 ? undefined : index + 1
     },
     blockOf: (id) => table.get(id),
+    changesAfter(height) {
+      const first = kept.length - (hashes.count - height)
+      return first < 0 ? undefined : kept.slice(first).map(({ change }) => change)
+    },
 
     async append(block, readBody) {
       const height = hashes.count + 1

@@ -23,6 +23,8 @@ export interface Change {
   readonly deposited: OutputValue
   /** The value of what leaves through the bridge. */
   readonly withdrawn: OutputValue
+  /** Its deposits: the id in hex, and the hash of the output. */
+  readonly credits: readonly (readonly [id: string, hash: Uint8Array])[]
 }
 
 /** Moves no value. */
@@ -31,18 +33,23 @@ export const nothingMoved = {
   minted: ada(0n),
   deposited: ada(0n),
   withdrawn: ada(0n),
+  credits: [],
 } as const
 
 /** The unspent outputs, rebuilt from nothing, and what they must hold together. */
 export interface AuditedLedger {
   readonly size: number
   readonly root: Uint8Array
-  readonly genesisLovelace: bigint
+  readonly genesisValue: OutputValue
+  /** The value of all unspent outputs, put together block by block. */
+  readonly unspent: OutputValue
   readonly fees: bigint
   /** Lovelace that deposits have brought, and that has left through the bridge. */
   readonly deposited: bigint
   readonly withdrawn: bigint
   readonly mintedAssets: number
+  /** Blake2b-256 of the output that a deposit is credited with; undefined if it is not. */
+  creditOf(id: Uint8Array): Uint8Array | undefined
   isGenesis(key: string): boolean
   /** Whether the ledger began with an output of this transaction. @param id 64 hex digits */
   isGenesisId(id: string): boolean
@@ -59,6 +66,7 @@ export interface AuditedLedger {
 /** @throws TypeError if a genesis output does not decode or occurs twice */
 export function createLedger(genesis: Iterable<GenesisOutput>): AuditedLedger {
   const unspent = new Map<string, Unspent>()
+  const credits = new Map<string, Uint8Array>()
   const began = new Set<string>()
   const supply = new Sum()
   let fees = 0n
@@ -70,7 +78,7 @@ export function createLedger(genesis: Iterable<GenesisOutput>): AuditedLedger {
     began.add(key)
     unspent.set(key, { outref: cbor, output })
   }
-  const genesisLovelace = supply.lovelace
+  const held = new Sum().add(supply)
   const beganIds = new Set(Array.from(began, (key) => key.slice(0, key.indexOf('#'))))
   const trie = createTrie({ store: createMemoryStore(), history: 0 })
   trie.update(Array.from(unspent.values(), insertion))
@@ -78,8 +86,18 @@ export function createLedger(genesis: Iterable<GenesisOutput>): AuditedLedger {
   /** @param times 1 to apply a block, -1 to undo it */
   function change({ removed, added, ...values }: Change, times: 1n | -1n): void {
     const [gone, come] = times === 1n ? [removed, added] : [added, removed]
-    for (const [key] of gone) unspent.delete(key)
-    for (const [key, value] of come) unspent.set(key, value)
+    for (const [key, { output }] of gone) {
+      unspent.delete(key)
+      held.add(valueOfOutput(output), -1n)
+    }
+    for (const [key, value] of come) {
+      unspent.set(key, value)
+      held.add(valueOfOutput(value.output))
+    }
+    for (const [id, hash] of values.credits) {
+      if (times === 1n) credits.set(id, hash)
+      else credits.delete(id)
+    }
     const operations: TrieOperation[] = gone.map(([, { outref: key }]) => ({ type: 'delete', key }))
     for (const [, value] of come) operations.push(insertion(value))
     if (operations.length > 0) trie.update(operations)
@@ -96,7 +114,9 @@ export function createLedger(genesis: Iterable<GenesisOutput>): AuditedLedger {
     get root() {
       return trie.root
     },
-    genesisLovelace,
+    genesisValue: supply,
+    unspent: held,
+    creditOf: (id) => credits.get(toHex(id)),
     get fees() {
       return fees
     },

@@ -8,6 +8,7 @@ import { createNodeRun } from './node-run.js'
 import { readAhead } from './read-ahead.js'
 import { type Sources, Unavailable } from './sources.js'
 import { headerOf, type RootedQueue, type Trace, traceBack } from './trace.js'
+import type { createTreasury, TreasuryOutcome } from './treasury.js'
 import type { AuditOptions, Finding, NamedHeader, QueueReading, Unchecked } from './types.js'
 
 /** The result of one reading of all sources, besides the findings about blocks. */
@@ -15,6 +16,7 @@ export interface Outcome {
   readonly findings: readonly Finding[]
   readonly unchecked: readonly Unchecked[]
   readonly merged: number
+  readonly treasury?: TreasuryOutcome['treasury']
   /** Whether another reading is of no use. */
   readonly isSettled: boolean
 }
@@ -23,6 +25,8 @@ interface RunContext {
   readonly sources: Sources
   readonly ledger: AuditedLedger
   readonly chain: AuditedChain
+  /** Compares the treasury of a bridge. */
+  readonly treasury: ReturnType<typeof createTreasury> | undefined
   readonly pause: () => Promise<void>
   readonly signal: AbortSignal
 }
@@ -33,13 +37,15 @@ const [fewBlocks, mostRounds] = [4, 10]
 const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 /** A queue that is sound and has a confirmed state. */
-const rooted = ({ fault, confirmed, blocks }: QueueReading): RootedQueue | undefined =>
-  fault === undefined && confirmed !== undefined ? { confirmed, blocks } : undefined
+const rooted = ({ fault, confirmed, blocks, bridge }: QueueReading): RootedQueue | undefined =>
+  fault === undefined && confirmed !== undefined
+    ? { confirmed, blocks, ...(bridge && { bridge }) }
+    : undefined
 
 /** Reads all sources, as often as it is asked to. */
 export function createRun(
   { accepted, onProgress }: AuditOptions,
-  { sources, ledger, chain, pause, signal }: RunContext,
+  { sources, ledger, chain, treasury, pause, signal }: RunContext,
 ) {
   const nodeRun = sources.node && createNodeRun(sources.node, { ledger, chain, pause, newerBodies })
   const genesisRoot = ledger.root
@@ -149,14 +155,28 @@ export function createRun(
         isSettled: false,
       }
     const found = await compareQueue(queue, chain, sources, genesisRoot, await findExtra())
+    const merged = chain.heightOf(queue.confirmed.headerHash)
+    const bridged = await compareTreasury(queue, merged)
     const shown = nodeRun ? await nodeRun.compare(queue, () => place((ids) => nodeRun.place(ids))) : []
     const unchecked = nodeRun?.unchecked() ?? []
     return {
-      findings: [...found, ...shown],
-      unchecked,
-      merged: chain.heightOf(queue.confirmed.headerHash) ?? 0,
-      isSettled: found.length + shown.length === 0 && (unchecked.length === 0 || nodeRun?.isGivenUp === true),
+      findings: [...found, ...bridged.findings, ...shown],
+      unchecked: [...bridged.unchecked, ...unchecked],
+      merged: merged ?? 0,
+      ...(bridged.treasury && { treasury: bridged.treasury }),
+      isSettled:
+        found.length + shown.length + bridged.findings.length === 0 &&
+        (unchecked.length === 0 || nodeRun?.isGivenUp === true),
     }
+  }
+
+  async function compareTreasury(
+    { bridge, blocks }: RootedQueue,
+    merged: number | undefined,
+  ): Promise<TreasuryOutcome> {
+    if (treasury === undefined || bridge === undefined || merged === undefined)
+      return { findings: [], unchecked: [] }
+    return treasury(bridge, merged, merged + blocks.length)
   }
 
   /** The list of accepted transactions can be read once. */

@@ -21,6 +21,44 @@ export interface QueueReading {
   }
   /** The blocks that are not merged, oldest first; the hash is from the name of the element's token. */
   readonly blocks: readonly NamedHeader[]
+  /** The bridge at the moment of the queue; without it, the treasury is not audited. */
+  readonly bridge?: BridgeReading
+}
+
+/** Lovelace, and quantities by unit: policy and asset name in hex, joined. */
+export interface BridgedValue {
+  readonly lovelace: bigint
+  readonly assets: ReadonlyMap<string, bigint>
+}
+
+/** A deposit that is at the bridge. */
+export interface HeldDeposit {
+  /** 32 bytes. */
+  readonly id: Uint8Array
+  /** Of the output at the bridge, without the token of the event. */
+  readonly value: BridgedValue
+  /** The output of layer 2 that it asks for, CBOR. */
+  readonly output: Uint8Array
+}
+
+/** A settlement that is at the bridge. */
+export interface OpenSettlement {
+  /** 28 bytes: the block whose withdrawals it owes. */
+  readonly headerHash: Uint8Array
+  /** Of the map of what is left to be paid, 32 bytes. */
+  readonly root: Uint8Array
+}
+
+/** The outputs at the bridge, of one slot of layer 1. */
+export interface BridgeReading {
+  /** Everything up to this slot was read. */
+  readonly slot: bigint
+  /** The policies whose assets can be deposited: 56 hex digits each. */
+  readonly bridged: readonly string[]
+  /** Money that is no longer that of a single deposit. */
+  readonly reserves: BridgedValue
+  readonly deposits: readonly HeldDeposit[]
+  readonly settlements: readonly OpenSettlement[]
 }
 
 /** Reads the state queue on layer 1. Rejects when layer 1 cannot be read. */
@@ -93,7 +131,7 @@ export interface JudgedBlock {
   readonly header: Uint8Array
   /** CBOR of each, in order. */
   readonly transactions: readonly Uint8Array[]
-  /** What it credits; ascending by id. */
+  /** The deposits that it credits; ascending by id. */
   readonly deposits: readonly { readonly id: Uint8Array; readonly output: Uint8Array }[]
   /** CBOR of an output that is unspent before the block. @param key transaction id, `#`, index */
   unspent(key: string): Uint8Array | undefined
@@ -125,10 +163,15 @@ export interface AuditOptions {
   readonly archivist: BlockSource
   readonly genesis: Iterable<GenesisOutput>
   /**
-   * The bridge's script, in a deployment that has one: its hash of 28 bytes, or its enterprise address. Outputs
-   * there leave layer 2.
+   * The bridge's script, in a deployment that has one: its hash of 28 bytes, or its enterprise address.
+   * Outputs there leave layer 2.
    */
   readonly bridge?: Uint8Array | undefined
+  /**
+   * Lovelace of the genesis that reserves at the bridge back. @defaultValue 0n: no one has deposited it, and
+   * it has no claim
+   */
+  readonly backed?: bigint
   /** Judges what the audit itself does not: without it, no block is. */
   readonly judge?: BlockJudge
   readonly node?: NodeSource
@@ -163,8 +206,8 @@ export interface AuditOptions {
  * | `times` | a block does not begin where the one before it ends, or does not end later |
  * | `prev-utxos-root` | a header does not begin with the outputs after the block before it |
  * | `utxos-root`, `transactions-root` | the root is not the one that follows from the transactions |
- * | `deposits-root`, `withdrawals-root` | the root is not that of the deposits of the body, or of what leaves;
- *   without a bridge, not that of the empty map |
+ * | `deposits-root`, `withdrawals-root` | the root is not that of the deposits of the body, or of what
+ *   leaves; without a bridge, not that of the empty map |
  * | `deposit` | a deposit is not an output, or is credited twice |
  * | `body-missing`, `body` | the archive lacks the body, or its bytes do not follow from its transactions |
  * | `transaction` | a transaction does not decode, or has bytes that its body does not fix |
@@ -172,6 +215,9 @@ export interface AuditOptions {
  * | `unknown-input` | an output is spent or read that was never made, or is made later |
  * | `value` | a transaction makes or destroys value |
  * | `supply` | the unspent outputs do not hold genesis, mints and deposits less fees and withdrawals |
+ * | `treasury` | the bridge on layer 1 holds less than layer 2 has a claim on, at the confirmed state or at
+ *   the newest block; or it has a deposit that is credited with another output, or a settlement of no merged
+ *   block |
  * | `two-places` | a transaction is in two places |
  * | `lost` | an accepted transaction, or one whose outputs a node holds, is in no place |
  * | `node-queue`, `node-block` | a node shows another state queue, or other transactions of a block |
@@ -200,6 +246,7 @@ export type FindingKind =
   | 'unknown-input'
   | 'value'
   | 'supply'
+  | 'treasury'
   | 'two-places'
   | 'lost'
   | 'node-queue'
@@ -258,6 +305,18 @@ export interface AuditReport {
     readonly deposited: bigint
     readonly withdrawn: bigint
     readonly unspent: bigint
+  }
+  /** The bridge at the newest block, in lovelace; absent if it was not compared. */
+  readonly treasury?: {
+    /** Reserves and credited deposits. */
+    readonly held: bigint
+    /** Unspent outputs, what is owed and fees, less the genesis that no one backs. */
+    readonly claims: bigint
+    /** Withdrawals that left layer 2 and are not paid. */
+    readonly owed: bigint
+    /** Deposits that no block has credited. */
+    readonly waiting: bigint
+    readonly waitingDeposits: number
   }
   /** Assets with a net mint or burn. */
   readonly mintedAssets: number

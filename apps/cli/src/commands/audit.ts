@@ -6,7 +6,7 @@ import { decodeTransactionOutput } from '@ratatosk/ledger'
 import { deploymentArguments, readDeployment } from '../deployment/read-deployment.js'
 import { ada } from '../frame/ada.js'
 import { type CommandResult, command } from '../frame/command.js'
-import { CommandError } from '../frame/errors.js'
+import { CommandError, UsageError } from '../frame/errors.js'
 import { connect, nodeArguments, timeoutMsOf } from '../frame/node-connection.js'
 import { createProgress } from '../frame/progress.js'
 
@@ -24,11 +24,18 @@ export const auditCommand = command(
       valueHint: 'path',
       description: 'File with ids of accepted transactions, one a line: each must be in a place',
     },
+    backed: {
+      type: 'string',
+      valueHint: 'lovelace',
+      default: '0',
+      description: 'How much of the genesis is backed by reserves of the bridge',
+    },
     timeout: nodeArguments.timeout,
   },
   async (args, shell) => {
-    const { readQueue, archivist, genesis, rules } = await readDeployment(args, shell)
+    const { readQueueAndBridge, archivist, genesis, rules } = await readDeployment(args, shell)
     const { url, accepted: file } = args
+    const backed = lovelaceOf(args.backed)
     const client = url === undefined ? undefined : await connect(args, shell)
     const [{ audit }, { acceptedBy, nodeSource }, { createEvaluator }] = await Promise.all([
       import('@ratatosk/audit'),
@@ -39,10 +46,11 @@ export const auditCommand = command(
     const evaluator = createEvaluator()
     try {
       const report = await audit({
-        layer1: { read: readQueue },
+        layer1: { read: readQueueAndBridge },
         archivist,
         genesis,
         bridge: rules.bridge,
+        backed,
         judge: judgeWith({ ...rules, evaluator }),
         ...(client && url !== undefined && { node: nodeSource(client, url, { stallMs: timeoutMsOf(args) }) }),
         ...((client || file !== undefined) && {
@@ -70,13 +78,23 @@ function statusOf({ verdict }: AuditReport): Pick<CommandResult, 'ok' | 'status'
   return { ok: verdict === 'clean', status: verdict === 'incomplete' ? 3 : 1 }
 }
 
+/** @throws UsageError */
+function lovelaceOf(text: string): bigint {
+  if (/^[0-9]{1,17}$/.test(text)) return BigInt(text)
+  throw new UsageError(`--backed ${text} is no amount of lovelace.`)
+}
+
 /** JSON has no numbers of 64 bits. */
-function jsonOf({ lovelace, ...report }: AuditReport) {
+function jsonOf({ lovelace, treasury, ...report }: AuditReport) {
   return {
     ...report,
-    lovelace: Object.fromEntries(Object.entries(lovelace).map(([name, amount]) => [name, String(amount)])),
+    lovelace: textsOf(lovelace),
+    ...(treasury && { treasury: { ...textsOf(treasury), waitingDeposits: treasury.waitingDeposits } }),
   }
 }
+
+const textsOf = (amounts: Readonly<Record<string, bigint | number>>) =>
+  Object.fromEntries(Object.entries(amounts).map(([name, amount]) => [name, String(amount)]))
 
 function linesOfReport({
   verdict,
@@ -85,6 +103,7 @@ function linesOfReport({
   unchecked,
   counts,
   lovelace: { genesis, fees, deposited, withdrawn, unspent },
+  treasury,
   utxosRoot,
 }: AuditReport): readonly string[] {
   const lines = [
@@ -95,6 +114,12 @@ function linesOfReport({
     `value         genesis ${ada(genesis)}, fees ${ada(fees)}, unspent ${ada(unspent)}`,
     ...(deposited > 0n || withdrawn > 0n
       ? [`bridge        deposits ${ada(deposited)}, withdrawals ${ada(withdrawn)}`]
+      : []),
+    ...(treasury
+      ? [
+          `treasury      ${ada(treasury.held)}, claims ${ada(treasury.claims)}, owed ${ada(treasury.owed)}` +
+            `, ${counted(treasury.waitingDeposits, 'deposit')} waiting with ${ada(treasury.waiting)}`,
+        ]
       : []),
     ...findings.flatMap(linesOf),
   ]

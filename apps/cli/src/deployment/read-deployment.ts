@@ -45,9 +45,11 @@ export async function readDeployment(
     })
     const deployment = await openDeployment(settings)
     const archive = `The archivist at ${archivistUrl}`
+    const layer1 = `Layer 1 (${deployment.place})`
     return {
       ...deployment,
-      readQueue: guarded(`Layer 1 (${deployment.place})`, deployment.readQueue),
+      readQueue: guarded(layer1, deployment.readQueue),
+      readQueueAndBridge: guarded(layer1, deployment.readQueueAndBridge),
       archivistUrl,
       archivist: { header: guarded(archive, header), body: guarded(archive, body) },
     }

@@ -1,9 +1,9 @@
 import { BytesMap } from '@ratatosk/cbor'
 import { shareAnswers } from '@ratatosk/http'
-import { outputReferenceKey, type Utxo } from '@ratatosk/ledger'
-import { addValue, type Quantities } from '@ratatosk/ledger/builder'
+import { outputReferenceKey } from '@ratatosk/ledger'
 import type { Settlement } from '@ratatosk/protocol'
 import type { BridgeReader, BridgeView, ListedSettlement } from '@ratatosk/state-queue/bridge'
+import { heldBy } from '../layer1/deployed-bridge.js'
 import { type BridgeMoment, byNumber } from './moment.js'
 import { type WithdrawalSource, withdrawalsIn } from './withdrawals.js'
 
@@ -80,17 +80,6 @@ function sumOf(settlements: readonly ListedSettlement[]): bigint | undefined {
   for (const { lovelace } of settlements) {
     if (lovelace === undefined) return undefined
     sum += lovelace
-  }
-  return sum
-}
-
-/** The sum of outputs, by unit, without the tokens of events. */
-function heldBy(utxos: readonly Utxo[], events: string): Quantities {
-  const sum: Quantities = new Map()
-  for (const { output } of utxos) {
-    const assets = new Map(output.value.assets)
-    assets.delete(events)
-    addValue(sum, { lovelace: output.value.lovelace, assets })
   }
   return sum
 }
