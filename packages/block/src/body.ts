@@ -23,7 +23,7 @@ export interface BlockBody {
   readonly transactions: readonly Uint8Array[]
   /** CBOR of each output reference that the block spends and does not bring; ascending. */
   readonly spent: readonly Uint8Array[]
-  /** The outputs that the block brings and does not spend, without those that leave; ascending by reference. */
+  /** The outputs that the block brings and neither spends nor lets leave; ascending by reference. */
   readonly produced: readonly ProducedOutput[]
   /** Ascending by id; none by default. */
   readonly deposits?: readonly Deposit[]

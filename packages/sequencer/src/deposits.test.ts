@@ -98,7 +98,7 @@ test('a deposit that layer 1 has lost goes, with what was made of it', async (co
   expect(await store.ledger.known([fromHex(spending!.id)])).toEqual([false])
 })
 
-test('a deposit that layer 1 has lost is made again of the same input, and is another one', async (context) => {
+test('a deposit that layer 1 has lost is made again of its input, and is another one', async (context) => {
   const { store, chain, roots, credited } = await openScene(context)
   const { height } = chain.devnet.tip()
   const lost = await deposit(chain, 20n * ada)

@@ -30,7 +30,7 @@ export interface Settlement {
 const maxOperators = 100n
 /** Milliseconds. */
 const devnetTakeOverAfter = 15_000n
-/** Lovelace: the least that a reserve of the bridge holds, and the part of a withdrawal that its payer keeps. */
+/** Lovelace: the least that a reserve holds, and the part of a withdrawal that its payer keeps. */
 const [reserveMin, payoutFee] = [5_000_000n, 300_000n]
 
 export async function openSettlement(

@@ -206,8 +206,8 @@ export interface Blocks {
   /** The deposits of a block, ascending by id; of a removed block, those that still wait. */
   depositsOf(headerHash: Uint8Array): Promise<CreditedDeposit[]>
   /**
-   * The deposits in the ledger that no block credits, ascending by id: their block was removed. Transactions may
-   * spend them, so the next block must credit them.
+   * The deposits in the ledger that no block credits, ascending by id: their block was removed. Transactions
+   * may spend them, so the next block must credit them.
    */
   waitingDeposits(): Promise<CreditedDeposit[]>
 
