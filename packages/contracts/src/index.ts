@@ -71,7 +71,7 @@ export {
   witnessFraudScript,
 } from './fraud/scripts.js'
 export { fraudScript, type VerdictPolicyName, verdictPolicies } from './fraud/verdict-policies.js'
-export { depositLimits, settlementAda } from './layout.js'
+export { depositLimits, leastMerged, settlementAda } from './layout.js'
 export type { PlutusScript } from './script/apply.js'
 export {
   type BridgeParameters,

@@ -33,6 +33,9 @@ export const OwedEntry = { key: 0, output: 1, proof: 2 } as const
 /** The most policies and assets together in a deposit, and the most bytes of its inline datum. */
 export const depositLimits = { assets: 100, datumBytes: 2_000 } as const
 
+/** The fewest outputs of the treasury that a transaction merges if it takes reserves and pays nothing. */
+export const leastMerged = 10
+
 /** Lovelace that the settlement of a block may take of the block's. */
 export const settlementAda = 1_500_000
 

@@ -267,8 +267,8 @@ describe('withdrawals', () => {
     }
     const { settlements, reserves } = await state()
     expect(settlements).toEqual([])
-    expect(reserves).toHaveLength(2)
-    expect(reserves.map(lovelaceOf)).toEqual([15_000_000n, 5_000_000n])
+    expect(reserves.map(lovelaceOf)).toEqual([20_000_000n])
+    expect(reserves[0]!.output.value.assets).toEqual(many)
   })
 
   it('are not paid from deposits that may not be confirmed, which tidying needs too', async () => {
@@ -294,6 +294,8 @@ describe('withdrawals', () => {
     const tidied = await state()
     expect(tidied.deposits).toEqual([])
     expect(tidied.reserves.map(lovelaceOf)).toEqual([22_000_000n])
+    const few = { ...(await tidying()), deposits: [], reserves: tidied.reserves }
+    expect(() => tidyDeposits(bridgedContracts, few)).toThrow(refusal('fewer than 10'))
     await run(payWithdrawals(bridgedContracts, { ...payout, treasury: tidied.reserves, referenceScripts }))
     expect((await state()).reserves.map(lovelaceOf)).toEqual([18_000_000n])
   })

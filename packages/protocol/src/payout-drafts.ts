@@ -1,5 +1,11 @@
 import { toHex } from '@ratatosk/cbor'
-import { encodeBridgeDatum, encodeBridgeSpend, encodeEventAction, encodeSettle } from '@ratatosk/contracts'
+import {
+  encodeBridgeDatum,
+  encodeBridgeSpend,
+  encodeEventAction,
+  encodeSettle,
+  leastMerged,
+} from '@ratatosk/contracts'
 import type { Assets, Utxo } from '@ratatosk/ledger'
 import {
   addAssets,
@@ -76,7 +82,7 @@ export function payWithdrawals(contracts: Contracts, payout: Payout): Transactio
         assets: withdrawal.assets,
         datum: datumOfPayment(withdrawal),
       })),
-      ...reservesOf(bridge, rest, 0n),
+      ...reservesOf(bridge, rest, treasury.length),
     ],
     paidByAda: true,
   }
@@ -91,42 +97,50 @@ const entryOf = ({ outref: key, output, proof, children }: ProvenWithdrawal) => 
 
 /** The inputs of a tidying. */
 export interface Tidying {
-  /** At least one, of times before the end of the newest merged block. */
+  /** Of times before the end of the newest merged block. */
   readonly deposits: readonly DepositOutput[]
+  /** Merged with the deposits: none, or so many that there are ten outputs together. */
+  readonly reserves?: readonly Utxo[]
   readonly root: RootElement
   readonly registry: RegistryElement
   readonly referenceScripts?: readonly Utxo[]
 }
 
 /**
- * Turns deposits that are credited for good into reserves. No signature is needed, and anyone may.
+ * Makes one reserve of deposits that are credited for good, and of reserves. No signature is needed, and
+ * anyone may.
  *
- * @throws {WalletError} `WALLET_INVALID_DRAFT` if there is none, or one is too young
+ * @throws {WalletError} `WALLET_INVALID_DRAFT` if there is none, one is too young, or they are too few
  */
 export function tidyDeposits(
   contracts: Contracts,
-  { deposits, root, registry, referenceScripts = [] }: Tidying,
+  { deposits, reserves = [], root, registry, referenceScripts = [] }: Tidying,
 ): TransactionDraft {
   const bridge = bridgeOf(contracts)
   const { endTime } = root.datum.state
-  const [leader] = deposits
+  const merged = [...reserves, ...deposits.map(({ utxo }) => utxo)]
+  const [leader] = merged
   if (leader === undefined) throw invalidDraft('no deposit to tidy')
   if (deposits.some(({ time }) => time >= endTime)) throw invalidDraft('a deposit is not confirmed')
-  const { rest, burning } = moneyOf(
-    bridge,
-    deposits.map(({ utxo }) => utxo),
-  )
-  const provided = provideScripts([bridge.place, bridge.events], referenceScripts)
+  if (reserves.length > 0 && merged.length < leastMerged)
+    throw invalidDraft(`fewer than ${leastMerged} outputs to merge`)
+  const { rest, burning } = moneyOf(bridge, merged)
+  const { lovelace, assets } = toValue(rest)
+  const provided = provideScripts([bridge.place, ...(burning ? [bridge.events] : [])], referenceScripts)
   return {
     ...provided,
     referenceInputs: [...provided.referenceInputs, registry.utxo, root.utxo],
-    inputs: deposits.map((deposit) =>
-      deposit === leader
-        ? { utxo: leader.utxo, redeemer: encodeBridgeSpend({ kind: 'tidy' }) }
-        : following(deposit.utxo, leader.utxo),
+    inputs: merged.map((utxo) =>
+      utxo === leader ? { utxo, redeemer: encodeBridgeSpend({ kind: 'tidy' }) } : following(utxo, leader),
     ),
     mint: burning ? [burning] : [],
-    outputs: reservesOf(bridge, rest, bridge.terms.reserveMin),
+    outputs: [
+      {
+        address: bridge.place.address,
+        lovelaceAtLeast: larger(lovelace, bridge.terms.reserveMin),
+        assets,
+      },
+    ],
     paidByAda: true,
   }
 }
@@ -168,30 +182,31 @@ const assetsPerReserve = 50
 /**
  * The outputs that return money to the treasury.
  *
- * @param first lovelace of the first at least
+ * @param most how many the script allows
  */
-function reservesOf({ place, terms }: Bridge, rest: Quantities, first: bigint): readonly DraftOutput[] {
+function reservesOf({ place, terms }: Bridge, rest: Quantities, most: number): readonly DraftOutput[] {
   const lacking = [...rest].find(([, amount]) => amount < 0n)
   if (lacking) throw invalidDraft(`the treasury is short of ${-lacking[1]} ${lacking[0]}`)
   const { lovelace, assets } = toValue(rest)
-  const groups = groupsOf(assets)
+  const groups = groupsOf(assets, most)
   if (groups.length === 0 && lovelace > 0n) groups.push(new Map())
   const others = terms.reserveMin * BigInt(Math.max(0, groups.length - 1))
   return groups.map((held, index) => ({
     address: place.address,
-    lovelaceAtLeast: index === 0 ? larger(lovelace - others, first) : terms.reserveMin,
+    lovelaceAtLeast: index === 0 ? atLeastZero(lovelace - others) : terms.reserveMin,
     assets: held,
   }))
 }
 
-function groupsOf(assets: Assets): Assets[] {
+function groupsOf(assets: Assets, most: number): Assets[] {
   const units = [...assets].flatMap(([policy, names]) =>
     Array.from(names, ([name, quantity]) => new Map([[policy, new Map([[name, quantity]])]])),
   )
+  const size = Math.max(assetsPerReserve, Math.ceil(units.length / most))
   const groups: Assets[] = []
-  for (let start = 0; start < units.length; start += assetsPerReserve) {
+  for (let start = 0; start < units.length; start += size) {
     const sum: Quantities = new Map()
-    for (const unit of units.slice(start, start + assetsPerReserve)) addAssets(sum, unit)
+    for (const unit of units.slice(start, start + size)) addAssets(sum, unit)
     groups.push(toValue(sum).assets)
   }
   return groups

@@ -31,12 +31,12 @@ export class Batches {
     this.#sizes.delete(headerHash)
   }
 
-  isAside(outref: Uint8Array): boolean {
-    const until = this.#aside.get(outref)?.until
-    if (until === undefined) return false
-    if (performance.now() < until) return true
+  /** Why a withdrawal is left out now; undefined if it is not. */
+  reasonAside(outref: Uint8Array): string | undefined {
+    const aside = this.#aside.get(outref)
+    if (aside === undefined || performance.now() < aside.until) return aside?.reason
     this.#aside.delete(outref)
-    return false
+    return undefined
   }
 
   /** Those that are left out now. */

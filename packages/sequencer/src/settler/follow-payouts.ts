@@ -13,8 +13,8 @@ const maxChanges = 64
 type Spendings = Pick<Layer1, 'spending'>
 
 /**
- * The withdrawals that the payouts of a settlement pay, from one of its outputs on, oldest first: CBOR of their
- * references. Payouts in blocks of layer 1 only.
+ * The withdrawals that the payouts of a settlement pay, from one of its outputs on, oldest first: CBOR of
+ * their references. Payouts in blocks of layer 1 only.
  */
 export async function* payoutsFrom(
   layer1: Spendings,

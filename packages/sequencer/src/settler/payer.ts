@@ -1,4 +1,4 @@
-import { BytesMap, equalBytes, toHex } from '@ratatosk/cbor'
+import { BytesMap, BytesSet, equalBytes, toHex } from '@ratatosk/cbor'
 import { createOutbox } from '@ratatosk/layer1'
 import { outputReferenceKey, type Utxo } from '@ratatosk/ledger'
 import type { BuiltTransaction } from '@ratatosk/ledger/builder'
@@ -12,8 +12,9 @@ import {
 } from '@ratatosk/protocol'
 import { Mutex } from 'async-mutex'
 import { Batches } from './batches.js'
-import { buildPayout, type PayoutMeans } from './build-payout.js'
+import { buildPayout } from './build-payout.js'
 import { openFunds } from './funds.js'
+import type { PayoutMeans } from './means.js'
 import { type Owed, openOwed } from './owed.js'
 import { buildTidying } from './tidy.js'
 import { afterInFlight } from './treasury.js'
@@ -66,6 +67,8 @@ class BridgePayer implements Payer {
     readonly until: number
     readonly reason: string
   }>()
+  /** Why settlements were not paid, as far as it was reported: without numbers, which vary. */
+  readonly #reported = new BytesMap<Set<string>>()
   #inFlight: readonly InFlight[] = []
   #settlements: readonly SettlementStatus[] = []
   #paid = 0
@@ -120,6 +123,7 @@ class BridgePayer implements Payer {
     for (const each of this.#inFlight) each.isApplied = applied.has(each.built)
     // The treasury as read has the effect of those that are included.
     this.#inFlight = this.#inFlight.filter(({ isIncluded, isApplied }) => !isIncluded || isApplied)
+    await this.#releaseUndone(signal)
     const present = (): BridgeState =>
       readBridge(contracts, afterInFlight(utxos, this.#built(), place.address).utxos)
     this.#forgetOthers(present())
@@ -129,6 +133,7 @@ class BridgePayer implements Payer {
     const paid = isDue
       ? await this.#payAll({ slot, present, waits }, options, signal)
       : { txHashes: [], paid: 0 }
+    this.#warn(waits)
     this.#settlements = await this.#statusOf(present(), waits, signal)
     const remaining = this.#settlements
       .filter(
@@ -136,6 +141,17 @@ class BridgePayer implements Payer {
       )
       .reduce((sum, each) => sum + (each.remaining ?? 0), 0)
     return { ...paid, remaining }
+  }
+
+  /** Frees the inputs of what was included, and is not any more: a roll-back has undone it. */
+  async #releaseUndone(signal: AbortSignal): Promise<void> {
+    const { layer1, wallet } = this.#options
+    const followed = new BytesSet(this.#inFlight.map(({ built }) => built.id))
+    for (const id of wallet.inFlight()) {
+      if (followed.has(id)) continue
+      const { kind } = await layer1.status(id, { signal })
+      if (kind !== 'confirmed') wallet.release(id)
+    }
   }
 
   #built = (): BuiltTransaction[] => this.#inFlight.map(({ built }) => built)
@@ -168,7 +184,7 @@ class BridgePayer implements Payer {
     const txHashes: string[] = []
     let paid = 0
     const means = await this.#means(slot, signal)
-    const tidied = await buildTidying(means, this.#options.layer1, present(), this.#options.tidyFrom)
+    const tidied = await buildTidying(means, present(), this.#options.tidyFrom)
     if (tidied && this.#mayBuild(slot)) await this.#send(tidied, 0, slot, signal)
     const done = new BytesMap<true>()
     for (let isBusy = true; isBusy; ) {
@@ -190,7 +206,7 @@ class BridgePayer implements Payer {
         }
         isBusy = true
         if (!(await this.#send(payout.built, payout.paid, slot, signal))) return { txHashes, paid }
-        txHashes.push(toHex(payout.built.id))
+        if (payout.paid > 0) txHashes.push(toHex(payout.built.id))
         paid += payout.paid
       }
     }
@@ -208,7 +224,7 @@ class BridgePayer implements Payer {
     if (sending === 'refused') return false
     this.#inFlight = [...this.#inFlight, { built, paid, isIncluded: false, isApplied: true }]
     const fields = { transaction: toHex(built.id), paid, fee: Number(built.fee) }
-    this.#options.log.info(fields, paid > 0 ? 'Sent a payout' : 'Sent what turns deposits into reserves')
+    this.#options.log.info(fields, paid > 0 ? 'Sent a payout' : 'Sent what merges outputs of the treasury')
     return sending === 'sent'
   }
 
@@ -223,7 +239,7 @@ class BridgePayer implements Payer {
       this.#scripts = { utxos, until: performance.now() + scriptsForMs }
     }
     const referenceScripts = this.#scripts.utxos
-    return { contracts, wallet, batches: this.#batches, referenceScripts, validUntil, signal }
+    return { contracts, layer1, wallet, batches: this.#batches, referenceScripts, validUntil, signal }
   }
 
   /** The map of a settlement; undefined if it is not known what is left. */
@@ -248,9 +264,20 @@ class BridgePayer implements Payer {
     return undefined
   }
 
+  #warn(waits: BytesMap<string>): void {
+    for (const [headerHash, reason] of waits) {
+      const reported = this.#reported.get(headerHash) ?? new Set()
+      this.#reported.set(headerHash, reported)
+      const kind = reason.replaceAll(/\d+/g, '')
+      if (reported.has(kind)) continue
+      reported.add(kind)
+      this.#options.log.warn({ headerHash: toHex(headerHash), reason }, 'A settlement waits: it is not paid')
+    }
+  }
+
   #forgetOthers({ settlements }: BridgeState): void {
     const isThere = (hash: Uint8Array) => settlements.some(({ headerHash }) => equalBytes(headerHash, hash))
-    for (const map of [this.#owed, this.#unknown])
+    for (const map of [this.#owed, this.#unknown, this.#reported])
       for (const hash of [...map.keys()]) if (!isThere(hash)) map.delete(hash)
   }
 

@@ -1,6 +1,7 @@
 import { toHex } from '@ratatosk/cbor'
 import { decodeTransaction } from '@ratatosk/ledger'
 import { toOutput } from '@ratatosk/ledger/builder'
+import type { Log } from '@ratatosk/ports'
 import { payWithdrawals, readBridge } from '@ratatosk/protocol'
 import { expect, type TestContext, test } from 'vitest'
 import { operatorKeys } from '../test/rollup-contracts.js'
@@ -17,6 +18,7 @@ import {
   payee,
   payoutFee,
   rivalKeys,
+  withdrawal,
   withdrawals,
   withdrawn,
 } from './test/bridge-chain.js'
@@ -273,6 +275,46 @@ test('a roll-back of layer 1 pays nothing twice', async (context) => {
   await mineUntilPaid(chain, 2)
   await expectPaid(chain, 20, 100n * ada)
   expect(chain.clock.time - began, 'it waits for no transaction to expire').toBeLessThan(60_000)
+})
+
+test('what a roll-back undoes after the last payout is paid again', async (context) => {
+  const chain = await openBridgeChain(context)
+  await chain.reserves(100n * ada)
+  await chain.fund(settlerWallet.addressText)
+  await chain.merge(withdrawals(5))
+  const settler = settle(context, chain)
+  await settler.start()
+  await expect.poll(() => settler.status().inFlight).toBe(1)
+  await chain.mine()
+  await expect.poll(() => settler.status()).toMatchObject({ inFlight: 0, settlements: [{ remaining: 1 }] })
+  await chain.devnet.rollBack(1)
+  await mineUntilPaid(chain, 1)
+  await expectPaid(chain, 5, 100n * ada)
+  expect(settler.status().setAside).toEqual([])
+})
+
+test('reserves are merged if a withdrawal needs more of them than fit, and it is paid', async (context) => {
+  const chain = await openBridgeChain(context)
+  for (let n = 0; n < 2; n++) await chain.reserves(...Array.from({ length: 65 }, () => 5n * ada))
+  await chain.fund(settlerWallet.addressText)
+  await chain.merge([withdrawal(0, 640n * ada)])
+  const warnings: string[] = []
+  const log: Log = { info: () => {}, warn: (_, message) => void warnings.push(message), error: () => {} }
+  const settler = settle(context, chain, { log })
+  await settler.start()
+  await mineUntilPaid(chain, 0)
+  expect(await chain.paidTo(0)).toEqual([640n * ada - payoutFee])
+  expect(await treasury(chain)).toBe(10n * ada)
+  expect(settler.status().setAside).toEqual([])
+  expect(warnings).toEqual([])
+
+  await chain.merge([withdrawal(1, 20n * ada)])
+  await expect.poll(() => settler.status().settlements[0]?.waitsFor).toContain('treasury')
+  for (let n = 0; n < 3; n++) {
+    await chain.mine()
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+  expect(warnings).toEqual(['A settlement waits: it is not paid'])
 })
 
 test('old deposits become reserves', async (context) => {

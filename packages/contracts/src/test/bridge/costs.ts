@@ -1,6 +1,14 @@
 import type { TestTransaction } from '../transaction.js'
 import type { World } from '../world.js'
-import { bridgedTokens, deposit, mergeAndSettle, payout, tidy, withdrawals } from './scenarios.js'
+import {
+  bridgedTokens,
+  deposit,
+  mergeAndSettle,
+  payout,
+  tidy,
+  tidyReserves,
+  withdrawals,
+} from './scenarios.js'
 
 /** The transactions of the bridge that `COSTS.md` measures. */
 export const bridgeTransactions = (world: World): (readonly [string, TestTransaction])[] => [
@@ -28,4 +36,5 @@ export const bridgeTransactions = (world: World): (readonly [string, TestTransac
   ['payout of all 36 of a block', payout(world, withdrawals(world, 36), { others: 0 })],
   ['tidying of 2 deposits', tidy(world, 2)],
   ['tidying of 50 deposits', tidy(world, 50)],
+  ['tidying of 50 reserves', tidyReserves(world, 50)],
 ]

@@ -1,3 +1,4 @@
+import { leastMerged } from '../../layout.js'
 import { leastAda, note, outputNotes, type RuleNote } from '../rule-notes.js'
 
 const settleNotes: readonly RuleNote[] = [
@@ -104,9 +105,14 @@ const treasuryNotes: readonly RuleNote[] = [
   note(
     'treasury-is-confirmed',
     'every other input at the bridge is a reserve or a deposit that is older than the settlement; of ' +
-      'tidying, every input there is a deposit that is older than the confirmed state',
-    'spending a deposit that no merged block credits, which is the evidence of it; a second settlement; ' +
-      'merging reserves so that others have to wait',
+      'tidying, every input there is a deposit that is older than the confirmed state, or a reserve if a ' +
+      'reserve leads',
+    'spending a deposit that no merged block credits, which is the evidence of it; a second settlement',
+  ),
+  note(
+    'tidy-many',
+    `tidying that a reserve leads takes at least ${leastMerged} outputs of the treasury`,
+    'merging reserves again and again so that others have to wait',
   ),
   note(
     'treasury-keeps-assets',
@@ -123,6 +129,11 @@ const treasuryNotes: readonly RuleNote[] = [
     'the inputs of the treasury have no more ada than what is paid is owed, and the reserves among the ' +
       'outputs, together',
     'taking ada of the treasury',
+  ),
+  note(
+    'reserve-count',
+    'tidying makes one reserve at most, and a payout no more than it takes outputs of the treasury',
+    'splitting the treasury into outputs that are too many to pay with',
   ),
   note('reserve-address', 'a reserve has no staking part', 'earning rewards with the money of others'),
   note(

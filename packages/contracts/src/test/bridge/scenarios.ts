@@ -20,6 +20,7 @@ import {
   encodeSettle,
   type Layer1Datum,
 } from '../../datum/bridge.js'
+import { leastMerged } from '../../layout.js'
 import { timeOf } from '../evaluate.js'
 import { fillers } from '../fraud/fillers.js'
 import { firstHeader, genesis, merge, registryOutput, rootOutput } from '../queue/scenarios.js'
@@ -369,6 +370,31 @@ export function tidy(world: World, count = 2, time = genesis.endTime - 1n): Test
     mint: held.flatMap(({ tokens = [] }) => tokens.map((token) => ({ ...token, quantity: -1n }))),
     mintRedeemers: [{ policy: world.events.policy, redeemer: encodeEventAction() }],
     signatories: [],
+  }
+}
+
+/** Merges reserves into one. */
+export function tidyReserves(world: World, count = leastMerged): TestTransaction {
+  const transaction = tidy(world, count)
+  return {
+    ...transaction,
+    inputs: transaction.inputs.map((input) =>
+      input.redeemer ? { ...input, output: reserve(world, ada(10)) } : input,
+    ),
+    mint: [],
+    mintRedeemers: [],
+  }
+}
+
+/** Merges a reserve, which leads, and deposits. */
+export function tidyBoth(world: World): TestTransaction {
+  const transaction = tidy(world, leastMerged)
+  return {
+    ...transaction,
+    inputs: transaction.inputs.map((input) =>
+      input.id === 2 ? { ...input, output: reserve(world, ada(10)) } : input,
+    ),
+    mint: transaction.mint.slice(1),
   }
 }
 

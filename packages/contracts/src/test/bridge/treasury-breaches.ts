@@ -1,10 +1,19 @@
+import { leastMerged } from '../../layout.js'
 import { type Breach, breach } from '../breach.js'
 import { genesis } from '../queue/scenarios.js'
 import type { TestInput, TestOutput, TestTransaction } from '../transaction.js'
-import { ada, changeOutput, foreign, foreignScript, reserveMin, type World, wallet } from '../world.js'
+import {
+  ada,
+  changeInput,
+  changeOutput,
+  foreign,
+  foreignScript,
+  reserveMin,
+  type World,
+  wallet,
+} from '../world.js'
 import {
   bridgedTokens,
-  change,
   deposited,
   follow,
   payAssets,
@@ -16,6 +25,7 @@ import {
   settlement,
   settlementName,
   tidy,
+  tidyReserves,
   withdrawal,
   withOutput,
 } from './scenarios.js'
@@ -33,6 +43,17 @@ const withReserve = (transaction: TestTransaction, output: TestOutput): TestTran
   ...transaction,
   outputs: [...transaction.outputs, output],
 })
+
+/** The transaction whose first output, a reserve, holds ten ada more. */
+const withLarger = (transaction: TestTransaction): TestTransaction =>
+  withOutput(transaction, 0, ({ lovelace }) => ({ lovelace: lovelace + ada(10) }))
+
+/** The transaction with a reserve that is split in two. */
+const splitting = (transaction: TestTransaction, place: number): TestTransaction => {
+  const held = transaction.outputs[place]!
+  const part = { ...held, lovelace: reserveMin, tokens: [] }
+  return withReserve(changeOutput(transaction, place, { lovelace: held.lovelace - reserveMin }), part)
+}
 
 /** The transaction whose treasury holds a token that burns. */
 const burning = (transaction: TestTransaction, id: number): TestTransaction => ({
@@ -65,28 +86,36 @@ const confirmedBreaches: readonly Breach[] = [
     tidy(world, 2, genesis.endTime),
   ),
   breach('treasury-is-confirmed', 'a reserve is spent beside deposits', (world) =>
-    withReserve(withInput(tidy(world), reserve(world, ada(10))), reserve(world, ada(10))),
+    withLarger(withInput(tidy(world, leastMerged), reserve(world, ada(10)))),
   ),
-  breach('treasury-is-confirmed', 'a reserve leads, and merges all', (world) => {
-    const transaction = tidy(world)
-    return {
-      ...transaction,
-      inputs: transaction.inputs.map((input) =>
-        input.redeemer ? { ...input, output: reserve(world, ada(10)) } : input,
+  ...([tidy, tidyReserves] as const).map((scenario) =>
+    breach('treasury-is-confirmed', `a settlement is spent beside others (${scenario.name})`, (world) =>
+      withLarger(
+        withInput(
+          scenario(world, leastMerged),
+          settlement(world, new Uint8Array(32), { name: settlementName, time: genesis.endTime - 1n }),
+        ),
       ),
-      mint: [],
-      mintRedeemers: [],
-    }
-  }),
-  breach('treasury-is-confirmed', 'a settlement is spent beside deposits', (world) =>
-    withReserve(
-      withInput(
-        tidy(world),
-        settlement(world, new Uint8Array(32), { name: settlementName, time: genesis.endTime - 1n }),
-      ),
-      reserve(world, ada(10)),
     ),
   ),
+  breach('treasury-is-confirmed', 'a reserve leads, and a deposit is of the next block', (world) =>
+    withLarger(withInput(tidyReserves(world), deposited(world, { time: genesis.endTime }))),
+  ),
+  breach('tidy-many', 'two reserves are merged', (world) => tidyReserves(world, 2)),
+  breach('tidy-many', 'a reserve leads one output too few', (world) => tidyReserves(world, leastMerged - 1)),
+]
+
+const countBreaches: readonly Breach[] = [
+  breach('reserve-count', 'tidying splits a deposit', (world) => splitting(tidy(world, 1), 0)),
+  breach('reserve-count', 'tidying makes as many reserves as it takes deposits', (world) =>
+    splitting(tidy(world, 2), 0),
+  ),
+  breach('reserve-count', 'tidying makes two of many reserves', (world) => splitting(tidyReserves(world), 0)),
+  breach('reserve-count', 'a payout splits a reserve', (world) => splitting(payOne(world), reservePlace)),
+  breach('reserve-count', 'a payout makes a reserve, and takes nothing of the treasury', (world) => {
+    const transaction = payOne(world)
+    return { ...transaction, inputs: transaction.inputs.filter(({ id }) => id !== 10) }
+  }),
 ]
 
 const reserveBreaches: readonly Breach[] = (
@@ -122,14 +151,17 @@ const reserveBreaches: readonly Breach[] = (
 export const treasuryBreaches: readonly Breach[] = [
   ...confirmedBreaches,
   ...reserveBreaches,
+  ...countBreaches,
   breach('reserve-ada', 'a payout splits off a small reserve', (world) => {
     const small = reserve(world, reserveMin - 1n)
-    const transaction = changeOutput(payOne(world), reservePlace, { lovelace: change - small.lovelace })
+    const transaction = withOutput(payFromDeposits(world), reservePlace, ({ lovelace }) => ({
+      lovelace: lovelace - small.lovelace,
+    }))
     return withReserve(transaction, small)
   }),
   breach('reserve-ada', 'tidying makes a small reserve', (world) => {
-    const small = reserve(world, reserveMin - 1n)
-    return withReserve(changeOutput(tidy(world), 0, { lovelace: ada(20) - small.lovelace }), small)
+    const lovelace = reserveMin - 1n
+    return changeOutput(changeInput(tidy(world, 1), 2, { lovelace }), 0, { lovelace })
   }),
   breach('treasury-keeps-assets', 'assets of the treasury go to a wallet', (world) =>
     withOutput(payAssets(world), 4, () => ({ tokens: [bridgedTokens(1)[0]!] })),
@@ -156,12 +188,8 @@ export const payAndKeepTokens = (world: World): TestTransaction => {
   return { ...changeOutput(transaction, reservePlace, { tokens }), mint: [], mintRedeemers: [] }
 }
 
-/** A payout that splits the treasury's change into reserves. */
-export const payAndSplit = (world: World): TestTransaction =>
-  withReserve(
-    changeOutput(payOne(world), reservePlace, { lovelace: change - 2n * reserveMin }),
-    reserve(world, 2n * reserveMin, []),
-  )
+/** A payout that makes two reserves of the three outputs that it takes. */
+export const payAndSplit = (world: World): TestTransaction => splitting(payFromDeposits(world), reservePlace)
 
 /** A payout of an output whose payer adds to the payment. */
 export const payMore = (world: World): TestTransaction => {

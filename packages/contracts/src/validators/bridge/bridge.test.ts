@@ -6,6 +6,8 @@ import {
   payLast,
   payOne,
   tidy,
+  tidyBoth,
+  tidyReserves,
 } from '../../test/bridge/scenarios.js'
 import { payAndKeepTokens, payAndSplit, payMore } from '../../test/bridge/treasury-breaches.js'
 import { judgeRules } from '../../test/judge-rules.js'
@@ -22,6 +24,8 @@ judgeRules(
     payAndSplit,
     payMore,
     tidy: (world) => tidy(world),
+    tidyReserves: (world) => tidyReserves(world),
+    tidyBoth,
   },
   bridgeBreaches,
 )

@@ -144,7 +144,10 @@ const follow = (book: RuleBook, { transaction, own }: BridgeSpending, leader: Da
     })
   })
 
-/** Turns deposits of confirmed blocks into reserves. The queue's root is a reference input. */
+/**
+ * Makes one reserve of deposits of confirmed blocks, and of reserves if one leads. The queue's root is a
+ * reference input.
+ */
 const tidy = (parameters: BridgeParameters, { transaction }: BridgeSpending, treasury: Treasury): Unit =>
   scope(function* () {
     const queue = yield* bind(queueOf(transaction, parameters))

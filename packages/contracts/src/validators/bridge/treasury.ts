@@ -1,5 +1,5 @@
 import type { PBool, PData, PInt, PLam, PList, PType, PUnit, Term } from '@harmoniclabs/plu-ts'
-import { BridgeDatum, Deposit, OutputDatum } from '../../layout.js'
+import { BridgeDatum, Deposit, leastMerged, OutputDatum } from '../../layout.js'
 import {
   addInteger,
   boolean,
@@ -11,6 +11,7 @@ import {
   lessThanEqualsInteger,
   lessThanInteger,
   nullList,
+  subtractInteger,
   tailList,
   unIData,
   unListData,
@@ -50,8 +51,9 @@ export interface Treasury {
   /**
    * The reserves among some outputs, and what is owed, are at least what the transaction takes.
    *
-   * @param isPayout whether the input that leads is a settlement, and not of the treasury. A payout also
-   * takes reserves, and the first that it makes may be small
+   * @param isPayout whether the input that leads is a settlement, and not of the treasury. A payout makes no
+   * more reserves than it takes outputs, and the first may be small. Tidying makes one. If a reserve leads
+   * it, it takes reserves too, and many outputs
    * @param confirmed POSIX milliseconds: deposits with an earlier time are of the treasury
    * @param owed lovelace
    */
@@ -72,70 +74,11 @@ export const holdsOnlyAda = define<PData, PBool>((output) =>
  */
 export function* treasuryOf(
   book: RuleBook,
-  { bridged, reserveMin }: BridgeParameters,
-  { transaction, own, reference }: BridgeSpending,
+  parameters: BridgeParameters,
+  spending: BridgeSpending,
 ): Generator<Term<PType>, Treasury, Term<PType>> {
+  const { transaction, own } = spending
   const credential = yield* bind(paymentCredentialOf(own))
-
-  const taken = (isPayout: Bool, confirmed: Int): Int =>
-    recursive<PList<PData>, PInt>((self, rest) =>
-      choose(
-        nullList(rest),
-        integer(0),
-        scope(function* () {
-          const input = yield* bind(fieldsOf(headList(rest)))
-          const output = yield* bind(at(input, 1))
-          const others = yield* bind(self(tailList(rest)))
-          return choose(
-            equalsData(paymentCredentialOf(output), credential),
-            choose(
-              both(isPayout, equalsData(headList(input), reference)),
-              others,
-              book.guard(
-                { 'treasury-is-confirmed': isConfirmed(output, isPayout, confirmed) },
-                addInteger(lovelaceOf(output), others),
-              ),
-            ),
-            others,
-          )
-        }),
-      ),
-    )(inputsOf(transaction))
-
-  const returned = (outputs: List, mayBeSmall: Bool): Int =>
-    call<PInt>(
-      recursive<PList<PData>, PLam<PBool, PInt>>((self, rest) =>
-        lambda((isFirst) =>
-          choose(
-            nullList(rest),
-            integer(0),
-            scope(function* () {
-              const output = yield* bind(headList(rest))
-              return choose(
-                equalsData(paymentCredentialOf(output), credential),
-                book.guard(
-                  {
-                    'reserve-address': equalsData(addressOf(output), constr(0, credential, none())),
-                    'reserve-no-datum': equalsData(datumFieldOf(output), constr(OutputDatum.none)),
-                    'reserve-no-script': equalsData(scriptFieldOf(output), none()),
-                    'reserve-ada': either(
-                      isFirst,
-                      lessThanEqualsInteger(unIData(reserveMin), lovelaceOf(output)),
-                    ),
-                  },
-                  addInteger(lovelaceOf(output), call<PInt>(self(tailList(rest)), boolean(false))),
-                ),
-                book.guard(
-                  { 'treasury-keeps-assets': holdsOnlyAda(output) },
-                  call<PInt>(self(tailList(rest)), isFirst),
-                ),
-              )
-            }),
-          ),
-        ),
-      )(outputs),
-      mayBeSmall,
-    )
 
   const judged = yield* bind(
     lambda<PBool, PLam<PInt, PLam<PList<PData>, PLam<PInt, PUnit>>>>((isPayout) =>
@@ -143,14 +86,32 @@ export function* treasuryOf(
         lambda((outputs) =>
           lambda((owed) =>
             scope(function* () {
-              const spent = yield* bind(taken(isPayout, confirmed))
-              const rest = yield* bind(returned(outputs, isPayout))
-              return book.enforce({
-                'treasury-mints-nothing': not(
-                  any(mintOf(transaction), (entry) => includes(unListData(bridged), fstPair(entry))),
-                ),
-                'treasury-balances': lessThanEqualsInteger(spent, addInteger(owed, rest)),
-              })
+              const isOfReserves = yield* bind(isReserve(own))
+              return taken(
+                book,
+                spending,
+                credential,
+                isPayout,
+                either(isPayout, isOfReserves),
+                confirmed,
+                (spent, count) =>
+                  scope(function* () {
+                    const most = choose(isPayout, count, integer(1))
+                    const rest = yield* bind(returned(book, parameters, credential, outputs, isPayout, most))
+                    return book.enforce({
+                      'treasury-mints-nothing': not(
+                        any(mintOf(transaction), (entry) =>
+                          includes(unListData(parameters.bridged), fstPair(entry)),
+                        ),
+                      ),
+                      'treasury-balances': lessThanEqualsInteger(spent, addInteger(owed, rest)),
+                      'tidy-many': either(
+                        not(isOfReserves),
+                        lessThanEqualsInteger(integer(leastMerged), count),
+                      ),
+                    })
+                  }),
+              )
             }),
           ),
         ),
@@ -163,10 +124,106 @@ export function* treasuryOf(
   }
 }
 
+/** Ends with the lovelace that the transaction takes from the treasury, and in how many outputs. */
+const taken = (
+  book: RuleBook,
+  { transaction, reference }: BridgeSpending,
+  credential: Data,
+  isPayout: Bool,
+  mayTakeReserves: Bool,
+  confirmed: Int,
+  end: (spent: Int, count: Int) => Unit,
+): Unit =>
+  call<PUnit>(
+    recursive<PList<PData>, PLam<PInt, PLam<PInt, PUnit>>>((self, rest) =>
+      lambda((spent) =>
+        lambda((count) =>
+          choose(
+            nullList(rest),
+            end(spent, count),
+            scope(function* () {
+              const input = yield* bind(fieldsOf(headList(rest)))
+              const output = yield* bind(at(input, 1))
+              const next = yield* bind(self(tailList(rest)))
+              return choose(
+                both(
+                  equalsData(paymentCredentialOf(output), credential),
+                  not(both(isPayout, equalsData(headList(input), reference))),
+                ),
+                book.guard(
+                  { 'treasury-is-confirmed': isConfirmed(output, mayTakeReserves, confirmed) },
+                  call<PUnit>(next, addInteger(lovelaceOf(output), spent), addInteger(integer(1), count)),
+                ),
+                call<PUnit>(next, spent, count),
+              )
+            }),
+          ),
+        ),
+      ),
+    )(inputsOf(transaction)),
+    integer(0),
+    integer(0),
+  )
+
+/** The lovelace of the reserves that the transaction makes. @param most how many there may be */
+const returned = (
+  book: RuleBook,
+  { reserveMin }: BridgeParameters,
+  credential: Data,
+  outputs: List,
+  mayBeSmall: Bool,
+  most: Int,
+): Int =>
+  call<PInt>(
+    recursive<PList<PData>, PLam<PBool, PLam<PInt, PInt>>>((self, rest) =>
+      lambda((isFirst) =>
+        lambda((left) =>
+          choose(
+            nullList(rest),
+            integer(0),
+            scope(function* () {
+              const output = yield* bind(headList(rest))
+              const next = yield* bind(self(tailList(rest)))
+              return choose(
+                equalsData(paymentCredentialOf(output), credential),
+                book.guard(
+                  {
+                    'reserve-count': lessThanInteger(integer(0), left),
+                    'reserve-address': equalsData(addressOf(output), constr(0, credential, none())),
+                    'reserve-no-datum': equalsData(datumFieldOf(output), constr(OutputDatum.none)),
+                    'reserve-no-script': equalsData(scriptFieldOf(output), none()),
+                    'reserve-ada': either(
+                      isFirst,
+                      lessThanEqualsInteger(unIData(reserveMin), lovelaceOf(output)),
+                    ),
+                  },
+                  addInteger(
+                    lovelaceOf(output),
+                    call<PInt>(next, boolean(false), subtractInteger(left, integer(1))),
+                  ),
+                ),
+                book.guard(
+                  { 'treasury-keeps-assets': holdsOnlyAda(output) },
+                  call<PInt>(next, isFirst, left),
+                ),
+              )
+            }),
+          ),
+        ),
+      ),
+    )(outputs),
+    mayBeSmall,
+    most,
+  )
+
+/** Whether an output of the treasury is a reserve. */
+const isReserve = (output: Data): Bool =>
+  equalsInteger(constructorOf(datumFieldOf(output)), integer(OutputDatum.none))
+
 /** Whether an output is a reserve that may be taken, or a deposit with an earlier time. */
 const isConfirmed = (output: Data, mayTakeReserves: Bool, confirmed: Int): Bool =>
   choose(
-    equalsInteger(constructorOf(datumFieldOf(output)), integer(OutputDatum.none)),
+    isReserve(output),
     mayTakeReserves,
     scope(function* () {
       const datum = yield* bind(datumOf(output))

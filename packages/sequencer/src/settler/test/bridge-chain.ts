@@ -77,32 +77,47 @@ export const payee = (n: number) => keyAddress(blake2b224(Uint8Array.of(n >> 8, 
 /** Withdrawal `n`: 3 ada and a little. `target` replaces its address. */
 export const withdrawn = (n: number): bigint => 3n * ada + BigInt(n)
 
+const leaving = (lovelace: bigint, target: Uint8Array): Uint8Array =>
+  toOutput({
+    address: contracts.bridge.place.address,
+    value: { lovelace, assets: new Map() },
+    datum: { kind: 'inline', data: Uint8Array.of(0x58, target.length, ...target) },
+  }).bytes
+
+function transactionOf(input: OutputReference, outputs: readonly Uint8Array[]): Uint8Array {
+  const body = encodeBody({
+    inputs: [input],
+    outputs,
+    fee: 0n,
+    collateral: [],
+    requiredSigners: [],
+    referenceInputs: [],
+  })
+  return encodeTransaction(
+    body,
+    encodeWitnesses({ keyWitnesses: [], scripts: [], datums: [], redeemers: [] }),
+  )
+}
+
+/** A transaction of layer 2 with one withdrawal, to payee `n`. */
+export const withdrawal = (n: number, lovelace: bigint): Uint8Array =>
+  transactionOf({ transactionId: new Uint8Array(32).fill(0x21), index: n }, [
+    leaving(lovelace, payee(n).bytes),
+  ])
+
 /** Transactions of layer 2 with some withdrawals, ten in each, and one more that cannot be paid. */
 export function withdrawals(
   count: number,
   from = 0,
   inputs: readonly OutputReference[] = [],
 ): readonly Uint8Array[] {
-  const output = (n: number, target: Uint8Array): Uint8Array =>
-    toOutput({
-      address: contracts.bridge.place.address,
-      value: { lovelace: withdrawn(n), assets: new Map() },
-      datum: { kind: 'inline', data: Uint8Array.of(0x58, target.length, ...target) },
-    }).bytes
   const transactions: Uint8Array[] = []
   for (let first = 0; first < count; first += 10) {
     const numbers = Array.from({ length: Math.min(10, count - first) }, (_, n) => from + first + n)
-    const outputs = numbers.map((n) => output(n, payee(n).bytes))
-    const body = encodeBody({
-      inputs: [inputs[first / 10] ?? { transactionId: new Uint8Array(32).fill(0x20), index: from + first }],
-      outputs: [...outputs, output(from + first, new Uint8Array(29).fill(0xff))],
-      fee: 0n,
-      collateral: [],
-      requiredSigners: [],
-      referenceInputs: [],
-    })
-    const witnesses = encodeWitnesses({ keyWitnesses: [], scripts: [], datums: [], redeemers: [] })
-    transactions.push(encodeTransaction(body, witnesses))
+    const outputs = numbers.map((n) => leaving(withdrawn(n), payee(n).bytes))
+    outputs.push(leaving(withdrawn(from + first), new Uint8Array(29).fill(0xff)))
+    const input = inputs[first / 10] ?? { transactionId: new Uint8Array(32).fill(0x20), index: from + first }
+    transactions.push(transactionOf(input, outputs))
   }
   return transactions
 }
