@@ -83,7 +83,7 @@ export function createDebts({ chain, sources, bridge, pause }: DebtsContext) {
 
 const entriesOf = (all: readonly Withdrawal[]) => all.map(({ outref: key, output }) => [key, output] as const)
 
-/** The outputs that leave by a body, in the order in which nodes pay it: ascending by the hash of the reference. */
+/** The outputs that leave by a body, in the order in which nodes pay: ascending by hash of the reference. */
 async function withdrawalsOf(
   body: Uint8Array,
   bridge: Uint8Array,

@@ -171,7 +171,7 @@ async function jsonOf<Answer>(url: string): Promise<Answer | undefined> {
   return (await answer.json()) as Answer
 }
 
-/** The value that a transaction of layer 1 brought to the treasury beside deposits, and whether it spent from it. */
+/** The value that a transaction of layer 1 brought to the treasury beside deposits, and its spending. */
 interface Gift {
   readonly given: Amounts
   readonly spends: boolean

@@ -278,7 +278,7 @@ export interface PayoutOptions {
 const settlementPlace = 1
 
 /** The treasury's change, which a reserve takes. */
-export const change = ada(20)
+const change = ada(20)
 
 export const reserve = (world: World, lovelace: bigint, tokens: readonly Token[] = []): TestOutput => ({
   address: world.bridge.address,
