@@ -4,6 +4,7 @@ import { requirePostgres } from './check/check-environment.js'
 import { type ContextOptions, loadContext, type NodeContext } from './context.js'
 import { StartError } from './errors.js'
 import { checkStored } from './layer1/check-stored.js'
+import { keepRules } from './layer1/kept-rules.js'
 import { contractsOf, openSettlement } from './layer1/settlement.js'
 import { exampleAddress } from './network/genesis.js'
 import type { Node } from './node.js'
@@ -83,6 +84,7 @@ export async function startNode(
     const expected = loaded.duties.reachesLayer1 ? contractsOf(loaded) : undefined
     const storage = await openStorage(loaded, (stored) => checkStored(loaded, expected, stored))
     const context = await atLedgerVersion(loaded, storage.store)
+    await keepRules(context, storage.store)
     const contracts = context === loaded ? expected : expected && contractsOf(context)
     const { store, queue, places } = storage
     const genesis = await applyGenesis(context, storage)

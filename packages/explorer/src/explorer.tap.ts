@@ -54,7 +54,7 @@ t.test('what is not here is 404 and says where it may be', async (t) => {
   for (const [path, message] of [
     ['block/7', /^Block 7 is not here\. .*\/explorer\/blocks/],
     [`tx/${'ab'.repeat(32)}`, /^Transaction (ab){32} is not here\. .*\/tx\/status/],
-    [`output/${'ab'.repeat(32)}%231`, /^Output (ab){32}#1 is not here\./],
+    [`output/${'ab'.repeat(32)}%231`, /^Output (ab){32}#1 is not here\. .*left layer 2/],
   ] as const) {
     const { statusCode, body } = await server.inject(`/explorer/${path}`)
     t.equal(statusCode, 404, path)

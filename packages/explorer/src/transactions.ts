@@ -75,7 +75,7 @@ export async function outputAnswer(index: ExplorerIndex, reference: OutputId): P
   if (found === undefined)
     throw new NotHereError(
       `Output ${outputReferenceKey(reference)}`,
-      'Its transaction may not be accepted, or has fewer outputs',
+      'Its transaction may not be accepted, or has fewer outputs; or it has left layer 2 as a withdrawal',
     )
   return {
     output: foundJson(found, new Budget(jsonBytes)),

@@ -35,7 +35,7 @@ export interface CheckedDeposit {
 }
 
 /** Lovelace that a deposit costs at most; with 96 assets it is less than half an ada. */
-const maxFee = 2_000_000n
+const maxFee = 1_000_000n
 /** Lovelace that scripts that fail would cost. */
 const maxCollateral = 5_000_000n
 /** Milliseconds within which a deposit must be credited, besides the wait of the bridge. */

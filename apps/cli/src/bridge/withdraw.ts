@@ -1,7 +1,8 @@
-import { CborWriter } from '@ratatosk/cbor'
+import { CborWriter, toHex } from '@ratatosk/cbor'
 import type { BridgeWithdrawal, Client } from '@ratatosk/client'
 import type { Address } from '@ratatosk/ledger'
 import type { WalletKeys } from '@ratatosk/ledger/builder'
+import { CommandError } from '../frame/errors.js'
 import { openBuilder, outputsOf } from '../layer2/layer2.js'
 import { assetsOf } from './amounts.js'
 import { openBridge } from './open-bridge.js'
@@ -41,6 +42,8 @@ export async function makeWithdrawal(
   { from, to, lovelace, units, bridge: wanted }: WithdrawalOrder,
 ): Promise<MadeWithdrawal> {
   const bridge = await openBridge(client, wanted)
+  if (isOf(to, bridge.policies.bridge))
+    throw new CommandError('CLI_TO_BRIDGE', '--to is the address of the bridge: name one of a wallet.')
   const [builder, funds] = await Promise.all([openBuilder(client), outputsOf(client, from.addressText)])
   const data = new CborWriter().bytes(to.bytes).toBytes()
   const datum = { kind: 'inline', data } as const
@@ -50,6 +53,12 @@ export async function makeWithdrawal(
   await client.awaitTx(txHash, { submissionId, timeoutMs: acceptedMs })
   const left = lovelace - BigInt(bridge.payoutFee)
   return { outref: `${txHash}#0`, txHash, fee: String(fee), arrives: String(left > 0n ? left : 0n) }
+}
+
+/** Whether an address pays the script of this hash, with any stake part. */
+function isOf(address: Address, script: string): boolean {
+  if (address.kind === 'byron' || address.kind === 'reward') return false
+  return address.payment.kind === 'script' && toHex(address.payment.hash) === script
 }
 
 /** Waits until layer 1 has paid a withdrawal. @param onState told of each new state */

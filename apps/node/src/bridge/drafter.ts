@@ -32,7 +32,7 @@ import type {
 } from '@ratatosk/state-queue/bridge'
 import type { Settlement } from '../layer1/settlement.js'
 import type { ClientScripts } from '../node.js'
-import { readAddress } from './addresses.js'
+import { paysScript, readAddress } from './addresses.js'
 import type { BridgeContracts } from './moment.js'
 import { buildWithStandIns, standInFunds, type WalletFunds } from './stand-ins.js'
 
@@ -121,7 +121,7 @@ async function openMeans(
   signal: AbortSignal | undefined,
 ): Promise<Means> {
   const { networkId } = contracts
-  const changeAddress = paymentAddress('changeAddress', change, networkId)
+  const changeAddress = paymentAddress('changeAddress', change, contracts)
   const wallet = standInFunds(utxos.map(outputOf), networkId)
   if (wallet.funds.length === 0)
     throw new RefusedDraft('None of the outputs in utxos is locked by a key of this network')
@@ -156,23 +156,25 @@ function outputOf(cbor: Uint8Array): Utxo {
   }
 }
 
-function paymentAddress(name: string, text: string, networkId: 0 | 1): Address {
+function paymentAddress(name: string, text: string, { networkId, bridge }: BridgeContracts): Address {
   const address = readAddress(text)
   if (address === undefined || address.kind === 'reward' || address.kind === 'byron')
     throw new RefusedDraft(`${name} is not a payment address`)
   if (address.networkId !== networkId) throw new RefusedDraft(`${name} is an address of another network`)
+  if (paysScript(address, bridge.place.script.hash))
+    throw new RefusedDraft(`${name} is the address of the bridge, and not of a wallet`)
   return address
 }
 
 type Deposit = Parameters<typeof buildDeposit>[2]
 
 function depositOf(
-  { networkId }: BridgeContracts,
+  contracts: BridgeContracts,
   { to, lovelace, assets, datum }: DepositRequest,
   { validUntil, slots, referenceScripts }: Means,
 ): Deposit {
   return {
-    to: paymentAddress('to', to, networkId).bytes,
+    to: paymentAddress('to', to, contracts).bytes,
     lovelace,
     assets: assetsOf(assets),
     ...(datum && { datum: plutusDatum(datum) }),

@@ -1,6 +1,6 @@
 import { ask, until } from '@ratatosk/test-kit/http'
 import t, { type Test } from 'tap'
-import { readSettings } from '../index.js'
+import { readSettings, startNode } from '../index.js'
 import { anyPlacement, sharedBackends } from '../test/backends.js'
 import { askExact, runNode, submit } from '../test/node.js'
 import { transferFrom } from '../test/transfers.js'
@@ -27,6 +27,8 @@ const forApi = [
 ]
 /** Of an `api` node too; what they name decides whether they answer 404. */
 const named = ['/explorer/block/{id}', '/explorer/tx/{hash}']
+/** Documented too; most are no GET requests. */
+const ofBridge = ['/bridge', '/bridge/draft', '/bridge/submit', '/deposits', '/withdrawals']
 const forAll = [
   '/tx',
   '/txs',
@@ -76,7 +78,7 @@ for (const backend of services) {
         const { url } = await run(t, 'api')
         t.same(await servedPaths(url), [...health, ...forApi])
         const document = JSON.parse((await ask(`${url}/openapi.json`)).body)
-        const documented = [...health, ...forApi, ...named].sort()
+        const documented = [...health, ...forApi, ...named, ...ofBridge].sort()
         t.same(Object.keys(document.paths).sort(), documented, 'and documents them')
         const unknown = await askExact(`${url}/nothing`)
         t.match(unknown, { status: 404, body: '{"error":"Not Found","code":"DISABLED"}' })
@@ -100,6 +102,21 @@ for (const backend of services) {
 
     await t.test('tx-processor serves only health', async (t) => {
       t.same(await servedPaths((await run(t, 'tx-processor')).url), health)
+    })
+
+    await t.test('another bridge than that of the store is refused', async (t) => {
+      for (const NODE_ROLE of ['tx-processor', 'api', 'sequencer', 'all'])
+        for (const [name, value, was] of [
+          ['BRIDGE', 'false', 'true'],
+          ['BRIDGED_POLICIES', 'ab'.repeat(28), 'empty'],
+        ] as const) {
+          const settings = { PORT: '0', LOG_LEVEL: 'silent', FAUCET_TOKEN: 'open sesame', ...placement }
+          const start = startNode(readSettings({ ...settings, NODE_ROLE, [name]: value }))
+          await t.rejects(start, {
+            code: 'NODE_DATABASE',
+            message: new RegExp(`A setting that is a parameter of|has ${name} ${was}, and here ${name} is`),
+          })
+        }
     })
 
     await t.test('sequencer serves health, and its blocks to archivists', async (t) => {

@@ -1,4 +1,4 @@
-import { BusyError, HttpError, hasCode } from '@ratatosk/http'
+import { HttpError, hasCode } from '@ratatosk/http'
 
 /** Why there is no answer. */
 export type BridgeErrorCode =
@@ -50,8 +50,15 @@ export class NotOwedError extends HttpError {
 }
 
 /** 503: too many requests of this kind wait. */
-export const tooMany = (): BusyError =>
-  new BusyError('BRIDGE_BUSY', 'Too many requests to the bridge wait: retry later')
+export const tooMany = (): HttpError => busy('Too many requests to the bridge wait: retry later')
+
+/** 503: as {@link tooMany}, of this client alone. */
+export const tooManyOfClient = (): HttpError =>
+  busy('Too many requests of this client to the bridge wait: retry later')
+
+/** A flood of requests must not become a flood of log lines. */
+const busy = (message: string): HttpError =>
+  new HttpError(503, 'BRIDGE_BUSY', message, { headers: { 'retry-after': '1' }, quiet: true })
 
 /** Whether a caught value is one of this plugin's errors; works across copies of the package. */
 export function isBridgeError(value: unknown): value is HttpError & { readonly code: BridgeErrorCode } {

@@ -15,6 +15,7 @@ import type { RegisterOptions } from 'fastify'
 import { fastifyPlugin as fp } from 'fastify-plugin'
 import { bridgeAnswer, depositAnswer, draftAnswer, payoutAnswer, withdrawalAnswer } from './answers.js'
 import { readDraftBody, readPayoutBody, readSubmitBody } from './bodies.js'
+import { shareByClient } from './clients.js'
 import {
   ForeignTransactionError,
   NoBridgeError,
@@ -22,6 +23,7 @@ import {
   RefusedError,
   SpentError,
   tooMany,
+  tooManyOfClient,
 } from './errors.js'
 import { invalidAddress, readDepositsPart, readNothing, readWithdrawalsPart } from './parameters.js'
 import type { BridgePorts, Payer } from './ports.js'
@@ -154,13 +156,16 @@ function serveReads(fastify: Server, { bridge: reader, deposits, withdrawals }: 
 }
 
 function serveDrafts(fastify: Server, { drafter, submitter }: BridgePorts): void {
+  const [drafting, submitting] = [shareByClient(), shareByClient()]
   fastify.post(
     '/bridge/draft',
     { schema: draftSchema, validatorCompiler: readBy(readDraftBody), bodyLimit: draftLimit },
-    async ({ body }, reply) => {
+    async ({ body, ip }, reply) => {
       const signal = clientSignal(reply)
-      const outcome =
-        body.kind === 'deposit' ? await drafter.deposit(body, signal) : await drafter.payout(body, signal)
+      const outcome = await drafting(ip, () =>
+        body.kind === 'deposit' ? drafter.deposit(body, signal) : drafter.payout(body, signal),
+      )
+      if (outcome === undefined) throw tooManyOfClient()
       if (outcome.kind === 'refused') throw new RefusedError(outcome.reason)
       if (outcome.kind === 'not owed') throw new NotOwedError(outcome.reason)
       if (outcome.kind === 'busy') throw tooMany()
@@ -171,8 +176,9 @@ function serveDrafts(fastify: Server, { drafter, submitter }: BridgePorts): void
   fastify.post(
     '/bridge/submit',
     { schema: bridgeSubmitSchema, validatorCompiler: readBy(readSubmitBody), bodyLimit: submitLimit },
-    async ({ body }, reply) => {
-      const outcome = await submitter.submit(body.transaction, clientSignal(reply))
+    async ({ body, ip }, reply) => {
+      const outcome = await submitting(ip, () => submitter.submit(body.transaction, clientSignal(reply)))
+      if (outcome === undefined) throw tooManyOfClient()
       if (outcome.kind === 'foreign') throw new ForeignTransactionError()
       if (outcome.kind === 'spent') throw new SpentError()
       if (outcome.kind === 'refused') throw new RefusedError(outcome.reason)

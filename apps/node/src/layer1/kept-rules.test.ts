@@ -1,0 +1,44 @@
+import { openStore } from '@ratatosk/store'
+import { openTestStore } from '@ratatosk/test-kit/vitest'
+import { describe, expect, it } from 'vitest'
+import { loadContext } from '../context.js'
+import { readSettings } from '../settings/read.js'
+import { keepRules } from './kept-rules.js'
+
+const policy = 'ab'.repeat(28)
+const services = { DATABASE_URL: 'postgres://127.0.0.1/never', REDIS_URL: 'redis://127.0.0.1' }
+
+const load = (environment: Record<string, string>) =>
+  loadContext(readSettings({ LOG_LEVEL: 'silent', ...environment }), {})
+
+describe('kept rules', () => {
+  it('are the same for every role, or the start is refused by the name of the setting', async () => {
+    const store = await openTestStore(openStore)
+    const shared = { ...services, BRIDGED_POLICIES: policy }
+    await keepRules(await load({ ...shared, NODE_ROLE: 'sequencer' }), store)
+    for (const role of ['all', 'api', 'tx-processor', 'sequencer']) {
+      const start = async (changes: Record<string, string>) =>
+        keepRules(await load({ ...shared, NODE_ROLE: role, ...changes }), store)
+      await start({})
+      for (const [changes, message] of [
+        [{ BRIDGE: 'false' }, /has BRIDGE true, and here BRIDGE is false\. .*begin anew/],
+        [{ BRIDGED_POLICIES: '' }, /has BRIDGED_POLICIES (ab){28}, and here BRIDGED_POLICIES is empty\./],
+        [{ MATURITY_WINDOW_MS: '77000' }, /A setting that is a parameter of the contracts has changed/],
+        [{ LEDGER_VERSION: '10' }, /PROTOCOL_PARAMETERS_FILE has changed/],
+      ] as const)
+        await expect(start(changes), `${role} ${JSON.stringify(changes)}`).rejects.toMatchObject({
+          code: 'NODE_DATABASE',
+          message: expect.stringMatching(message),
+        })
+    }
+  })
+
+  it('of a deployment without a bridge refuse one with a bridge', async () => {
+    const store = await openTestStore(openStore)
+    await keepRules(await load({ BRIDGE: 'false' }), store)
+    await keepRules(await load({ BRIDGE: 'false', MATURITY_WINDOW_MS: '77000' }), store)
+    await expect(keepRules(await load({ ...services, NODE_ROLE: 'tx-processor' }), store)).rejects.toThrow(
+      /has BRIDGE false, and here BRIDGE is true\./,
+    )
+  })
+})

@@ -1,0 +1,76 @@
+import { toHex } from '@ratatosk/cbor'
+import { blake2b256, type ProtocolParameters } from '@ratatosk/ledger'
+import type { Contracts } from '@ratatosk/protocol'
+import type { Store } from '@ratatosk/store'
+import type { NodeContext } from '../context.js'
+import { StartError } from '../errors.js'
+import { beginAnew } from '../storage/open-storage.js'
+import { bridgedBy, contractsOf } from './settlement.js'
+
+/** The values that the rules of layer 2 depend on, each by the setting that decides it. */
+type KeptRules = Readonly<Record<(typeof compared)[number], string>>
+
+const compared = ['NETWORK', 'PROTOCOL_PARAMETERS_FILE', 'BRIDGE', 'BRIDGED_POLICIES', 'contracts'] as const
+
+/**
+ * Refuses a process that would judge or read by other rules than those on the same store: what one accepts,
+ * another would commit to an invalid block. The first process states the rules.
+ *
+ * @throws StartError `NODE_DATABASE`, which names the setting
+ */
+export async function keepRules(context: NodeContext, store: Pick<Store, 'ledgerRules'>): Promise<void> {
+  const own = rulesOf(context)
+  const kept = readRules(await store.ledgerRules(JSON.stringify(own)))
+  const other = compared.find((setting) => kept[setting] !== own[setting])
+  if (other === undefined) return
+  throw new StartError(
+    'NODE_DATABASE',
+    `${faultOf(other, kept, own)} Every process on this store must judge by the same rules. Start with the ` +
+      `settings of the others, or ${beginAnew}`,
+  )
+}
+
+function rulesOf(context: NodeContext): KeptRules {
+  const { network, parameters, keys } = context
+  // Without these keys, the network has no bridge: see `readKeys`.
+  const contracts: Contracts | undefined = keys.administrator && contractsOf(context)
+  const bridge = contracts?.bridge
+  return {
+    NETWORK: network.name,
+    PROTOCOL_PARAMETERS_FILE: digestOf(parameters),
+    BRIDGE: String(bridge !== undefined),
+    BRIDGED_POLICIES: contracts === undefined ? '' : [...bridgedBy(contracts)].sort().join(),
+    contracts: bridge === undefined ? '' : toHex(bridge.place.script.hash),
+  }
+}
+
+function faultOf(setting: keyof KeptRules, kept: Partial<KeptRules>, own: KeptRules): string {
+  const [was, is] = [kept[setting] ?? 'not known', own[setting]].map((text) => text || 'empty')
+  if (setting === 'PROTOCOL_PARAMETERS_FILE')
+    return (
+      'The protocol parameters of layer 2 are not those of the deployment in this database: ' +
+      'PROTOCOL_PARAMETERS_FILE has changed, or this version has others.'
+    )
+  if (setting === 'contracts')
+    return (
+      `The deployment in this database has the bridge ${was}, and these settings have the bridge ${is}. A ` +
+      'setting that is a parameter of the contracts has changed, or this version has other contracts.'
+    )
+  return `The deployment in this database has ${setting} ${was}, and here ${setting} is ${is}.`
+}
+
+function digestOf(parameters: ProtocolParameters): string {
+  const text = JSON.stringify(parameters, (_, value: unknown) => {
+    if (typeof value === 'bigint') return String(value)
+    return value instanceof Map ? [...value] : value
+  })
+  return toHex(blake2b256(new TextEncoder().encode(text)))
+}
+
+function readRules(text: string): Partial<KeptRules> {
+  try {
+    return JSON.parse(text) as Partial<KeptRules>
+  } catch {
+    return {}
+  }
+}
