@@ -163,7 +163,7 @@ test('the environment takes precedence over the configuration file', async () =>
 })
 
 test.each([
-  ['ratatosk de', ['dead-letters', 'demo', 'deposit']],
+  ['ratatosk de', ['deposit', 'dead-letters', 'demo']],
   ['ratatosk dead-letters re', ['replay']],
   ['ratatosk start --c', ['--config']],
   [
