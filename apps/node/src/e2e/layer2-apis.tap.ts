@@ -60,7 +60,7 @@ t.test('layer 2 is served with three finalities', { skip: services.skip }, async
       slotClock: { zeroTime: Date.UTC(2025, 0, 1), zeroSlot: 0, slotLength: 1000 },
       protocolParameters: { min_fee_a: 44, min_fee_b: 155_381, coins_per_utxo_size: '4310' },
       maturityWindow: 500,
-      versions: { node: /^\d+\.\d+\.\d+/, protocol: 3 },
+      versions: { node: /^\d+\.\d+\.\d+/, protocol: 4 },
     })
     for (const api of Object.values<Record<string, string>>(body.apis)) {
       for (const path of Object.values(api))
