@@ -24,8 +24,8 @@ t.test('on the devnet anyone removes a block that takes an output without a sign
   const policies = Object.keys(verdictPolicies).length
   t.equal(
     (await beside.readScripts()).length,
-    3 + policies,
-    'the node has published every verdict policy and the summons',
+    5 + policies,
+    'the node has published every verdict policy, the summons and the bridge',
   )
 
   // The operator commits a transaction whose signature it leaves out.
