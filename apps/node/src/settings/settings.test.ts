@@ -57,6 +57,7 @@ test('fills in every default', () => {
     AUTO_INIT: true,
     AUTO_COMMIT: true,
     AUTO_MERGE: true,
+    AUTO_PAY: true,
     COMMIT_BUDGET_PER_HOUR: 0,
     COMMIT_INTERVAL_MS: 750,
     MERGE_INTERVAL_MS: 10000,
