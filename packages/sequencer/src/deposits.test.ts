@@ -1,5 +1,5 @@
 import { fromHex } from '@ratatosk/cbor'
-import type { OutputReference } from '@ratatosk/ledger'
+import { decodeTransactionOutput, type OutputReference } from '@ratatosk/ledger'
 import { buildDeposit } from '@ratatosk/protocol'
 import { chain as chainOf } from '@ratatosk/test-kit'
 import { expect, type TestContext, test } from 'vitest'
@@ -100,15 +100,21 @@ test('a deposit that layer 1 has lost goes, with what was made of it', async (co
 
 test('a deposit that layer 1 has lost is made again of its input, and is another one', async (context) => {
   const { store, chain, roots, credited } = await openScene(context)
+  const { lovelace } = await administrator(chain.layer1).balance()
   const { height } = chain.devnet.tip()
-  const lost = await deposit(chain, 20n * ada)
+  // Both need each output of the wallet, so that they have the same first input.
+  const lost = await deposit(chain, lovelace - 200n * ada)
   await until(credited(lost))
   await chain.devnet.rollBack(chain.devnet.tip().height - height)
-  const again = await deposit(chain, 7n * ada)
+  const amount = lovelace - 100n * ada
+  const again = await deposit(chain, amount)
   expect(again).toEqual(lost)
-  await until(async () => (await store.ledger.outputs([outputOf(again)]))[0] !== undefined)
-  const [spending] = chainOf(user, outputOf(again), 7n * ada, 1)
-  await until(credited(again))
+  const made = async () => {
+    const [output] = await store.ledger.outputs([outputOf(again)])
+    return output !== undefined && decodeTransactionOutput(output).value.lovelace === amount
+  }
+  await until(async () => (await credited(again)()) && (await made()))
+  const [spending] = chainOf(user, outputOf(again), amount, 1)
   await accept(store, [spending!])
   await until(() => everythingMerged(store))
   await expectAgreement(store, chain.layer1, roots, [spending!], contracts)
