@@ -65,7 +65,7 @@ test(`a process killed ${rounds} times leaves the root before a block or after i
 })
 
 test('a process that exits while it applies a block does exit, and leaves the root before it or after it', {
-  timeout: 60_000,
+  timeout: 180_000,
 }, async () => {
   const path = await temporaryFolder()
   const genesis = fundsOf(keyOf(9), 1_000, 1_000_000n)
