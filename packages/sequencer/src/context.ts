@@ -1,10 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { EventSource } from '@ratatosk/block'
 import { toHex } from '@ratatosk/cbor'
 import { isRenounced } from '@ratatosk/contracts'
 import type { SlotConfig } from '@ratatosk/ledger'
 import type { Log } from '@ratatosk/ports'
-import { type BridgeState, openEventSource } from '@ratatosk/protocol'
+import { type BridgeEvents, openEventSource } from '@ratatosk/protocol'
 import type { HeldLease, Lease } from '@ratatosk/store'
 import { Cache } from './cache.js'
 import { CommitWatch } from './commit-watch.js'
@@ -102,11 +101,6 @@ export interface SequencerContext extends Resources {
   pause(ms: number): Promise<void>
   /** To be called when a step is durable. */
   step(name: Step): void
-}
-
-interface BridgeEvents extends EventSource {
-  /** The outputs of the bridge, and the slot of which they are. */
-  state(signal?: AbortSignal): Promise<BridgeState & { readonly slot: bigint }>
 }
 
 interface ContextOptions {

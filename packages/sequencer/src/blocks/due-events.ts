@@ -1,5 +1,5 @@
 import type { Header } from '@ratatosk/block'
-import { BytesSet, equalBytes } from '@ratatosk/cbor'
+import { BytesMap, BytesSet, equalBytes } from '@ratatosk/cbor'
 import { slotToTime, type Utxo } from '@ratatosk/ledger'
 import type { CreditedDeposit } from '@ratatosk/store'
 import type { SequencerContext } from '../context.js'
@@ -36,18 +36,16 @@ export async function planEvents(
   if (events === undefined) return none
   const due = await events.between(startTime, endTime, signal)
   if (due === 'not read yet') return notRead()
-  const { deposits: present } = await events.state(signal)
+  const { deposits: present } = await events.events(signal)
+  const onLayer1 = new BytesMap(present.map((deposit) => [deposit.id, deposit] as const))
   const ids = new BytesSet(due.map(({ id }) => id))
+  const nextEnd = endTime + BigInt(options.blockValidityMs)
   const gone: Uint8Array[] = []
   for (const { id, output } of await store.blocks.waitingDeposits()) {
-    const found = present.find((each) => equalBytes(each.id, id) && equalBytes(each.output, output))
-    if (found !== undefined && ids.has(id)) continue
-    if (
-      found !== undefined &&
-      found.time >= endTime &&
-      found.time < endTime + BigInt(options.blockValidityMs)
-    )
-      return notRead()
+    const found = onLayer1.get(id)
+    const isThere = found !== undefined && equalBytes(found.output, output)
+    if (isThere && ids.has(id)) continue
+    if (isThere && found.time >= endTime && found.time < nextEnd) return notRead()
     gone.push(id)
   }
   await forgetDeposits(context, gone)
@@ -65,9 +63,8 @@ export async function hasDueEvents(
   startTime: bigint,
 ): Promise<boolean> {
   if (events === undefined) return false
-  if ((await store.blocks.waitingDeposits()).length > 0) return true
-  const { deposits } = await events.state(signal)
-  if (deposits.length === 0) return false
+  const { deposits } = await events.events(signal)
   const end = slotToTime(slots, await layer1.currentSlot({ signal })) + BigInt(options.blockValidityMs)
-  return deposits.some(({ time }) => time >= startTime && time < end)
+  if (deposits.some(({ time }) => time >= startTime && time < end)) return true
+  return (await store.blocks.waitingDeposits()).length > 0
 }

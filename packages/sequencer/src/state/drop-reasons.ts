@@ -7,8 +7,7 @@ export function orphanOf(
   { cbor }: OrderedTransaction,
   dropped: ReadonlyMap<string, DropReason>,
 ): DropReason | undefined {
-  const { inputs, collateralInputs, referenceInputs } = decodeTransaction(cbor).body
-  for (const { transactionId } of [...inputs, ...collateralInputs, ...referenceInputs]) {
+  for (const transactionId of namedBy(cbor)) {
     const id = toHex(transactionId)
     if (dropped.has(id))
       return reasonOf(
@@ -18,6 +17,12 @@ export function orphanOf(
       )
   }
   return undefined
+}
+
+/** The ids of the transactions and deposits whose outputs a transaction names. */
+export function namedBy(cbor: Uint8Array): readonly Uint8Array[] {
+  const { inputs, collateralInputs, referenceInputs } = decodeTransaction(cbor).body
+  return [...inputs, ...collateralInputs, ...referenceInputs].map(({ transactionId }) => transactionId)
 }
 
 export function reasonOf(

@@ -1,8 +1,7 @@
 import { BytesMap, BytesSet, equalBytes, toHex } from '@ratatosk/cbor'
-import { decodeTransaction } from '@ratatosk/ledger'
 import type { CreditedDeposit, DropReason } from '@ratatosk/store'
 import type { SequencerContext } from '../context.js'
-import { orphanOf, reasonOf } from './drop-reasons.js'
+import { namedBy, orphanOf, reasonOf } from './drop-reasons.js'
 
 /** Transactions of the mempool that are searched at a time, and their bytes. */
 const [searchedAtOnce, searchedBytes] = [1_000, 4 * 1024 * 1024]
@@ -32,11 +31,6 @@ export async function forgetDeposits(context: SequencerContext, ids: readonly Ui
     `Layer 1 no longer has ${ids.length} deposits that removed blocks had credited: ` +
       `${dropped} transactions that follow from them are dead letters`,
   )
-}
-
-function namedBy(cbor: Uint8Array): readonly Uint8Array[] {
-  const { inputs, collateralInputs, referenceInputs } = decodeTransaction(cbor).body
-  return [...inputs, ...collateralInputs, ...referenceInputs].map(({ transactionId }) => transactionId)
 }
 
 const rolledBack = (deposit: string): DropReason =>
