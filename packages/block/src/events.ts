@@ -49,7 +49,13 @@ export async function verifyDeposits(
 ): Promise<'right' | 'not read yet'> {
   const due = await source.between(startTime, endTime, signal)
   if (due === 'not read yet') return due
-  if (sameDeposits(deposits, due)) return 'right'
+  assertDeposits(deposits, due)
+  return 'right'
+}
+
+/** @param due the deposits of the block's time on layer 1 @throws {BlockError} `BLOCK_INVALID` */
+export function assertDeposits(deposits: readonly Deposit[], due: readonly Deposit[]): void {
+  if (sameDeposits(deposits, due)) return
   throw new BlockError(
     'BLOCK_INVALID',
     `The block credits ${deposits.length} deposits, and not just the ${due.length} of its time on layer 1`,

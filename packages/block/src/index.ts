@@ -76,7 +76,7 @@ export {
   isBlockError,
   isInvalidBlock,
 } from './errors.js'
-export { depositsRoot, type EventSource, sameDeposits, verifyDeposits } from './events.js'
+export { assertDeposits, depositsRoot, type EventSource, sameDeposits, verifyDeposits } from './events.js'
 export {
   byteString,
   createFeed,

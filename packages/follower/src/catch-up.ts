@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import {
+  assertDeposits,
   type BlockBody,
   BlockError,
   type Deposit,
@@ -13,7 +14,6 @@ import {
   isInvalidBlock,
   type NewArchivedBlock,
   readEncodedBody,
-  verifyDeposits,
   verifyHeader,
   type WritableArchive,
 } from '@ratatosk/block'
@@ -252,7 +252,7 @@ async function judge(
   due: DueDeposits,
 ): Promise<void> {
   if (error !== undefined) throw error
-  if (due !== undefined) await verifyDeposits(body.deposits ?? [], header, { between: async () => due })
+  if (due !== undefined) assertDeposits(body.deposits ?? [], due)
   await state.apply({ body, ...(outputs && { outputs }) }, header)
 }
 
