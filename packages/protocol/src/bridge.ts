@@ -71,6 +71,10 @@ export function bridgeOf({ bridge }: Contracts): Bridge {
   return bridge
 }
 
+/** Whether an address (CIP-19) is the bridge's, with any stake part: a payment to it on layer 1 is a gift. */
+export const paysBridge = ({ place }: Bridge, address: Uint8Array): boolean =>
+  equalBytes(address.subarray(1, 29), place.script.hash)
+
 /** Whether all assets may be deposited and withdrawn. */
 export function areBridged({ terms }: Bridge, assets: Assets): boolean {
   const policies = new Set(terms.bridged.map(toHex))

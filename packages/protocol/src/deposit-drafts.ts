@@ -1,4 +1,4 @@
-import { equalBytes, toHex } from '@ratatosk/cbor'
+import { toHex } from '@ratatosk/cbor'
 import {
   depositId,
   depositLimits,
@@ -20,7 +20,7 @@ import {
   isWalletError,
   type TransactionDraft,
 } from '@ratatosk/ledger/builder'
-import { areBridged, bridgeOf } from './bridge.js'
+import { areBridged, bridgeOf, paysBridge } from './bridge.js'
 import { type Contracts, inOrder, provideScripts } from './contracts.js'
 import { isPaymentAddress } from './withdrawals.js'
 
@@ -169,8 +169,7 @@ function refuseMalformed(
   const bridge = bridgeOf(contracts)
   if (!isPaymentAddress(to, contracts.networkId))
     throw invalidDraft('a deposit goes to a Shelley address of this network, without a pointer')
-  if (equalBytes(to.subarray(1, 29), bridge.place.script.hash))
-    throw invalidDraft("a deposit cannot go to the bridge's own address")
+  if (paysBridge(bridge, to)) throw invalidDraft("a deposit cannot go to the bridge's own address")
   if (!areBridged(bridge, assets)) throw invalidDraft('a deposit holds assets that are not bridged')
   const count = [...assets.values()].reduce((sum, names) => sum + 1 + names.size, 0)
   if (count > depositLimits.assets)

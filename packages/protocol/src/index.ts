@@ -1,6 +1,7 @@
 export {
   type BridgeState,
   type DepositOutput,
+  paysBridge,
   readBridge,
   type Settlement,
 } from './bridge.js'
@@ -34,11 +35,10 @@ export {
 export { isProtocolError, ProtocolError, type ProtocolErrorCode } from './errors.js'
 export { type BridgeEvents, type BridgeReading, type EventReads, openEventSource } from './event-source.js'
 export {
-  type OwedMap,
   type OwedWithdrawal,
-  openOwedMap,
   type ProvenWithdrawal,
-  proveOwed,
+  type TakenWithdrawals,
+  takeOwed,
 } from './owed-map.js'
 export { type Payout, payWithdrawals, type Tidying, tidyDeposits } from './payout-drafts.js'
 export { type Commit, commitBlock, initQueue, initRollup, type Merge, mergeBlock } from './queue-drafts.js'

@@ -1,5 +1,5 @@
 import { blake2b256 } from '@ratatosk/ledger'
-import { createMemoryStore, createTrie, type Proof, proofToCbor, type TrieView } from '@ratatosk/trie'
+import { type Proof, proofToCbor, type Trie, type TrieView } from '@ratatosk/trie'
 
 /** An output that has left layer 2. */
 export interface OwedWithdrawal {
@@ -17,53 +17,30 @@ export interface ProvenWithdrawal extends OwedWithdrawal {
   readonly children?: Uint8Array
 }
 
-/** The outputs that a settlement still owes. */
-export interface OwedMap {
-  /** Equal to the settlement's if the entries are. */
-  readonly root: Uint8Array
-  /** Those that are left, in the given order. */
-  readonly owed: readonly OwedWithdrawal[]
-  /**
-   * Takes entries out of the map, in this order, for `payWithdrawals`.
-   *
-   * @throws TrieError `TRIE_KEY_MISSING` if one is not owed
-   */
-  take(owed: readonly OwedWithdrawal[]): {
-    readonly entries: readonly ProvenWithdrawal[]
-    readonly rootAfter: Uint8Array
-  }
-}
-
-/** Opens the map of a settlement. @param owed the outputs that left by its block, without those paid */
-export function openOwedMap(owed: readonly OwedWithdrawal[]): OwedMap {
-  const map = createTrie({ store: createMemoryStore(), history: 0 })
-  map.update(owed.map(({ outref: key, output: value }) => ({ type: 'insert', key, value })))
-  const rootNow = () => Uint8Array.from(map.root)
-  return {
-    get root() {
-      return rootNow()
-    },
-    get owed() {
-      return owed.filter(({ outref }) => map.has(outref))
-    },
-    take(wanted) {
-      const entries = wanted.map((each) => {
-        const proven = { ...each, ...proveOwed(map, each.outref) }
-        map.delete(each.outref)
-        return proven
-      })
-      return { entries, rootAfter: rootNow() }
-    },
-  }
+/** Entries of a map, and the map without them: the parts of a payout that come from it. */
+export interface TakenWithdrawals {
+  readonly entries: ProvenWithdrawal[]
+  /** 32 bytes. */
+  readonly rootAfter: Uint8Array
 }
 
 /**
- * Proves that an output is owed, for `payWithdrawals`.
+ * Takes entries out of the map of a settlement, in this order, for `payWithdrawals`.
  *
- * @param map what is left of the settlement before the output is paid
- * @throws TrieError `TRIE_KEY_MISSING`
+ * @param map the outputs that left by its block, without those paid: reference CBOR → output CBOR
+ * @throws TrieError `TRIE_KEY_MISSING` if one is not owed
  */
-export function proveOwed(
+export function takeOwed(map: Trie, wanted: readonly OwedWithdrawal[]): TakenWithdrawals {
+  const entries = wanted.map(({ outref, output }) => {
+    const proven = { outref, output, ...proveOwed(map, outref) }
+    map.delete(outref)
+    return proven
+  })
+  return { entries, rootAfter: Uint8Array.from(map.root) }
+}
+
+/** Proves that an output is owed. @param map before the output is paid */
+function proveOwed(
   map: TrieView,
   key: Uint8Array,
 ): { readonly proof: Uint8Array; readonly children?: Uint8Array } {

@@ -8,7 +8,7 @@ import {
   type TransactionOutput,
 } from '@ratatosk/ledger'
 import { toOutput } from '@ratatosk/ledger/builder'
-import { areBridged } from './bridge.js'
+import { areBridged, paysBridge } from './bridge.js'
 import type { Bridge, Contracts } from './contracts.js'
 
 /** An output that has left layer 2. */
@@ -51,11 +51,11 @@ export function readWithdrawal(
 }
 
 /**
- * Says why an output to the bridge's address on layer 2 must not be admitted: it could not be paid. Its
- * author alone would lose by it, so blocks of others may have such outputs.
+ * Says why an output to the bridge's address on layer 2 must not be admitted: it could not be paid, or only as
+ * a gift to the bridge. Its author alone would lose by it, so blocks of others may have such outputs.
  *
  * @param coinsPerUtxoByte of layer 1
- * @returns undefined if it can be paid
+ * @returns undefined if it is admitted
  */
 export function withdrawalFault(
   { bridge, networkId }: Contracts,
@@ -65,6 +65,8 @@ export function withdrawalFault(
   if (bridge === undefined) return 'there is no bridge'
   const target = targetOf(bridge, networkId, output)
   if (typeof target === 'string') return target
+  if (paysBridge(bridge, target.payTo))
+    return "its datum is the bridge's own address, and not that of a wallet"
   const { lovelace } = output.value
   const { payoutFee } = bridge.terms
   const paid = paidOutput({ ...output.value, ...target }, lovelace > payoutFee ? lovelace - payoutFee : 0n)

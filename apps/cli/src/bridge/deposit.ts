@@ -1,24 +1,14 @@
 import { toHex } from '@ratatosk/cbor'
 import { BadRequestError, type Bridge, type Client } from '@ratatosk/client'
 import { type Address, encodeBech32Address } from '@ratatosk/ledger'
-import { signed, type WalletKeys } from '@ratatosk/ledger/builder'
+import { signed } from '@ratatosk/ledger/builder'
 import { CommandError } from '../frame/errors.js'
 import { assetsOf } from './amounts.js'
 import { checkDeposit } from './check-draft.js'
 import type { Layer1Outputs } from './layer1-outputs.js'
 import { openBridge } from './open-bridge.js'
+import type { BridgeOrder } from './user.js'
 import { reached } from './wait.js'
-
-/** A deposit to be made. */
-export interface DepositOrder {
-  readonly from: WalletKeys
-  /** On layer 2. */
-  readonly to: Address
-  readonly lovelace: bigint
-  readonly units: ReadonlyMap<string, bigint>
-  /** Bech32: no other bridge. */
-  readonly bridge?: string | undefined
-}
 
 /** A deposit that layer 1 has taken. */
 export interface MadeDeposit {
@@ -43,7 +33,7 @@ const attempts = 3
 export async function makeDeposit(
   client: Client,
   outputsOf: Layer1Outputs,
-  order: DepositOrder,
+  order: BridgeOrder,
 ): Promise<MadeDeposit> {
   const bridge = await openBridge(client, order.bridge)
   for (let attempt = 1; ; attempt++) {
@@ -59,7 +49,7 @@ export async function makeDeposit(
 async function tryDeposit(
   client: Client,
   outputsOf: Layer1Outputs,
-  { from, to, lovelace, units }: DepositOrder,
+  { from, to, lovelace, units }: BridgeOrder,
   bridge: Bridge,
 ): Promise<MadeDeposit> {
   const outputs = await outputsOf(from.addressText)

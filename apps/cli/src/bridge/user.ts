@@ -4,6 +4,7 @@ import { isWalletError, keysFromSeedPhrase, type WalletKeys } from '@ratatosk/le
 import { fileLimits, readRegularFile } from '@ratatosk/node/regular-file'
 import { CommandError, UsageError } from '../frame/errors.js'
 import { nodeArguments } from '../frame/node-connection.js'
+import { lovelaceOf, unitsOf } from './amounts.js'
 
 /** Options of a command that moves money over the bridge. */
 export const transferArguments = {
@@ -30,11 +31,37 @@ export const transferArguments = {
 const testAccount = 5
 const mostAccounts = 2 ** 31 - 1
 
-/** The keys that pay, of test networks. @throws UsageError or CommandError */
-export function keysOf(args: {
+/** Money to be moved over the bridge. */
+export interface BridgeOrder {
+  readonly from: WalletKeys
+  /** On the other layer. */
+  readonly to: Address
+  readonly lovelace: bigint
+  readonly units: ReadonlyMap<string, bigint>
+  /** Bech32: no other bridge. */
+  readonly bridge?: string | undefined
+}
+
+interface OrderArguments {
   readonly 'seed-file'?: string | undefined
   readonly account?: string | undefined
-}): WalletKeys {
+  readonly to: string
+  readonly lovelace: string
+  readonly asset?: string | undefined
+  readonly bridge?: string | undefined
+}
+
+/** The order of a command with {@link transferArguments} and `--to`. @throws UsageError or CommandError */
+export const orderOf = (args: OrderArguments): BridgeOrder => ({
+  from: keysOf(args),
+  to: receiverOf(args.to),
+  lovelace: lovelaceOf(args.lovelace),
+  units: unitsOf(args.asset),
+  bridge: args.bridge,
+})
+
+/** The keys that pay, of test networks. @throws UsageError or CommandError */
+function keysOf(args: Pick<OrderArguments, 'seed-file' | 'account'>): WalletKeys {
   const { 'seed-file': file, account: text = file === undefined ? String(testAccount) : '0' } = args
   const account = /^\d{1,10}$/.test(text) ? Number(text) : mostAccounts + 1
   if (account > mostAccounts) throw new UsageError(`--account is "${text}": it must be a whole number.`)
@@ -57,7 +84,7 @@ function phraseIn(file: string): string {
 }
 
 /** A payment address of a test network without a pointer. @throws UsageError */
-export function receiverOf(text: string): Address {
+function receiverOf(text: string): Address {
   try {
     const address = decodeBech32Address(text)
     if ((address.kind === 'base' || address.kind === 'enterprise') && address.networkId === 0) return address

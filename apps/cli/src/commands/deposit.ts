@@ -1,6 +1,5 @@
-import { lovelaceOf, unitsOf } from '../bridge/amounts.js'
 import { devnetOutputs } from '../bridge/layer1-outputs.js'
-import { keysOf, receiverOf, transferArguments } from '../bridge/user.js'
+import { orderOf, transferArguments } from '../bridge/user.js'
 import { ada } from '../frame/ada.js'
 import { command } from '../frame/command.js'
 import { connect } from '../frame/node-connection.js'
@@ -22,14 +21,7 @@ export const deposit = command(
     },
   },
   async (args, shell) => {
-    const { bridge } = args
-    const order = {
-      from: keysOf(args),
-      to: receiverOf(args.to),
-      lovelace: lovelaceOf(args.lovelace),
-      units: unitsOf(args.asset),
-      bridge,
-    }
+    const order = orderOf(args)
     const client = await connect(args, shell)
     const { credited, makeDeposit } = await import('../bridge/deposit.js')
     const { id, txHash, fee, creditedFrom } = await makeDeposit(client, devnetOutputs(args, shell), order)

@@ -1,5 +1,4 @@
-import { lovelaceOf, unitsOf } from '../bridge/amounts.js'
-import { keysOf, receiverOf, transferArguments } from '../bridge/user.js'
+import { orderOf, transferArguments } from '../bridge/user.js'
 import { ada } from '../frame/ada.js'
 import { command } from '../frame/command.js'
 import { CommandError } from '../frame/errors.js'
@@ -17,14 +16,7 @@ export const withdraw = command(
     to: { type: 'string', valueHint: 'address', required: true, description: 'Who gets it on layer 1' },
   },
   async (args, shell) => {
-    const { bridge } = args
-    const order = {
-      from: keysOf(args),
-      to: receiverOf(args.to),
-      lovelace: lovelaceOf(args.lovelace),
-      units: unitsOf(args.asset),
-      bridge,
-    }
+    const order = orderOf(args)
     const client = await connect(args, shell)
     const [{ makeWithdrawal, paidOut }, { isWalletError }] = await Promise.all([
       import('../bridge/withdraw.js'),

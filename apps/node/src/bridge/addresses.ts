@@ -1,4 +1,4 @@
-import { equalBytes, isDecodeError } from '@ratatosk/cbor'
+import { isDecodeError } from '@ratatosk/cbor'
 import { type Address, decodeAddress, decodeBech32Address, isAddressError } from '@ratatosk/ledger'
 
 /** An address of one network; undefined if a text is not one. */
@@ -16,10 +16,4 @@ export function readAddress(text: string): Address | undefined {
     if (isAddressError(error) || isDecodeError(error)) return undefined
     throw error
   }
-}
-
-/** Whether an address pays a script, with any stake part. */
-export function paysScript(address: Address, hash: Uint8Array): boolean {
-  if (address.kind === 'byron' || address.kind === 'reward') return false
-  return address.payment.kind === 'script' && equalBytes(address.payment.hash, hash)
 }

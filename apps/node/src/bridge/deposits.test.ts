@@ -55,7 +55,9 @@ beforeEach(async ({ onTestFinished }) => {
   const payouts = {
     draft: async () => ({ kind: 'not owed', reason: 'Nothing is owed' }) as const,
   }
-  drafter = openDrafter({ settlement: { reads, layer1 }, contracts, scripts, payouts, validityMs })
+  const block = { headerHash: new Uint8Array(28), height: 1n, state: 'merged', endTime: 0n } as const
+  const store = { placeOf: async () => ({ acceptedAt: new Date(0), sequence: 1n, block }) }
+  drafter = openDrafter({ settlement: { reads, layer1 }, contracts, scripts, payouts, store, validityMs })
 })
 
 const fundsOf = (address: string) =>

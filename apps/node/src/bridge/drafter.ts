@@ -1,4 +1,4 @@
-import { isDecodeError } from '@ratatosk/cbor'
+import { fromHex, isDecodeError } from '@ratatosk/cbor'
 import { hasCode } from '@ratatosk/http'
 import {
   type Address,
@@ -20,7 +20,13 @@ import {
   type WalletError,
 } from '@ratatosk/ledger/builder'
 import { decodePlutusData, isPlutusDataError } from '@ratatosk/ledger/plutus-data'
-import { administratorAddress, buildDeposit, draftDeposit, referenceScriptsOf } from '@ratatosk/protocol'
+import {
+  administratorAddress,
+  buildDeposit,
+  draftDeposit,
+  paysBridge,
+  referenceScriptsOf,
+} from '@ratatosk/protocol'
 import type { OwedReader } from '@ratatosk/sequencer/settler'
 import type {
   AssetAmounts,
@@ -30,9 +36,10 @@ import type {
   DraftOutcome,
   DraftWallet,
 } from '@ratatosk/state-queue/bridge'
+import type { Store } from '@ratatosk/store'
 import type { Settlement } from '../layer1/settlement.js'
 import type { ClientScripts } from '../node.js'
-import { paysScript, readAddress } from './addresses.js'
+import { readAddress } from './addresses.js'
 import type { BridgeContracts } from './moment.js'
 import { buildWithStandIns, standInFunds, type WalletFunds } from './stand-ins.js'
 
@@ -43,6 +50,7 @@ export interface DrafterOptions {
   readonly scripts: ClientScripts
   /** Knows which withdrawals are left, and proves it. */
   readonly payouts: Pick<OwedReader, 'draft'>
+  readonly store: Pick<Store, 'placeOf'>
   /** How long layer 1 has to include a deposit, which is credited a wait after that. */
   readonly validityMs: number
 }
@@ -57,7 +65,7 @@ const steps = 1_000_000_000n
 
 /** Drafts transactions of the bridge for any wallet to sign. */
 export function openDrafter(options: DrafterOptions): Drafter {
-  const { contracts, payouts } = options
+  const { contracts, payouts, store } = options
   return {
     deposit: (request, signal) =>
       outcomeOf(async () => {
@@ -72,11 +80,23 @@ export function openDrafter(options: DrafterOptions): Drafter {
       outcomeOf(async () => {
         const means = await openMeans(options, request, payoutValidityMs, signal)
         const { outrefs } = request
-        const drafted = await payouts.draft(outrefs, means.changeAddress, means.referenceScripts, signal)
+        const { changeAddress: payer, referenceScripts } = means
+        const headerHash = await blockOf(store, outrefs[0])
+        if (headerHash === undefined) return { kind: 'not owed', reason: `No block has ${outrefs[0]}` }
+        const drafted = await payouts.draft({ headerHash, outrefs, payer, referenceScripts }, signal)
         if (drafted.kind === 'not owed') return drafted
         return draftOf(await means.build({ validUntil: means.validUntil, ...drafted.draft }))
       }),
   }
+}
+
+/** The block with the transaction of a withdrawal, which owes it if any does. */
+async function blockOf(
+  store: Pick<Store, 'placeOf'>,
+  outref: string | undefined,
+): Promise<Uint8Array | undefined> {
+  const place = outref === undefined ? undefined : await store.placeOf(fromHex(outref.slice(0, 64)))
+  return place?.block?.headerHash
 }
 
 async function outcomeOf(work: () => Promise<DraftOutcome>): Promise<DraftOutcome> {
@@ -161,7 +181,7 @@ function paymentAddress(name: string, text: string, { networkId, bridge }: Bridg
   if (address === undefined || address.kind === 'reward' || address.kind === 'byron')
     throw new RefusedDraft(`${name} is not a payment address`)
   if (address.networkId !== networkId) throw new RefusedDraft(`${name} is an address of another network`)
-  if (paysScript(address, bridge.place.script.hash))
+  if (paysBridge(bridge, address.bytes))
     throw new RefusedDraft(`${name} is the address of the bridge, and not of a wallet`)
   return address
 }

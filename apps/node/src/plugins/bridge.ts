@@ -30,10 +30,17 @@ export function bridgeOptions(node: Node): BridgeOptions {
   return {
     ...access,
     ports: {
-      bridge: openOverview(source),
+      bridge: openOverview(source, payouts),
       deposits: openDeposits(moment, store, contracts.networkId),
       withdrawals: openWithdrawals(source),
-      drafter: openDrafter({ settlement, contracts, scripts, payouts, validityMs: depositValidityMs }),
+      drafter: openDrafter({
+        settlement,
+        contracts,
+        scripts,
+        payouts,
+        store,
+        validityMs: depositValidityMs,
+      }),
       submitter: openSubmitter(settlement, contracts, moment),
       payer: settler && { pay: (request) => pay(settler, request) },
     },

@@ -1,11 +1,10 @@
 import { hostname } from 'node:os'
 import { isBridgeAddress } from '@ratatosk/block'
-import { decodeAddress, type ProtocolParameters } from '@ratatosk/ledger'
+import type { ProtocolParameters } from '@ratatosk/ledger'
 import { createEvaluator } from '@ratatosk/ledger/plutus'
-import { type Contracts, readWithdrawal, withdrawalFault } from '@ratatosk/protocol'
+import { type Contracts, withdrawalFault } from '@ratatosk/protocol'
 import type { Leaving } from '@ratatosk/workers'
 import { createValidationWorker, reopenDeadLetters, type ValidationWorker } from '@ratatosk/workers'
-import { paysScript } from '../bridge/addresses.js'
 import type { NodeContext } from '../context.js'
 import { bridgedBy, contractsOf } from '../layer1/settlement.js'
 import { openSubmissions, type Storage } from '../storage/open-storage.js'
@@ -17,14 +16,7 @@ export function leavingBy(contracts: Contracts, parameters: ProtocolParameters):
   return {
     bridged: bridgedBy(contracts),
     leaves: ({ address }) => isBridgeAddress(address.bytes, bridge),
-    fault: (output) => {
-      const fault = withdrawalFault(contracts, output, parameters.coinsPerUtxoByte)
-      if (fault !== undefined) return fault
-      const { payTo } = readWithdrawal(contracts, new Uint8Array(), output.bytes) ?? {}
-      // The script would pay it, as a gift to the treasury.
-      const isGift = payTo !== undefined && paysScript(decodeAddress(payTo), bridge)
-      return isGift ? "its datum is the bridge's own address, and not that of a wallet" : undefined
-    },
+    fault: (output) => withdrawalFault(contracts, output, parameters.coinsPerUtxoByte),
   }
 }
 

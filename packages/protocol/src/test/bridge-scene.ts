@@ -2,10 +2,11 @@ import type { Header } from '@ratatosk/block'
 import { fromHex } from '@ratatosk/cbor'
 import { encodeOutputReference, type Utxo, type Value } from '@ratatosk/ledger'
 import { toOutput } from '@ratatosk/ledger/builder'
+import { createMemoryStore, createTrie } from '@ratatosk/trie'
 import { publishScripts, referenceScriptsOf, scriptsToPublish } from '../contracts.js'
 import { buildDeposit, type DepositRequest } from '../deposit-drafts.js'
 import { openEventSource } from '../event-source.js'
-import { openOwedMap } from '../owed-map.js'
+import { type OwedWithdrawal, takeOwed } from '../owed-map.js'
 import { mergeBlock } from '../queue-drafts.js'
 import {
   begin,
@@ -91,10 +92,21 @@ export const withdrawalOutput = (value: Value, target: Uint8Array): Uint8Array =
   }).bytes
 
 /** A map of what is owed. */
-export const owing = (outputs: readonly Uint8Array[]) =>
-  openOwedMap(
-    outputs.map((output, index) => ({
-      outref: encodeOutputReference({ transactionId: fromHex('77'.repeat(32)), index }),
-      output,
-    })),
-  )
+export function owing(outputs: readonly Uint8Array[]) {
+  const all = outputs.map((output, index) => ({
+    outref: encodeOutputReference({ transactionId: fromHex('77'.repeat(32)), index }),
+    output,
+  }))
+  const map = createTrie({ store: createMemoryStore(), history: 0 })
+  map.update(all.map(({ outref: key, output: value }) => ({ type: 'insert', key, value })))
+  return {
+    get root() {
+      return Uint8Array.from(map.root)
+    },
+    /** Those that are left. */
+    get owed() {
+      return all.filter(({ outref }) => map.has(outref))
+    },
+    take: (wanted: readonly OwedWithdrawal[]) => takeOwed(map, wanted),
+  }
+}

@@ -97,7 +97,8 @@ export function createSettler(given: SettlerOptions): Settler {
       return payer.pay(payOptions, AbortSignal.any([present.lost, closing.signal]))
     },
     remaining: (headerHash, signal) => reader.remaining(headerHash, signal),
-    draft: (...payout) => reader.draft(...payout),
+    count: (headerHash, signal) => reader.count(headerHash, signal),
+    draft: (order, signal) => reader.draft(order, signal),
     status: () => statusOf(options, payer, isActive(), fault),
     async close() {
       closing.abort()

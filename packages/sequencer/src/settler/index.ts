@@ -6,10 +6,12 @@ export type { OwedContext } from './owed.js'
 export { createOwedReader } from './owed-reader.js'
 export type {
   BridgeContracts,
+  OwedCount,
   OwedReader,
   Paid,
   PayOptions,
   PayoutDraft,
+  PayoutOrder,
   SettlementStatus,
   Settler,
   SettlerOptions,

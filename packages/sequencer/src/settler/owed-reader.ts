@@ -1,10 +1,10 @@
 import { BytesMap, equalBytes, fromHex } from '@ratatosk/cbor'
-import { decodeOutputReference, encodeOutputReference, outputReferenceKey, type Utxo } from '@ratatosk/ledger'
+import { decodeOutputReference, encodeOutputReference, outputReferenceKey } from '@ratatosk/ledger'
 import { type BridgeState, payWithdrawals, readBridge, type Settlement } from '@ratatosk/protocol'
 import { Mutex } from 'async-mutex'
 import { type Owed, type OwedContext, type OwedEntry, openOwed } from './owed.js'
 import { amountOf, sourcesFor, totalOf, treasuryOf } from './treasury.js'
-import type { OwedReader, PayoutDraft } from './types.js'
+import type { OwedCount, OwedReader, PayoutDraft, PayoutOrder } from './types.js'
 
 /** Blocks whose maps are kept. */
 const kept = 8
@@ -29,22 +29,27 @@ class SharedOwedReader implements OwedReader {
 
   remaining(headerHash: Uint8Array, signal?: AbortSignal): Promise<ReadonlySet<string> | undefined> {
     return this.#turns.runExclusive(async () => {
-      const { settlements } = await this.#state(signal)
-      const settlement = settlements.find((each) => equalBytes(each.headerHash, headerHash))
-      const owed = settlement && (await this.#owedBy(settlement, signal))
-      return owed && new Set(Array.from(owed.left(), keyOf))
+      const found = await this.#owedOf(await this.#state(signal), headerHash, signal)
+      return found && new Set(Array.from(found.owed.left(), keyOf))
     })
   }
 
-  draft(
-    outrefs: readonly string[],
-    payer: string | Uint8Array,
-    referenceScripts: readonly Utxo[],
-    signal?: AbortSignal,
-  ): Promise<PayoutDraft> {
+  count(headerHash: Uint8Array, signal?: AbortSignal): Promise<OwedCount | undefined> {
+    return this.#turns.runExclusive(async () => {
+      const found = await this.#owedOf(await this.#state(signal), headerHash, signal)
+      if (found === undefined) return undefined
+      const { settlement, owed } = found
+      let lovelace = 0n
+      for (const entry of owed.left()) lovelace += amountOf(entry).lovelace
+      return { outref: outputReferenceKey(settlement.utxo.reference), remaining: owed.size, lovelace }
+    })
+  }
+
+  draft(order: PayoutOrder, signal?: AbortSignal): Promise<PayoutDraft> {
+    const { payer, referenceScripts } = order
     return this.#turns.runExclusive(async () => {
       const state = await this.#state(signal)
-      const found = await this.#settlementOf(state, outrefs, signal)
+      const found = await this.#find(state, order, signal)
       if (typeof found === 'string') return { kind: 'not owed', reason: found }
       const { settlement, owed, entries } = found
       const needed = totalOf(entries.map(amountOf))
@@ -70,9 +75,14 @@ class SharedOwedReader implements OwedReader {
     return this.#read.state
   }
 
-  /** The map of a settlement; undefined if it is unknown which withdrawals are left. */
-  async #owedBy(settlement: Settlement, signal: AbortSignal | undefined): Promise<Owed | undefined> {
-    const { headerHash } = settlement
+  /** The settlement of a block with its map; undefined without one, or if it is unknown what is left. */
+  async #owedOf(
+    { settlements }: BridgeState,
+    headerHash: Uint8Array,
+    signal: AbortSignal | undefined,
+  ): Promise<Found | undefined> {
+    const settlement = settlements.find((each) => equalBytes(each.headerHash, headerHash))
+    if (settlement === undefined) return undefined
     const owed = this.#maps.get(headerHash) ?? (await openOwed(this.#context, headerHash))
     if (typeof owed === 'string') return undefined
     // The newest comes last.
@@ -80,36 +90,37 @@ class SharedOwedReader implements OwedReader {
     this.#maps.set(headerHash, owed)
     const [oldest] = this.#maps.keys()
     if (this.#maps.size > kept && oldest !== undefined) this.#maps.delete(oldest)
-    return (await owed.goTo(settlement, signal)) === undefined ? owed : undefined
+    return (await owed.goTo(settlement, signal)) === undefined ? { settlement, owed } : undefined
   }
 
-  /** The settlement that owes all of these withdrawals, or why there is none. */
-  async #settlementOf(
-    { settlements }: BridgeState,
-    outrefs: readonly string[],
+  /** The withdrawals of an order in the settlement that owes all of them, or why they are not there. */
+  async #find(
+    state: BridgeState,
+    { headerHash, outrefs }: PayoutOrder,
     signal: AbortSignal | undefined,
   ): Promise<Wanted | string> {
     const [first] = outrefs
     if (first === undefined) return 'No withdrawal was named'
-    for (const settlement of settlements) {
-      const owed = await this.#owedBy(settlement, signal)
-      if (owed?.find(outrefOf(first)) === undefined) continue
-      const entries: OwedEntry[] = []
-      for (const key of new Set(outrefs)) {
-        const entry = owed.find(outrefOf(key))
-        if (entry === undefined) return `${key} is not owed, or not by the block of ${first}`
-        if (entry.withdrawal === undefined) return `${key} does not say where it is paid: nobody can pay it`
-        entries.push(entry)
-      }
-      return { settlement, owed, entries }
+    const found = await this.#owedOf(state, headerHash, signal)
+    if (found?.owed.find(outrefOf(first)) === undefined) return `Nothing is owed for ${first}`
+    const { owed } = found
+    const entries: OwedEntry[] = []
+    for (const key of new Set(outrefs)) {
+      const entry = owed.find(outrefOf(key))
+      if (entry === undefined) return `${key} is not owed, or not by the block of ${first}`
+      if (entry.withdrawal === undefined) return `${key} does not say where it is paid: nobody can pay it`
+      entries.push(entry)
     }
-    return `Nothing is owed for ${first}`
+    return { ...found, entries }
   }
 }
 
-interface Wanted {
+interface Found {
   readonly settlement: Settlement
   readonly owed: Owed
+}
+
+interface Wanted extends Found {
   readonly entries: readonly OwedEntry[]
 }
 

@@ -2,10 +2,10 @@ import { createDerivation, createPauses, decodeHeader } from '@ratatosk/block'
 import { compareBytes, equalBytes } from '@ratatosk/cbor'
 import { blake2b256, type OutputReference } from '@ratatosk/ledger'
 import {
-  type ProvenWithdrawal,
-  proveOwed,
   readWithdrawal,
   type Settlement,
+  type TakenWithdrawals,
+  takeOwed,
   type Withdrawal,
 } from '@ratatosk/protocol'
 import type { Block } from '@ratatosk/store'
@@ -43,10 +43,7 @@ export interface Owed {
   /** One of those that are left. @param outref CBOR of its reference */
   find(outref: Uint8Array): OwedEntry | undefined
   /** Takes entries out of the map, one after another. */
-  take(entries: readonly OwedEntry[]): {
-    readonly entries: ProvenWithdrawal[]
-    readonly rootAfter: Uint8Array
-  }
+  take(entries: readonly OwedEntry[]): TakenWithdrawals
 }
 
 /** Reads the withdrawals of a block from the store. @returns the reason if that is not possible */
@@ -123,16 +120,18 @@ class BlockOwed implements Owed {
 
   find(outref: Uint8Array): OwedEntry | undefined {
     if (!this.#trie.has(outref)) return undefined
-    return this.#all.find((entry) => equalBytes(entry.outref, outref))
+    const path = blake2b256(outref)
+    let [low, high] = [0, this.#all.length]
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if (compareBytes((this.#all[middle] as OwedEntry).path, path) < 0) low = middle + 1
+      else high = middle
+    }
+    return this.#all[low]
   }
 
-  take(taken: readonly OwedEntry[]): { entries: ProvenWithdrawal[]; rootAfter: Uint8Array } {
-    const entries = taken.map(({ outref, output }) => {
-      const proof = proveOwed(this.#trie, outref)
-      this.#trie.delete(outref)
-      return { outref, output, ...proof }
-    })
-    return { entries, rootAfter: this.#trie.root }
+  take(taken: readonly OwedEntry[]): TakenWithdrawals {
+    return takeOwed(this.#trie, taken)
   }
 
   async goTo({ root, utxo }: Settlement, signal?: AbortSignal): Promise<string | undefined> {

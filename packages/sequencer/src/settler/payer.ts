@@ -126,15 +126,16 @@ class BridgePayer implements Payer {
     await this.#releaseUndone(signal)
     const present = (): BridgeState =>
       readBridge(contracts, afterInFlight(utxos, this.#built(), place.address).utxos)
-    this.#forgetOthers(present())
-    const { settlements, deposits } = present()
+    const before = present()
+    const { settlements, deposits } = before
+    this.#forgetOthers(settlements)
     const isDue = options.limit !== 0 && (settlements.length > 0 || deposits.length >= this.#options.tidyFrom)
     const waits = new BytesMap<string>()
     const paid = isDue
-      ? await this.#payAll({ slot, present, waits }, options, signal)
+      ? await this.#payAll({ slot, before, present, waits }, options, signal)
       : { txHashes: [], paid: 0 }
     this.#warn(waits)
-    this.#settlements = await this.#statusOf(present(), waits, signal)
+    this.#settlements = await this.#statusOf(isDue ? present() : before, waits, signal)
     const remaining = this.#settlements
       .filter(
         ({ headerHash }) => options.headerHash === undefined || headerHash === toHex(options.headerHash),
@@ -177,22 +178,25 @@ class BridgePayer implements Payer {
 
   /** Pays settlements in turn, each by a payout, until nothing is left or enough is in flight. */
   async #payAll(
-    { slot, present, waits }: Round,
+    { slot, before, present, waits }: Round,
     { headerHash, limit = Number.POSITIVE_INFINITY }: PayOptions,
     signal: AbortSignal,
   ): Promise<Omit<Paid, 'remaining'>> {
     const txHashes: string[] = []
     let paid = 0
     const means = await this.#means(slot, signal)
-    const tidied = await buildTidying(means, present(), this.#options.tidyFrom)
-    if (tidied && this.#mayBuild(slot)) await this.#send(tidied, 0, slot, signal)
+    let state = before
+    const tidied = await buildTidying(means, state, this.#options.tidyFrom)
+    if (tidied && this.#mayBuild(slot)) {
+      await this.#send(tidied, 0, slot, signal)
+      state = present()
+    }
     const done = new BytesMap<true>()
     for (let isBusy = true; isBusy; ) {
       isBusy = false
-      for (const { headerHash: block } of present().settlements) {
+      for (const { headerHash: block } of state.settlements) {
         if (done.has(block) || (headerHash !== undefined && !equalBytes(block, headerHash))) continue
         if (paid >= limit || !this.#mayBuild(slot)) return { txHashes, paid }
-        const state = present()
         const settlement = state.settlements.find((each) => equalBytes(each.headerHash, block))
         const owed = settlement && (await this.#owedBy(settlement, signal))
         const payout =
@@ -206,6 +210,7 @@ class BridgePayer implements Payer {
         }
         isBusy = true
         if (!(await this.#send(payout.built, payout.paid, slot, signal))) return { txHashes, paid }
+        state = present()
         if (payout.paid > 0) txHashes.push(toHex(payout.built.id))
         paid += payout.paid
       }
@@ -275,7 +280,7 @@ class BridgePayer implements Payer {
     }
   }
 
-  #forgetOthers({ settlements }: BridgeState): void {
+  #forgetOthers(settlements: readonly Settlement[]): void {
     const isThere = (hash: Uint8Array) => settlements.some(({ headerHash }) => equalBytes(headerHash, hash))
     for (const map of [this.#owed, this.#unknown, this.#reported])
       for (const hash of [...map.keys()]) if (!isThere(hash)) map.delete(hash)
@@ -304,6 +309,8 @@ class BridgePayer implements Payer {
 
 interface Round {
   readonly slot: bigint
+  /** The bridge as it was read, after everything in flight then. */
+  readonly before: BridgeState
   /** The bridge after everything in flight. */
   present(): BridgeState
   /** Why settlements wait, by header hash. */

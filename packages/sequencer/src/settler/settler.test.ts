@@ -236,8 +236,12 @@ test('others may draft payouts, also while nothing is paid on its own', async (c
   const settler = settle(context, chain, { autoPay: false })
   await settler.start()
   await expect.poll(() => settler.status().settlements).toMatchObject([{ remaining: 22 }])
+  const lovelace = Array.from({ length: 20 }, (_, n) => withdrawn(n)).reduce((sum, each) => sum + each, 0n)
+  expect(await settler.count(headerHash)).toMatchObject({ remaining: 22, lovelace })
   const ids = transactions.map((cbor) => toHex(decodeTransaction(cbor).id))
-  const draft = (...outrefs: string[]) => settler.draft(outrefs, chain.wallet.address, chain.referenceScripts)
+  const { wallet, referenceScripts } = chain
+  const draft = (...outrefs: string[]) =>
+    settler.draft({ headerHash, outrefs, payer: wallet.address, referenceScripts })
   const refused = async (...outrefs: string[]) => {
     const drafted = await draft(...outrefs)
     return drafted.kind === 'not owed' ? drafted.reason : drafted

@@ -38,18 +38,18 @@ export function sourcesFor(treasury: readonly Utxo[], needed: Quantities): reado
   const [least] = sources.filter(({ holds }) => covers(holds, needed)).sort(byQuantity(lovelaceUnit))
   if (least !== undefined) return [least.utxo]
   const missing = new Map(needed)
-  const chosen: Source[] = []
+  const chosen = new Set<Source>()
   // Rare assets first: they bring ada with them.
   for (const unit of [...needed.keys()].sort((a) => (a === lovelaceUnit ? 1 : -1))) {
     for (const source of [...sources].sort(byQuantity(unit)).reverse()) {
       if ((missing.get(unit) ?? 0n) <= 0n) break
-      if (chosen.includes(source)) continue
-      chosen.push(source)
+      if (chosen.has(source)) continue
+      chosen.add(source)
       for (const [held, quantity] of source.holds) missing.set(held, (missing.get(held) ?? 0n) - quantity)
     }
     if ((missing.get(unit) ?? 0n) > 0n) return undefined
   }
-  return withoutNeedless(chosen, needed).map(({ utxo }) => utxo)
+  return withoutNeedless(chosen, missing).map(({ utxo }) => utxo)
 }
 
 const byQuantity =
@@ -59,13 +59,14 @@ const byQuantity =
     return difference === 0n ? 0 : difference < 0n ? -1 : 1
   }
 
-function withoutNeedless(chosen: readonly Source[], needed: Quantities): readonly Source[] {
-  let kept = chosen
-  for (const source of chosen) {
-    const others = kept.filter((each) => each !== source)
-    if (covers(totalOf(others.map(({ utxo }) => utxo.output.value)), needed)) kept = others
-  }
-  return kept
+/** @param missing the units that are needed, less what is chosen */
+function withoutNeedless(chosen: ReadonlySet<Source>, missing: Quantities): readonly Source[] {
+  return [...chosen].filter(({ holds }) => {
+    const isNeeded = [...missing].some(([unit, lacking]) => lacking + (holds.get(unit) ?? 0n) > 0n)
+    if (!isNeeded)
+      for (const [unit, quantity] of holds) missing.set(unit, (missing.get(unit) ?? 0n) + quantity)
+    return isNeeded
+  })
 }
 
 /** A transaction whose effect a read of layer 1 may not show yet. */

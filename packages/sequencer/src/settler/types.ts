@@ -90,6 +90,27 @@ export interface SettlerStatus {
   readonly fault?: string
 }
 
+/** The sum of the withdrawals that a settlement owes. */
+export interface OwedCount {
+  /** `outputReferenceKey` of the settlement: a payout makes another one. */
+  readonly outref: string
+  readonly remaining: number
+  /** Of those that can be paid. */
+  readonly lovelace: bigint
+}
+
+/** A payout to draft. */
+export interface PayoutOrder {
+  /** Of the block of the withdrawals, 28 bytes. */
+  readonly headerHash: Uint8Array
+  /** `outputReferenceKey`s. */
+  readonly outrefs: readonly string[]
+  /** Gets the ada of a settlement that ends: bech32, or the bytes of CIP-19. */
+  readonly payer: string | Uint8Array
+  /** Outputs that may hold the scripts. */
+  readonly referenceScripts: readonly Utxo[]
+}
+
 /** The effect of a payout of some withdrawals, or why nothing is paid. */
 export type PayoutDraft =
   | { readonly kind: 'draft'; readonly draft: TransactionDraft }
@@ -107,20 +128,14 @@ export interface OwedReader {
    * @throws {Layer1Error} (rejects)
    */
   remaining(headerHash: Uint8Array, signal?: AbortSignal): Promise<ReadonlySet<string> | undefined>
+  /** Counts the same, without their names. */
+  count(headerHash: Uint8Array, signal?: AbortSignal): Promise<OwedCount | undefined>
   /**
    * Drafts a payout that any wallet may complete and send. Transactions in flight are not known.
    *
-   * @param outrefs `outputReferenceKey`s of withdrawals of one block
-   * @param payer bech32, or the bytes of CIP-19: gets the ada of a settlement that ends
-   * @param referenceScripts outputs that may hold the scripts
    * @throws {Layer1Error} (rejects)
    */
-  draft(
-    outrefs: readonly string[],
-    payer: string | Uint8Array,
-    referenceScripts: readonly Utxo[],
-    signal?: AbortSignal,
-  ): Promise<PayoutDraft>
+  draft(order: PayoutOrder, signal?: AbortSignal): Promise<PayoutDraft>
 }
 
 /** Pays what merged blocks owe, while it holds the settler's lease. */

@@ -53,3 +53,28 @@ t.test('one client with many drafts leaves turns to the others', async (t) => {
     'a flood of requests is no flood of log lines',
   )
 })
+
+t.test('one client with many lists leaves turns to the others', async (t) => {
+  const { ports } = new Ports()
+  let end: () => void = () => undefined
+  const ended = new Promise<void>((resolve) => {
+    end = resolve
+  })
+  const list = async () => {
+    await ended
+    return { withdrawals: [], hasMore: false }
+  }
+  const server = fastify({ ...httpErrorOptions, trustProxy: true })
+  t.teardown(() => server.close())
+  await server.register(httpErrors)
+  await server.register(bridge, { ports: { ...ports, withdrawals: { list } } })
+  const ask = (client: string) =>
+    server.inject({ url: '/withdrawals', headers: { 'x-forwarded-for': client } })
+  const flood = Array.from({ length: 5 }, () => ask('192.0.2.1'))
+  t.equal((await Promise.race(flood)).statusCode, 503)
+  const other = ask('192.0.2.2')
+  end()
+  t.equal((await other).statusCode, 200)
+  const statuses = (await Promise.all(flood)).map(({ statusCode }) => statusCode).sort()
+  t.same(statuses, [200, 200, 200, 200, 503])
+})

@@ -127,6 +127,7 @@ function serveAbsence(fastify: Server): void {
 }
 
 function serveReads(fastify: Server, { bridge: reader, deposits, withdrawals }: BridgePorts): void {
+  const listing = shareByClient()
   fastify.get(
     '/bridge',
     { schema: bridgeSchema, validatorCompiler: readBy(readNothing) },
@@ -146,8 +147,9 @@ function serveReads(fastify: Server, { bridge: reader, deposits, withdrawals }: 
   fastify.get(
     '/withdrawals',
     { schema: withdrawalsSchema, validatorCompiler: readBy(readWithdrawalsPart) },
-    async ({ query, signal }) => {
-      const page = await withdrawals.list(query, signal)
+    async ({ query, signal, ip }) => {
+      const page = await listing(ip, () => withdrawals.list(query, signal))
+      if (page === undefined) throw tooManyOfClient()
       if (page === 'not an address') throw invalidAddress(query.address)
       if (page === 'busy') throw tooMany()
       return { withdrawals: page.withdrawals.map(withdrawalAnswer), hasMore: page.hasMore }
