@@ -113,7 +113,7 @@ async function* pieces(
 }
 
 /** The outputs of a transaction that leave layer 2. */
-export function withdrawalsIn(contracts: BridgeContracts, cbor: Uint8Array): FoundWithdrawal[] {
+function withdrawalsIn(contracts: BridgeContracts, cbor: Uint8Array): FoundWithdrawal[] {
   const bridge = contracts.bridge.place.script.hash
   const transaction = decodeTransaction(cbor)
   return effects(transaction)

@@ -93,7 +93,7 @@ export async function runBridge(client: Client, devnet: Devnet, story: Story): P
     units: new Map(),
   })
   say(`accepted ${left.txHash}`)
-  say('An output at the bridge is not in the ledger of layer 2: nobody can spend it there again.')
+  say('An output at the bridge is not in the ledger of layer 2: no one can spend it there again.')
 
   step('GET /withdrawals: its block goes to layer 1, matures and is merged, and the node pays')
   const { headerHash } = await paidOut(client, left.outref, timeoutMs, (state) => say(`… ${state}`))
