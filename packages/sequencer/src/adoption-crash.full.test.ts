@@ -30,7 +30,7 @@ test(`killed at ${points.length} steps and statements of adoptions, sequencers a
   timeout: 180_000 + points.length * 30_000,
 }, async (context) => {
   let peer = ''
-  const scene = await openProcesses(context, funds, 600_000, false, () => peer)
+  const scene = await openProcesses(context, funds, 600_000, undefined, () => peer)
   const { store, layer1, contracts, start, agree } = scene
   const evaluator = createEvaluator({ threads: 1 })
   context.onTestFinished(() => evaluator.close())

@@ -1,6 +1,12 @@
 import { toHex } from '@ratatosk/cbor'
 import { outputOf, type TestKey, type TransferFields, transfer } from '@ratatosk/fixtures'
-import { blake2b256, decodeTransaction, effects, type OutputReference } from '@ratatosk/ledger'
+import {
+  type AppliedTransaction,
+  appliedTransaction,
+  blake2b256,
+  decodeTransaction,
+  type OutputReference,
+} from '@ratatosk/ledger'
 
 /** A signed transaction. */
 export interface SignedTransaction {
@@ -9,10 +15,10 @@ export interface SignedTransaction {
   readonly cbor: Uint8Array
 }
 
-/** A transfer to build: lovelace of each output, all of which pay the signing key. */
+/** A transfer to build: each output is lovelace for the signing key, or the CBOR of any output. */
 export interface Transfer extends TransferFields {
   readonly inputs: readonly OutputReference[]
-  readonly outputs: readonly bigint[]
+  readonly outputs: readonly (bigint | Uint8Array)[]
 }
 
 /** Builds and signs a transfer from a key to the same key. */
@@ -38,20 +44,8 @@ export function fundsOf(key: TestKey, count: number, lovelace: bigint): LedgerEn
 }
 
 /** A transaction with its effect on the ledger, as validation hands it to the store. Nothing is validated. */
-export function acceptedOf(cbor: Uint8Array) {
-  const transaction = decodeTransaction(cbor)
-  const { spent, produced } = effects(transaction)
-  return {
-    id: transaction.id,
-    cbor,
-    spent,
-    produced: produced.map(({ reference, output }) => ({
-      reference,
-      output: output.bytes,
-      address: output.address.bytes,
-    })),
-  }
-}
+export const acceptedOf = (cbor: Uint8Array): AppliedTransaction =>
+  appliedTransaction(decodeTransaction(cbor))
 
 /** The reference of an output of a transaction. */
 export function outputsOf({ id }: SignedTransaction, index = 0): OutputReference {

@@ -17,7 +17,7 @@ const steps: readonly Step[] = ['answer-recorded', 'answer-sent']
 test('killed between a question and its answer, sequencers answer once, with what was recorded', {
   timeout: 180_000,
 }, async (context) => {
-  const { store, layer1, contracts, start } = await openProcesses(context, 40, 600_000, true)
+  const { store, layer1, contracts, start } = await openProcesses(context, 40, 600_000, 'summons')
   const evaluator = createEvaluator({ threads: 1 })
   context.onTestFinished(() => evaluator.close())
   const key = keyOf(userSeed)

@@ -15,7 +15,9 @@ import type { AnswerTransaction, Block, Store } from '@ratatosk/store'
 import { createMemoryStore, createTrie, nodeHash, type Proof, type Trie } from '@ratatosk/trie'
 import { contractsOf, deploymentOutput, summonsTerms } from './rollup-contracts.js'
 
-export const summonsContracts = contractsOf(3_600_000n, deploymentOutput, undefined, summonsTerms)
+export const summonsContracts = contractsOf(3_600_000n, deploymentOutput, undefined, {
+  summons: summonsTerms,
+})
 
 /** A question, and the way to what it is about. */
 export interface Wanted extends Pick<SummonsQuestion, 'kind' | 'root' | 'key' | 'hash'> {

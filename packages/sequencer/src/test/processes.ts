@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { createDevnet, devnetApis, testGenesis } from '@ratatosk/devnet'
+import { createDevnet, type Devnet, devnetApis, testGenesis } from '@ratatosk/devnet'
 import { createDevnetLayer1, type Layer1 } from '@ratatosk/layer1'
 import type { Contracts } from '@ratatosk/protocol'
 import { openStore, type Store } from '@ratatosk/store'
@@ -14,7 +14,7 @@ import fastify from 'fastify'
 import { expect, type TestContext } from 'vitest'
 import { openRoots } from '../roots/index.js'
 import { expectAgreement } from './agreement.js'
-import { contractsOf, devnetDeploymentOutput, summonsTerms } from './rollup-contracts.js'
+import { contractsOf, devnetDeploymentOutput, type Extra, extraTerms } from './rollup-contracts.js'
 
 const program = fileURLToPath(new URL('../../dist/test/sequencer-process.js', import.meta.url))
 
@@ -29,6 +29,7 @@ export interface Scene {
   readonly store: Store
   /** Its schema. */
   readonly name: string
+  readonly devnet: Devnet
   readonly layer1: Layer1
   readonly contracts: Contracts
   start(child: number): Promise<Started>
@@ -40,7 +41,7 @@ export async function openProcesses(
   context: TestContext,
   funds: number,
   maturityWindow: number,
-  summons = false,
+  extra?: Extra,
   peer: () => string = () => '',
 ): Promise<Scene> {
   await needServices(context)
@@ -67,12 +68,13 @@ export async function openProcesses(
     BigInt(maturityWindow),
     devnetDeploymentOutput(),
     undefined,
-    summons ? summonsTerms : undefined,
+    extra && extraTerms[extra],
   )
   const layer1 = createDevnetLayer1(devnet)
   return {
     store,
     name: schema,
+    devnet,
     layer1,
     contracts,
     async start(child) {
@@ -86,7 +88,7 @@ export async function openProcesses(
           `sequencer-${child}`,
           `${funds}`,
           `${maturityWindow}`,
-          ...(summons ? ['summons'] : []),
+          ...(extra ? [extra] : []),
         ],
         {
           stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
@@ -99,7 +101,7 @@ export async function openProcesses(
       return { child: process, working: once(process, 'message') }
     },
     async agree(child, accepted) {
-      const roots = await openRoots({ path: rootsOf(child) })
+      const roots = await openRoots({ path: rootsOf(child), bridge: contracts.bridge?.place.script.hash })
       try {
         await expectAgreement(store, layer1, roots, accepted, contracts)
       } finally {

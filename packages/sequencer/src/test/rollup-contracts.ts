@@ -3,7 +3,12 @@ import { isRenounced, ledgerFraudScript } from '@ratatosk/contracts'
 import { testGenesis, testWallets } from '@ratatosk/devnet'
 import type { Credential, OutputReference } from '@ratatosk/ledger'
 import { keysFromSeedPhrase } from '@ratatosk/ledger/builder'
-import { type Contracts, openContracts, summonsTerms as termsOf } from '@ratatosk/protocol'
+import {
+  type ContractParameters,
+  type Contracts,
+  openContracts,
+  summonsTerms as termsOf,
+} from '@ratatosk/protocol'
 
 export const administratorKeys = keysFromSeedPhrase(testWallets.mnemonic, { networkId: 0, account: 0 })
 export const operatorKeys = keysFromSeedPhrase(testWallets.mnemonic, { networkId: 0, account: 1 })
@@ -20,12 +25,22 @@ export const devnetDeploymentOutput = (): OutputReference => {
 /** The terms of the summons, where a test has one. */
 export const summonsTerms = { ...termsOf(60_000n), period: 5_000n }
 
-/** `maturityWindow` in milliseconds; no summons by default. */
+/** The terms of the bridge, where a test has one. */
+export const bridgeTerms = { eventWait: 90_000n, bridged: [], reserveMin: 5_000_000n, payoutFee: 300_000n }
+
+/** Parts of a deployment that a test may have. The bridge's wait is as short as a test's blocks allow. */
+export const extraTerms = {
+  summons: { summons: summonsTerms },
+  bridge: { bridge: { ...bridgeTerms, eventWait: 7_000n } },
+}
+export type Extra = keyof typeof extraTerms
+
+/** `maturityWindow` in milliseconds; neither summons nor bridge by default. */
 export const contractsOf = (
   maturityWindow: bigint,
   deployment = deploymentOutput,
   administrator: Credential = { kind: 'key', hash: administratorKeys.payment.hash },
-  summons?: typeof summonsTerms,
+  terms: Pick<ContractParameters, 'summons' | 'bridge'> = {},
 ): Contracts =>
   openContracts(
     {
@@ -39,7 +54,7 @@ export const contractsOf = (
       releaseDelay: 60_000n + maturityWindow,
       maxOperators: 10n,
       verdictPolicies: [ledgerFraudScript()],
-      ...(summons && { summons }),
+      ...terms,
     },
     0,
   )

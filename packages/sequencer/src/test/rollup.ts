@@ -23,6 +23,8 @@ import { acceptingAll } from './accept.js'
 import { administratorKeys, contractsOf, operatorKeys } from './rollup-contracts.js'
 
 const startTime = 1_700_000_040_000
+/** The first slot of layer 1, POSIX milliseconds. */
+export const genesisTime = startTime - 1_000_000
 /** One for all tests of a vitest worker, with which it ends: its threads are slow to start. */
 export const evaluator = createEvaluator({ threads: 1 })
 
@@ -53,7 +55,12 @@ export interface TestChain {
   keepMining(options?: { readonly empty?: boolean }): () => Promise<void>
 }
 
-export async function openChain(context: TestContext, given: Layer1Limits = {}): Promise<TestChain> {
+/** `outputs`: more of them in the genesis of layer 1, CBOR. */
+export async function openChain(
+  context: TestContext,
+  given: Layer1Limits = {},
+  outputs: readonly Uint8Array[] = [],
+): Promise<TestChain> {
   const clock = { time: startTime, now: () => clock.time }
   const utxos = [administratorKeys, operatorKeys].flatMap(({ address }, wallet) =>
     Array.from({ length: 5 }, (_, index) => ({
@@ -63,7 +70,11 @@ export async function openChain(context: TestContext, given: Layer1Limits = {}):
       ),
     })),
   )
-  const genesis = { startTime: startTime - 1_000_000, networkMagic: 42, utxos }
+  const more = outputs.map((output, index) => ({
+    outref: `${'22'.repeat(32)}#${index}`,
+    output: toHex(output),
+  }))
+  const genesis = { startTime: genesisTime, networkMagic: 42, utxos: [...utxos, ...more] }
   const devnet = await createDevnet({ blockEveryMs: 0, clock, evaluator, genesis })
   context.onTestFinished(() => devnet.close())
   async function mine(blocks = 1): Promise<void> {

@@ -1,6 +1,6 @@
 import { Socket } from 'node:net'
 import { createPeers } from '@ratatosk/follower'
-import { createKupmiosLayer1, keyAuthority, openWallet } from '@ratatosk/layer1'
+import { createKupmiosLayer1, keyAuthority, type Layer1, openWallet } from '@ratatosk/layer1'
 import type { WalletKeys } from '@ratatosk/ledger/builder'
 import { createEvaluator } from '@ratatosk/ledger/plutus'
 import { initRegistry } from '@ratatosk/protocol'
@@ -8,6 +8,7 @@ import { openStore } from '@ratatosk/store'
 import { databaseUrl, freeOfCharge, fundsOf, keyOf, logOf } from '@ratatosk/test-kit'
 import { createSequencer } from '../create-sequencer.js'
 import { openAnswers, openRoots } from '../roots/index.js'
+import { createSettler, settlerKeys } from '../settler/index.js'
 import { answerKeys } from '../summons/answer-wallet.js'
 import { acceptingAll } from './accept.js'
 import { attackerKeys } from './attacker-keys.js'
@@ -15,8 +16,9 @@ import {
   administratorKeys,
   contractsOf,
   devnetDeploymentOutput,
+  type Extra,
+  extraTerms,
   operatorKeys,
-  summonsTerms,
   userSeed,
 } from './rollup-contracts.js'
 
@@ -31,7 +33,7 @@ const [
   holder = '',
   funds = '0',
   window = '',
-  terms,
+  extra,
 ] = process.argv
 let killAt: string | undefined
 process.on('message', (step: string) => {
@@ -43,8 +45,9 @@ const adopts = peer !== ''
 const layer1 = createKupmiosLayer1({ kupoUrl, ogmiosUrl, networkMagic: 42, pollMs: 50 })
 const evaluator = createEvaluator({ threads: 1 })
 const wallet = (keys: WalletKeys) => openWallet({ layer1, keys, evaluator, withholdMs: 500 })
-const summons = terms === 'summons' ? summonsTerms : undefined
-const contracts = contractsOf(BigInt(window), devnetDeploymentOutput(), undefined, summons)
+const terms = extra === undefined ? {} : extraTerms[extra as Extra]
+const contracts = contractsOf(BigInt(window), devnetDeploymentOutput(), undefined, terms)
+const bridge = contracts.bridge?.place.script.hash
 const administrator = wallet(administratorKeys)
 const operator = wallet(adopts ? attackerKeys : operatorKeys)
 const store = await openStore({ url: databaseUrl, schema, maxConnections: 3 })
@@ -59,7 +62,7 @@ administrator.release((await administrator.build(draft)).id)
 
 const log = logOf(holder)
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined }
-const roots = await openRoots({ path })
+const roots = await openRoots({ path, bridge })
 const genesis = fundsOf(keyOf(userSeed), Number(funds), 10_000_000n)
 /** The number of statements that this process still sends to the database once a block is judged. */
 let sendings: number | undefined
@@ -71,10 +74,10 @@ Socket.prototype.write = function (this: Socket, ...given: Parameters<Socket['wr
 } as Socket['write']
 
 const peers = adopts ? createPeers([peer], { backoffMs: 20 }, log ?? silent) : undefined
-const rules = { parameters: freeOfCharge, networkId: 0, slots: await layer1.slots() }
+const rules = { parameters: freeOfCharge, networkId: 0, slots: await layer1.slots(), bridge }
 const sequencer = createSequencer({
   store,
-  submissions: acceptingAll(store),
+  submissions: acceptingAll(store, bridge),
   layer1,
   contracts,
   operator,
@@ -90,7 +93,7 @@ const sequencer = createSequencer({
   mergeEveryMs: 300,
   pollMs: 50,
   // An answer outlives the process that recorded it.
-  blockValidityMs: summons ? 30_000 : 3000,
+  blockValidityMs: extra === 'summons' ? 30_000 : 3000,
   leaseMs: 700,
   observer: {
     step(name) {
@@ -104,5 +107,33 @@ const sequencer = createSequencer({
 sequencer.subscribe((active) => {
   if (active) process.send?.('active')
 })
+if (contracts.bridge !== undefined) {
+  const dyingAt = (name: string) => name === killAt && process.kill(process.pid, 'SIGKILL')
+  const payingLayer1: Layer1 = {
+    ...layer1,
+    async submit(...given) {
+      dyingAt('payout-built')
+      const id = await layer1.submit(...given)
+      dyingAt('payout-sent')
+      return id
+    },
+  }
+  const settler = createSettler({
+    layer1,
+    contracts: { ...contracts, bridge: contracts.bridge },
+    blocks: store.blocks,
+    leases: store.leases,
+    wallet: openWallet({ layer1: payingLayer1, keys: settlerKeys(operatorKeys), evaluator, withholdMs: 500 }),
+    fundedBy: operator,
+    isNeeded: () => sequencer.active,
+    holder,
+    pollMs: 50,
+    leaseMs: 700,
+    validityMs: 5000,
+    tidyFrom: 5,
+    ...(log && { log }),
+  })
+  await settler.start()
+}
 process.send?.('ready')
 await sequencer.start()

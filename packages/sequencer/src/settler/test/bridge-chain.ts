@@ -29,6 +29,7 @@ import {
 } from '@ratatosk/ledger/builder'
 import {
   buildDeposit,
+  type Contracts,
   commitBlock,
   initQueue,
   initRegistry,
@@ -45,28 +46,21 @@ import type { Block, HeldLease, Leases } from '@ratatosk/store'
 import { rootOf } from '@ratatosk/trie'
 import type { TestContext } from 'vitest'
 import { evaluator, openChain, contracts as plain, type TestChain } from '../../test/rollup.js'
-import { administratorKeys, operatorKeys } from '../../test/rollup-contracts.js'
+import { administratorKeys, bridgeTerms, operatorKeys } from '../../test/rollup-contracts.js'
 import { settlerKeys } from '../keys.js'
 import type { BridgeContracts, SettlerOptions } from '../types.js'
 
 export const ada = 1_000_000n
-export const payoutFee = 300_000n
+export const { payoutFee } = bridgeTerms
 
-const opened = openContracts(
-  {
-    ...plain.parameters,
-    bridge: { eventWait: 90_000n, bridged: [], reserveMin: 5n * ada, payoutFee },
-  },
-  0,
-)
-
-function withBridge(): BridgeContracts {
+/** @throws Error if the contracts have no bridge */
+export function withBridge(opened: Contracts): BridgeContracts {
   const { bridge } = opened
   if (bridge === undefined) throw new Error('the contracts have no bridge')
   return { ...opened, bridge }
 }
 
-export const contracts = withBridge()
+export const contracts = withBridge(openContracts({ ...plain.parameters, bridge: bridgeTerms }, 0))
 
 /** The keys of another payer. */
 export const rivalKeys = settlerKeys(keysFromSeedPhrase(testWallets.mnemonic, { networkId: 0, account: 7 }))
@@ -77,9 +71,14 @@ export const payee = (n: number) => keyAddress(blake2b224(Uint8Array.of(n >> 8, 
 /** Withdrawal `n`: 3 ada and a little. `target` replaces its address. */
 export const withdrawn = (n: number): bigint => 3n * ada + BigInt(n)
 
-const leaving = (lovelace: bigint, target: Uint8Array): Uint8Array =>
+/** An output that leaves for an address of layer 1. */
+export const leaving = (
+  lovelace: bigint,
+  target: Uint8Array,
+  { address } = contracts.bridge.place,
+): Uint8Array =>
   toOutput({
-    address: contracts.bridge.place.address,
+    address,
     value: { lovelace, assets: new Map() },
     datum: { kind: 'inline', data: Uint8Array.of(0x58, target.length, ...target) },
   }).bytes

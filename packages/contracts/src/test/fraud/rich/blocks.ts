@@ -1,4 +1,4 @@
-import { type BlockRules, isBlockError, judgeBlock } from '@ratatosk/block'
+import { type BlockRules, type Deposit, isBlockError, judgeBlock } from '@ratatosk/block'
 import { CborWriter, concatBytes, fromHex, toHex } from '@ratatosk/cbor'
 import {
   blake2b256,
@@ -12,7 +12,7 @@ import {
   type TransactionOutput,
 } from '@ratatosk/ledger'
 import type { TestKey } from '../../keys.js'
-import { blockOf, type Entries, hexOf, noteOutputs, type TestBlock } from '../blocks.js'
+import { blockOf, bridge, type Entries, hexOf, noteOutputs, type TestBlock } from '../blocks.js'
 import { type Draw, drawing, some } from '../draw.js'
 import { looseEncoder } from '../loose-bodies.js'
 import { firstSlot, lastSlot, rules } from '../transaction/transactions.js'
@@ -33,8 +33,8 @@ import { hashOfLock, isNative, isPlutus, type Lock, type Native, plutusScripts, 
 /*
  * Blocks whose transactions keep every rule by which nodes judge, and use what layer 2 has: outputs of keys
  * and of scripts of every language, datums of every kind, reference scripts, tokens that are minted and
- * burned, withdrawals, collateral, metadata, required signers, validity intervals, and all encodings that the
- * profile allows.
+ * burned, withdrawals, collateral, metadata, required signers, validity intervals, all encodings that the profile
+ * allows, deposits, and outputs that leave.
  */
 
 const sum = (into: Map<string, bigint>, tokens: Tokens, sign: bigint) => {
@@ -105,7 +105,8 @@ function drawTransaction(
   const small: OutputPlan[] = []
   for (let count = held > 60_000_000n ? draw(5) : 0; count > 0; count--) {
     const own = new Map(rest.splice(0, draw(3)))
-    small.push(drawOutput(world, 6_000_000n + BigInt(draw(2 ** 20)), own, withV1))
+    const output = drawOutput(world, 6_000_000n + BigInt(draw(2 ** 20)), own, withV1)
+    small.push({ ...output, leaves: draw(6) === 5 })
   }
   const change = drawOutput(
     world,
@@ -193,11 +194,14 @@ export async function richBlockOf(seed: number, evaluator: BlockRules['evaluator
   const draw = drawing(seed)
   const world = openWorld(draw)
   const before: Entries = new Map()
+  const deposits: Deposit[] = []
   const view = new Map<string, TransactionOutput>()
   let unspent: Held[] = []
   const hold = (reference: OutputReference, plan: OutputPlan) => unspent.push({ reference, plan })
   for (let index = 0; index < 16; index++) {
-    const reference = { transactionId: new Uint8Array(32).fill(1 + draw(200)), index: 17 * index }
+    const isDeposit = draw(4) === 3
+    const transactionId = new Uint8Array(32).fill(isDeposit ? 201 + index : 1 + draw(200))
+    const reference = { transactionId, index: isDeposit ? 0 : 17 * index }
     const plan = drawOutput(
       world,
       30_000_000n + BigInt(draw(2 ** 30)) * (draw(4) === 0 ? 8n : 1n),
@@ -205,13 +209,15 @@ export async function richBlockOf(seed: number, evaluator: BlockRules['evaluator
       draw(2) === 0,
     )
     const bytes = encodeOutput(looseEncoder(draw, false), draw, plan)
-    before.set(hexOf(reference), bytes)
+    if (isDeposit) deposits.push({ id: transactionId, output: bytes })
+    else before.set(hexOf(reference), bytes)
     view.set(outputReferenceKey(reference), decodeTransactionOutput(bytes))
     hold(reference, plan)
   }
   const transactions: Uint8Array[] = []
-  const judging: BlockRules = { ...rules, ...(evaluator && { evaluator }) }
-  const { header } = blockOf([], before)
+  const judging: BlockRules = { ...rules, bridge, ...(evaluator && { evaluator }) }
+  const bridged = { deposits, bridge }
+  const { header } = blockOf([], before, {}, bridged)
   for (let count = 1 + draw(5); count > 0; count--) {
     const drawn = drawTransaction(world, unspent)
     const made = drawn && settle(drawn, world, draw(2 ** 31))
@@ -220,18 +226,18 @@ export async function richBlockOf(seed: number, evaluator: BlockRules['evaluator
     transactions.push(cbor)
     noteOutputs(id, outputs)
     unspent = unspent.filter((held) => !drawn.plan.inputs.includes(held))
-    for (const [index, plan] of plans.entries()) hold({ transactionId: id, index }, plan)
+    for (const [index, plan] of plans.entries()) if (!plan.leaves) hold({ transactionId: id, index }, plan)
   }
   try {
     await judgeBlock(transactions, header, view, judging)
-    return { block: blockOf(transactions, before), refused: [] }
+    return { block: blockOf(transactions, before, {}, bridged), refused: [] }
   } catch (error) {
     if (!isBlockError(error)) throw error
     const refused = (error.failures ?? []).map(({ predicate }) => predicate)
     // Those before it are honest.
     const honest = transactions.slice(0, error.position ?? 0)
     await judgeBlock(honest, header, view, judging)
-    return { block: blockOf(honest, before), refused }
+    return { block: blockOf(honest, before, {}, bridged), refused }
   }
 }
 
@@ -269,12 +275,12 @@ const languageNumber = { native: 0, PlutusV1: 1, PlutusV2: 2, PlutusV3: 3 } as c
 
 function encodeOutput(encoder: Encoder, draw: Draw, plan: OutputPlan): Uint8Array {
   const { bytes, array, map, tag, uint } = encoder
-  const { lock, lovelace, tokens, datum, reference } = plan
+  const { lock, lovelace, tokens, datum, reference, leaves = false } = plan
   // Without a stake part, with that of a key, or with that of a script.
-  const stake = draw(3)
-  const header = ('language' in lock ? 0x10 : 0) + [0x60, 0x00, 0x20][stake]!
+  const stake = leaves ? 0 : draw(3)
+  const header = ('language' in lock || leaves ? 0x10 : 0) + [0x60, 0x00, 0x20][stake]!
   const rest = stake === 0 ? new Uint8Array() : new Uint8Array(28).fill(draw(256))
-  const address = bytes(concatBytes(Uint8Array.of(header), hashOfLock(lock), rest))
+  const address = bytes(concatBytes(Uint8Array.of(header), leaves ? bridge : hashOfLock(lock), rest))
   const value = tokens.size === 0 ? uint(lovelace) : array([uint(lovelace), encodeTokens(encoder, tokens)])
   const hash = datum && !datum.inline ? bytes(blake2b256(datum.bytes)) : undefined
   if (!reference && !datum?.inline && draw(2) === 0) return array([address, value, ...(hash ? [hash] : [])])

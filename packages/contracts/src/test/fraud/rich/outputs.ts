@@ -15,6 +15,8 @@ export interface OutputPlan {
   readonly tokens: Tokens
   readonly datum?: { readonly bytes: Uint8Array; readonly inline: boolean }
   readonly reference?: Plutus | Native
+  /** It is paid to the bridge, and not to the lock. */
+  readonly leaves?: boolean
 }
 
 export interface Held {

@@ -50,11 +50,13 @@ const opened = (block: TestBlock, position: number) => ({
   witnesses: witnessesAt(block, position),
 })
 
-/** An output before the block or made by it. */
+/** An output before the block, or a deposit, or made by it. */
 export function outputIn(block: TestBlock, reference: OutputReference): Uint8Array {
   const key = encodeOutputReference(reference)
   const before = block.outputBefore?.(key)
   if (before !== undefined) return before
+  const deposit = block.deposits?.find(({ id }) => toHex(id) === toHex(reference.transactionId))
+  if (deposit !== undefined) return deposit.output
   const maker = block.transactions.map(partsOf).find(({ id }) => toHex(id) === toHex(reference.transactionId))
   return maker!.outputs[reference.index]!
 }
