@@ -59,21 +59,6 @@ const fromImporter = {
   },
 }
 
-/** Writes the WebAssembly of the trie's hash once, instead of in each thread. */
-const writtenHash = {
-  name: 'written-hash',
-  setup({ onLoad }) {
-    onLoad({ filter: /\/trie\/dist\/hash\/wasm-module\.js$/ }, async ({ path }) => {
-      const { reservedLength, writeModule } = await import(path)
-      const text = Buffer.from(writeModule()).toString('base64')
-      return {
-        contents: `export const reservedLength = ${reservedLength}
-          export const writeModule = () => Buffer.from('${text}', 'base64')`,
-      }
-    })
-  },
-}
-
 /** The applied contracts of a default devnet: to compile their WebAssembly takes longer than threads. */
 const appliedScripts = {
   name: 'applied-scripts',
@@ -158,7 +143,7 @@ await build({
   // Without a navigator, which Node 20 has not, pg finds out where it is by loading Node's HTTP client.
   define: { 'import.meta.url': 'bundleUrl', navigator: 'bundleNavigator' },
   banner: { js: urls },
-  plugins: [writtenHash, appliedScripts, swagger, ownUrls, fromImporter],
+  plugins: [appliedScripts, swagger, ownUrls, fromImporter],
   entryPoints: {
     node: path('dist/index.js'),
     'engine-thread': path('../../packages/ledger/dist/plutus/engine-thread.js'),

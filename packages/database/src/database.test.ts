@@ -64,9 +64,15 @@ describe('parameters', async () => {
     date: fc.date({ min: new Date('1970-01-01'), max: new Date('9999-12-31'), noInvalidDate: true }),
   })
 
-  const drivers: readonly [name: string, missing: boolean, open: () => Promise<Driver>][] = [
+  type Opener = readonly [name: string, missing: boolean, open: () => Promise<Driver>]
+  /** The full run compares it. */
+  const embedded: readonly Opener[] =
+    process.env.RATATOSK_STORES === 'all'
+      ? [['PGlite', false, async () => openPGlite(await createPGlite())]]
+      : []
+  const drivers: readonly Opener[] = [
     ['PostgreSQL', withoutPostgres, async () => openPostgres({ url: databaseUrl })],
-    ['PGlite', false, async () => openPGlite(await createPGlite())],
+    ...embedded,
   ]
 
   describe.each(drivers)('parameters on %s', (_, missing, open) => {

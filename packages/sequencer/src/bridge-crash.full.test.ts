@@ -143,17 +143,20 @@ function openUsers(scene: Scene) {
 /** Expects that each deposit of layer 1 is credited once, each withdrawal paid once, and the money adds up. */
 async function expectSettled(scene: Scene, users: ReturnType<typeof openUsers>, reserves: bigint) {
   const { store, layer1, contracts } = scene
-  const { onLayer1, alive } = await users.present()
-  const left = alive.flatMap(({ left }) => left ?? [])
+  // What a roll-back undoes may wait to be included again.
+  let present = await users.present()
   const paidTo = async (number: number) =>
     (await layer1.utxosAt(encodeBech32Address(payee(number)))).map(({ output }) => output.value.lovelace)
   const bridge = async () => readBridge(contracts, (await layer1.utxosAsOf(users.bridge.addressText)).utxos)
   const isCredited = async ({ id }: Deposited) => (await store.deposit(id))?.state === 'merged'
   await until(async () => {
-    for (const deposit of onLayer1) if (!(await isCredited(deposit))) return false
+    present = await users.present()
+    for (const deposit of present.onLayer1) if (!(await isCredited(deposit))) return false
     if (!(await everythingMerged(store))) return false
-    return (await bridge()).settlements.length === 0
+    return (await bridge()).settlements.length === 0 && scene.devnet.mempool().length === 0
   }, 120_000)
+  const { onLayer1, alive } = present
+  const left = alive.flatMap(({ left }) => left ?? [])
   const blocks = await store.blocks.range(1n, 100_000n)
   const credited = await Promise.all(blocks.map(({ headerHash }) => store.blocks.depositsOf(headerHash)))
   const sorted = (ids: readonly Uint8Array[]) => ids.map(toHex).sort()

@@ -14,9 +14,9 @@ const slots = { zeroTime: BigInt(genesisTime), zeroSlot: 0n, slotLength: 1000 }
 /** In the future of a chain that begins 1,000 s after its genesis. */
 const validUntil = 2000n
 
-/** A deposit as layer 1 has it, whose id is of an input with this index. */
+/** A deposit as layer 1 has it, whose id is that of an input of its own. */
 function depositOutput(index: number): Uint8Array {
-  const reference = { transactionId: new Uint8Array(32).fill(0x33), index }
+  const reference = { transactionId: new Uint8Array(32).fill(index >> 16), index: index & 0xffff }
   const { outputs = [] } = draftDeposit(contracts, {
     firstInput: { reference } as never,
     to: user.address,

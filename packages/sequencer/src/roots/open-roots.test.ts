@@ -30,7 +30,7 @@ test('a thread that ends rejects what was asked of it, and says so', async () =>
 })
 
 test('a folder that is opened again is as it was, with its history', async () => {
-  const { path } = await places[1]!.optionsOf()
+  const { path } = await places.at(-1)!.optionsOf()
   const first = await openRoots({ path: path! })
   await first.rebuild(piecesOf(outputs.values()))
   const { utxosRoot } = await first.apply(block!)

@@ -71,7 +71,7 @@ export async function openChain(
     })),
   )
   const more = outputs.map((output, index) => ({
-    outref: `${'22'.repeat(32)}#${index}`,
+    outref: `${(index >> 16).toString(16).padStart(64, '2')}#${index & 0xffff}`,
     output: toHex(output),
   }))
   const genesis = { startTime: genesisTime, networkMagic: 42, utxos: [...utxos, ...more] }

@@ -9,6 +9,8 @@
  *   copyPair(to, from)            copies 64 bytes
  */
 
+import { concatBytes } from '@ratatosk/cbor'
+
 /** Bytes at the start of the memory that belong to the module. */
 export const reservedLength = 192
 
@@ -67,7 +69,7 @@ interface Arithmetic {
 const scalar: Arithmetic = {
   add: [0x7c],
   xor: [0x85],
-  rotate: (bits) => [...i64Const(BigInt(bits)), 0x8a],
+  rotate: (bits) => [i64Const(BigInt(bits)), 0x8a],
 }
 
 /** @param spare a local for the word that is rotated */
@@ -78,10 +80,10 @@ function paired(spare: number): Arithmetic {
     add,
     xor: vector(0x51),
     rotate(bits) {
-      const twice = [...set(spare), ...word, ...word]
-      if (bits === 63) return [...twice, ...add, ...word, ...i32Const(63), ...vector(0xcd), ...vector(0x50)]
+      const twice = [set(spare), word, word]
+      if (bits === 63) return [twice, add, word, i32Const(63), vector(0xcd), vector(0x50)]
       const lane = range(0).map((i) => (i + bits / 8) % 8)
-      return [...twice, ...shuffle([...lane, ...lane.map((i) => i + 8)])]
+      return [twice, shuffle([...lane, ...lane.map((i) => i + 8)])]
     },
   }
 }
@@ -91,175 +93,177 @@ function mixAll(
   { add, xor, rotate }: Arithmetic,
   state: number,
   message: (word: number) => number | undefined,
-): number[] {
+): Code {
   const local = (word: number): number => state + word
-  const addTo = (target: number, other: number, word?: number): number[] => {
+  const rotations = new Map([32, 24, 16, 63].map((bits) => [bits, rotate(bits)]))
+  const addTo = (target: number, other: number, word?: number): Code => {
     const extra = word === undefined ? undefined : message(word)
-    const sum = [...get(local(target)), ...get(local(other)), ...add]
-    return [...sum, ...(extra === undefined ? [] : [...get(extra), ...add]), ...set(local(target))]
+    const more = extra === undefined ? [] : [get(extra), add]
+    return [get(local(target)), get(local(other)), add, more, set(local(target))]
   }
-  const turn = (target: number, other: number, bits: number): number[] => [
-    ...get(local(target)),
-    ...get(local(other)),
-    ...xor,
-    ...rotate(bits),
-    ...set(local(target)),
+  const turn = (target: number, other: number, bits: number): Code => [
+    get(local(target)),
+    get(local(other)),
+    xor,
+    rotations.get(bits) ?? [],
+    set(local(target)),
   ]
-  const mix = ([a = 0, b = 0, c = 0, d = 0]: readonly number[], x = 0, y = 0): number[] => [
-    ...addTo(a, b, x),
-    ...turn(d, a, 32),
-    ...addTo(c, d),
-    ...turn(b, c, 24),
-    ...addTo(a, b, y),
-    ...turn(d, a, 16),
-    ...addTo(c, d),
-    ...turn(b, c, 63),
+  const mix = ([a = 0, b = 0, c = 0, d = 0]: readonly number[], x = 0, y = 0): Code => [
+    addTo(a, b, x),
+    turn(d, a, 32),
+    addTo(c, d),
+    turn(b, c, 24),
+    addTo(a, b, y),
+    turn(d, a, 16),
+    addTo(c, d),
+    turn(b, c, 63),
   ]
-  return rounds.flatMap((words) =>
-    mixings.flatMap((mixing, i) => mix(mixing, words[2 * i], words[2 * i + 1])),
-  )
+  return rounds.map((words) => mixings.map((mixing, i) => mix(mixing, words[2 * i], words[2 * i + 1])))
 }
 
 const words = (count: number): number[] => Array.from({ length: count }, (_, i) => i)
 
 /** `compress(block, bytes so far, all ones for the last block)` changes the state in memory. */
-function compress(): number[] {
+function compress(): Code {
   const [block, count, last, state, message] = [0, 1, 2, 3, 19]
-  const stateAt = (word: number): number[] => [...i32Const(0), ...i64Load(stateOffset + 8 * word)]
+  const stateAt = (word: number): Code => [i32Const(0), i64Load(stateOffset + 8 * word)]
   return [
-    ...words(16).flatMap((word) => [...get(block), ...i64Load(8 * word), ...set(message + word)]),
-    ...words(8).flatMap((word) => [...stateAt(word), ...set(state + word)]),
-    ...initial.flatMap((constant, word) => [...i64Const(constant), ...set(state + 8 + word)]),
-    ...[...get(state + 12), ...get(count), ...scalar.xor, ...set(state + 12)],
-    ...[...get(state + 14), ...get(last), ...scalar.xor, ...set(state + 14)],
-    ...mixAll(scalar, state, (word) => message + word),
+    ...words(16).flatMap((word) => [get(block), i64Load(8 * word), set(message + word)]),
+    ...words(8).flatMap((word) => [stateAt(word), set(state + word)]),
+    ...initial.flatMap((constant, word) => [i64Const(constant), set(state + 8 + word)]),
+    ...[get(state + 12), get(count), scalar.xor, set(state + 12)],
+    ...[get(state + 14), get(last), scalar.xor, set(state + 14)],
+    mixAll(scalar, state, (word) => message + word),
     ...words(8).flatMap((word) => [
-      ...i32Const(0),
-      ...[...stateAt(word), ...get(state + word), ...scalar.xor, ...get(state + 8 + word), ...scalar.xor],
-      ...i64Store(stateOffset + 8 * word),
+      i32Const(0),
+      ...[stateAt(word), get(state + word), scalar.xor, get(state + 8 + word), scalar.xor],
+      i64Store(stateOffset + 8 * word),
     ]),
   ]
 }
 
-function hash(): number[] {
+function hash(): Code {
   const [output, input, length, count] = [0, 1, 2, 3]
   const callCompress = [0x10, 0]
-  const add = (local: number, number: Code, plus: Code): number[] => [
-    ...get(local),
-    ...number,
-    ...plus,
-    ...set(local),
-  ]
-  const isLast = [...get(length), ...i32Const(blockLength), 0x4d]
+  const add = (local: number, number: Code, plus: Code): Code => [get(local), number, plus, set(local)]
+  const isLast = [get(length), i32Const(blockLength), 0x4d]
   const allBlocksButTheLast = [
-    ...[0x02, 0x40, 0x03, 0x40, ...isLast, 0x0d, 1],
-    ...add(count, i64Const(BigInt(blockLength)), scalar.add),
-    ...[...get(input), ...get(count), ...i64Const(0n), ...callCompress],
-    ...add(input, i32Const(blockLength), [0x6a]),
-    ...add(length, i32Const(blockLength), [0x6b]),
+    ...[0x02, 0x40, 0x03, 0x40, isLast, 0x0d, 1],
+    add(count, i64Const(BigInt(blockLength)), scalar.add),
+    ...[get(input), get(count), i64Const(0n), callCompress],
+    add(input, i32Const(blockLength), [0x6a]),
+    add(length, i32Const(blockLength), [0x6b]),
     ...[0x0c, 0, 0x0b, 0x0b],
   ]
   return [
-    ...start.flatMap((word, i) => [...i32Const(0), ...i64Const(word), ...i64Store(stateOffset + 8 * i)]),
-    ...allBlocksButTheLast,
-    ...words(8).flatMap((i) => [...i32Const(0), ...vectorConst(0n), ...vectorStore(blockOffset + 16 * i)]),
-    ...[...i32Const(blockOffset), ...get(input), ...get(length), 0xfc, 0x0a, 0, 0],
-    ...[
-      ...i32Const(blockOffset),
-      ...get(count),
-      ...get(length),
-      0xad,
-      ...scalar.add,
-      ...i64Const(-1n),
-      ...callCompress,
-    ],
+    ...start.flatMap((word, i) => [i32Const(0), i64Const(word), i64Store(stateOffset + 8 * i)]),
+    allBlocksButTheLast,
+    ...words(8).flatMap((i) => [i32Const(0), vectorConst(0n), vectorStore(blockOffset + 16 * i)]),
+    ...[i32Const(blockOffset), get(input), get(length), 0xfc, 0x0a, 0, 0],
+    ...[i32Const(blockOffset), get(count), get(length), 0xad, scalar.add, i64Const(-1n), callCompress],
     ...words(4).flatMap((word) => [
-      ...get(output),
-      ...i32Const(0),
-      ...i64Load(stateOffset + 8 * word),
-      ...i64Store(8 * word),
+      get(output),
+      i32Const(0),
+      i64Load(stateOffset + 8 * word),
+      i64Store(8 * word),
     ]),
   ]
 }
 
-function hashPair(): number[] {
+function hashPair(): Code {
   const [output, input, state, message, first, second] = [0, 1, 2, 18, 26, 27]
   const messageLength = 64
-  const split = (low: number[], high: number[]): number[] => [
-    ...[...get(first), ...get(second), ...firstWords, ...low],
-    ...[...get(first), ...get(second), ...secondWords, ...high],
+  const split = (low: Code, high: Code): Code => [
+    ...[get(first), get(second), firstWords, low],
+    ...[get(first), get(second), secondWords, high],
   ]
   const constants = initial.map((word, i) => {
     if (i === 4) return word ^ BigInt(messageLength)
     return i === 6 ? word ^ 0xffffffffffffffffn : word
   })
   const { xor } = paired(first)
-  const result = (word: number): number[] => [
-    ...[...get(state + word), ...get(state + 8 + word), ...xor],
-    ...[...vectorConst(start[word] ?? 0n), ...xor],
+  const result = (word: number): Code => [
+    ...[get(state + word), get(state + 8 + word), xor],
+    ...[vectorConst(start[word] ?? 0n), xor],
   ]
   return [
     ...words(4).flatMap((i) => [
-      ...[...get(input), ...vectorLoad(16 * i), ...set(first)],
-      ...[...get(input), ...vectorLoad(messageLength + 16 * i), ...set(second)],
-      ...split([...set(message + 2 * i)], [...set(message + 2 * i + 1)]),
+      ...[get(input), vectorLoad(16 * i), set(first)],
+      ...[get(input), vectorLoad(messageLength + 16 * i), set(second)],
+      split([set(message + 2 * i)], [set(message + 2 * i + 1)]),
     ]),
-    ...[...start, ...constants].flatMap((word, i) => [...vectorConst(word), ...set(state + i)]),
-    ...mixAll(paired(first), state, (word) => (word < 8 ? message + word : undefined)),
+    ...[...start, ...constants].flatMap((word, i) => [vectorConst(word), set(state + i)]),
+    mixAll(paired(first), state, (word) => (word < 8 ? message + word : undefined)),
     ...words(2).flatMap((i) => [
-      ...[...result(2 * i), ...set(first), ...result(2 * i + 1), ...set(second)],
-      ...[...get(output), ...get(first), ...get(second), ...firstWords, ...vectorStore(16 * i)],
-      ...[...get(output), ...get(first), ...get(second), ...secondWords, ...vectorStore(32 + 16 * i)],
+      ...[result(2 * i), set(first), result(2 * i + 1), set(second)],
+      ...[get(output), get(first), get(second), firstWords, vectorStore(16 * i)],
+      ...[get(output), get(first), get(second), secondWords, vectorStore(32 + 16 * i)],
     ]),
   ]
 }
 
-function copyPair(): number[] {
+function copyPair(): Code {
   const [to, from] = [0, 1]
-  return words(4).flatMap((i) => [...get(to), ...get(from), ...vectorLoad(16 * i), ...vectorStore(16 * i)])
+  return words(4).flatMap((i) => [get(to), get(from), vectorLoad(16 * i), vectorStore(16 * i)])
 }
 
 /** The bytes of the module, which exports `memory`, of one page, and the three functions. */
 export function writeModule(): Uint8Array {
-  const list = (items: readonly Code[]): number[] => [...unsigned(items.length), ...items.flat()]
-  const section = (id: number, content: Code): number[] => [id, ...unsigned(content.length), ...content]
-  const type = (...parameters: Code): number[] => [0x60, ...list(parameters.map((one) => [one])), 0]
-  const body = (locals: Code, code: Code): number[] => {
-    const content = [...list(locals.length === 0 ? [] : [locals]), ...code, 0x0b]
-    return [...unsigned(content.length), ...content]
+  const list = (...items: readonly Bytes[]): Uint8Array => joined(unsigned(items.length), ...items)
+  const section = (id: number, content: Uint8Array): Uint8Array =>
+    joined([id, ...unsigned(content.length)], content)
+  const type = (...parameters: Code): Uint8Array =>
+    joined([0x60], list(...parameters.map((one) => [one])), [0])
+  const body = (locals: Code, code: Code): Uint8Array => {
+    const content = joined(list(...(locals.length === 0 ? [] : [locals])), code, [0x0b])
+    return joined(unsigned(content.length), content)
   }
-  const exported = (name: string, kind: number, index: number): number[] => [
-    ...list([...new TextEncoder().encode(name)].map((byte) => [byte])),
-    ...[kind, index],
-  ]
-  return Uint8Array.from([
-    ...[0x00, 0x61, 0x73, 0x6d, 1, 0, 0, 0],
-    ...section(1, list([type(i32, i64, i64), type(i32, i32, i32), type(i32, i32)])),
-    ...section(3, list([[0], [1], [2], [2]])),
-    ...section(5, list([[0, 1]])),
-    ...section(
+  const exported = (name: string, kind: number, index: number): Uint8Array =>
+    joined([name.length], new TextEncoder().encode(name), [kind, index])
+  return joined(
+    [0x00, 0x61, 0x73, 0x6d, 1, 0, 0, 0],
+    section(1, list(type(i32, i64, i64), type(i32, i32, i32), type(i32, i32))),
+    section(3, list([0], [1], [2], [2])),
+    section(5, list([0, 1])),
+    section(
       7,
-      list([
+      list(
         exported('memory', 2, 0),
         exported('hash', 0, 1),
         exported('hashPair', 0, 2),
         exported('copyPair', 0, 3),
-      ]),
+      ),
     ),
-    ...section(
+    section(
       10,
-      list([
+      list(
         body([32, i64], compress()),
         body([1, i64], hash()),
         body([26, v128], hashPair()),
         body([], copyPair()),
-      ]),
+      ),
     ),
-  ])
+  )
 }
 
-/** The bytes of instructions of WebAssembly. */
-type Code = readonly number[]
+type Bytes = Code | Uint8Array
+
+const joined = (...parts: readonly Bytes[]): Uint8Array =>
+  concatBytes(...parts.map((part) => (part instanceof Uint8Array ? part : Uint8Array.from(flat(part)))))
+
+/** The bytes of instructions of WebAssembly, in groups. */
+type Code = readonly (number | Code)[]
+
+function flat(code: Code): readonly number[] {
+  const bytes: number[] = []
+  const walk = (group: Code): void => {
+    for (const each of group)
+      if (typeof each === 'number') bytes.push(each)
+      else walk(each)
+  }
+  walk(code)
+  return bytes
+}
 
 /** An unsigned number in LEB128. */
 function unsigned(value: number): number[] {

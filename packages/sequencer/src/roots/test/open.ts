@@ -18,7 +18,10 @@ export async function opened(options?: RootsOptions): Promise<Roots> {
   return roots
 }
 
+/** The full run tries both. */
 export const places = [
-  { place: 'memory', optionsOf: async (): Promise<RootsOptions> => ({}) },
+  ...(process.env.RATATOSK_STORES === 'all'
+    ? [{ place: 'memory', optionsOf: async (): Promise<RootsOptions> => ({}) }]
+    : []),
   { place: 'LMDB', optionsOf: async (): Promise<RootsOptions> => ({ path: await temporaryFolder() }) },
 ]
