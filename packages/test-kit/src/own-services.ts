@@ -1,4 +1,5 @@
 import { execFile, spawn } from 'node:child_process'
+import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { chown, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
@@ -6,14 +7,21 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 
-/** A port on which nothing listens. */
+/** Systems take the ports of outgoing connections from above. */
+const [firstPort, endOfPorts] = [16_384, 32_768]
+
+/** A port on which nothing listens, and that no connection gets while nothing does. */
 export async function freePort(): Promise<string> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  return String(typeof address === 'object' ? address?.port : undefined)
+  for (;;) {
+    const port = randomInt(firstPort, endOfPorts)
+    const server = createServer().listen(port, '127.0.0.1')
+    const isFree = await once(server, 'listening').then(
+      () => true,
+      () => false,
+    )
+    server.close()
+    if (isFree) return once(server, 'close').then(() => String(port))
+  }
 }
 
 const run = promisify(execFile)

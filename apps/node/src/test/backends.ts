@@ -46,7 +46,8 @@ export async function backends(): Promise<readonly Backend[]> {
 /** Creates a directory that is removed when the test ends. */
 export async function temporaryDirectory(t: Test): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'ratatosk-node-'))
-  t.teardown(() => rm(directory, { recursive: true, force: true }))
+  // The database server of a killed node still writes for a moment.
+  t.teardown(() => rm(directory, { recursive: true, force: true, maxRetries: 20 }))
   return directory
 }
 
