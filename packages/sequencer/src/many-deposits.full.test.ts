@@ -1,3 +1,4 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { toOutput } from '@ratatosk/ledger/builder'
 import { draftDeposit } from '@ratatosk/protocol'
 import { chain as chainOf } from '@ratatosk/test-kit'
@@ -51,11 +52,15 @@ test(`one block credits ${count} deposits`, { timeout: 60_000 + 20 * count }, as
   await chain.mine()
   const stopAgain = chain.keepMining({ empty: false })
   const before = process.resourceUsage().maxRSS
+  const turns = monitorEventLoopDelay({ resolution: 10 })
+  turns.enable()
   const since = performance.now()
   expect(await sequencer.run('commit')).toEqual(expect.objectContaining({ kind: 'committed' }))
   const ms = performance.now() - since
+  turns.disable()
   console.log(
-    `${count} deposits in one block: ${Math.round(ms)} ms; at most ` +
+    `${count} deposits in one block: ${Math.round(ms)} ms, the longest turn ` +
+      `${Math.round(turns.max / 1e6)} ms; at most ` +
       `${Math.round(process.resourceUsage().maxRSS / 1024)} MiB, ${Math.round(before / 1024)} before`,
   )
   await stopAgain()
