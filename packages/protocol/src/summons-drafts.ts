@@ -24,7 +24,7 @@ export interface OpenQuestion {
 
 /**
  * The questions among outputs, as `layer1.utxosAt(addressText, { policy })` returns them for the summons.
- * Outputs without a question's token, which anyone can leave at the address, are left out.
+ * Verdicts, and outputs without a question's token, which anyone can leave at the address, are left out.
  */
 export function readQuestions({ summons }: Contracts, utxos: readonly Utxo[]): readonly OpenQuestion[] {
   return summons === undefined ? [] : utxos.flatMap((utxo) => questionOf(summons, utxo) ?? [])
@@ -111,8 +111,8 @@ export function answerQuestion(
 }
 
 /**
- * Ends a question without an answer: the bond returns to the asker, and the wallet gets a verdict
- * against the header.
+ * Ends a question without an answer: the bond returns to the asker, and the summons keeps a verdict against
+ * the header. Nothing spends that output, and every removal may refer to it.
  *
  * @param redeemer `encodeExpiry` of `@ratatosk/fraud`, with 0 as the refund's place
  */
@@ -125,11 +125,15 @@ export function endQuestion(
 ): TransactionDraft {
   const { summons } = summonsOf(contracts)
   const { assets, ...burned } = burn(summons, asked)
+  const verdict = new Map([[toHex(asked.question.headerHash), 1n]])
   return {
     ...provideScripts([summons], referenceScripts),
     inputs: [{ utxo: asked.utxo, redeemer }],
-    mint: [{ ...burned, assets: new Map([...assets, [toHex(asked.question.headerHash), 1n]]) }],
-    outputs: [refund(contracts, asked, 0n)],
+    mint: [{ ...burned, assets: new Map([...assets, ...verdict]) }],
+    outputs: [
+      refund(contracts, asked, 0n),
+      { address: summons.address, assets: new Map([[summons.policy, verdict]]) },
+    ],
     validFrom: firstSlotFrom(slots, asked.question.deadline),
   }
 }

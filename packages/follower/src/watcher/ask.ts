@@ -25,6 +25,8 @@ export interface WantedQuestion extends Subject {
 /** When questions of now end, by layer 1's clock. */
 export interface QuestionTerm {
   readonly now: bigint
+  /** POSIX milliseconds of the current slot, which may be behind the tip's. */
+  readonly clock: bigint
   /** Slot until which a question may be included. */
   readonly validUntil: bigint
   /** POSIX milliseconds. */
@@ -47,7 +49,8 @@ export async function termOf(
   const validUntil = slot + BigInt(Math.ceil(validity / slots.slotLength))
   const deadline = slotToTime(slots, validUntil) + period
   const isInTime = deadline + period <= endTime + maturityWindow
-  return { now: slotToTime(slots, slot), validUntil, deadline, isInTime }
+  const clock = slotToTime(slots, await layer1.currentSlot({ signal }))
+  return { now: slotToTime(slots, slot), clock, validUntil, deadline, isInTime }
 }
 
 /** Whether any question waits. A later deadline counts for nothing: an operator could gain time by it. */
@@ -62,14 +65,19 @@ const counts =
   ({ question }: OpenQuestion): boolean =>
     question.deadline <= latest && isAbout(wanted)(question)
 
-/** Whether a question waits already. One not recorded is kept: its answer is read after a restart. */
+/**
+ * Whether a question waits already. One not recorded is kept: its answer is read after a restart. After one
+ * has ended without an answer, those of others count for nothing: who asked may not want the answers.
+ */
 export async function reliesOnAsked(
   { verdicts }: WatcherContext,
-  { kept }: QuestionBook,
-  waiting: Waiting,
+  { kept, hasExpired }: QuestionBook,
+  shown: Waiting,
   wanted: WantedQuestion,
   term: QuestionTerm,
 ): Promise<boolean> {
+  const isOwn = (each: OpenQuestion): boolean => shown.recorded.has(keyOf(each))
+  const waiting = hasExpired ? { ...shown, open: shown.open.filter(isOwn) } : shown
   if (!isAsked(waiting, wanted, term)) return false
   const others = waiting.open
     .filter(counts(wanted, term.deadline))
@@ -89,9 +97,9 @@ const keyOf = ({ utxo }: OpenQuestion): string => outputReferenceKey(utxo.refere
 /** The first question whose deadline is over; others may be about what is known by now. */
 export const overdueOf = (
   { open }: Waiting,
-  { now }: QuestionTerm,
+  { clock }: QuestionTerm,
   isKnown: (question: SummonsQuestion) => boolean,
-): OpenQuestion | undefined => open.find(({ question }) => question.deadline <= now && !isKnown(question))
+): OpenQuestion | undefined => open.find(({ question }) => question.deadline <= clock && !isKnown(question))
 
 /** Asks a question, which is recorded before. @returns undefined if it is not sent */
 export async function ask(
@@ -109,14 +117,21 @@ export async function ask(
   return buildAndSend(context, { headerHash, stage: 'question', draft }, slot)
 }
 
-/** Ends a question that was not answered in time: the wallet gets a verdict against the block. */
+/**
+ * Ends a question that was not answered in time: the summons keeps a verdict against the block. Layer 1 may
+ * refuse that until its tip is behind the deadline, so it is tried once for each tip.
+ */
 export async function expire(context: WatcherContext, asked: OpenQuestion, slot: bigint): Promise<void> {
   const { contracts, layer1, signal } = context
+  const attempt = `${keyOf(asked)} at ${slot}`
+  if (context.refusedEnd === attempt) return
   const slots = await layer1.slots({ signal })
   const draft = endQuestion(contracts, asked, encodeExpiry(0), slots, await readScripts(context))
+  const now = await layer1.currentSlot({ signal })
   // The time of a slot may begin before the deadline.
-  if (draft.validFrom !== undefined && slot < draft.validFrom) return
+  if (draft.validFrom !== undefined && now < draft.validFrom) return
   const { headerHash } = asked.question
-  const sent = await buildAndSend(context, { headerHash, stage: 'verdict', draft, proof: silence }, slot)
-  if (sent !== undefined) context.step('unanswered')
+  const sent = await buildAndSend(context, { headerHash, stage: 'verdict', draft, proof: silence }, now)
+  if (sent === undefined) context.refusedEnd = attempt
+  else context.step('unanswered')
 }

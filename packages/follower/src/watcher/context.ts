@@ -54,6 +54,8 @@ export interface WatcherContext
   readonly dead: BytesSet
   /** The longest lag of a provider's answers behind its tip, in milliseconds. */
   readonly lagMs: number
+  /** The last attempt to end a question that failed: its output, and the slot of the tip. */
+  refusedEnd?: string
   /** Whether layer 1 may still remove or merge a block: it ends after the confirmed state. */
   isUndecided(verdict: Pick<VerdictRecord, 'header'>): boolean
   /** Reports why the wallet cannot pay, once; undefined: it can. */

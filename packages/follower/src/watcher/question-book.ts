@@ -20,7 +20,7 @@ export interface QuestionBook {
   readonly spent: Set<string>
   /** Outputs of questions of others that are kept in the store; undefined until they are read from there. */
   kept?: Set<string>
-  /** Whether one is spent without an answer: the wallet may hold the verdict, although none is recorded. */
+  /** Whether one is spent without an answer: there may be a verdict, although none is recorded. */
   hasExpired?: true
 }
 

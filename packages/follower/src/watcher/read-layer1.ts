@@ -43,14 +43,16 @@ export async function readScripts({ layer1, contracts, signal }: WatcherContext)
   return referenceScriptsOf(contracts, await layer1.utxosAt(administratorAddress(contracts), { signal }))
 }
 
-/** Wallet outputs with verdicts or parts of proofs. Datums of others would each begin a search. */
+/** Verdicts, and parts of proofs of the wallet. Datums of others would each begin a search. */
 export async function readHeld(
-  { layer1, contracts, wallet, signal }: WatcherContext,
+  context: WatcherContext,
   headerHash: Uint8Array,
   included: readonly RecordedTransaction[],
 ): Promise<readonly Utxo[]> {
+  const { layer1, contracts, wallet, signal } = context
   const isVerdict = (utxo: Utxo): boolean => holdsVerdict(contracts.parameters, utxo, headerHash)
-  const verdicts = (await layer1.utxosAt(wallet.address, { signal })).filter(isVerdict)
+  const kept = await readVerdicts(context, headerHash, included)
+  const verdicts = [...kept, ...(await layer1.utxosAt(wallet.address, { signal })).filter(isVerdict)]
   const keys = new Set(verdicts.map(keyOf))
   const made = included
     .flatMap(({ cbor }) => effects(decodeTransaction(cbor)).produced)
@@ -62,15 +64,23 @@ export async function readHeld(
   return [...verdicts, ...(await layer1.utxosByReferences(references, { signal }))]
 }
 
-/** The outputs of anyone that hold a summons's verdict against a block, the cheapest to refer to first. */
+/** The outputs that keep a verdict of the summons against a block, whoever ended the question. */
 export async function readVerdicts(
   { layer1, contracts, signal }: WatcherContext,
   headerHash: Uint8Array,
+  included: readonly RecordedTransaction[],
 ): Promise<readonly Utxo[]> {
-  if (contracts.summons === undefined) return []
-  const sizeOf = ({ output }: Utxo): number => output.bytes.length
-  const found = await layer1.utxosByUnit(contracts.summons.policy + toHex(headerHash), { signal })
-  return [...found].sort((a, b) => sizeOf(a) - sizeOf(b))
+  const { summons } = contracts
+  if (summons === undefined) return []
+  const name = toHex(headerHash)
+  const shown = await layer1.utxosByUnit(summons.policy + name, { signal })
+  if (shown.length > 0) return shown
+  // Layer 1 may not show it under its name yet.
+  const made = included
+    .flatMap(({ cbor }) => effects(decodeTransaction(cbor)).produced)
+    .filter(({ output }) => output.value.assets.get(summons.policy)?.has(name))
+    .map(({ reference }) => reference)
+  return made.length === 0 ? [] : layer1.utxosByReferences(made, { signal })
 }
 
 const keyOf = ({ reference }: Utxo): string => outputReferenceKey(reference)

@@ -6,7 +6,7 @@ import type { WatcherContext } from './context.js'
 import { readOperators, readScripts } from './read-layer1.js'
 import { buildAndSend } from './send.js'
 
-/** Removes a block by a verdict of the summons, if the wallet holds one; returns whether it does. */
+/** Removes a block by a verdict of the summons, if an output holds one; returns whether one does. */
 export async function removeByVerdict(
   context: WatcherContext,
   headerHash: Uint8Array,

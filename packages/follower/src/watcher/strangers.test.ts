@@ -1,5 +1,5 @@
 import { toHex } from '@ratatosk/cbor'
-import { encodeAsk, encodeExpiry } from '@ratatosk/fraud'
+import { encodeAsk, encodeChunkAnswer, encodeExpiry } from '@ratatosk/fraud'
 import { askQuestion, endQuestion, readQuestions } from '@ratatosk/protocol'
 import { expect, test } from 'vitest'
 import { blockOf } from '../../../fraud/dist/test/lying-blocks.js'
@@ -96,21 +96,70 @@ test('removes a block by a verdict that is not recorded', { timeout }, async () 
   expect(errors).toEqual([])
 })
 
-test('removes a block by a verdict that its operator has taken', { timeout }, async () => {
+test('sends the end of a question before layer 1 has a block behind its deadline', { timeout }, async () => {
   const watched = await openWatched({ contracts })
-  const { scene, store, stopMining, referenceScripts } = watched
-  const { layer1, slots } = scene
+  const { scene, store, stopMining } = watched
   const block = await watched.commit(honest(watched.story))
   openWatcher(watched, [block], { withheld: nobody, patienceMs })
-  const asked = async () => readQuestions(contracts, await layer1.utxosByPolicy(contracts.summons!.policy))
-  await until('it is asked for', async () => (await asked()).length === 1)
-  const resume = await stopMining()
-  const [question] = await asked()
-  // The watcher waits for a block behind the deadline, and the operator does not.
+  await until('it is asked for', async () => (await askedChunks(watched)).length === 1)
+  await stopMining()
+  const tip = scene.devnet.tip().slot
   scene.clock.time += 2 * Number(period)
-  await scene.run(endQuestion(contracts, question!, encodeExpiry(0), slots, referenceScripts))
-  resume()
-  const newest = async () => (await store.verdicts.list({ limit: 1 })).verdicts[0]!
-  await until('it is removed', async () => (await newest()).state === 'removed')
-  expect((await newest()).transactions.map(({ stage }) => stage)).toEqual(['question', 'removal'])
+  await until('it waits for the next block', () => scene.devnet.mempool().length === 1)
+  expect(scene.devnet.tip().slot).toBe(tip)
+  const [verdict] = (await store.verdicts.list({ limit: 1 })).verdicts
+  expect(verdict!.transactions.map(({ stage }) => stage)).toEqual(['question', 'verdict'])
 })
+
+/** The operator ends the only question, whose verdict it would rather have burned. */
+async function operatorEnds({ scene, stopMining, referenceScripts }: Watched): Promise<void> {
+  const { layer1, slots } = scene
+  const { policy } = contracts.summons!
+  const [question] = readQuestions(contracts, await layer1.utxosByPolicy(policy))
+  const resume = await stopMining()
+  scene.clock.time += 2 * Number(period)
+  const ends = endQuestion(contracts, question!, encodeExpiry(0), slots, referenceScripts)
+  const [refund] = ends.outputs!
+  // The wallet gets what no output keeps, and burns it in the same block.
+  await expect(scene.run({ ...ends, outputs: [refund!] })).rejects.toThrow()
+  const { produced } = await scene.run(ends)
+  const [verdict] = await layer1.utxosByUnit(policy + toHex(question!.question.headerHash))
+  expect(verdict!.reference).toEqual(produced[1]!.reference)
+  for (const redeemer of [encodeExpiry(0), encodeChunkAnswer(0, { absent: [] })])
+    await expect(scene.run({ ...ends, inputs: [{ utxo: verdict!, redeemer }], mint: [] })).rejects.toThrow()
+  resume()
+}
+
+const blocks = {
+  'a body': (watched: Watched) => watched.commit(honest(watched.story)),
+  'a root': async (watched: Watched) => {
+    const committed = honest(watched.story)
+    const roots = { ...committed.roots, utxosRoot: new Uint8Array(32).fill(0xab) }
+    return { ...(await watched.commit({ ...committed, roots })), afterTransactions: committed.after }
+  },
+}
+
+test.each(Object.entries(blocks))(
+  'removes a block by the verdict of its operator, who can neither burn nor move it: %s',
+  { timeout },
+  async (what, commit) => {
+    const watched = await openWatched({ contracts })
+    const { scene, store } = watched
+    const block = await commit(watched)
+    const options = { patienceMs, ...(what === 'a body' && { withheld: nobody }) }
+    const first = openWatcher(watched, [block], options)
+    const { policy } = contracts.summons!
+    const asked = async () => readQuestions(contracts, await scene.layer1.utxosByPolicy(policy))
+    await until('it is asked for', async () => (await asked()).length === 1)
+    await first.close()
+    await operatorEnds(watched)
+    const { errors } = openWatcher(watched, [block], options)
+    const newest = async () => (await store.verdicts.list({ limit: 1 })).verdicts[0]!
+    await until('it is removed', async () => (await newest()).state === 'removed')
+    expect((await newest()).transactions.map(({ stage }) => stage)).toEqual(['question', 'removal'])
+    expect(errors).toEqual([])
+    // The verdict is still there, and no question.
+    expect(await scene.layer1.utxosAt(contracts.summons!.addressText, { policy })).toHaveLength(1)
+    expect(await asked()).toEqual([])
+  },
+)

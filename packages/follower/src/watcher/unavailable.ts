@@ -2,7 +2,6 @@ import { chunkKey, encodeHeader, headerFieldIndex, maxChunks } from '@ratatosk/b
 import { toHex } from '@ratatosk/cbor'
 import { chunkCountOf, transactionsInChunk } from '@ratatosk/fraud'
 import type { Utxo } from '@ratatosk/ledger'
-import { isWalletError } from '@ratatosk/ledger/builder'
 import type { OpenQuestion, StateQueue } from '@ratatosk/protocol'
 import type { VerdictRecord } from '@ratatosk/store'
 import {
@@ -17,7 +16,7 @@ import {
 import type { Missing, WatcherContext } from './context.js'
 import { chunkNumberOf, type QuestionBook, subjectOf } from './question-book.js'
 import { followQuestions } from './questions.js'
-import { elementsOf, readHeld, readVerdicts } from './read-layer1.js'
+import { elementsOf, readVerdicts } from './read-layer1.js'
 import { removeByVerdict } from './remove-by-verdict.js'
 import { follow, removalsOf } from './send.js'
 
@@ -54,16 +53,8 @@ export async function advanceUnavailable(
   const sent = await follow(context, removalsOf(verdict), slot)
   if (sent.some(({ state, recorded }) => state === 'pending' || recorded.stage === 'removal')) return
   const included = sent.flatMap(({ state, recorded }) => (state === 'included' ? recorded : []))
-  if (included.length > 0 || missing.book.hasExpired) {
-    const own = await readHeld(context, headerHash, included)
-    const held = missing.book.hasExpired ? [...own, ...(await readVerdicts(context, headerHash))] : own
-    try {
-      if (await removeByVerdict(context, headerHash, queue, held, slot)) return
-    } catch (error) {
-      // Another's output may be too large to refer to.
-      if (!missing.book.hasExpired || !isWalletError(error)) throw error
-    }
-  }
+  const kept = await readVerdicts(context, headerHash, included)
+  if (await removeByVerdict(context, headerHash, queue, kept, slot)) return
   await question(context, missing, verdict, open, term, slot)
 }
 

@@ -25,7 +25,7 @@ describe('ask', () => {
     hash: new Uint8Array(32),
     steps: [],
   } as const
-  const term = { now: 0n, validUntil: 0n, deadline: 1000n, isInTime: true }
+  const term = { now: 0n, clock: 0n, validUntil: 0n, deadline: 1000n, isInTime: true }
 
   const asked = (index: number, deadline: bigint) => {
     const { steps: _, ...subject } = wanted
@@ -62,6 +62,19 @@ describe('ask', () => {
     recorded.clear()
     expect(await relies(asked(4, 700n))).toBe(true)
     expect(kept).toEqual([2, 4])
+  })
+
+  test('relies on no question of others after one has ended without an answer', async () => {
+    const context = { verdicts: { keepQuestion: async () => undefined } } as unknown as WatcherContext
+    const own = asked(1, 900n)
+    const recorded = new Set([outputReferenceKey(own.utxo.reference)])
+    const book = { ...createQuestionBook(), kept: new Set<string>() }
+    const relies = (...open: OpenQuestion[]) =>
+      reliesOnAsked(context, book, { open, pending: [], recorded, own: 0 }, wanted, term)
+    expect(await relies(asked(2, 800n))).toBe(true)
+    Object.assign(book, { hasExpired: true })
+    expect(await relies(asked(2, 800n))).toBe(false)
+    expect(await relies(asked(2, 800n), own)).toBe(true)
   })
 })
 

@@ -243,7 +243,11 @@ test('an operator that is silent loses the block and the bond', { timeout: 120_0
   expect(await asker.open()).toEqual([])
 
   const { queue, registry } = contracts.scripts
-  const verdict = ended.produced.find(({ output }) => output.value.assets.get(contracts.summons!.policy))
+  // What lies at the address now is a verdict, and no question.
+  const [verdict] = await layer1.utxosAt(contracts.summons!.addressText, {
+    policy: contracts.summons!.policy,
+  })
+  expect(verdict?.reference).toEqual(ended.produced[1]!.reference)
   const removal = removeInvalidBlock(contracts, {
     queue: readStateQueue(contracts, await layer1.utxosByPolicy(queue.policy)),
     registry: readRegistry(contracts, await layer1.utxosByUnit(registry.unit))!,

@@ -14,7 +14,16 @@ import { type MapBranch, nibbleAt, nodeHash } from '@ratatosk/trie'
 import { type Breach, breach } from '../breach.js'
 import { timeOf } from '../evaluate.js'
 import type { TestTransaction } from '../transaction.js'
-import { ada, changeOutput, foreign, operator, type World, wallet, walletAddress } from '../world.js'
+import {
+  ada,
+  changeOutput,
+  foreign,
+  operator,
+  stranger,
+  type World,
+  wallet,
+  walletAddress,
+} from '../world.js'
 import { type FreeNode, freeMap, leafAt, pathFrom } from './free-map.js'
 import {
   type Asked,
@@ -43,6 +52,8 @@ import {
   transactions,
   verdictOf,
 } from './scenarios.js'
+
+const foreignToken = foreign(Uint8Array.of(1))
 
 const answered = (world: World) => answerFrom(world, outputs, subtreeQuestion)
 const expired = (world: World) => expire(world, subtreeQuestion)
@@ -94,34 +105,58 @@ const settleBreaches: readonly Breach[] = [
     }
   }),
   breach('expire-late', 'the deadline is not over', (world) => ({ ...expired(world), validFrom: 79n })),
-  breach('expire-mints-verdict', 'the verdict is against another header', (world) => {
-    const transaction = expired(world)
+  breach('expire-mints-verdict', 'it is against another header, beside an earlier verdict', (world) => {
+    const [transaction, verdict] = [expired(world), verdictOf(world, subtreeQuestion)]
     const other = tokenOf(world, new Uint8Array(28))
+    const [refund, kept] = transaction.outputs
     return {
       ...transaction,
-      mint: [...without(transaction, verdictOf(world, subtreeQuestion).name), other],
-      outputs: [transaction.outputs[0]!, wallet(ada(90), [other])],
+      inputs: transaction.inputs.map((input) =>
+        input.id === 1 ? { ...input, output: wallet(ada(100), [verdict]) } : input,
+      ),
+      mint: [...without(transaction, verdict.name), other],
+      outputs: [refund!, kept!, wallet(ada(90), [other])],
     }
   }),
   breach('expire-mints-verdict', 'there are two verdicts', (world) => {
     const transaction = expired(world)
-    const verdict = { ...verdictOf(world, subtreeQuestion), quantity: 2n }
+    const verdict = verdictOf(world, subtreeQuestion)
+    const [refund, kept] = transaction.outputs
     return {
       ...transaction,
-      mint: [transaction.mint[0]!, verdict],
-      outputs: [transaction.outputs[0]!, wallet(ada(90), [verdict])],
+      mint: [transaction.mint[0]!, { ...verdict, quantity: 2n }],
+      outputs: [refund!, kept!, wallet(ada(90), [verdict])],
     }
   }),
   breach('expire-mints-verdict-only', 'a verdict against another header is minted as well', (world) => {
     const transaction = expired(world)
     const other = tokenOf(world, new Uint8Array(28))
+    const [refund, kept] = transaction.outputs
     return {
       ...transaction,
       mint: [...transaction.mint, other],
-      outputs: [transaction.outputs[0]!, wallet(ada(90), [verdictOf(world, subtreeQuestion), other])],
+      outputs: [refund!, kept!, wallet(ada(90), [other])],
       mintRedeemers: [{ policy: world.summons.policy, redeemer: encodeExpiry(0) }],
     }
   }),
+  breach('expire-keeps-address', 'the verdict goes to a wallet, which burns it in the same block', (world) =>
+    changeOutput(expired(world), 1, { address: walletAddress(stranger.hash) }),
+  ),
+  breach('expire-keeps-address', 'the address has a staking part', (world) =>
+    changeOutput(expired(world), 1, { address: world.summons.stakedAddress }),
+  ),
+  breach('expire-keeps-tokens', 'a foreign token makes the output larger', (world) => ({
+    ...changeOutput(expired(world), 1, { tokens: [verdictOf(world, subtreeQuestion), foreignToken] }),
+    inputs: expired(world).inputs.map((input) =>
+      input.id === 1 ? { ...input, output: wallet(ada(100), [foreignToken]) } : input,
+    ),
+  })),
+  breach('expire-keeps-no-datum', 'the verdict is kept with a question', (world) =>
+    changeOutput(expired(world), 1, { datum: datumOf(subtreeQuestion) }),
+  ),
+  breach('expire-keeps-no-script', 'the output holds a reference script', (world) =>
+    changeOutput(expired(world), 1, { script: world.registry.script }),
+  ),
 ]
 
 /** The subtree question with other fields. */
@@ -145,7 +180,6 @@ const about = (change: Partial<typeof header>): Asked => {
   }
 }
 
-const foreignToken = foreign(Uint8Array.of(1))
 const { key, hash } = subtreeQuestion.question
 const deeper = nextAt(outputs, 'subtree', somePath, 2)
 

@@ -100,6 +100,26 @@ export const summonsNotes: readonly RuleNote[] = [
     'verdicts against other headers, and tokens of questions that no one asked',
   ),
   note(
+    'expire-keeps-address',
+    'the output that holds the verdict is at the address of the question',
+    'burning or hiding the verdict before anyone has seen it',
+  ),
+  note(
+    'expire-keeps-tokens',
+    'it holds the verdict, and no other token',
+    'removals that pay for a large output, and tokens that no one gets back',
+  ),
+  note(
+    'expire-keeps-no-datum',
+    'it has no datum, so it is no question and nothing spends it',
+    'burning or hiding the verdict, and large datums',
+  ),
+  note(
+    'expire-keeps-no-script',
+    'it has no reference script',
+    'removals that pay for reading a large script',
+  ),
+  note(
     'chunk-is-in-block',
     'the transactions map has the entry under the number of the chunk',
     'answers about another block or chunk',

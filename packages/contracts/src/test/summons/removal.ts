@@ -3,7 +3,7 @@ import { encodeExpiry } from '@ratatosk/fraud'
 import { removeByProof } from '../queue/removals.js'
 import { firstHeader } from '../queue/scenarios.js'
 import type { TestTransaction } from '../transaction.js'
-import { createWorld } from '../world.js'
+import { ada, createWorld, wallet } from '../world.js'
 import {
   type Asked,
   datumOf,
@@ -12,6 +12,8 @@ import {
   refundOutput,
   subtreeQuestion,
   tokenOf,
+  verdictOf,
+  verdictOutput,
 } from './scenarios.js'
 
 /** The contracts with the summons as the only verdict policy. */
@@ -27,12 +29,19 @@ const asked: Asked = {
 export function removeByExpiry(): TestTransaction {
   const redeemer = encodeExpiry(2)
   const removal = removeByProof(world, { header: firstHeader, policy: world.summons, redeemer })
-  const [element, registry, ...others] = removal.outputs
+  const [element, registry] = removal.outputs
+  const verdict = verdictOutput(world, verdictOf(world, asked))
   const question = questionOutput(world, datumOf(asked))
   return {
     ...removal,
     inputs: [...removal.inputs, { id: 4, output: question, redeemer }],
-    outputs: [element!, registry!, refundOutput(datumOf(asked), question.lovelace), ...others],
+    outputs: [
+      element!,
+      registry!,
+      refundOutput(datumOf(asked), question.lovelace),
+      verdict,
+      wallet(ada(500)),
+    ],
     mint: [...removal.mint, tokenOf(world, nameOf(datumOf(asked)), -1n)],
     validFrom: 80n,
   }

@@ -222,11 +222,19 @@ export function answerHonestly(world: World, asked: Asked): TestTransaction {
 
 export const verdictOf = (world: World, { question }: Asked): Token => tokenOf(world, question.headerHash)
 
+/** The output that keeps a verdict for everyone. */
+export const verdictOutput = ({ summons }: World, verdict: Token): TestOutput => ({
+  address: summons.address,
+  lovelace: ada(2),
+  tokens: [verdict],
+})
+
+/** Ends a question: output 1 keeps the verdict. */
 export const expire = (world: World, asked: Asked): TestTransaction => {
   const verdict = verdictOf(world, asked)
   const transaction = settle(world, asked, encodeExpiry(0), terms.bond, [verdict])
   const [refund] = transaction.outputs
-  return { ...transaction, outputs: [refund!, wallet(ada(90), [verdict])] }
+  return { ...transaction, outputs: [refund!, verdictOutput(world, verdict), wallet(ada(90))] }
 }
 
 const fromDatum = (world: World, parts: readonly Uint8Array[]): TestTransaction => {
@@ -274,14 +282,4 @@ export const scenarios = {
   showRecords: (world) => answerFrom(world, transactions, recordsQuestion),
   showRecord: (world) => answerFrom(world, transactions, recordQuestion),
   expire: (world) => expire(world, subtreeQuestion),
-  burnVerdict: (world) => {
-    const verdict = verdictOf(world, subtreeQuestion)
-    return {
-      ...ask(world, subtreeQuestion),
-      inputs: [{ id: 1, output: wallet(ada(100), [verdict]) }],
-      outputs: [wallet(ada(99))],
-      mint: [{ ...verdict, quantity: -1n }],
-      mintRedeemers: [{ policy: world.summons.policy, redeemer: encodeExpiry(0) }],
-    }
-  },
 } satisfies { readonly [name: string]: (world: World) => TestTransaction }

@@ -70,6 +70,8 @@ export const valueFieldOf = (output: Data): Data => at(fieldsOf(output), 1)
 export const datumFieldOf = (output: Data): Data => at(fieldsOf(output), 2)
 export const scriptFieldOf = (output: Data): Data => at(fieldsOf(output), 3)
 
+/** The datum field of an output without a datum. */
+export const noDatum = (): Data => constr(0)
 export const inlineDatum = (datum: Data): Data => constr(2, datum)
 /** The inline datum of an output. Of an output with a datum hash, this is the hash: reading fields fails. */
 export const datumOf = define((output: Data): Data => headList(fieldsOf(datumFieldOf(output))))

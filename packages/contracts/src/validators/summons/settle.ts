@@ -33,11 +33,16 @@ import {
   lookUp,
   lovelaceOf,
   mintOf,
+  noDatum,
+  oneToken,
+  outputHolding,
   outputsOf,
   paymentCredentialOf,
   referenceInputsOf,
+  scriptFieldOf,
   spentAt,
   spentBy,
+  tokensOf,
   validFromOf,
 } from '../core/context.js'
 import { at, branch, constr, constructorOf, fieldsOf, itemAt, none } from '../core/data.js'
@@ -53,6 +58,9 @@ import { leafHash, nodeAbove, rootWithout, showsNode } from './tree.js'
  * with the index `refund` returns the bond to the asker; an answerer may keep the reward. An answer is taken
  * for as long as the question is there.
  *
+ * The verdict stays at the script's address without a datum: nothing spends it, since only a question is
+ * spent, and every removal may refer to it.
+ *
  * @param reference the spent output's
  */
 export const settle = (
@@ -67,11 +75,13 @@ export const settle = (
     const own = yield* bind(spentBy(inputs, reference))
     const credential = yield* bind(paymentCredentialOf(own))
     const question = yield* bind(datumOf(own))
+    const policy = yield* bind(headList(fieldsOf(credential)))
     const asked = yield* bind(fieldsOf(question))
     const name = yield* bind(bData(blake2b256(serialiseData(question))))
-    const minted = yield* bind(unMapData(lookUp(mintOf(transaction), headList(fieldsOf(credential)))))
+    const minted = yield* bind(unMapData(lookUp(mintOf(transaction), policy)))
     const fields = yield* bind(fieldsOf(redeemer))
-    const refund = yield* bind(itemAt(outputsOf(transaction), unIData(headList(fields))))
+    const outputs = yield* bind(outputsOf(transaction))
+    const refund = yield* bind(itemAt(outputs, unIData(headList(fields))))
     const isAnswer = yield* bind(equalsInteger(constructorOf(redeemer), integer(SummonsAction.answer)))
     const kept = choose(isAnswer, unIData(parameters.reward), integer(0))
     const answer = at(fields, 1)
@@ -99,16 +109,24 @@ export const settle = (
             showsNode(book, question, asked, answer),
           ),
         ),
-        book.enforce({
-          'expire-late': lessThanEqualsInteger(
-            unIData(at(asked, Question.deadline)),
-            validFromOf(transaction),
-          ),
-          'expire-mints-verdict': equalsInteger(
-            unIData(lookUp(minted, at(asked, Question.headerHash))),
-            integer(1),
-          ),
-          'expire-mints-verdict-only': nullList(tailList(tailList(minted))),
+        scope(function* () {
+          const headerHash = yield* bind(at(asked, Question.headerHash))
+          const verdict = yield* bind(outputHolding(outputs, policy))
+          return book.enforce({
+            'expire-late': lessThanEqualsInteger(
+              unIData(at(asked, Question.deadline)),
+              validFromOf(transaction),
+            ),
+            'expire-mints-verdict': equalsInteger(unIData(lookUp(minted, headerHash)), integer(1)),
+            'expire-mints-verdict-only': nullList(tailList(tailList(minted))),
+            'expire-keeps-address': equalsData(addressOf(verdict), addressOf(own)),
+            'expire-keeps-tokens': equalsData(
+              tokensOf(verdict),
+              oneToken(policy, unBData(headerHash), integer(1)),
+            ),
+            'expire-keeps-no-datum': equalsData(datumFieldOf(verdict), noDatum()),
+            'expire-keeps-no-script': equalsData(scriptFieldOf(verdict), none()),
+          })
         }),
       ),
     )
