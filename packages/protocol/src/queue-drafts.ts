@@ -5,22 +5,13 @@ import {
   countingOperators,
   encodeBlockDatum,
   encodeQueueAction,
-  encodeRefundDatum,
   encodeRootDatum,
   endOfTurn,
   isRenounced,
   operatorInTurn,
   type RegisteredOperator,
 } from '@ratatosk/contracts'
-import {
-  type Assets,
-  keyAddress,
-  type SlotConfig,
-  slotToTime,
-  splitUnit,
-  timeToSlot,
-  type Utxo,
-} from '@ratatosk/ledger'
+import { type Assets, type SlotConfig, slotToTime, splitUnit, timeToSlot, type Utxo } from '@ratatosk/ledger'
 import {
   type DraftMint,
   type DraftOutput,
@@ -32,7 +23,14 @@ import { ProtocolError } from './errors.js'
 import { type RegistryElement, setQueue, startRegistry } from './registry-drafts.js'
 import { settle } from './settlement-drafts.js'
 import { firstSlotFrom } from './slots.js'
-import { continueElement, type StateQueue, soundRoot, spendElement, tokenOfBlock } from './state-queue.js'
+import {
+  continueElement,
+  refundBlock,
+  type StateQueue,
+  soundRoot,
+  spendElement,
+  tokenOfBlock,
+} from './state-queue.js'
 
 /**
  * Initialises the state queue: mints its root, and has the registry note that the queue runs. The
@@ -195,7 +193,6 @@ export function mergeBlock(contracts: Contracts, merge: Merge): TransactionDraft
   const {
     scripts: { queue },
     parameters,
-    networkId,
   } = contracts
   const { slot, slots, referenceScripts = [] } = merge
   const root = soundRoot(merge.queue)
@@ -227,11 +224,7 @@ export function mergeBlock(contracts: Contracts, merge: Merge): TransactionDraft
     mint: [{ ...burned, redeemer: encodeQueueAction({ kind: 'merge' }) }, ...(settling?.mint ?? [])],
     outputs: [
       continueElement(root.utxo, encodeRootDatum({ state: merged, ...(link && { link }) })),
-      {
-        address: keyAddress(header.operatorVkey, networkId).bytes,
-        lovelaceAtLeast: oldest.utxo.output.value.lovelace - (settling?.price ?? 0n),
-        datum: { kind: 'inline', data: encodeRefundDatum(merged.headerHash) },
-      },
+      refundBlock(contracts, oldest, settling?.price),
       ...(settling?.outputs ?? []),
     ],
     validFrom,

@@ -20,6 +20,7 @@ import {
   type BlockElement,
   continueElement,
   type RootElement,
+  refundBlock,
   type StateQueue,
   soundRoot,
   spendElement,
@@ -168,8 +169,8 @@ export function soundBlocks(queue: StateQueue): readonly BlockElement[] {
 }
 
 /**
- * Prunes the blocks that {@link staleBlocks} finds, at most {@link maxPrunedBlocks} of them. Their ada goes
- * to the wallet. No signature is needed.
+ * Prunes the blocks that {@link staleBlocks} finds, at most {@link maxPrunedBlocks} of them. The ada of each
+ * returns to its operator. No signature is needed.
  *
  * @throws {ProtocolError} `PROTOCOL_BROKEN_QUEUE`
  * @throws {WalletError} `WALLET_INVALID_DRAFT` if no block is stale
@@ -198,7 +199,7 @@ export function pruneBlocks(
         redeemer: encodeQueueAction({ kind: 'prune', positions }),
       },
     ],
-    outputs: [relink(element, blocks.at(-1))],
+    outputs: [relink(element, blocks.at(-1)), ...blocks.map((block) => refundBlock(contracts, block))],
   }
 }
 

@@ -1,4 +1,5 @@
 import { toHex } from '@ratatosk/cbor'
+import { keyAddress } from '@ratatosk/ledger'
 import { afterEach, describe, expect, it } from 'vitest'
 import { burnElements } from './burn-drafts.js'
 import { publishScripts, verdictPoliciesOf } from './contracts.js'
@@ -142,10 +143,14 @@ describe('pruneBlocks', () => {
 
     const inWitness = await otherWallet.build(pruneBlocks(contracts, removed))
     otherWallet.release(inWitness.id)
-    const ada = others.reduce((sum, { utxo }) => sum + lovelaceOf(utxo), 0n)
     const before = (await otherWallet.balance()).lovelace
-    const { fee } = await run(pruneBlocks(contracts, removed, referenceScripts), otherWallet)
-    expect((await otherWallet.balance()).lovelace).toBe(before + ada - fee)
+    const { fee, produced } = await run(pruneBlocks(contracts, removed, referenceScripts), otherWallet)
+    expect((await otherWallet.balance()).lovelace).toBe(before - fee)
+    const refunds = produced.slice(1, 1 + others.length)
+    expect(refunds.map(lovelaceOf)).toEqual(others.map(({ utxo }) => lovelaceOf(utxo)))
+    expect(refunds.map(({ output }) => output.address.bytes)).toEqual(
+      others.map(({ datum }) => keyAddress(datum.header.operatorVkey, 0).bytes),
+    )
     expect((await queue()).blocks.map(({ headerHash }) => headerHash)).toEqual([first!.headerHash])
   })
 })

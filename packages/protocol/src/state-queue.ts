@@ -4,11 +4,12 @@ import {
   blockTokenName,
   type ContractsError,
   encodeQueueSpend,
+  encodeRefundDatum,
   type QueueOutput,
   type RootDatum,
   surveyQueue,
 } from '@ratatosk/contracts'
-import { splitUnit, type Utxo } from '@ratatosk/ledger'
+import { keyAddress, splitUnit, type Utxo } from '@ratatosk/ledger'
 import type { DraftInput, DraftOutput } from '@ratatosk/ledger/builder'
 import type { PlutusDataError } from '@ratatosk/ledger/plutus-data'
 import type { Contracts } from './contracts.js'
@@ -118,3 +119,14 @@ export function continueElement({ output }: Utxo, data: Uint8Array): DraftOutput
     datum: { kind: 'inline', data },
   }
 }
+
+/** Returns a block's ada to its operator, less what a settlement takes. */
+export const refundBlock = (
+  { networkId }: Contracts,
+  { utxo, headerHash, datum }: BlockElement,
+  taken = 0n,
+): DraftOutput => ({
+  address: keyAddress(datum.header.operatorVkey, networkId).bytes,
+  lovelaceAtLeast: utxo.output.value.lovelace - taken,
+  datum: { kind: 'inline', data: encodeRefundDatum(headerHash) },
+})

@@ -260,6 +260,15 @@ export const queueNotes: readonly RuleNote[] = [
     'only output 0 holds a token of the policy, so the tokens of all blocks are burned',
     'taking a token out of the queue, and minting one',
   ),
+  ...outputNotes('prune-refunds', "the output at each block's place in the list, from 1 on,", {
+    address: "the key address of the block's operator, without staking part",
+    addressStops: "paying the operator's ada to another address",
+    tokens: 'ada',
+    tokensStops: 'foreign tokens that raise the ada that the operator has to lock',
+    datum: "the block's header hash",
+    datumStops: 'counting the refund as that of another block, or as a payment of another contract too',
+  }),
+  leastAda('prune-refunds', "it holds at least the block's ada", "taking the operator's ada"),
   ...continuingNotes(
     'prune-continues',
     'the element',

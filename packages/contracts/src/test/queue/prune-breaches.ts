@@ -3,7 +3,18 @@ import { encodeBlockDatum, encodeQueueAction, encodeRootDatum } from '../../datu
 import { type Breach, breach } from '../breach.js'
 import { adaBreach, outputBreaches } from '../output-breaches.js'
 import type { TestTransaction } from '../transaction.js'
-import { ada, changeInput, changeOutput, foreign, root, rootName, type World, wallet } from '../world.js'
+import {
+  ada,
+  changeInput,
+  changeOutput,
+  foreign,
+  otherOperator,
+  root,
+  rootName,
+  type World,
+  wallet,
+  walletAddress,
+} from '../world.js'
 import { otherHash, rider, withRider } from './edits.js'
 import { honestHeader, prune, pruneBehindBlock, pruneBlocks, thirdHeader } from './removals.js'
 import {
@@ -12,6 +23,7 @@ import {
   firstHeader,
   genesis,
   minting,
+  refund,
   rootOutput,
   secondHeader,
   spend,
@@ -48,12 +60,12 @@ export const pruneBreaches: readonly Breach[] = [
   })),
   breach('prune-leaves-no-token', "a pruned block's token goes to a wallet", (world) => ({
     ...prune(world),
-    outputs: [prune(world).outputs[0]!, wallet(ada(98), [blockToken(world, thirdHeader)])],
+    outputs: [...prune(world).outputs.slice(0, -1), wallet(ada(90), [blockToken(world, thirdHeader)])],
     mint: [blockToken(world, secondHeader, -1n)],
   })),
   breach('prune-leaves-no-token', 'a block is minted and kept in a wallet', (world) => ({
     ...prune(world),
-    outputs: [prune(world).outputs[0]!, wallet(ada(98), [blockToken(world, rider)])],
+    outputs: [...prune(world).outputs.slice(0, -1), wallet(ada(90), [blockToken(world, rider)])],
     mint: [...prune(world).mint, blockToken(world, rider)],
   })),
   breach('prune-walks-links', 'a block has a token of a foreign policy', (world) =>
@@ -64,6 +76,7 @@ export const pruneBreaches: readonly Breach[] = [
     inputs: prune(world)
       .inputs.filter(({ id }) => id !== 3)
       .map((input) => (input.id === 4 ? { ...input, id: 3 } : input)),
+    outputs: [prune(world).outputs[0]!, refund(thirdHeader), wallet(ada(90))],
     mint: [blockToken(world, thirdHeader, -1n)],
     mintRedeemers: minting(world, { kind: 'prune', positions: [1, 0] }).mintRedeemers,
   })),
@@ -71,7 +84,7 @@ export const pruneBreaches: readonly Breach[] = [
     const { outputs, ...transaction } = withRider(prune(world), world, honestHeader)
     return {
       ...withPositions(transaction as TestTransaction, world, 2, 1, 1, 0),
-      outputs: outputs.slice(0, -1),
+      outputs: [outputs[0]!, refund(secondHeader), ...outputs.slice(1, -1)],
       mint: [...transaction.mint, blockToken(world, honestHeader, -1n)],
     }
   }),
@@ -85,7 +98,12 @@ export const pruneBreaches: readonly Breach[] = [
         ...changeInput(withPositions(transaction as TestTransaction, world, 2, 1, 0, 3), 4, {
           datum: encodeRootDatum({ state, link: headerHash(secondHeader) }),
         }),
-        outputs: [{ ...outputs[0]!, datum: encodeRootDatum({ state }) }, ...outputs.slice(1, -1)],
+        outputs: [
+          { ...outputs[0]!, datum: encodeRootDatum({ state }) },
+          ...outputs.slice(1, 3),
+          refund(rider),
+          ...outputs.slice(3, -1),
+        ],
         mint: [...transaction.mint, blockToken(world, rider, -1n)],
       }
     },
@@ -103,9 +121,21 @@ export const pruneBreaches: readonly Breach[] = [
       spend(2, blockOutput(world, firstHeader, secondHeader)),
       spend(3, blockOutput(world, secondHeader, thirdHeader)),
     ],
-    outputs: [blockOutput(world, firstHeader, thirdHeader), wallet(ada(94))],
+    outputs: [blockOutput(world, firstHeader, thirdHeader), refund(secondHeader), wallet(ada(90))],
     mint: [blockToken(world, secondHeader, -1n)],
   })),
+  ...outputBreaches('prune-refunds', prune, 1, 'queue'),
+  adaBreach('prune-refunds', prune, 1),
+  adaBreach('prune-refunds', prune, 2),
+  breach('prune-refunds-ada', 'the pruner keeps the ada of a block', (world) =>
+    changeOutput(prune(world), 2, { lovelace: ada(1) }),
+  ),
+  breach('prune-refunds-address', 'the refund goes to another operator', (world) =>
+    changeOutput(prune(world), 2, { address: walletAddress(otherOperator.hash) }),
+  ),
+  breach('prune-refunds-datum', 'one refund serves two blocks', (world) =>
+    changeOutput(prune(world), 2, { datum: refund(secondHeader).datum! }),
+  ),
   ...outputBreaches('prune-continues', prune, 0, 'queue'),
   adaBreach('prune-continues', prune, 0),
   breach('prune-continues-datum', 'the root still links to a pruned block', (world) =>

@@ -22,13 +22,14 @@ import {
   genesis,
   minting,
   references,
+  refund,
   rootOutput,
   secondHeader,
   spend,
 } from './scenarios.js'
 
 /*
- * Removals by a verdict, and prunings. No one signs: the prover receives all ada.
+ * Removals by a verdict, whose prover receives all ada, and prunings. No one signs.
  */
 
 export const removal = (
@@ -161,7 +162,7 @@ export const pruneBlocks = (world: World, headers: readonly Header[], next?: Hea
       spend(2 + headers.length, rootOutput(world, genesis, headers[0]), headers.length),
     ],
     referenceInputs: [scriptReference(world.queue)],
-    outputs: [rootOutput(world, genesis, next), wallet(ada(90 + 4 * headers.length))],
+    outputs: [rootOutput(world, genesis, next), ...headers.map(refund), wallet(ada(90))],
     ...minting(
       world,
       { kind: 'prune', positions: places },
@@ -181,7 +182,7 @@ export const pruneBehindBlock = (world: World): TestTransaction => ({
     spend(2, blockOutput(world, firstHeader, thirdHeader)),
     spend(3, blockOutput(world, thirdHeader, fourthHeader)),
   ],
-  outputs: [blockOutput(world, firstHeader, fourthHeader), wallet(ada(94))],
+  outputs: [blockOutput(world, firstHeader, fourthHeader), refund(thirdHeader), wallet(ada(90))],
   ...minting(world, { kind: 'prune', positions: [0, 1] }, blockToken(world, thirdHeader, -1n)),
 })
 

@@ -249,6 +249,13 @@ const confirmedBy = (header: Header): ConfirmedState => ({
 
 export const merged: ConfirmedState = confirmedBy(firstHeader)
 
+/** Returns a block's ada to its operator. */
+export const refund = (header: Header): TestOutput => ({
+  address: walletAddress(header.operatorVkey),
+  lovelace: ada(4),
+  datum: encodeRefundDatum(headerHash(header)),
+})
+
 /** Merges a block in the first slot in which it is mature. */
 export const merge = (world: World, header = firstHeader): TestTransaction => ({
   inputs: [
@@ -257,15 +264,7 @@ export const merge = (world: World, header = firstHeader): TestTransaction => ({
     spend(3, blockOutput(world, header, secondHeader)),
   ],
   referenceInputs: [scriptReference(world.queue)],
-  outputs: [
-    rootOutput(world, confirmedBy(header), secondHeader),
-    {
-      address: walletAddress(operator.hash),
-      lovelace: ada(4),
-      datum: encodeRefundDatum(headerHash(header)),
-    },
-    wallet(ada(99)),
-  ],
+  outputs: [rootOutput(world, confirmedBy(header), secondHeader), refund(header), wallet(ada(99))],
   ...minting(world, { kind: 'merge' }, blockToken(world, header, -1n)),
   signatories: [],
   validFrom: 90n,

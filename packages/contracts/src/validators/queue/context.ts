@@ -1,4 +1,4 @@
-import { hashLength } from '@ratatosk/block'
+import { headerFieldIndex as Header, hashLength } from '@ratatosk/block'
 import { blockPrefix, Element } from '../../layout.js'
 import {
   appendByteString,
@@ -8,9 +8,9 @@ import {
   sliceByteString,
   unBData,
 } from '../core/builtins.js'
-import { datumOf, tokenNameOf } from '../core/context.js'
-import { at, constr, fieldsOf } from '../core/data.js'
-import type { Bool, Bytes, Data, List } from '../core/term.js'
+import { datumOf, keyCredential, tokenNameOf } from '../core/context.js'
+import { at, constr, fieldsOf, none } from '../core/data.js'
+import { type Bool, type Bytes, type Data, define, type List } from '../core/term.js'
 
 /** The parameters of the state queue's script, as data, in the blueprint's order. */
 export interface QueueParameters {
@@ -55,6 +55,11 @@ export const hashInName = (name: Bytes): Bytes =>
 
 export const isRoot = (element: Data, rootName: Data): Bool =>
   equalsByteString(tokenNameOf(element), unBData(rootName))
+
+/** The address to which a block's ada returns: of its operator's key. @param header its fields */
+export const refundAddress = define(
+  (header: List): Data => constr(0, keyCredential(at(header, Header.operatorVkey)), none()),
+)
 
 export const elementDatum = (content: Data, link: Data): Data => constr(0, content, link)
 export const contentOf = (element: Data): Data => at(fieldsOf(datumOf(element)), Element.content)

@@ -15,7 +15,6 @@ import {
   unIData,
 } from '../core/builtins.js'
 import {
-  keyCredential,
   lovelaceOf,
   mintedQuantity,
   noTokens,
@@ -25,12 +24,20 @@ import {
   tokenNameOf,
   validFromOf,
 } from '../core/context.js'
-import { at, both, constr, either, fieldsOf, none, some } from '../core/data.js'
+import { at, both, constr, either, fieldsOf, some } from '../core/data.js'
 import { continuingOutputRules, outputRules } from '../core/output-rules.js'
 import type { RuleBook } from '../core/rules.js'
 import { bind, choose, scope, type Unit } from '../core/term.js'
 import { emptyHash } from '../mpf/merkle.js'
-import { contentOf, elementDatum, hashInName, isRoot, linkOf, type QueueContext } from './context.js'
+import {
+  contentOf,
+  elementDatum,
+  hashInName,
+  isRoot,
+  linkOf,
+  type QueueContext,
+  refundAddress,
+} from './context.js'
 
 /**
  * Merges the oldest block: spends the root and the block, burns the block's token, pays the root back as
@@ -90,7 +97,7 @@ export const merge = (
         elementDatum(state, linkOf(block)),
       ),
       ...outputRules('merge-refunds', refund, {
-        address: constr(0, keyCredential(at(fields, Header.operatorVkey)), none()),
+        address: refundAddress(fields),
         tokens: noTokens(),
         // Names the block, so that no other contract can count this payment as its own.
         datum: hash,
