@@ -11,7 +11,7 @@ import { notActive, resultOf } from './errors.js'
 import { createOperationRunner } from './run-operation.js'
 import { createScheduler } from './scheduler.js'
 import { createAnswerer } from './summons/answerer.js'
-import { type OwnQuestionBook, openQuestionBook } from './summons/questions.js'
+import { openQuestionBook, type QuestionBook } from './summons/questions.js'
 import { canAnswer } from './summons/send-answer.js'
 import type { BlockSnapshot, Sequencer, SequencerOptions, SequencerSnapshot, Step } from './types.js'
 
@@ -143,7 +143,7 @@ export function createSequencer(given: SequencerOptions): Sequencer {
 interface SessionOptions {
   readonly resources: Resources
   readonly options: SequencerSettings
-  readonly book: OwnQuestionBook
+  readonly book: QuestionBook
   readonly held: HeldLease
   readonly slots: SlotConfig
   /** Aborts when the sequencer closes. */

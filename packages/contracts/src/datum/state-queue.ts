@@ -166,8 +166,8 @@ export function approachFromData(data: PlutusData | undefined): RemovalApproach 
 export const encodeQueueSpend = (leastIndex = 0): Uint8Array => encodePlutusData(BigInt(leastIndex))
 
 /**
- * The datum of the output that returns a merged block's ada to its operator: the block's header hash, 28
- * bytes.
+ * The datum of the output that returns a merged or pruned block's ada to its operator: the block's header
+ * hash, 28 bytes.
  */
 export const encodeRefundDatum = (headerHash: Uint8Array): Uint8Array => encodePlutusData(headerHash)
 

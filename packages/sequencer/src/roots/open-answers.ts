@@ -27,7 +27,7 @@ export interface AnswersOptions {
   readonly bridge?: Uint8Array | undefined
 }
 
-/** Answers questions of the summons about a node's own blocks. */
+/** Answers questions of the summons about the blocks of a store. */
 export interface BlockAnswers {
   /**
    * Answers a question.
@@ -43,7 +43,7 @@ export interface BlockAnswers {
 }
 
 /**
- * Opens the answers to questions about a node's own blocks. The map of a block is built again when it is
+ * Opens the answers to questions about the blocks of a store. The map of a block is built again when it is
  * asked for, on a thread of its own, one at a time. The outputs after a block come from the kept states of
  * the output trie, or else from the store: they take memory then for as long as they are asked for. Those
  * after a later block follow from them, so ask about the oldest block first.

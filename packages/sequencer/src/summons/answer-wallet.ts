@@ -4,8 +4,11 @@ import { encodeBech32Address, keyAddress } from '@ratatosk/ledger'
 import type { BuiltTransaction, WalletKeys } from '@ratatosk/ledger/builder'
 import type { SequencerContext } from '../context.js'
 
-/** Lovelace. A wallet for answers with less is funded before the next block is committed. */
-const minimumFunds = 30_000_000n
+/**
+ * Lovelace. A wallet for answers with less is funded before the next block is committed, and pays for own
+ * answers only.
+ */
+export const minimumFunds = 30_000_000n
 /** Lovelace that it then gets: a long answer locks up to 18 ada, and takes collateral. */
 export const fundedWith = 60_000_000n
 

@@ -8,6 +8,7 @@ import {
   effects,
   encodeOutputReference,
   outputReferenceKey,
+  slotToTime,
   type Utxo,
 } from '@ratatosk/ledger'
 import { type BuiltTransaction, isWalletError, type TransactionDraft } from '@ratatosk/ledger/builder'
@@ -17,7 +18,8 @@ import type { AnswerStage, AnswerTransaction, Block } from '@ratatosk/store'
 import { refusalOf } from '../errors.js'
 import type { Shown } from '../roots/index.js'
 import { readElement, readReferenceScripts } from '../state/queue-elements.js'
-import { inOrder, keyOf, type OwnQuestion, type OwnQuestionBook } from './questions.js'
+import { minimumFunds } from './answer-wallet.js'
+import { inOrder, type KnownQuestion, keyOf, type QuestionBook, turnAt } from './questions.js'
 import { type AnswerContext, type AnswerState, followAnswers, sendAnswer } from './send-answer.js'
 
 /** The longest time between two reads of the questions, in milliseconds. */
@@ -28,6 +30,8 @@ const readsPerPeriod = 10
 const retryMs = 10_000
 /** Most bytes of answers in flight: a layer-1 block holds 90,112, and a node's mempool two blocks. */
 const maxBytesInFlight = 131_072
+/** Most of these while an answer about a block of another operator is sent. */
+const maxBytesForOthers = maxBytesInFlight / 2
 
 interface Answerer {
   /** Does what is due. Never rejects. @returns milliseconds until the next call */
@@ -35,11 +39,12 @@ interface Answerer {
 }
 
 /**
- * Answers questions about own blocks, even in a sequencer with a fault. Every answer is recorded before it is
- * sent, and looked up before it is sent again.
+ * Answers questions about own blocks, even in a sequencer with a fault; and in the second half of the time
+ * those about others, whose operators are silent: what was built on them would be lost. Every answer is
+ * recorded before it is sent, and looked up before it is sent again.
  */
-export function createAnswerer(context: AnswerContext, book: OwnQuestionBook, ends: AbortSignal): Answerer {
-  const { contracts, log, options, layer1, store, operator, signal, cache, answers } = context
+export function createAnswerer(context: AnswerContext, book: QuestionBook, ends: AbortSignal): Answerer {
+  const { contracts, log, options, layer1, store, operator, signal, slots, cache, answers } = context
   const { period = 1n } = contracts.parameters.summons ?? {}
   const pauseMs = Math.max(options.pollMs, Math.min(longestPauseMs, Number(period) / readsPerPeriod))
   const failedAt = new Map<string, number>()
@@ -49,37 +54,48 @@ export function createAnswerer(context: AnswerContext, book: OwnQuestionBook, en
   let fullAt: string | undefined
   let reported = ''
 
-  /** Open questions about own blocks, in order. Never cached: a header may be guessed before its commit. */
-  async function readOwn(): Promise<OwnQuestion[]> {
+  const isOwn = ({ header }: Block): boolean =>
+    equalBytes(decodeHeader(header).operatorVkey, operator.keys.payment.hash)
+
+  /**
+   * Open questions about blocks of the store, own ones first: those about others may not delay the answers
+   * that this operator owes. Never cached: a header may be guessed before its commit.
+   */
+  async function readKnown(): Promise<KnownQuestion[]> {
     if (contracts.summons === undefined) return []
     const { addressText, policy } = contracts.summons
     // By address: a question that is asked again under its name must not hide behind others.
     const questions = readQuestions(contracts, await layer1.utxosAt(addressText, { policy, signal }))
     if (questions.length === 0) return []
     const unmerged = await store.blocks.unmerged()
-    const others = new BytesSet(questions.map(({ question }) => question.headerHash))
-    for (const { headerHash } of unmerged) others.delete(headerHash)
-    const returned = others.size === 0 ? [] : await findReturned([...others])
+    const strange = new BytesSet(questions.map(({ question }) => question.headerHash))
+    for (const { headerHash } of unmerged) strange.delete(headerHash)
+    const returned = strange.size === 0 ? [] : await findReturned([...strange])
     const blocks = new BytesMap(
-      [...unmerged.filter(isOwn), ...returned].map((block) => [block.headerHash, block] as const),
+      [...unmerged, ...returned].map((block) => [block.headerHash, { block, isOwn: isOwn(block) }] as const),
     )
-    const own = questions.flatMap((asked) => {
-      const block = blocks.get(asked.question.headerHash)
-      return block === undefined ? [] : { ...asked, block }
+    const known = questions.flatMap((asked) => {
+      const about = blocks.get(asked.question.headerHash)
+      return about === undefined ? [] : { ...asked, ...about }
     })
-    return inOrder(own, period)
+    const ordered = inOrder(known, period)
+    return [...ordered.filter((each) => each.isOwn), ...ordered.filter((each) => !each.isOwn)]
   }
 
-  /** The questions about another operator's blocks may not delay the answers that this one owes. */
-  const isOwn = ({ header }: Block): boolean =>
-    equalBytes(decodeHeader(header).operatorVkey, operator.keys.payment.hash)
-
-  /** The own blocks of these that layer 1 has in the queue again after a roll-back, before the store has. */
+  /** Those of these blocks that layer 1 has in the queue again after a roll-back, before the store has. */
   async function findReturned(headerHashes: readonly Uint8Array[]): Promise<readonly Block[]> {
     const returned: Block[] = []
-    for (const block of (await store.blocks.byHashes(headerHashes)).filter(isOwn))
+    for (const block of await store.blocks.byHashes(headerHashes))
       if ((await readElement(context, block)) !== undefined) returned.push(block)
     return returned
+  }
+
+  /** Those that it is this operator's turn to answer. What it has sent once, it goes on with. */
+  function dueOf(questions: readonly KnownQuestion[], slot: bigint): KnownQuestion[] {
+    const [begun, now] = [new Set(sent.values()), slotToTime(slots, slot)]
+    const isDue = (asked: KnownQuestion): boolean =>
+      asked.isOwn || begun.has(keyOf(asked)) || turnAt(asked, period, operator.keys.payment.hash) <= now
+    return questions.filter(isDue)
   }
 
   /** @returns whether questions are left that could be answered now */
@@ -88,19 +104,19 @@ export function createAnswerer(context: AnswerContext, book: OwnQuestionBook, en
     const { slot, hash } = await layer1.tip({ signal })
     if (hash === fullAt) return true
     fullAt = undefined
-    const questions = await readOwn()
-    for (const asked of questions) if (!book.knows(asked)) log.info(...questionLine(asked, 'is asked for'))
+    const questions = await readKnown()
+    for (const asked of questions)
+      if (asked.isOwn && !book.knows(asked)) log.info(...questionLine(asked, 'is asked for'))
     book.see(questions)
     const open = new Map(questions.map((asked) => [keyOf(asked), asked]))
     for (const key of failedAt.keys()) if (!open.has(key)) failedAt.delete(key)
     const dead = await releaseOvertaken(open)
-    if (questions.length === 0) {
+    const due = dueOf(questions, slot)
+    if (due.length === 0) {
       await answers.blocks.rest()
       return false
     }
-    const recorded = await store.answers.of(
-      questions.map(({ utxo }) => encodeOutputReference(utxo.reference)),
-    )
+    const recorded = await store.answers.of(due.map(({ utxo }) => encodeOutputReference(utxo.reference)))
     const states = await followAnswers(context, recorded, slot, dead)
     const journal = new Map(recorded.map((each) => [`${questionOf(each)} ${each.stage}`, each]))
     const aliveOf = (key: string, stage: AnswerTransaction['stage']) => {
@@ -108,7 +124,8 @@ export function createAnswerer(context: AnswerContext, book: OwnQuestionBook, en
       return found !== undefined && isAlive(states, found) ? found : undefined
     }
     let bytes = 0
-    for (const [key, asked] of open) {
+    for (const asked of due) {
+      const key = keyOf(asked)
       const before = aliveOf(key, 'answer')
       if (before === undefined) continue
       if (sent.has(before.id)) book.clear(asked)
@@ -117,12 +134,19 @@ export function createAnswerer(context: AnswerContext, book: OwnQuestionBook, en
       sent.set(before.id, key)
       bytes += before.cbor.length
     }
-    for (const [key, asked] of open) {
+    const began = performance.now()
+    for (const asked of due) {
+      const key = keyOf(asked)
       if (aliveOf(key, 'answer') !== undefined) continue
       if (ends.aborted) return false
-      if (bytes >= maxBytesInFlight) {
+      if (asked.isOwn && bytes >= maxBytesInFlight) {
         fullAt = hash
         return true
+      }
+      if (!asked.isOwn) {
+        if (bytes >= maxBytesForOthers || (await lacksFunds())) return false
+        // Own ones may have come.
+        if (performance.now() - began > pauseMs) return true
       }
       if (performance.now() - (failedAt.get(key) ?? -Infinity) < Math.min(retryMs, pauseMs)) continue
       bytes += await answer(asked, aliveOf(key, 'datum'))
@@ -130,8 +154,12 @@ export function createAnswerer(context: AnswerContext, book: OwnQuestionBook, en
     return false
   }
 
+  /** Whether the wallet has only what own answers may need. */
+  const lacksFunds = async (): Promise<boolean> =>
+    (await answers.wallet.balance({ signal })).lovelace < minimumFunds
+
   /** Releases answers that others have overtaken: nothing may spend their change. Returns their ids. */
-  async function releaseOvertaken(open: ReadonlyMap<string, OwnQuestion>): Promise<BytesSet> {
+  async function releaseOvertaken(open: ReadonlyMap<string, KnownQuestion>): Promise<BytesSet> {
     const overtaken = new BytesSet()
     for (const [id, key] of [...sent]) {
       if (open.has(key)) continue
@@ -146,7 +174,7 @@ export function createAnswerer(context: AnswerContext, book: OwnQuestionBook, en
   }
 
   /** @returns the bytes of the answer; 0 without one */
-  async function answer(asked: OwnQuestion, held: AnswerTransaction | undefined) {
+  async function answer(asked: KnownQuestion, held: AnswerTransaction | undefined) {
     try {
       const shown = await answers.blocks.show(asked.question, asked.block)
       if (shown.kind === 'nothing') throw new Error('The block does not have what the question is about')
@@ -160,18 +188,19 @@ export function createAnswerer(context: AnswerContext, book: OwnQuestionBook, en
       return bytes.length
     } catch (error) {
       if (isAway(error) || refusalOf(error)?.code === 'SEQUENCER_NOT_ACTIVE') throw error
-      if (isWalletError(error) && error.code === 'WALLET_INSUFFICIENT_FUNDS') cache.mayLackAnswerFunds = true
+      const isPoor = isWalletError(error) && error.code === 'WALLET_INSUFFICIENT_FUNDS'
+      if (isPoor && asked.isOwn) cache.mayLackAnswerFunds = true
       failed(asked, error)
       return 0
     }
   }
 
-  function failed(asked: OwnQuestion, error: unknown): void {
+  function failed(asked: KnownQuestion, error: unknown): void {
     failedAt.set(keyOf(asked), performance.now())
     const reason = error instanceof Error ? error.message : String(error)
     if (!book.failed(asked, reason)) return
     const [fields, line] = questionLine(asked, 'cannot answer for')
-    log.error(
+    log[asked.isOwn ? 'error' : 'warn'](
       isWalletError(error) ? { ...fields, code: error.code } : { ...fields, err: error },
       `${line}: ${reason}`,
     )
@@ -206,11 +235,15 @@ const questionOf = ({ question }: AnswerTransaction): string =>
 
 const asked = { chunk: 'a chunk', subtree: 'a subtree', leaf: 'a leaf' } as const
 
-function questionLine({ utxo, block, question }: OwnQuestion, what: string): [fields: object, line: string] {
+function questionLine(
+  { utxo, block, isOwn, question }: KnownQuestion,
+  what: string,
+): [fields: object, line: string] {
+  const whose = isOwn ? '' : ' of another operator'
   const due = new Date(Number(question.deadline)).toISOString()
   return [
     { question: outputReferenceKey(utxo.reference), block: toHex(block.headerHash) },
-    `Block ${block.height} ${what} ${asked[question.kind]}, due at ${due}`,
+    `Block ${block.height}${whose} ${what} ${asked[question.kind]}, due at ${due}`,
   ]
 }
 
@@ -226,7 +259,7 @@ const keptBytes = 12_288
  */
 async function buildAnswer(
   context: AnswerContext,
-  asked: OwnQuestion,
+  asked: KnownQuestion,
   shown: Exclude<Shown, { kind: 'nothing' }>,
   slot: bigint,
   held: AnswerTransaction | undefined,
@@ -244,7 +277,7 @@ async function buildAnswer(
 }
 
 function redeemerOf(
-  { question }: OwnQuestion,
+  { question }: KnownQuestion,
   shown: Exclude<Shown, { kind: 'nothing' }>,
   indexes: readonly number[],
 ): Uint8Array {
@@ -268,7 +301,7 @@ async function holderOf(
 
 async function payHolder(
   context: AnswerContext,
-  asked: OwnQuestion,
+  asked: KnownQuestion,
   data: Uint8Array,
   slot: bigint,
 ): Promise<Utxo> {
@@ -280,7 +313,7 @@ async function payHolder(
 
 async function recordAndSend(
   context: AnswerContext,
-  { utxo }: OwnQuestion,
+  { utxo }: KnownQuestion,
   stage: AnswerStage,
   draft: TransactionDraft,
   slot: bigint,

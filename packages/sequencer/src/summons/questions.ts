@@ -1,21 +1,36 @@
-import { outputReferenceKey } from '@ratatosk/ledger'
+import { blake2b256, encodeOutputReference, outputReferenceKey } from '@ratatosk/ledger'
 import type { OpenQuestion } from '@ratatosk/protocol'
 import type { Block } from '@ratatosk/store'
 
 /** Names a question: equal ones have tokens of one name. */
 export const keyOf = ({ utxo }: OpenQuestion): string => outputReferenceKey(utxo.reference)
 
-export interface OwnQuestion extends OpenQuestion {
+/** A question about a block whose body the store has. */
+export interface KnownQuestion extends OpenQuestion {
   readonly block: Block
+  /** Whether this operator has made the block. */
+  readonly isOwn: boolean
+}
+
+/**
+ * When this operator answers about another's block that its own operator is silent about, in POSIX
+ * milliseconds: a drawn time in the third quarter of the period, so that few build the same answer.
+ *
+ * @param operator 28 bytes
+ */
+export function turnAt({ utxo, question }: OpenQuestion, period: bigint, operator: Uint8Array): bigint {
+  const [high = 0, low = 0] = blake2b256(Uint8Array.of(...encodeOutputReference(utxo.reference), ...operator))
+  const share = BigInt(high * 256 + low)
+  return question.deadline - period / 2n + ((period / 4n) * share) / 65_536n
 }
 
 /** Shares of the time for an answer within which blocks, not deadlines, order questions. */
 const sharesOfPeriod = 4n
 
 /** By deadline; within a quarter of the period by block, oldest first, so that each map is built once. */
-export function inOrder(questions: readonly OwnQuestion[], period: bigint): OwnQuestion[] {
+export function inOrder(questions: readonly KnownQuestion[], period: bigint): KnownQuestion[] {
   const share = period < sharesOfPeriod ? 1n : period / sharesOfPeriod
-  const rank = ({ question, block }: OwnQuestion) =>
+  const rank = ({ question, block }: KnownQuestion) =>
     [question.deadline / share, block.height, question.deadline] as const
   return questions
     .map((asked) => [rank(asked), asked] as const)
@@ -40,34 +55,35 @@ export interface Questions {
   readonly open: number
   /** The first deadline of these, in POSIX milliseconds. */
   readonly firstDeadline: bigint | undefined
-  /** Answers that this process has sent since its start. */
+  /** Answers that this process has sent since its start, about blocks of others too. */
   readonly sent: number
   readonly unanswered: readonly UnansweredQuestion[]
 }
 
 /** The state of {@link Questions}, which the sessions of a sequencer share. */
-export interface OwnQuestionBook extends Questions {
+export interface QuestionBook extends Questions {
   /** Takes note of what layer 1 shows. */
-  see(questions: readonly OwnQuestion[]): void
+  see(questions: readonly KnownQuestion[]): void
   /** Forgets why it could not be answered. */
-  clear(question: OwnQuestion): void
-  answered(question: OwnQuestion): void
+  clear(question: KnownQuestion): void
+  answered(question: KnownQuestion): void
   /** @returns whether the reason is another one than before */
-  failed(question: OwnQuestion, reason: string): boolean
+  failed(question: KnownQuestion, reason: string): boolean
   knows(question: OpenQuestion): boolean
 }
 
-export function openQuestionBook(): OwnQuestionBook {
-  let seen = new Map<string, OwnQuestion>()
-  const failures = new Map<string, UnansweredQuestion>()
+export function openQuestionBook(): QuestionBook {
+  let seen = new Map<string, KnownQuestion>()
+  const failures = new Map<string, UnansweredQuestion & { readonly isOwn: boolean }>()
   let sent = 0
+  const own = () => [...seen.values()].filter(({ isOwn }) => isOwn)
 
   return {
     get open() {
-      return seen.size
+      return own().length
     },
     get firstDeadline() {
-      const deadlines = Array.from(seen.values(), ({ question }) => question.deadline)
+      const deadlines = own().map(({ question }) => question.deadline)
       return deadlines.reduce<bigint | undefined>(
         (first, each) => (first === undefined || each < first ? each : first),
         undefined,
@@ -77,7 +93,7 @@ export function openQuestionBook(): OwnQuestionBook {
       return sent
     },
     get unanswered() {
-      return [...failures.values()]
+      return [...failures.values()].filter(({ isOwn }) => isOwn).map(({ isOwn: _, ...failure }) => failure)
     },
     see(questions) {
       seen = new Map(questions.map((question) => [keyOf(question), question]))
@@ -93,8 +109,8 @@ export function openQuestionBook(): OwnQuestionBook {
     failed(asked, reason) {
       const output = keyOf(asked)
       const isNew = failures.get(output)?.reason !== reason
-      const { block, question } = asked
-      failures.set(output, { output, height: block.height, deadline: question.deadline, reason })
+      const { block, question, isOwn } = asked
+      failures.set(output, { output, height: block.height, deadline: question.deadline, reason, isOwn })
       return isNew
     },
     knows: (question) => seen.has(keyOf(question)),
