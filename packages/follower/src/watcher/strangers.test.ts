@@ -1,5 +1,7 @@
 import { toHex } from '@ratatosk/cbor'
 import { encodeAsk, encodeChunkAnswer, encodeExpiry } from '@ratatosk/fraud'
+import { type Layer1, Layer1Error } from '@ratatosk/layer1'
+import { decodeTransaction } from '@ratatosk/ledger'
 import { askQuestion, endQuestion, readQuestions } from '@ratatosk/protocol'
 import { expect, test } from 'vitest'
 import { blockOf } from '../../../fraud/dist/test/lying-blocks.js'
@@ -109,6 +111,37 @@ test('sends the end of a question before layer 1 has a block behind its deadline
   expect(scene.devnet.tip().slot).toBe(tip)
   const [verdict] = (await store.verdicts.list({ limit: 1 })).verdicts
   expect(verdict!.transactions.map(({ stage }) => stage)).toEqual(['question', 'verdict'])
+})
+
+test('tries once at each tip to end a question that layer 1 takes only later', { timeout }, async () => {
+  const watched = await openWatched({ contracts })
+  const { scene, store, stopMining } = watched
+  const block = await watched.commit(honest(watched.story))
+  const refused: bigint[] = []
+  // As a node does, which judges intervals by the slot behind its tip.
+  const layer1: Layer1 = {
+    ...scene.layer1,
+    async submit(cbor, options) {
+      const { slot } = await scene.layer1.tip()
+      const { invalidBefore = 0n } = decodeTransaction(cbor).body.validityInterval
+      if (invalidBefore <= slot + 1n) return scene.layer1.submit(cbor, options)
+      refused.push(slot)
+      throw new Layer1Error('LAYER1_REJECTED', 'It is too early', { reason: 'OutsideValidityIntervalUTxO' })
+    },
+  }
+  const { errors } = openWatcher(watched, [block], { withheld: nobody, patienceMs, layer1 })
+  await until('it is asked for', async () => (await askedChunks(watched)).length === 1)
+  const resume = await stopMining()
+  scene.clock.time += 2 * Number(period)
+  await until('it is refused', () => refused.length > 0)
+  await new Promise((resolve) => setTimeout(resolve, 500))
+  expect(refused).toHaveLength(1)
+  resume()
+  const newest = async () => (await store.verdicts.list({ limit: 1 })).verdicts[0]!
+  await until('it is removed', async () => (await newest()).state === 'removed')
+  expect(refused).toHaveLength(1)
+  expect((await newest()).transactions.map(({ stage }) => stage)).toEqual(['question', 'verdict', 'removal'])
+  expect(errors).toEqual([])
 })
 
 /** The operator ends the only question, whose verdict it would rather have burned. */
