@@ -34,6 +34,7 @@ export {
 } from './deposit-drafts.js'
 export { isProtocolError, ProtocolError, type ProtocolErrorCode } from './errors.js'
 export { type BridgeEvents, type BridgeReading, type EventReads, openEventSource } from './event-source.js'
+export { type OpenQuestion, readQuestions, unreadLine, unreadQuestions } from './open-questions.js'
 export {
   type OwedWithdrawal,
   type ProvenWithdrawal,
@@ -79,8 +80,6 @@ export {
   answerQuestion,
   askQuestion,
   endQuestion,
-  type OpenQuestion,
-  readQuestions,
 } from './summons-drafts.js'
 export { outAskingPrice, summonsTerms } from './summons-terms.js'
 export { readWithdrawal, type Withdrawal, withdrawalFault } from './withdrawals.js'

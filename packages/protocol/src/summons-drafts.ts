@@ -1,5 +1,5 @@
-import { equalBytes, fromHex, toHex } from '@ratatosk/cbor'
-import { decodeQuestion, encodeQuestion, SummonsAction, type SummonsQuestion } from '@ratatosk/contracts'
+import { fromHex, toHex } from '@ratatosk/cbor'
+import { encodeQuestion, SummonsAction, type SummonsQuestion } from '@ratatosk/contracts'
 import {
   blake2b256,
   keyAddress,
@@ -10,40 +10,10 @@ import {
 } from '@ratatosk/ledger'
 import type { DraftMint, TransactionDraft } from '@ratatosk/ledger/builder'
 import { invalidDraft } from '@ratatosk/ledger/builder'
-import { constr, encodePlutusData, PlutusDataError } from '@ratatosk/ledger/plutus-data'
+import { constr, encodePlutusData } from '@ratatosk/ledger/plutus-data'
 import { type Contracts, inOrder, provideScripts, type ScriptPlace } from './contracts.js'
+import type { OpenQuestion } from './open-questions.js'
 import { firstSlotFrom } from './slots.js'
-
-/** A question that waits for its answer. */
-export interface OpenQuestion {
-  readonly utxo: Utxo
-  /** Name of its token: 64 hex digits. */
-  readonly name: string
-  readonly question: SummonsQuestion
-}
-
-/**
- * The questions among outputs, as `layer1.utxosAt(addressText, { policy })` returns them for the summons.
- * Verdicts, and outputs without a question's token, which anyone can leave at the address, are left out.
- */
-export function readQuestions({ summons }: Contracts, utxos: readonly Utxo[]): readonly OpenQuestion[] {
-  return summons === undefined ? [] : utxos.flatMap((utxo) => questionOf(summons, utxo) ?? [])
-}
-
-function questionOf({ policy, address }: ScriptPlace, utxo: Utxo): OpenQuestion | undefined {
-  const { datum, value, address: at } = utxo.output
-  if (datum.kind !== 'inline' || !equalBytes(at.bytes, address)) return undefined
-  const names = value.assets.get(policy)
-  if (names === undefined) return undefined
-  const name = toHex(blake2b256(datum.data))
-  if (!names.has(name)) return undefined
-  try {
-    return { utxo, name, question: decodeQuestion(datum.data) }
-  } catch (error) {
-    if (error instanceof PlutusDataError) return undefined
-    throw error
-  }
-}
 
 /** The inputs of a question. */
 export interface Asking {

@@ -1,3 +1,4 @@
+import type { Utxo } from '@ratatosk/ledger'
 import { QueueError } from '@ratatosk/queue'
 import { StoreError } from '@ratatosk/store'
 import { expect, test } from 'vitest'
@@ -28,12 +29,22 @@ test('commits that layer 1 does not include are explained', () => {
 })
 
 test('questions without an answer are explained', () => {
-  const questions = { open: 1, firstDeadline: 1_700_000_000_000n, sent: 0, unanswered: [] }
+  const questions = { open: 1, firstDeadline: 1_700_000_000_000n, sent: 0, unanswered: [], unread: [] }
   expect(() => checkQuestions(undefined, 0)).not.toThrow()
   expect(() => checkQuestions(questions, 0)).not.toThrow()
   expect(() => checkQuestions({ ...questions, open: 2, firstDeadline: 1000n }, 999)).not.toThrow()
   expect(() => checkQuestions({ ...questions, open: 2, firstDeadline: 1000n }, 1000)).toThrow(
     'Questions without an answer: 2; the first was due at 1970-01-01T00:00:01.000Z',
+  )
+  const reference = { transactionId: new Uint8Array(32), index: 3 }
+  const unread = [{ reference } as Utxo]
+  expect(() => checkQuestions({ ...questions, unread }, 0)).toThrow(
+    expect.objectContaining({
+      code: 'HEALTH_NOT_READY',
+      message: expect.stringMatching(
+        /^Layer 1 has questions that this program does not read, .*1; .* 0+#3\./,
+      ),
+    }),
   )
   const missed = { output: 'ab#0', height: 7n, deadline: 1_700_000_000_000n, reason: 'No space is left' }
   expect(() => checkQuestions({ ...questions, unanswered: [missed] }, 0)).toThrow(
@@ -58,6 +69,7 @@ test('what a watcher cannot do is explained', () => {
   expect(() => checkWatcher({ trouble: 'There is no connection' })).not.toThrow()
   for (const [status, message] of [
     [{ unprovable }, /^no fraud proof removes block 7: A script fails$/],
+    [{ unread: 'Layer 1 has questions' }, /^Layer 1 has questions$/],
     [{ lack: 'The wallet lacks 5 ada' }, /^the watcher cannot pay: The wallet lacks 5 ada$/],
     [{ trouble: 'It ends', troubleMs: 130_000 }, /^the watcher fails: It ends$/],
   ] as const)

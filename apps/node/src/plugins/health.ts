@@ -77,7 +77,7 @@ export function checkCommits(overdueMs: number | undefined): void {
   if (overdueMs !== undefined) throw new ReadinessError(overdueLine(overdueMs))
 }
 
-/** @throws {ReadinessError} while a question about an own block is unanswerable or past its deadline */
+/** @throws {ReadinessError} while a question is not read, or one about an own block is without an answer */
 export function checkQuestions(questions: Questions | undefined, now: number): void {
   const line = questions && unansweredLine(questions, now)
   if (line !== undefined) throw new ReadinessError(line)
@@ -97,10 +97,14 @@ export function checkQueue(fault: SequencerSnapshot['fault'] | undefined): void 
 /** Milliseconds that a watcher may fail before its node is not ready. */
 const watcherTroubleMs = 120_000
 
-/** @throws {ReadinessError} while an invalid block stays in the queue, or the watcher cannot pay or work */
-export function checkWatcher({ unprovable, lack, trouble, troubleMs = 0 }: WatcherStatus): void {
+/**
+ * @throws {ReadinessError} while an invalid block stays in the queue, a question is not read, or the watcher
+ * cannot pay or work
+ */
+export function checkWatcher({ unprovable, unread, lack, trouble, troubleMs = 0 }: WatcherStatus): void {
   if (unprovable !== undefined)
     throw new ReadinessError(`no fraud proof removes block ${unprovable.height}: ${unprovable.reason}`)
+  if (unread !== undefined) throw new ReadinessError(unread)
   if (lack !== undefined) throw new ReadinessError(`the watcher cannot pay: ${lack}`)
   if (trouble !== undefined && troubleMs > watcherTroubleMs)
     throw new ReadinessError(`the watcher fails: ${trouble}`)

@@ -1,4 +1,4 @@
-import { hashLength, rootLength } from '@ratatosk/block'
+import { hashLength } from '@ratatosk/block'
 import {
   bytesOf,
   constr,
@@ -23,7 +23,10 @@ export interface SummonsQuestion {
    * the node. A leaf that is asked for is not the one at this path, unless it is the node itself.
    */
   readonly key: Uint8Array
-  /** Hash of the node; for a chunk, the transactions root. 32 bytes. */
+  /**
+   * Hash of the node; for a chunk, the transactions root. 32 bytes, and of any length about a header that no
+   * queue takes.
+   */
   readonly hash: Uint8Array
   /** POSIX milliseconds: from then on, no answer means a verdict. */
   readonly deadline: bigint
@@ -40,22 +43,24 @@ export function encodeQuestion(question: SummonsQuestion): Uint8Array {
 }
 
 /**
- * Decodes the datum of a question.
+ * Decodes the datum of a question, in any encoding and with all that the summons lets be asked.
  *
  * @throws {PlutusDataError} if the bytes are not a question
  */
 export function decodeQuestion(cbor: Uint8Array): SummonsQuestion {
   const { index, fields } = constrOf(decodePlutusData(cbor), 'question')
   const kind = kinds.find((name) => QuestionKind[name] === index)
-  const key = fields[Field.key]
-  if (kind === undefined || fields.length !== Object.keys(Field).length || !(key instanceof Uint8Array))
+  const [key, hash] = [fields[Field.key], fields[Field.hash]]
+  if (kind === undefined || fields.length !== Object.keys(Field).length)
     throw new PlutusDataError('question: expected a chunk, a subtree or a leaf with six fields')
+  if (!(key instanceof Uint8Array) || !(hash instanceof Uint8Array))
+    throw new PlutusDataError('question: a key or a hash is missing')
   return {
     kind,
     headerHash: bytesOf(fields[Field.headerHash], hashLength, 'headerHash'),
     root: Number(integerOf(fields[Field.root], 'root')),
     key,
-    hash: bytesOf(fields[Field.hash], rootLength, 'hash'),
+    hash,
     deadline: integerOf(fields[Field.deadline], 'deadline'),
     refund: bytesOf(fields[Field.refund], hashLength, 'refund'),
   }

@@ -1,5 +1,6 @@
 import type { BytesMap, BytesSet } from '@ratatosk/cbor'
 import type { AccusedBlock, DerivedMap, FraudRemoval } from '@ratatosk/fraud'
+import type { Utxo } from '@ratatosk/ledger'
 import type { VerdictRecord, VerdictStage } from '@ratatosk/store'
 import type { InvalidBlock, UnavailableBlock } from '../index.js'
 import type { QuestionBook } from './question-book.js'
@@ -58,6 +59,8 @@ export interface WatcherContext
   refusedEnd?: string
   /** Whether layer 1 may still remove or merge a block: it ends after the confirmed state. */
   isUndecided(verdict: Pick<VerdictRecord, 'header'>): boolean
+  /** Reports the outputs with questions that this program does not read, once. */
+  doesNotRead(outputs: readonly Utxo[]): void
   /** Reports why the wallet cannot pay, once; undefined: it can. */
   lacks(lack: Lack | undefined): void
   /** Lets an attempt at a removal wait for a few polls. */

@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { decodeHeader } from '@ratatosk/block'
 import { BytesMap, BytesSet, equalBytes } from '@ratatosk/cbor'
 import { isLayer1Error } from '@ratatosk/layer1'
-import { type StateQueue, soundRoot } from '@ratatosk/protocol'
+import { type StateQueue, soundRoot, unreadLine } from '@ratatosk/protocol'
 import type { HeldLease, VerdictRecord } from '@ratatosk/store'
 import { emptyRoot } from '@ratatosk/trie'
 import { conclude, settleValid } from './conclude.js'
@@ -62,6 +62,7 @@ export function createWatcher(options: WatcherOptions): Watcher {
   const missing = new BytesMap<Missing>()
   let [unprovable, unavailable]: (DisputedBlock | undefined)[] = []
   let lack: Lack | undefined
+  let unread: string | undefined
   let trouble: string | undefined
   let [troubleAt, retryAt, balanceAt] = [0, 0, 0]
   let isPruning = true
@@ -87,6 +88,11 @@ export function createWatcher(options: WatcherOptions): Watcher {
     dead: new BytesSet(),
     lagMs: Math.min(maxLagMs, Number(maturityWindow / shareForLag)),
     isUndecided: ({ header }) => decodeHeader(header).endTime > confirmedUntil,
+    doesNotRead(outputs) {
+      const line = unreadLine(outputs)
+      if (line !== undefined && line !== unread) log.error({ code: 'SUMMONS_UNREAD' }, line)
+      unread = line
+    },
     lacks(found) {
       if (found === undefined) {
         if (lack !== undefined) log.info({ was: lack.reason }, 'The watcher can pay again')
@@ -115,6 +121,8 @@ export function createWatcher(options: WatcherOptions): Watcher {
       const reason = `The wallet has less than ${leastLovelace} lovelace: send ada to ${wallet.address}`
       context.lacks({ code: 'WATCHER_LACKS_FUNDS', reason })
     } else if (job === undefined && missing.size === 0) context.lacks(undefined)
+    // It reports what it does not read, also while nothing is disputed.
+    await readOpenQuestions(context)
     const isSweeping = contracts.summons !== undefined && (await sweepBonds(context, slot))
     balanceAt = performance.now() + (lack === undefined && !isSweeping ? balanceEveryMs : delayMs)
   }
@@ -276,6 +284,7 @@ export function createWatcher(options: WatcherOptions): Watcher {
       ...(unavailable && { unavailable: fieldsOf(unavailable) }),
       ...(waits !== undefined && { waits }),
       ...(lack && { lack: lack.reason }),
+      ...(unread !== undefined && { unread }),
       ...(trouble !== undefined && { trouble, troubleMs: performance.now() - troubleAt }),
     }),
 

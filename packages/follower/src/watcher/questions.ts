@@ -12,7 +12,7 @@ import {
   outputReferenceKey,
 } from '@ratatosk/ledger'
 import { constrOf, decodePlutusData, PlutusDataError } from '@ratatosk/ledger/plutus-data'
-import { type OpenQuestion, readQuestions } from '@ratatosk/protocol'
+import { type OpenQuestion, readQuestions, unreadQuestions } from '@ratatosk/protocol'
 import type { VerdictRecord } from '@ratatosk/store'
 import { isTrieError } from '@ratatosk/trie'
 import type { WatcherContext } from './context.js'
@@ -33,11 +33,12 @@ export interface Waiting {
 /** Questions that are decoded without a pause: anyone can ask thousands. */
 const questionsAtOnce = 50
 
-/** Reads the questions that layer 1 shows, by header hash. */
+/** Reads the questions that layer 1 shows, by header hash; reports what it does not read. */
 export async function readOpenQuestions({
   contracts,
   layer1,
   signal,
+  doesNotRead,
 }: WatcherContext): Promise<BytesMap<readonly OpenQuestion[]>> {
   const found = new BytesMap<OpenQuestion[]>()
   if (contracts.summons === undefined) return found
@@ -52,6 +53,7 @@ export async function readOpenQuestions({
     }
     await setImmediate()
   }
+  doesNotRead(unreadQuestions(contracts, utxos))
   return found
 }
 

@@ -1,5 +1,5 @@
-import { blake2b256, encodeOutputReference, outputReferenceKey } from '@ratatosk/ledger'
-import type { OpenQuestion } from '@ratatosk/protocol'
+import { blake2b256, encodeOutputReference, outputReferenceKey, type Utxo } from '@ratatosk/ledger'
+import { type OpenQuestion, unreadLine } from '@ratatosk/protocol'
 import type { Block } from '@ratatosk/store'
 
 /** Names a question: equal ones have tokens of one name. */
@@ -58,12 +58,16 @@ export interface Questions {
   /** Answers that this process has sent since its start, about blocks of others too. */
   readonly sent: number
   readonly unanswered: readonly UnansweredQuestion[]
+  /** Outputs that hold questions about any block that this program does not read. */
+  readonly unread: readonly Utxo[]
 }
 
 /** The state of {@link Questions}, which the sessions of a sequencer share. */
 export interface QuestionBook extends Questions {
   /** Takes note of what layer 1 shows. */
   see(questions: readonly KnownQuestion[]): void
+  /** @returns whether one of them is new */
+  seeUnread(outputs: readonly Utxo[]): boolean
   /** Forgets why it could not be answered. */
   clear(question: KnownQuestion): void
   answered(question: KnownQuestion): void
@@ -77,8 +81,17 @@ export function openQuestionBook(): QuestionBook {
   const failures = new Map<string, UnansweredQuestion & { readonly isOwn: boolean }>()
   let sent = 0
   const own = () => [...seen.values()].filter(({ isOwn }) => isOwn)
+  let unread: readonly Utxo[] = []
 
   return {
+    get unread() {
+      return unread
+    },
+    seeUnread(outputs) {
+      const before = new Set(unread.map(({ reference }) => outputReferenceKey(reference)))
+      unread = outputs
+      return outputs.some(({ reference }) => !before.has(outputReferenceKey(reference)))
+    },
     get open() {
       return own().length
     },
@@ -118,12 +131,12 @@ export function openQuestionBook(): QuestionBook {
 }
 
 /**
- * The unanswered questions in a line; undefined if there are none.
+ * The questions that are unanswered, or not read, in a line; undefined if there are none.
  *
  * @param now in POSIX milliseconds
  */
 export function unansweredLine(
-  { unanswered, open, firstDeadline }: Questions,
+  { unanswered, open, firstDeadline, unread }: Questions,
   now: number,
 ): string | undefined {
   const [first] = [...unanswered].sort((a, b) => Number(a.deadline - b.deadline))
@@ -134,7 +147,7 @@ export function unansweredLine(
       `${height} and due at ${new Date(Number(deadline)).toISOString()}: ${reason}`
     )
   }
-  if (firstDeadline === undefined || firstDeadline > now) return undefined
+  if (firstDeadline === undefined || firstDeadline > now) return unreadLine(unread)
   return (
     `Questions without an answer: ${open}; the first was due at ` +
     `${new Date(Number(firstDeadline)).toISOString()}, so whoever asked may take the bond: answers are too ` +

@@ -78,8 +78,16 @@ interface Asked extends OpenQuestion {
 }
 
 export interface Asker {
-  /** Asks; resolves when the question is sent. `validUntil`: a slot, by default 60 from now. */
-  ask(block: Block, wanted: Wanted, validUntil?: bigint): Promise<Asked>
+  /**
+   * Asks; resolves when the question is sent. `validUntil`: a slot, by default 60 from now. `encoded`: the
+   * datum in another encoding.
+   */
+  ask(
+    block: Block,
+    wanted: Wanted,
+    validUntil?: bigint,
+    encoded?: (datum: Uint8Array) => Uint8Array,
+  ): Promise<Asked>
   answersTo(question: OpenQuestion): Promise<readonly AnswerTransaction[]>
   /** Whether questions have answers, and layer 1 shows none. */
   isAnswered(...asked: readonly OpenQuestion[]): Promise<boolean>
@@ -98,13 +106,18 @@ export async function openAsker(
   const slots = await layer1.slots()
   const scripts = referenceScriptsOf(contracts, await layer1.utxosAt(administratorAddress(contracts)))
   const asker: Asker = {
-    async ask(block, { steps, ...wanted }, until) {
+    async ask(block, { steps, ...wanted }, until, encoded = (datum) => datum) {
       const validUntil = until ?? (await layer1.tip()).slot + 60n
       const { hash: refund } = wallet.keys.payment
       const question = { ...wanted, headerHash: block.headerHash, refund }
       const redeemer = encodeAsk(decodeHeader(block.header), steps)
       const draft = askQuestion(contracts, { question, redeemer, validUntil, slots }, scripts)
-      const { produced, bytes } = await wallet.send(draft)
+      const outputs = draft.outputs?.map((output) =>
+        output.datum?.kind === 'inline'
+          ? { ...output, datum: { kind: 'inline' as const, data: encoded(output.datum.data) } }
+          : output,
+      )
+      const { produced, bytes } = await wallet.send({ ...draft, ...(outputs && { outputs }) })
       const [asked] = readQuestions(contracts, produced)
       if (asked === undefined) throw new Error('There is no question')
       return { ...asked, bytes }

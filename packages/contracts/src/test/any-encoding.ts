@@ -1,0 +1,66 @@
+import { concatBytes, fromHex } from '@ratatosk/cbor'
+import type { PlutusData } from '@ratatosk/ledger/plutus-data'
+import type { Draw } from './fraud/draw.js'
+
+/** Bytes in a string of Plutus data without chunks, or in one of its chunks. */
+const maxChunk = 64
+const breakByte = Uint8Array.of(0xff)
+
+/**
+ * Plutus data in one of the encodings that the ledger has of it.
+ *
+ * @param forScalus without constructors in general form in lists of indefinite length, which it does not read
+ */
+export function encodedAnyhow(data: PlutusData, draw: Draw, forScalus = false): Uint8Array {
+  const list = (items: readonly PlutusData[]): Uint8Array => {
+    const parts = items.map((item) => encodedAnyhow(item, draw, forScalus))
+    return sequence(parts, draw(2) === 0, draw)
+  }
+  if (typeof data === 'bigint') return integer(data, draw)
+  if (data instanceof Uint8Array) return string(data, draw)
+  if (!('fields' in data)) return list(data)
+  const fields = list(data.fields)
+  if (draw(3) === 0) {
+    const parts = [head(0, BigInt(data.index), draw), fields]
+    return concatBytes(head(6, 102n, draw), sequence(parts, !forScalus && draw(2) === 0, draw))
+  }
+  const tag = data.index < 7 ? 121 + data.index : 1280 + data.index - 7
+  return concatBytes(head(6, BigInt(tag), draw), fields)
+}
+
+/** A head of a type, with an argument of any width that holds it. */
+function head(major: number, value: bigint, draw: Draw): Uint8Array {
+  const least = value < 24n ? 0 : value < 2n ** 8n ? 1 : value < 2n ** 16n ? 2 : value < 2n ** 32n ? 4 : 8
+  const widths = [0, 1, 2, 4, 8].filter((width) => width >= least)
+  const width = widths[draw(widths.length)]!
+  if (width === 0) return Uint8Array.of((major << 5) | Number(value))
+  const argument = fromHex(value.toString(16).padStart(2 * width, '0'))
+  return concatBytes(Uint8Array.of((major << 5) | (24 + Math.log2(width))), argument)
+}
+
+function integer(value: bigint, draw: Draw): Uint8Array {
+  const magnitude = value < 0n ? -1n - value : value
+  if (magnitude < 2n ** 64n && draw(2) === 0) return head(value < 0n ? 1 : 0, magnitude, draw)
+  const hex = magnitude.toString(16)
+  const digits = fromHex(hex.padStart(hex.length + (hex.length % 2), '0'))
+  const content = concatBytes(new Uint8Array(draw(4)), digits)
+  return concatBytes(Uint8Array.of(value < 0n ? 0xc3 : 0xc2), string(content, draw))
+}
+
+function string(content: Uint8Array, draw: Draw): Uint8Array {
+  if (content.length <= maxChunk && draw(2) === 0)
+    return concatBytes(head(2, BigInt(content.length), draw), content)
+  const parts: Uint8Array[] = [Uint8Array.of(0x5f)]
+  // An empty chunk now and then, also behind the last.
+  for (let start = 0; start < content.length || draw(4) === 0; ) {
+    const chunk = content.subarray(start, start + draw(maxChunk + 1))
+    parts.push(head(2, BigInt(chunk.length), draw), chunk)
+    start += chunk.length
+  }
+  return concatBytes(...parts, breakByte)
+}
+
+const sequence = (items: readonly Uint8Array[], isOpen: boolean, draw: Draw): Uint8Array =>
+  isOpen
+    ? concatBytes(Uint8Array.of(0x9f), ...items, breakByte)
+    : concatBytes(head(4, BigInt(items.length), draw), ...items)

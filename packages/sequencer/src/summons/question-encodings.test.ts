@@ -1,0 +1,73 @@
+import { toHex } from '@ratatosk/cbor'
+import type { Layer1 } from '@ratatosk/layer1'
+import { blake2b256, outputReferenceKey, type Utxo } from '@ratatosk/ledger'
+import { decodePlutusData, encodePlutusData } from '@ratatosk/ledger/plutus-data'
+import type { OpenQuestion } from '@ratatosk/protocol'
+import { expect, test } from 'vitest'
+import { encodedAnyhow } from '../../../contracts/dist/test/any-encoding.js'
+import { drawing } from '../../../contracts/dist/test/fraud/draw.js'
+import { until } from '../test/agreement.js'
+import { openAnswering } from '../test/answering.js'
+import { chunkOf, summonsContracts } from '../test/asking.js'
+import { transfers } from '../test/rollup.js'
+import { unansweredLine } from './questions.js'
+
+const { policy, address, addressText } = summonsContracts.summons!
+const log = (lines: object[]) => ({
+  info() {},
+  warn() {},
+  error: (fields: object) => void lines.push(fields),
+})
+
+test('answers questions in encodings that serialiseData does not write', async (context) => {
+  const { block, asker, chain } = await openAnswering(context, transfers(2))
+  const draw = drawing(1)
+  const validUntil = BigInt(chain.devnet.tip().slot) + 300n
+  const asked: OpenQuestion[] = []
+  const definite = (datum: Uint8Array) =>
+    Uint8Array.from([...datum.subarray(0, 2), 0x86, ...datum.subarray(3, -1)])
+  const anyhow = (datum: Uint8Array) => encodedAnyhow(decodePlutusData(datum), draw)
+  for (const encoded of [definite, ...Array.from({ length: 9 }, () => anyhow)])
+    asked.push(await asker.ask(block, chunkOf(block, 0), validUntil, encoded))
+  const names = new Set(asked.map(({ name }) => name))
+  const encodings = new Set(
+    asked.map(({ utxo: { output } }) => output.datum.kind === 'inline' && toHex(output.datum.data)),
+  )
+  expect([names.size, encodings.size]).toEqual([1, asked.length])
+  await until(() => asker.isAnswered(...asked))
+})
+
+/** A question that another version of the summons would have let be asked. */
+const strange: Utxo = {
+  reference: { transactionId: blake2b256(Uint8Array.of(1)), index: 5 },
+  output: {
+    address: { bytes: address },
+    value: { lovelace: 3_000_000n, assets: new Map([[policy, new Map([['ab'.repeat(32), 1n]])]]) },
+    datum: { kind: 'inline', data: encodePlutusData(7n) },
+  },
+} as unknown as Utxo
+
+test('reports what it does not read as a question, once', async (context) => {
+  let isShown = true
+  const lines: object[] = []
+  const layer1 = (layer1: Layer1): Layer1 => ({
+    ...layer1,
+    async utxosAt(at, options) {
+      const utxos = await layer1.utxosAt(at, options)
+      return at === addressText && isShown ? [...utxos, strange] : utxos
+    },
+  })
+  const { sequencer, asker, block } = await openAnswering(context, transfers(2), {
+    layer1,
+    options: { log: log(lines) },
+  })
+  await until(async () => sequencer.questions.unread.length === 1)
+  const line = unansweredLine(sequencer.questions, 0)
+  expect(line).toContain(`the first is ${outputReferenceKey(strange.reference)}`)
+  // It answers the others.
+  const asked = await asker.ask(block, chunkOf(block, 0))
+  await until(() => asker.isAnswered(asked))
+  expect(lines).toEqual([{ code: 'SUMMONS_UNREAD' }])
+  isShown = false
+  await until(async () => unansweredLine(sequencer.questions, 0) === undefined)
+})
