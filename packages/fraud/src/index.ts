@@ -40,6 +40,7 @@ export type { AssetPlace } from './shapes/shapes.js'
 export type { FoundFraud } from './smallest-proof.js'
 export { accuseShown, type DerivedMap, deriveMap, missingForProof } from './summons/accuse-shown.js'
 export {
+  answerIn,
   type ChunkAnswer,
   encodeAsk,
   encodeChunkAnswer,

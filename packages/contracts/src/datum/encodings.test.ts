@@ -1,5 +1,5 @@
 import { toHex } from '@ratatosk/cbor'
-import { decodePlutusData } from '@ratatosk/ledger/plutus-data'
+import { decodeAnyData } from '@ratatosk/ledger/plutus-data'
 import { expect, it } from 'vitest'
 import { encodedAnyhow } from '../test/any-encoding.js'
 import { drawing } from '../test/fraud/draw.js'
@@ -34,7 +34,7 @@ it.each([
   const draw = drawing(1)
   const canonical = encode(datum as never)
   for (let i = 0; i < encodings; i++) {
-    const cbor = encodedAnyhow(decodePlutusData(canonical), draw)
+    const cbor = encodedAnyhow(decodeAnyData(canonical), draw)
     expect(serialised(cbor), toHex(cbor)).toEqual(canonical)
     expect(decode(cbor), toHex(cbor)).toEqual(datum)
   }

@@ -1,5 +1,5 @@
 import { concatBytes, fromHex } from '@ratatosk/cbor'
-import type { PlutusData } from '@ratatosk/ledger/plutus-data'
+import type { DataValue, LinkedList } from '@ratatosk/ledger/plutus-data'
 import type { Draw } from './fraud/draw.js'
 
 /** Bytes in a string of Plutus data without chunks, or in one of its chunks. */
@@ -11,21 +11,31 @@ const breakByte = Uint8Array.of(0xff)
  *
  * @param forScalus without constructors in general form in lists of indefinite length, which it does not read
  */
-export function encodedAnyhow(data: PlutusData, draw: Draw, forScalus = false): Uint8Array {
-  const list = (items: readonly PlutusData[]): Uint8Array => {
-    const parts = items.map((item) => encodedAnyhow(item, draw, forScalus))
-    return sequence(parts, draw(2) === 0, draw)
+export function encodedAnyhow(data: DataValue, draw: Draw, forScalus = false): Uint8Array {
+  const encoded = (item: DataValue): Uint8Array => encodedAnyhow(item, draw, forScalus)
+  const list = (items: LinkedList<DataValue>): Uint8Array =>
+    sequence(4, arrayOf(items).map(encoded), draw(2) === 0, draw)
+  if (data.kind === 'integer') return integer(data.value, draw)
+  if (data.kind === 'bytes') return string(data.value, draw)
+  if (data.kind === 'list') return list(data.items)
+  if (data.kind === 'map') {
+    const entries = arrayOf(data.entries).map(({ first, second }) =>
+      concatBytes(encoded(first), encoded(second)),
+    )
+    return sequence(5, entries, draw(2) === 0, draw)
   }
-  if (typeof data === 'bigint') return integer(data, draw)
-  if (data instanceof Uint8Array) return string(data, draw)
-  if (!('fields' in data)) return list(data)
-  const fields = list(data.fields)
-  if (draw(3) === 0) {
-    const parts = [head(0, BigInt(data.index), draw), fields]
-    return concatBytes(head(6, 102n, draw), sequence(parts, !forScalus && draw(2) === 0, draw))
+  const { index, fields } = data
+  if (index > 127n || draw(3) === 0) {
+    const parts = [head(0, index, draw), list(fields)]
+    return concatBytes(head(6, 102n, draw), sequence(4, parts, !forScalus && draw(2) === 0, draw))
   }
-  const tag = data.index < 7 ? 121 + data.index : 1280 + data.index - 7
-  return concatBytes(head(6, BigInt(tag), draw), fields)
+  return concatBytes(head(6, index < 7n ? 121n + index : 1273n + index, draw), list(fields))
+}
+
+export function arrayOf<Item>(list: LinkedList<Item>): Item[] {
+  const items: Item[] = []
+  for (let cell = list; cell !== null; cell = cell.tail) items.push(cell.head)
+  return items
 }
 
 /** A head of a type, with an argument of any width that holds it. */
@@ -60,7 +70,8 @@ function string(content: Uint8Array, draw: Draw): Uint8Array {
   return concatBytes(...parts, breakByte)
 }
 
-const sequence = (items: readonly Uint8Array[], isOpen: boolean, draw: Draw): Uint8Array =>
+/** An array or a map, whose items are encoded. */
+const sequence = (major: 4 | 5, items: readonly Uint8Array[], isOpen: boolean, draw: Draw): Uint8Array =>
   isOpen
-    ? concatBytes(Uint8Array.of(0x9f), ...items, breakByte)
-    : concatBytes(head(4, BigInt(items.length), draw), ...items)
+    ? concatBytes(Uint8Array.of((major << 5) | 31), ...items, breakByte)
+    : concatBytes(head(major, BigInt(items.length), draw), ...items)

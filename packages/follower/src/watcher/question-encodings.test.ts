@@ -2,7 +2,7 @@ import { hashLength, headerHash } from '@ratatosk/block'
 import { toHex } from '@ratatosk/cbor'
 import { decodeQuestion, encodeQuestion, type SummonsQuestion } from '@ratatosk/contracts'
 import { blake2b256, type Utxo } from '@ratatosk/ledger'
-import { constr, decodePlutusData, encodePlutusData } from '@ratatosk/ledger/plutus-data'
+import { constr, decodeAnyData, decodePlutusData, encodePlutusData } from '@ratatosk/ledger/plutus-data'
 import { readQuestions, unreadLine, unreadQuestions } from '@ratatosk/protocol'
 import { expect, test } from 'vitest'
 import { encodedAnyhow } from '../../../contracts/dist/test/any-encoding.js'
@@ -60,7 +60,7 @@ test(`a question is read in any of ${encodings} encodings that the summons takes
     const each = asked[draw(asked.length)]!
     const canonical = datumOf(each)
     const isJudged = i % judged === 0
-    const data = encodedAnyhow(decodePlutusData(canonical), draw, isJudged)
+    const data = encodedAnyhow(decodeAnyData(canonical), draw, isJudged)
     if (isJudged) expect(isTaken(each, data), toHex(data)).toBe(true)
     const name = nameOf(canonical)
     const utxo = outputWith(data, name)

@@ -1,8 +1,14 @@
 import { setImmediate } from 'node:timers/promises'
 import { maxChunks } from '@ratatosk/block'
 import { BytesMap, toHex } from '@ratatosk/cbor'
-import { SummonsAction, type SummonsQuestion } from '@ratatosk/contracts'
-import { chunkAnswerFromData, nodeAnswerFromData, nodeOfKey, type ShownChunkAnswer } from '@ratatosk/fraud'
+import type { SummonsQuestion } from '@ratatosk/contracts'
+import {
+  answerIn,
+  chunkAnswerFromData,
+  nodeAnswerFromData,
+  nodeOfKey,
+  type ShownChunkAnswer,
+} from '@ratatosk/fraud'
 import type { Spending } from '@ratatosk/layer1'
 import {
   decodeOutputReference,
@@ -10,11 +16,11 @@ import {
   decodeTransactionOutput,
   effects,
   outputReferenceKey,
+  type Utxo,
 } from '@ratatosk/ledger'
-import { constrOf, decodePlutusData, PlutusDataError } from '@ratatosk/ledger/plutus-data'
+import { decodeAnyData, PlutusDataError } from '@ratatosk/ledger/plutus-data'
 import { type OpenQuestion, readQuestions, unreadQuestions } from '@ratatosk/protocol'
 import type { VerdictRecord } from '@ratatosk/store'
-import { isTrieError } from '@ratatosk/trie'
 import type { WatcherContext } from './context.js'
 import { chunkNumberOf, type QuestionBook, subjectOf } from './question-book.js'
 import { follow } from './send.js'
@@ -126,28 +132,33 @@ function readAnswer(
   { redeemer, referenceInputs, transactionId }: Spending,
 ): boolean {
   if (redeemer === undefined) return false
-  const { index, fields } = constrOf(decodePlutusData(redeemer), 'action')
-  if (index !== SummonsAction.answer) return false
   const isChunk = question.kind === 'chunk'
   try {
-    if (isChunk) {
-      const datumAt = (place: number) => {
-        const datum = referenceInputs?.[place]?.output.datum
-        const data = datum?.kind === 'inline' ? decodePlutusData(datum.data) : undefined
-        return data instanceof Uint8Array ? data : undefined
-      }
-      note(book, question, chunkAnswerFromData(fields[1], datumAt))
-    } else {
-      const { key, root } = question
-      book.nodes.set(subjectOf(question), nodeAnswerFromData(fields[1], { ...nodeOfKey(key), root }))
-    }
+    const answer = answerIn(redeemer)
+    if (answer === undefined) return false
+    const { key, root } = question
+    if (isChunk)
+      note(
+        book,
+        question,
+        chunkAnswerFromData(answer, (place) => datumOf(referenceInputs?.[place])),
+      )
+    else book.nodes.set(subjectOf(question), nodeAnswerFromData(answer, { ...nodeOfKey(key), root }))
   } catch (error) {
-    if (!(error instanceof PlutusDataError) && !isTrieError(error)) throw error
+    if (!(error instanceof PlutusDataError)) throw error
     log.error({ err: error, transaction: toHex(transactionId) }, 'An answer of the summons cannot be read')
     if (isChunk) note(book, question, { kind: 'unreadable' })
     else book.nodes.set(subjectOf(question), 'unreadable')
   }
   return true
+}
+
+/** The bytes that the summons reads as the datum of an output: its hash, where it has no more. */
+function datumOf(utxo: Utxo | undefined): Uint8Array | undefined {
+  const datum = utxo?.output.datum
+  if (datum?.kind === 'hash') return datum.hash
+  const data = datum?.kind === 'inline' ? decodeAnyData(datum.data) : undefined
+  return data?.kind === 'bytes' ? data.value : undefined
 }
 
 function note({ chunks }: QuestionBook, { key }: SummonsQuestion, shown: ShownChunkAnswer): void {

@@ -82,7 +82,7 @@ describe('questions', () => {
   const transaction = theft({ inputs: [1] })
   const bytes = framesOf(transaction)
   const record = encodeChunkRecord({ first: 0, chunks: 1, chunkHash: blake2b256(bytes) })
-  const shown = { kind: 'shown', record, bytes } as const
+  const shown = { kind: 'shown', record, bytes, proof: [] } as const
 
   test('keeps no bytes of a chunk that no block has', async () => {
     const redeemer = encodeChunkAnswer(0, { entry: record, proof: [], parts: [bytes] })

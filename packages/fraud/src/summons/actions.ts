@@ -1,8 +1,15 @@
 import { type Header, headerToData } from '@ratatosk/block'
 import { ChunkOpening, SummonsAction } from '@ratatosk/contracts'
-import { constr, encodePlutusData, type PlutusData } from '@ratatosk/ledger/plutus-data'
+import {
+  constr,
+  type DataValue,
+  decodeAnyData,
+  encodePlutusData,
+  type PlutusData,
+} from '@ratatosk/ledger/plutus-data'
 import type { Proof } from '@ratatosk/trie'
 import { type SuppliedBytes, stepsData, suppliedData } from '../openings.js'
+import { at, constructorOf, fieldsOf } from './by-position.js'
 import { type NodeAnswer, nodeAnswerData, nodeOfKey } from './node-answer.js'
 
 /** An answer to a question about a chunk: its entry in the transactions map and its bytes; or its absence. */
@@ -41,3 +48,14 @@ const encodeAnswer = (refund: number, answer: PlutusData): Uint8Array =>
 /** The redeemer that ends a question after its deadline. @param refund as above */
 export const encodeExpiry = (refund: number): Uint8Array =>
   encodePlutusData(constr(SummonsAction.expire, BigInt(refund)))
+
+/**
+ * The answer in the redeemer by which a question was spent, for `nodeAnswerFromData` or `chunkAnswerFromData`;
+ * undefined if it was ended without one.
+ *
+ * @throws {PlutusDataError} if the summons takes no such redeemer
+ */
+export function answerIn(redeemer: Uint8Array): DataValue | undefined {
+  const action = decodeAnyData(redeemer)
+  return constructorOf(action) === BigInt(SummonsAction.answer) ? at(fieldsOf(action), 1) : undefined
+}

@@ -1,6 +1,6 @@
 import { headerFieldIndex } from '@ratatosk/block'
 import { NodeOpening } from '@ratatosk/contracts'
-import { constr, PlutusDataError } from '@ratatosk/ledger/plutus-data'
+import { constr, decodeAnyData, encodePlutusData, PlutusDataError } from '@ratatosk/ledger/plutus-data'
 import { expect, it } from 'vitest'
 import { nodeAnswerFromData } from './node-answer.js'
 
@@ -12,9 +12,14 @@ it.each([
   for (const root of [transactionsRoot, utxosRoot]) {
     const asked = { path: new Uint8Array(32), depth: 0, root }
     const fields = [new Uint8Array(32), new Uint8Array(32), []]
-    expect(nodeAnswerFromData(constr(NodeOpening.leaf, ...fields), asked).node.kind).toBe('leaf')
+    expect(
+      nodeAnswerFromData(decodeAnyData(encodePlutusData(constr(NodeOpening.leaf, ...fields))), asked).node
+        .kind,
+    ).toBe('leaf')
     for (const other of [0n, [], constr(0)]) {
-      const data = constr(NodeOpening.leaf, ...fields.with(place, other as never))
+      const data = decodeAnyData(
+        encodePlutusData(constr(NodeOpening.leaf, ...fields.with(place, other as never))),
+      )
       expect(() => nodeAnswerFromData(data, asked)).toThrow(PlutusDataError)
     }
   }

@@ -3,25 +3,26 @@ import { concatBytes } from '@ratatosk/cbor'
 import { NodeOpening } from '@ratatosk/contracts'
 import { blake2b256 } from '@ratatosk/ledger'
 import {
-  bytesOf,
   constr,
-  constrOf,
-  encodePlutusData,
-  listOf,
+  type DataValue,
+  type LinkedList,
   type PlutusData,
   PlutusDataError,
 } from '@ratatosk/ledger/plutus-data'
 import {
+  childHash,
   extendPath,
   type MapBranch,
   type MapLeaf,
-  type MapNode,
   nibblesOf,
   type Proof,
   pathLength,
-  proofFromCbor,
 } from '@ratatosk/trie'
 import { stepsData } from '../openings.js'
+import { at, bytesOf, constructorOf, fieldsOf, itemsOf, proofFrom } from './by-position.js'
+
+/** Children of a branch, and bytes of a hash. */
+const [radix, hashBytes] = [16, 32]
 
 /** A leaf as an answer shows it: of the transactions map with key and value, of other maps without them. */
 export interface ShownLeaf extends MapLeaf {
@@ -76,46 +77,46 @@ interface AskedNode {
 }
 
 /**
- * Reads an answer that the summons has accepted.
+ * Reads an answer that the summons has accepted, as the summons reads it: openings only where the branch has a
+ * child, each of any constructor but that of a branch as a leaf.
  *
- * @throws {PlutusDataError | TrieError} if the data is no answer
+ * @throws {PlutusDataError} if the data is no answer
  */
-export function nodeAnswerFromData(data: PlutusData | undefined, asked: AskedNode): NodeAnswer {
-  const { index, fields } = constrOf(data, 'answer')
-  if (index === NodeOpening.leaf)
-    return { node: leafFrom(fields, asked), steps: proofFromCbor(encodePlutusData(fields[2] ?? [])) }
+export function nodeAnswerFromData(data: DataValue, asked: AskedNode): NodeAnswer {
+  const index = Number(constructorOf(data))
+  const fields = fieldsOf(data)
+  if (index === NodeOpening.leaf) return { node: leafFrom(fields, asked), steps: proofFrom(at(fields, 2)) }
+  if (index !== NodeOpening.branch) throw new PlutusDataError(`no answer about a node: constructor ${index}`)
   const node = branchFrom(fields, asked)
   const below = node.fork + 1
-  const children = listOf(fields[2], 'nodes').map((child, nibble): MapNode | undefined => {
-    const opening = constrOf(child, 'node')
+  const children = itemsOf(at(fields, 2)).map((opening, nibble): ShownNode | undefined => {
+    if (childHash(node, nibble) === undefined) return undefined
+    const shown = fieldsOf(opening)
     const path = extendPath(node.path, node.fork, Uint8Array.of(nibble))
-    if (opening.index === NodeOpening.none) return undefined
-    return opening.index === NodeOpening.leaf
-      ? leafFrom(opening.fields, asked)
-      : branchFrom(opening.fields, { path, depth: below })
+    return constructorOf(opening) === BigInt(NodeOpening.branch)
+      ? branchFrom(shown, { path, depth: below })
+      : leafFrom(shown, asked)
   })
+  if (children.length !== radix) throw new PlutusDataError(`a branch with ${children.length} openings`)
   return { node, children }
 }
 
-function leafFrom(fields: readonly PlutusData[], { root }: AskedNode): ShownLeaf {
-  const [first, second] = fields
-  if (!(first instanceof Uint8Array) || !(second instanceof Uint8Array))
-    throw new PlutusDataError('leaf: expected two byte strings')
+function leafFrom(fields: LinkedList<DataValue>, { root }: AskedNode): ShownLeaf {
+  const [first, second] = [bytesOf(at(fields, 0)), bytesOf(at(fields, 1))]
   return showsEntries(root)
     ? { kind: 'leaf', path: blake2b256(first), valueHash: blake2b256(second), entry: [first, second] }
-    : { kind: 'leaf', path: bytesOf(first, 32, 'path'), valueHash: bytesOf(second, 32, 'value') }
+    : { kind: 'leaf', path: bytesOf(at(fields, 0), 32), valueHash: bytesOf(at(fields, 1), 32) }
 }
 
-function branchFrom(fields: readonly PlutusData[], at: Pick<AskedNode, 'path' | 'depth'>): MapBranch {
-  const [prefix] = fields
-  if (!(prefix instanceof Uint8Array) || at.depth + prefix.length >= pathLength)
-    throw new PlutusDataError('branch: expected a prefix within a path')
-  return {
-    kind: 'branch',
-    path: extendPath(at.path, at.depth, prefix),
-    fork: at.depth + prefix.length,
-    children: bytesOf(fields[1], 512, 'children'),
-  }
+function branchFrom(
+  fields: LinkedList<DataValue>,
+  { path, depth }: Pick<AskedNode, 'path' | 'depth'>,
+): MapBranch {
+  const prefix = bytesOf(at(fields, 0))
+  const fork = depth + prefix.length
+  if (fork >= pathLength) throw new PlutusDataError('branch: expected a prefix within a path')
+  const children = bytesOf(at(fields, 1), radix * hashBytes)
+  return { kind: 'branch', path: extendPath(path, depth, prefix), fork, children }
 }
 
 /** The key of a question about a node: a path, and the number of its nibbles above the node. */

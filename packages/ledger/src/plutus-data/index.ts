@@ -1,4 +1,9 @@
 export { isPlutusDataError, PlutusDataError } from '../errors.js'
+export type { DataValue } from '../plutus/cek/values/data.js'
+/** The CBOR of any Plutus data as the builtin `serialiseData` writes it. */
+export { encodeData as encodeAnyData } from '../plutus/cek/values/data-cbor.js'
+export type { LinkedList } from '../plutus/cek/values/list.js'
+export { decodeAnyData } from './any-data.js'
 export { bytesOf, constrOf, fieldsOf, integerOf, listOf } from './fields.js'
 export {
   constr,

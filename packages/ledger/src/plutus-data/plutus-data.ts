@@ -3,7 +3,8 @@ import { PlutusDataError } from '../errors.js'
 
 /*
  * The CEK machine has a separate codec (plutus/cek/values/data-cbor.ts) with maps, all constructors and the
- * linked lists that builtins share. The datums of the protocol need plain arrays and stricter limits.
+ * linked lists that builtins share; `decodeAnyData` is it. The datums of the protocol need plain arrays and
+ * stricter limits.
  */
 
 /**

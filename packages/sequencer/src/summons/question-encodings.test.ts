@@ -1,7 +1,7 @@
 import { toHex } from '@ratatosk/cbor'
 import type { Layer1 } from '@ratatosk/layer1'
 import { blake2b256, outputReferenceKey, type Utxo } from '@ratatosk/ledger'
-import { decodePlutusData, encodePlutusData } from '@ratatosk/ledger/plutus-data'
+import { decodeAnyData, encodePlutusData } from '@ratatosk/ledger/plutus-data'
 import type { OpenQuestion } from '@ratatosk/protocol'
 import { expect, test } from 'vitest'
 import { encodedAnyhow } from '../../../contracts/dist/test/any-encoding.js'
@@ -26,7 +26,7 @@ test('answers questions in encodings that serialiseData does not write', async (
   const asked: OpenQuestion[] = []
   const definite = (datum: Uint8Array) =>
     Uint8Array.from([...datum.subarray(0, 2), 0x86, ...datum.subarray(3, -1)])
-  const anyhow = (datum: Uint8Array) => encodedAnyhow(decodePlutusData(datum), draw)
+  const anyhow = (datum: Uint8Array) => encodedAnyhow(decodeAnyData(datum), draw)
   for (const encoded of [definite, ...Array.from({ length: 9 }, () => anyhow)])
     asked.push(await asker.ask(block, chunkOf(block, 0), validUntil, encoded))
   const names = new Set(asked.map(({ name }) => name))

@@ -1,13 +1,13 @@
 import type { Header } from '@ratatosk/block'
 import {
   answerAboutNode,
+  answerIn,
   type Difference,
   encodeNodeAnswer,
   type NodeAnswer,
   nextQuestion,
   nodeAnswerFromData,
 } from '@ratatosk/fraud'
-import { constrOf, decodePlutusData } from '@ratatosk/ledger/plutus-data'
 import type { TrieView } from '@ratatosk/trie'
 import { engines } from '../evaluate.js'
 import type { World } from '../world.js'
@@ -80,7 +80,6 @@ export function search(world: World, truth: TrieView, header: Header, answer: An
 
 /** The answer as a watcher reads it from layer 1. */
 function read(redeemer: Uint8Array, { question }: Asked): NodeAnswer {
-  const { fields } = constrOf(decodePlutusData(redeemer), 'action')
   const { key, root } = question
-  return nodeAnswerFromData(fields[1], { path: key.subarray(0, 32), depth: key[32]!, root })
+  return nodeAnswerFromData(answerIn(redeemer)!, { path: key.subarray(0, 32), depth: key[32]!, root })
 }

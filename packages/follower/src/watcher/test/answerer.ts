@@ -16,6 +16,7 @@ import type { Committed } from '../../../../fraud/dist/test/lying-blocks.js'
 
 /** Bytes of a chunk that an answer holds itself. */
 const keptBytes = 12_000
+const hashBytes = 32
 
 interface Means extends AnswererOptions {
   readonly contracts: Contracts
@@ -28,6 +29,10 @@ export interface AnswererOptions {
   /** From the first such question on, none is answered. */
   readonly isSilent?: (question: SummonsQuestion) => boolean
   readonly whenDue?: (asked: OpenQuestion, answer: () => Promise<void>) => Promise<void>
+  /** The redeemer that is sent, in another form. */
+  readonly form?: (redeemer: Uint8Array) => Uint8Array
+  /** Shows the first 32 bytes of each chunk by an output with this hash of a datum, which nobody knows. */
+  readonly hidesInHashes?: boolean
 }
 
 /** An operator who answers questions about a block with the maps that its header commits to. */
@@ -42,6 +47,7 @@ export async function openAnswerer(
   { transactions, before, after, entries, chunks: stated }: Committed,
 ): Promise<Answerer> {
   const { isSilent = () => false, whenDue = (_asked, answer) => answer() } = options
+  const { form = (redeemer) => redeemer, hidesInHashes = false } = options
   const map = createTrie({ store: createMemoryStore(), history: 0 })
   const records = new Map(
     Array.from(entries ?? deriveBlock(transactions, before.valueHash).entries(), ([key, value]) => [
@@ -56,7 +62,10 @@ export async function openAnswerer(
 
   /** Pays the part of a chunk that an answer cannot hold. */
   async function hold(bytes: Uint8Array): Promise<Utxo> {
-    const datum = { kind: 'inline', data: encodePlutusData(bytes) } as const
+    const isHash = hidesInHashes && bytes.length === hashBytes
+    const datum = isHash
+      ? ({ kind: 'hash', hash: bytes } as const)
+      : ({ kind: 'inline', data: encodePlutusData(bytes) } as const)
     const { produced } = await wallet.send({ outputs: [{ address: wallet.keys.address.bytes, datum }] })
     return produced[0]!
   }
@@ -70,12 +79,18 @@ export async function openAnswerer(
         redeemer: () => encodeChunkAnswer(0, { absent: map.proveAbsence(chunkKey(number)) }),
       }
     const [, entry] = records.get(chunkKey(number).join())!
-    const holders = bytes.length > keptBytes ? [await hold(bytes.subarray(keptBytes))] : []
     const shown = (parts: readonly (Uint8Array | number)[]): ChunkAnswer => ({
       entry,
       proof: map.prove(chunkKey(number)),
       parts,
     })
+    if (hidesInHashes)
+      return {
+        holders: [await hold(bytes.subarray(0, hashBytes))],
+        redeemer: (indexes: readonly number[]) =>
+          encodeChunkAnswer(0, shown([...indexes, bytes.subarray(hashBytes)])),
+      }
+    const holders = bytes.length > keptBytes ? [await hold(bytes.subarray(keptBytes))] : []
     return {
       holders,
       redeemer: (indexes: readonly number[]) =>
@@ -92,7 +107,8 @@ export async function openAnswerer(
       node === undefined
         ? await aboutChunk(question)
         : { holders: [], redeemer: () => encodeNodeAnswer(0, question.key, node) }
-    await wallet.send(answerQuestion(contracts, { asked, ...answering }, referenceScripts))
+    const redeemer = (indexes: readonly number[]) => form(answering.redeemer(indexes))
+    await wallet.send(answerQuestion(contracts, { ...answering, asked, redeemer }, referenceScripts))
   }
 
   const done = new Set<string>()

@@ -2,11 +2,42 @@ import { bigintOf, type CborReader, CborWriter, concatBytes, Major } from '@rata
 import { bytesData, type DataValue, type Pair } from './data.js'
 import { type LinkedList, listOf } from './list.js'
 
+/** A list, map or constructor whose items are being read. */
+interface Opened {
+  readonly kind: 'list' | 'map' | 'constructor'
+  readonly count: number
+  readonly items: DataValue[]
+  readonly index: bigint
+  /** Number of items of a general form's list, and where it begins. */
+  readonly general?: { readonly count: number; readonly start: number }
+}
+
 /**
- * Decodes Plutus data that `readPlutusData` has validated (it limits the depth).
+ * Decodes Plutus data at any depth: the open parts are in a list, not on the stack.
  * Compact constructor tags: 121–127 are 0–6, 1280–1400 are 7–127, 102 holds any other.
+ *
+ * @throws {DecodeError} if the next item is not Plutus data; chunks of strings may have any length
  */
 export function decodeData(reader: CborReader): DataValue {
+  const open: Opened[] = []
+  for (;;) {
+    let value = begin(reader, open)
+    for (;;) {
+      const inner = open.at(-1)
+      if (value !== undefined) {
+        if (inner === undefined) return value
+        inner.items.push(value)
+        value = undefined
+      }
+      if (inner === undefined || hasMore(reader, inner)) break
+      open.pop()
+      value = closed(reader, inner)
+    }
+  }
+}
+
+/** Reads data without parts, or opens what has them. */
+function begin(reader: CborReader, open: Opened[]): DataValue | undefined {
   switch (reader.peekMajor()) {
     case Major.unsigned:
     case Major.negative:
@@ -14,41 +45,49 @@ export function decodeData(reader: CborReader): DataValue {
     case Major.bytes:
       return bytesData(readChunks(reader))
     case Major.array:
-      return { kind: 'list', items: decodeItems(reader) }
-    case Major.map: {
-      const count = reader.readMap()
-      const entries: Pair<DataValue, DataValue>[] = []
-      while (reader.hasNext(count, entries.length)) {
-        const first = decodeData(reader)
-        entries.push({ first, second: decodeData(reader) })
-      }
-      return { kind: 'map', entries: listOf(entries) }
-    }
+      open.push({ kind: 'list', count: reader.readArray(), items: [], index: 0n })
+      return undefined
+    case Major.map:
+      open.push({ kind: 'map', count: reader.readMap(), items: [], index: 0n })
+      return undefined
+    case Major.tag:
+      return beginTagged(reader, open)
     default:
-      return decodeTagged(reader)
+      throw reader.unexpected('Plutus data')
   }
 }
 
-function decodeTagged(reader: CborReader): DataValue {
+function beginTagged(reader: CborReader, open: Opened[]): DataValue | undefined {
+  const place = reader.position
   const tag = reader.readTag()
   if (tag === 2) return { kind: 'integer', value: bigintOf(readChunks(reader)) }
   if (tag === 3) return { kind: 'integer', value: -1n - bigintOf(readChunks(reader)) }
-  if (tag !== 102) {
-    const index = BigInt(tag < 1280 ? tag - 121 : tag - 1280 + 7)
-    return { kind: 'constructor', index, fields: decodeItems(reader) }
+  if (tag === 102) {
+    const general = { start: reader.position, count: reader.readArray() }
+    const index = reader.readUint64()
+    open.push({ kind: 'constructor', index, count: reader.readArray(), items: [], general })
+    return undefined
   }
-  const count = reader.readArray()
-  const index = reader.readUint64()
-  const fields = decodeItems(reader)
-  reader.hasNext(count, 2)
-  return { kind: 'constructor', index, fields }
+  if (!((tag >= 121 && tag <= 127) || (tag >= 1280 && tag <= 1400)))
+    throw reader.error('CBOR_UNEXPECTED_TAG', `tag ${tag} in Plutus data`, place)
+  const index = BigInt(tag < 1280 ? tag - 121 : tag - 1280 + 7)
+  open.push({ kind: 'constructor', index, count: reader.readArray(), items: [] })
+  return undefined
 }
 
-function decodeItems(reader: CborReader): LinkedList<DataValue> {
-  const count = reader.readArray()
-  const items: DataValue[] = []
-  while (reader.hasNext(count, items.length)) items.push(decodeData(reader))
-  return listOf(items)
+function hasMore(reader: CborReader, { kind, count, items }: Opened): boolean {
+  if (kind !== 'map') return reader.hasNext(count, items.length)
+  return items.length % 2 === 1 || reader.hasNext(count, items.length / 2)
+}
+
+function closed(reader: CborReader, { kind, items, index, general }: Opened): DataValue {
+  if (general !== undefined) reader.leaveArray(general.count, 2, general.start)
+  if (kind === 'list') return { kind, items: listOf(items) }
+  if (kind === 'constructor') return { kind, index, fields: listOf(items) }
+  const entries: Pair<DataValue, DataValue>[] = []
+  for (let place = 0; place < items.length; place += 2)
+    entries.push({ first: items[place] as DataValue, second: items[place + 1] as DataValue })
+  return { kind, entries: listOf(entries) }
 }
 
 function readChunks(reader: CborReader): Uint8Array {

@@ -1,0 +1,108 @@
+import {
+  type DataValue,
+  decodeAnyData,
+  encodePlutusData,
+  type PlutusData,
+} from '@ratatosk/ledger/plutus-data'
+import { arrayOf } from '../any-encoding.js'
+import type { Draw } from '../fraud/draw.js'
+
+type Constructor = Extract<DataValue, { kind: 'constructor' }>
+
+/** Data of the kinds that the ledger has, as the encoder reads it. */
+const read = (data: PlutusData): DataValue => decodeAnyData(encodePlutusData(data))
+
+const listOf = <Item>(items: readonly Item[]) =>
+  items.reduceRight<{ head: Item; tail: never; length: number } | null>(
+    (tail, head) => ({ head, tail: tail as never, length: (tail?.length ?? 0) + 1 }),
+    null,
+  )
+
+const constr = (index: bigint, fields: readonly DataValue[]): Constructor => ({
+  kind: 'constructor',
+  index,
+  fields: listOf(fields),
+})
+
+/** Lists in lists, or lists in constructors. */
+function deep(levels: number, draw: Draw): DataValue {
+  let data: DataValue = { kind: 'integer', value: 0n }
+  const inConstructors = draw(2) === 0
+  for (let level = 0; level < levels; level++)
+    data = inConstructors ? constr(200n, [data]) : { kind: 'list', items: listOf([data]) }
+  return data
+}
+
+const indexes = [0n, 1n, 2n, 3n, 6n, 7n, 127n, 128n, 2n ** 64n - 1n] as const
+
+/** Data that no codec of the protocol writes. */
+export function strangeData(draw: Draw): DataValue {
+  switch (draw(7)) {
+    case 0:
+      return { kind: 'map', entries: null }
+    case 1:
+      return { kind: 'map', entries: listOf([{ first: read(0n), second: strangeData(draw) }]) }
+    case 2:
+      return constr(indexes[draw(indexes.length)]!, draw(2) === 0 ? [] : [strangeData(draw)])
+    case 3:
+      return { kind: 'integer', value: [0n, -1n, 2n ** 64n, -(2n ** 200n)][draw(4)]! }
+    case 4:
+      return { kind: 'bytes', value: new Uint8Array(draw(90)) }
+    case 5:
+      return { kind: 'list', items: null }
+    default:
+      return deep(1 + draw(60), draw)
+  }
+}
+
+/** How many parts data has, itself included. */
+const sizeOf = (data: DataValue): number => 1 + partsOf(data).reduce((sum, part) => sum + sizeOf(part), 0)
+
+function partsOf(data: DataValue): readonly DataValue[] {
+  if (data.kind === 'list') return arrayOf(data.items)
+  if (data.kind === 'constructor') return arrayOf(data.fields)
+  return data.kind === 'map' ? arrayOf(data.entries).flatMap(({ first, second }) => [first, second]) : []
+}
+
+/** The part at a place, counted from the whole downwards, replaced. Maps are left as they are. */
+function replaced(data: DataValue, place: number, change: (part: DataValue) => DataValue): DataValue {
+  if (place === 0 || (data.kind !== 'list' && data.kind !== 'constructor')) return change(data)
+  let left = place - 1
+  const items = partsOf(data).map((item) => {
+    const size = sizeOf(item)
+    const isHere = left >= 0 && left < size
+    const result = isHere ? replaced(item, left, change) : item
+    left = isHere ? -1 : left - size
+    return result
+  })
+  return data.kind === 'list' ? { kind: 'list', items: listOf(items) } : constr(data.index, items)
+}
+
+/** Changes that a script which reads by position may not notice, and some that it must. */
+function changed(part: DataValue, draw: Draw): DataValue {
+  if (draw(6) === 0) return strangeData(draw)
+  if (part.kind === 'constructor') {
+    const fields = arrayOf(part.fields)
+    const index = draw(2) === 0 ? part.index : indexes[draw(indexes.length)]!
+    const more = draw(2) === 0 ? fields : [...fields, strangeData(draw)]
+    return constr(index, draw(8) === 0 ? fields.slice(1) : more)
+  }
+  if (part.kind === 'list') {
+    const items = arrayOf(part.items)
+    if (draw(3) === 0) return { kind: 'list', items: listOf([...items, strangeData(draw)]) }
+    return { kind: 'list', items: listOf(items.map((item) => (draw(4) === 0 ? changed(item, draw) : item))) }
+  }
+  if (part.kind === 'bytes' && part.value.length > 0 && draw(4) === 0) {
+    const place = draw(part.value.length)
+    return { kind: 'bytes', value: part.value.with(place, part.value[place]! ^ (1 << draw(8))) }
+  }
+  return part.kind === 'integer' ? { kind: 'integer', value: part.value + BigInt(draw(3)) - 1n } : part
+}
+
+/** A redeemer with one or a few parts changed. */
+export function mutatedAnswer(redeemer: DataValue, draw: Draw): DataValue {
+  let result = redeemer
+  for (let times = 1 + draw(3); times > 0; times--)
+    result = replaced(result, draw(sizeOf(result)), (part) => changed(part, draw))
+  return result
+}
