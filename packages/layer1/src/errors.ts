@@ -68,6 +68,11 @@ export function isLayer1Error(value: unknown): value is Layer1Error {
   return value instanceof Error && value.name === 'Layer1Error'
 }
 
+const away: readonly Layer1ErrorCode[] = ['LAYER1_TIMEOUT', 'LAYER1_UNREACHABLE', 'LAYER1_RATE_LIMITED']
+
+/** Whether the next request would meet the same: there is no connection, or too many requests. */
+export const isLayer1Away = (error: unknown): boolean => isLayer1Error(error) && away.includes(error.code)
+
 /**
  * The `cause` of a failure for an HTTP answer, such as `rate limited`; `unknown` for other errors.
  *

@@ -1,5 +1,6 @@
 export {
   failureCause,
+  isLayer1Away,
   isLayer1Error,
   Layer1Error,
   type Layer1ErrorCode,

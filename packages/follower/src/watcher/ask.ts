@@ -7,7 +7,7 @@ import type { RecordedTransaction } from '@ratatosk/store'
 import type { Proof } from '@ratatosk/trie'
 import type { WatcherContext } from './context.js'
 import { isAbout, type QuestionBook, type Subject } from './question-book.js'
-import type { Waiting } from './questions.js'
+import { apart, failed, type Waiting } from './questions.js'
 import { readScripts } from './read-layer1.js'
 import { buildAndSend } from './send.js'
 
@@ -94,12 +94,21 @@ export async function reliesOnAsked(
 
 const keyOf = ({ utxo }: OpenQuestion): string => outputReferenceKey(utxo.reference)
 
-/** The first question whose deadline is over; others may be about what is known by now. */
-export const overdueOf = (
+/**
+ * Ends the first question that can be ended of those whose deadline is over; others may be about what is known
+ * by now. @returns whether a deadline is over
+ */
+export async function expireOverdue(
+  context: WatcherContext,
   { open }: Waiting,
   { clock }: QuestionTerm,
   isKnown: (question: SummonsQuestion) => boolean,
-): OpenQuestion | undefined => open.find(({ question }) => question.deadline <= clock && !isKnown(question))
+  slot: bigint,
+): Promise<boolean> {
+  const overdue = open.filter(({ question }) => question.deadline <= clock && !isKnown(question))
+  for (const each of overdue) if ((await apart(context, () => expire(context, each, slot))) !== failed) break
+  return overdue.length > 0
+}
 
 /** Asks a question, which is recorded before. @returns undefined if it is not sent */
 export async function ask(
@@ -121,7 +130,7 @@ export async function ask(
  * Ends a question that was not answered in time: the summons keeps a verdict against the block. Layer 1 may
  * refuse that until its tip is behind the deadline, so it is tried once for each tip.
  */
-export async function expire(context: WatcherContext, asked: OpenQuestion, slot: bigint): Promise<void> {
+async function expire(context: WatcherContext, asked: OpenQuestion, slot: bigint): Promise<void> {
   const { contracts, layer1, signal } = context
   const attempt = `${keyOf(asked)} at ${slot}`
   if (context.refusedEnd === attempt) return

@@ -63,6 +63,8 @@ export interface WatcherContext
   doesNotRead(outputs: readonly Utxo[]): void
   /** Reports why the wallet cannot pay, once; undefined: it can. */
   lacks(lack: Lack | undefined): void
+  /** Takes what has failed for one question, or one block, while the others go on. */
+  fails(error: unknown): void
   /** Lets an attempt at a removal wait for a few polls. */
   retryLater(): void
   step(name: WatcherStep): void

@@ -64,6 +64,8 @@ export function createWatcher(options: WatcherOptions): Watcher {
   let lack: Lack | undefined
   let unread: string | undefined
   let trouble: string | undefined
+  /** What has failed in this tick without ending it. */
+  let failure: unknown
   let [troubleAt, retryAt, balanceAt] = [0, 0, 0]
   let isPruning = true
   let quiet = { tip: '', until: 0 }
@@ -100,6 +102,9 @@ export function createWatcher(options: WatcherOptions): Watcher {
         log.error({ code: found.code }, `The watcher cannot pay: ${found.reason}`)
       }
       lack = found
+    },
+    fails(error) {
+      failure ??= error
     },
     retryLater() {
       retryAt = performance.now() + context.refusedMs
@@ -222,8 +227,6 @@ export function createWatcher(options: WatcherOptions): Watcher {
   /** Logs a new problem once. */
   function report(error: unknown): void {
     const reason = error instanceof Error ? error.message : String(error)
-    // A search is expensive.
-    if (!isLayer1Error(error)) retryAt = performance.now() + delayMs
     if (reason !== trouble) log.warn({ err: error }, `The watcher waits: ${reason}`)
     if (trouble === undefined) troubleAt = performance.now()
     trouble = reason
@@ -233,13 +236,18 @@ export function createWatcher(options: WatcherOptions): Watcher {
   async function run(): Promise<void> {
     while (!signal.aborted) {
       wake = new AbortController()
+      failure = undefined
       ticking = tick().then(
         (isWhole) => {
-          if (isWhole) trouble = undefined
+          if (failure !== undefined) report(failure)
+          else if (isWhole) trouble = undefined
         },
         (error: unknown) => {
           line.fail(error)
-          if (!signal.aborted) report(error)
+          if (signal.aborted) return
+          report(error)
+          // A search is expensive.
+          if (!isLayer1Error(error)) retryAt = performance.now() + delayMs
         },
       )
       await ticking

@@ -18,7 +18,7 @@ import {
 import type { OpenQuestion } from '@ratatosk/protocol'
 import type { VerdictRecord } from '@ratatosk/store'
 import type { TrieView } from '@ratatosk/trie'
-import { ask, expire, overdueOf, reliesOnAsked, termOf } from './ask.js'
+import { ask, expireOverdue, reliesOnAsked, termOf } from './ask.js'
 import type { Job, WatcherContext } from './context.js'
 import { type QuestionBook, subjectOf } from './question-book.js'
 import { followQuestions } from './questions.js'
@@ -136,11 +136,7 @@ async function searching<Found>(
   const waiting = await followQuestions(context, book, verdict, open, slot)
   const isKnown = (question: OpenQuestion['question']) =>
     question.kind === 'chunk' || book.nodes.has(subjectOf(question))
-  const overdue = overdueOf(waiting, term, isKnown)
-  if (overdue !== undefined) {
-    await expire(context, overdue, slot)
-    return { kind: 'waiting' }
-  }
+  if (await expireOverdue(context, waiting, term, isKnown, slot)) return { kind: 'waiting' }
   const answers: Answers = async (questions) => {
     const given: NodeAnswer[] = []
     for (const question of questions) {

@@ -9,7 +9,7 @@ import {
   nodeOfKey,
   type ShownChunkAnswer,
 } from '@ratatosk/fraud'
-import type { Spending } from '@ratatosk/layer1'
+import { isLayer1Away, type Spending } from '@ratatosk/layer1'
 import {
   decodeOutputReference,
   decodeTransaction,
@@ -84,26 +84,47 @@ export async function followQuestions(
     made.add(key)
     if (shown.has(key)) own++
     if (shown.has(key) || book.spent.has(key)) continue
-    const [sent] = await follow(context, [recorded], slot)
-    if (sent?.state === 'pending') pending.set(key, asked.question)
+    const sent = await apart(context, async () => (await follow(context, [recorded], slot))[0])
+    if (sent === failed || sent?.state === 'pending') pending.set(key, asked.question)
+    if (sent === failed) continue
     if (sent?.state === 'included') book.seen.set(key, asked)
     else book.seen.delete(key)
   }
   for (const [key, asked] of shown) book.seen.set(key, asked)
   for (const [key, asked] of book.seen) {
     if (shown.has(key) || pending.has(key)) continue
-    const spending = await context.layer1.spending(asked.utxo.reference, { signal: context.signal })
+    const isAnswered = await apart(context, async () => {
+      const spending = await context.layer1.spending(asked.utxo.reference, { signal: context.signal })
+      return spending && readAnswer(context, book, asked, spending)
+    })
     // Layer 1 has lost it, or the provider is behind: one that is included must not be asked again.
-    if (spending === undefined) {
+    if (isAnswered === undefined || isAnswered === failed) {
       if (made.has(key)) pending.set(key, asked.question)
       continue
     }
     book.seen.delete(key)
     book.spent.add(key)
-    if (readAnswer(context, book, asked, spending)) context.step('answered')
+    if (isAnswered) context.step('answered')
     else book.hasExpired = true
   }
   return { open, pending: [...pending.values()], recorded: made, own: own + pending.size }
+}
+
+/** The result of what has failed. */
+export const failed: unique symbol = Symbol('failed')
+
+/** Does something about one question. Its failure is reported and touches no other, unless layer 1 is away. */
+export async function apart<Result>(
+  { signal, fails }: Pick<WatcherContext, 'signal' | 'fails'>,
+  run: () => Promise<Result>,
+): Promise<Result | typeof failed> {
+  try {
+    return await run()
+  } catch (error) {
+    if (signal.aborted || isLayer1Away(error)) throw error
+    fails(error)
+    return failed
+  }
 }
 
 /** Reads the questions of others that an earlier process relied on. */
@@ -148,7 +169,7 @@ function readAnswer(
     if (!(error instanceof PlutusDataError)) throw error
     log.error({ err: error, transaction: toHex(transactionId) }, 'An answer of the summons cannot be read')
     if (isChunk) note(book, question, { kind: 'unreadable' })
-    else book.nodes.set(subjectOf(question), 'unreadable')
+    else if (!book.nodes.has(subjectOf(question))) book.nodes.set(subjectOf(question), 'unreadable')
   }
   return true
 }

@@ -1,7 +1,7 @@
 import { toHex } from '@ratatosk/cbor'
 import { encodeAsk, encodeChunkAnswer, encodeExpiry } from '@ratatosk/fraud'
 import { type Layer1, Layer1Error } from '@ratatosk/layer1'
-import { decodeTransaction } from '@ratatosk/ledger'
+import { decodeTransaction, outputReferenceKey } from '@ratatosk/ledger'
 import { askQuestion, endQuestion, readQuestions } from '@ratatosk/protocol'
 import { expect, test } from 'vitest'
 import { blockOf } from '../../../fraud/dist/test/lying-blocks.js'
@@ -194,5 +194,44 @@ test.each(Object.entries(blocks))(
     // The verdict is still there, and no question.
     expect(await scene.layer1.utxosAt(contracts.summons!.addressText, { policy })).toHaveLength(1)
     expect(await asked()).toEqual([])
+  },
+)
+
+test.each(['a wrong answer of the provider', 'an unexpected failure'])(
+  'goes on although %s hides how a question of others was spent',
+  { timeout },
+  async (what) => {
+    const watched = await openWatched({ contracts })
+    const { scene, store } = watched
+    const committed = honest(watched.story)
+    const block = await watched.commit(committed)
+    await othersAsk(watched, block, [0, 7])
+    const asked = readQuestions(contracts, await scene.layer1.utxosByPolicy(contracts.summons!.policy))
+    const hidden = new Set(asked.map(({ utxo }) => outputReferenceKey(utxo.reference)))
+    const layer1: Layer1 = {
+      ...scene.layer1,
+      async spending(reference, options) {
+        if (!hidden.has(outputReferenceKey(reference))) return scene.layer1.spending(reference, options)
+        throw what === 'an unexpected failure'
+          ? new RangeError('It is too deep')
+          : new Layer1Error('LAYER1_INVALID_ANSWER', 'The provider gave an invalid answer')
+      },
+    }
+    let shown: readonly Uint8Array[] = []
+    const withheld = {
+      async judge({ headerHash, height }: InvalidBlock, transactions: readonly Uint8Array[]) {
+        shown = transactions
+        const header = new Uint8Array(1)
+        await store.archive.put([{ headerHash, height, merged: false, header, body: header }])
+        return true
+      },
+    }
+    openWatcher(watched, [block], { layer1, withheld, patienceMs })
+    const newest = async () => (await store.verdicts.list({ limit: 1 })).verdicts[0]
+    await until('it relies on theirs', async () => (await newest())?.state === 'unavailable')
+    await openOperator(watched, committed)
+    await until('the body is shown', () => shown.length > 0, 30_000)
+    expect(shown.map(toHex)).toEqual(committed.transactions.map(toHex))
+    expect((await newest())!.transactions.map(({ stage }) => stage)).toEqual(['question'])
   },
 )

@@ -4,15 +4,7 @@ import { chunkCountOf, transactionsInChunk } from '@ratatosk/fraud'
 import type { Utxo } from '@ratatosk/ledger'
 import type { OpenQuestion, StateQueue } from '@ratatosk/protocol'
 import type { VerdictRecord } from '@ratatosk/store'
-import {
-  ask,
-  expire,
-  overdueOf,
-  type QuestionTerm,
-  reliesOnAsked,
-  termOf,
-  type WantedQuestion,
-} from './ask.js'
+import { ask, expireOverdue, type QuestionTerm, reliesOnAsked, termOf, type WantedQuestion } from './ask.js'
 import type { Missing, WatcherContext } from './context.js'
 import { chunkNumberOf, type QuestionBook, subjectOf } from './question-book.js'
 import { followQuestions } from './questions.js'
@@ -91,8 +83,7 @@ async function question(
   const waiting = await followQuestions(context, book, verdict, open, slot)
   // The next poll looks for the verdict first.
   if (book.hasExpired !== hasExpired) return
-  const overdue = overdueOf(waiting, term, (asked) => isKnown(book, asked))
-  if (overdue !== undefined) return expire(context, overdue, slot)
+  if (await expireOverdue(context, waiting, term, (asked) => isKnown(book, asked), slot)) return
   const body = assemble(book)
   if (body.kind === 'unreadable') return giveUp(context, missing, 'WATCHER_UNPROVABLE', body.reason)
   if (body.kind === 'whole') {

@@ -1,7 +1,7 @@
 import { decodeHeader } from '@ratatosk/block'
 import { BytesMap, BytesSet, equalBytes, toHex } from '@ratatosk/cbor'
 import { encodeChunkAnswer, encodeNodeAnswer } from '@ratatosk/fraud'
-import { isLayer1Error } from '@ratatosk/layer1'
+import { isLayer1Away } from '@ratatosk/layer1'
 import {
   decodeOutputReference,
   decodeTransaction,
@@ -120,7 +120,10 @@ export function createAnswerer(context: AnswerContext, book: QuestionBook, ends:
       return false
     }
     const recorded = await store.answers.of(due.map(({ utxo }) => encodeOutputReference(utxo.reference)))
-    const states = await followAnswers(context, recorded, slot, dead)
+    const failures = new Map<string, unknown>()
+    const states = await followAnswers(context, recorded, slot, dead, (each, error) => {
+      failures.set(questionOf(each), error)
+    })
     const journal = new Map(recorded.map((each) => [`${questionOf(each)} ${each.stage}`, each]))
     const aliveOf = (key: string, stage: AnswerTransaction['stage']) => {
       const found = journal.get(`${key} ${stage}`)
@@ -129,8 +132,9 @@ export function createAnswerer(context: AnswerContext, book: QuestionBook, ends:
     let bytes = 0
     for (const asked of due) {
       const key = keyOf(asked)
+      if (failures.has(key)) failed(asked, failures.get(key))
       const before = aliveOf(key, 'answer')
-      if (before === undefined) continue
+      if (before === undefined || failures.has(key)) continue
       if (sent.has(before.id)) book.clear(asked)
       // Its first sending failed, or was by an earlier process.
       else book.answered(asked)
@@ -140,7 +144,7 @@ export function createAnswerer(context: AnswerContext, book: QuestionBook, ends:
     const began = performance.now()
     for (const asked of due) {
       const key = keyOf(asked)
-      if (aliveOf(key, 'answer') !== undefined) continue
+      if (aliveOf(key, 'answer') !== undefined || failures.has(key)) continue
       if (ends.aborted) return false
       if (asked.isOwn && bytes >= maxBytesInFlight) {
         fullAt = hash
@@ -190,7 +194,7 @@ export function createAnswerer(context: AnswerContext, book: QuestionBook, ends:
       log.info(...questionLine(asked, 'has answered for'))
       return bytes.length
     } catch (error) {
-      if (isAway(error) || refusalOf(error)?.code === 'SEQUENCER_NOT_ACTIVE') throw error
+      if (isLayer1Away(error) || refusalOf(error)?.code === 'SEQUENCER_NOT_ACTIVE') throw error
       const isPoor = isWalletError(error) && error.code === 'WALLET_INSUFFICIENT_FUNDS'
       if (isPoor && asked.isOwn) cache.mayLackAnswerFunds = true
       failed(asked, error)
@@ -225,10 +229,6 @@ export function createAnswerer(context: AnswerContext, book: QuestionBook, ends:
     },
   }
 }
-
-/** Layer-1 errors after which the next question would meet the same. */
-const away: readonly string[] = ['LAYER1_TIMEOUT', 'LAYER1_UNREACHABLE', 'LAYER1_RATE_LIMITED']
-const isAway = (error: unknown): boolean => isLayer1Error(error) && away.includes(error.code)
 
 const isAlive = (states: BytesMap<AnswerState>, { id }: AnswerTransaction): boolean =>
   states.get(id) !== 'dead'

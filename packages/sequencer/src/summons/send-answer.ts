@@ -1,5 +1,5 @@
 import { BytesMap, type BytesSet, toHex } from '@ratatosk/cbor'
-import { isLayer1Error, lacksInput } from '@ratatosk/layer1'
+import { isLayer1Away, isLayer1Error, lacksInput } from '@ratatosk/layer1'
 import { decodeTransaction, type Transaction } from '@ratatosk/ledger'
 import type { AnswerTransaction } from '@ratatosk/store'
 import type { SequencerContext } from '../context.js'
@@ -16,19 +16,28 @@ export type AnswerContext = SequencerContext & { readonly answers: AnswerMeans }
 export const canAnswer = (context: SequencerContext): context is AnswerContext =>
   context.contracts.summons !== undefined && context.answers !== undefined
 
-/** Looks up recorded answers, parents first, and sends unknown ones again. Adds expired ones to `dead`. */
+/**
+ * Looks up recorded answers, parents first, and sends unknown ones again. Adds expired ones to `dead`.
+ *
+ * @param failed takes what fails for one of them, which touches no other
+ */
 export async function followAnswers(
   context: AnswerContext,
   recorded: readonly AnswerTransaction[],
   slot: bigint,
   dead: BytesSet,
+  failed: (recorded: AnswerTransaction, error: unknown) => void,
 ): Promise<BytesMap<AnswerState>> {
   const states = new BytesMap<AnswerState>()
   for (const { transaction, ...each } of inOrder(recorded)) {
     const { id } = each
     const state = transaction.body.inputs.some(({ transactionId }) => dead.has(transactionId))
       ? 'dead'
-      : await follow(context, each, transaction, slot)
+      : await follow(context, each, transaction, slot).catch((error: unknown) => {
+          if (isLayer1Away(error) || context.signal.aborted) throw error
+          failed(each, error)
+          return 'pending' as const
+        })
     states.set(id, state)
     if (state !== 'dead') continue
     dead.add(id)
