@@ -62,7 +62,7 @@ export {
   type ShownNode,
 } from './summons/node-answer.js'
 export { claimOutput } from './summons/output-claim.js'
-export { type Difference, type NextQuestion, nextQuestion, type SearchResult } from './summons/search.js'
+export { type Difference, type NextQuestion, nextQuestions, type SearchResult } from './summons/search.js'
 export { createShownMap, type ShownMap } from './summons/shown-map.js'
 export { outsource, roomBesideRemoval } from './supplied-bytes.js'
 export {

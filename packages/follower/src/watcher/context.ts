@@ -1,5 +1,5 @@
 import type { BytesMap, BytesSet } from '@ratatosk/cbor'
-import type { AccusedBlock, DerivedMap, FraudRemoval } from '@ratatosk/fraud'
+import type { AccusedBlock, DerivedMap, Difference, FraudRemoval } from '@ratatosk/fraud'
 import type { Utxo } from '@ratatosk/ledger'
 import type { VerdictRecord, VerdictStage } from '@ratatosk/store'
 import type { InvalidBlock, UnavailableBlock } from '../index.js'
@@ -101,6 +101,8 @@ export interface Job {
   accused?: AccusedBlock
   /** Where the transactions do not have the header's root: the map that follows from them. */
   derived?: DerivedMap
+  /** The first one that answers have shown between that map and the header's. */
+  difference?: Difference
   /** The result of the last search: undefined where no proof is accepted. */
   searched?: {
     readonly key: string

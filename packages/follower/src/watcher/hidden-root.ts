@@ -6,22 +6,20 @@ import {
   accuseShown,
   claimOutput,
   createShownMap,
-  type Difference,
   deriveMap,
   encodeLedgerFraudProof,
   missingForProof,
   type NextQuestion,
   type NodeAnswer,
-  nextQuestion,
+  nextQuestions,
   type ProvenFraud,
 } from '@ratatosk/fraud'
 import type { OpenQuestion } from '@ratatosk/protocol'
 import type { VerdictRecord } from '@ratatosk/store'
-import type { TrieView } from '@ratatosk/trie'
 import { ask, expireOverdue, reliesOnAsked, termOf } from './ask.js'
 import type { Job, WatcherContext } from './context.js'
-import { type QuestionBook, subjectOf } from './question-book.js'
-import { followQuestions } from './questions.js'
+import { subjectOf } from './question-book.js'
+import { apart, followQuestions } from './questions.js'
 
 /** How a search of what the operator hides ends, for now. */
 type Hidden<Found> =
@@ -32,11 +30,17 @@ type Hidden<Found> =
   | { readonly kind: 'none'; readonly why?: string }
 
 const none = { kind: 'none' } as const
-/** Questions about a map that are asked at once. */
+const unreadable = 'an answer of the summons cannot be read'
+/** Questions about a map that wait at once. */
 const mostAtOnce = 20
 
-/** Gives the answers to questions about a map. All are asked. @throws {Stopped} (rejects) while one lacks */
-type Answers = (questions: readonly NextQuestion[]) => Promise<readonly NodeAnswer[]>
+/** The questions about a map, and their answers. */
+interface Inquiry {
+  /** The answer to a question; undefined if there is none yet. */
+  known(question: NextQuestion): NodeAnswer | 'unreadable' | undefined
+  /** Asks the first of these that are not asked. @throws {Stopped} (rejects) while they wait, or at once */
+  ask(questions: readonly NextQuestion[]): Promise<never>
+}
 
 /** A search that goes on later, or never. */
 class Stopped extends Error {
@@ -62,9 +66,9 @@ interface Asking {
 export function searchOutputs(asking: Asking, accused: AccusedBlock): Promise<Hidden<ProvenFraud>> {
   const { header, afterTransactions: truth } = asking.job.block
   if (truth === undefined || equalBytes(truth.root, header.utxosRoot)) return Promise.resolve(none)
-  return searching(asking, headerFieldIndex.utxosRoot, async (answers) => {
-    const difference = await differenceOf(truth, header.utxosRoot, answers)
-    if (difference === undefined) return undefined
+  return searching(asking, headerFieldIndex.utxosRoot, async ({ known, ask }) => {
+    const { difference, questions } = nextQuestions(truth, header.utxosRoot, known)
+    if (difference === undefined) return questions.length === 0 ? undefined : ask(questions)
     const proof = await claimOutput(accused, difference, () => setImmediate())
     return { policy: 'ledger', proof, redeemer: encodeLedgerFraudProof(header, proof) }
   })
@@ -82,52 +86,39 @@ export async function searchTransactions<Found>(
   job.derived ??= await deriveMap(block)
   const { derived } = job
   if (equalBytes(derived.trie.root, header.transactionsRoot)) return none
-  return searching(asking, headerFieldIndex.transactionsRoot, async (answers) => {
+  return searching(asking, headerFieldIndex.transactionsRoot, async (inquiry) => {
     const shown = createShownMap(header.transactionsRoot)
-    const add: Answers = async (questions) => {
-      const given = await answers(questions)
-      for (const [place, question] of questions.entries()) shown.add(question, given[place] as NodeAnswer)
-      return given
+    const known: Inquiry['known'] = (question) => {
+      const answer = inquiry.known(question)
+      if (answer !== undefined && answer !== 'unreadable') shown.add(question, answer)
+      return answer
     }
-    const difference = await differenceOf(derived.trie, header.transactionsRoot, add)
-    if (difference === undefined) return undefined
+    const found = nextQuestions(derived.trie, header.transactionsRoot, known)
+    // Later answers may show another one first, whose proof needs other questions.
+    const difference = job.difference ?? found.difference
+    if (difference === undefined)
+      return found.questions.length === 0 ? undefined : inquiry.ask(found.questions)
+    job.difference = difference
     shown.know(difference)
     const absent = difference.posted.hash === undefined ? difference.path : undefined
     for (;;) {
-      const accused = await accuseShown(block, derived, shown, shownChunks(book), absent)
+      const accused = await accuseShown(block, derived, shown, book.chunks, absent)
       const missing = await missingForProof(accused, shown, context.rules)
       if (missing.length === 0) return find(accused)
-      await add(missing.slice(0, mostAtOnce))
+      const answers = missing.map(known)
+      const lacking = missing.filter((_, place) => answers[place] === undefined)
+      // Silence about any other false node is a verdict too, before the way to what is missing is shown.
+      if (lacking.length > 0) return inquiry.ask([...lacking, ...found.questions])
+      if (answers.includes('unreadable')) throw new Stopped({ kind: 'none', why: unreadable })
     }
   })
 }
 
-function shownChunks({ chunks }: QuestionBook) {
-  const shown = new Map<number, { readonly record: Uint8Array; readonly bytes: Uint8Array }>()
-  for (const [number, chunk] of chunks) if (chunk.kind === 'shown') shown.set(number, chunk)
-  return shown
-}
-
-/** The difference between the map of a posted root and the true map; undefined if there is none. */
-async function differenceOf(
-  truth: TrieView,
-  root: Uint8Array,
-  answers: Answers,
-): Promise<Difference | undefined> {
-  const given: NodeAnswer[] = []
-  for (;;) {
-    const next = nextQuestion(truth, root, given)
-    if (next.kind === 'none') return undefined
-    if (next.kind === 'difference') return next.difference
-    given.push(...(await answers([next.question])))
-  }
-}
-
-/** Runs a search from its beginning, with the answers that are known, and asks the next question. */
+/** Runs a search from its beginning, with the answers that are known, and asks the next questions. */
 async function searching<Found>(
   { context, job, verdict, open, slot }: Asking,
   root: number,
-  search: (answers: Answers) => Promise<Found | undefined>,
+  search: (inquiry: Inquiry) => Promise<Found | undefined>,
 ): Promise<Hidden<Found>> {
   if (context.contracts.summons === undefined) return none
   const { block, book } = job
@@ -137,26 +128,31 @@ async function searching<Found>(
   const isKnown = (question: OpenQuestion['question']) =>
     question.kind === 'chunk' || book.nodes.has(subjectOf(question))
   if (await expireOverdue(context, waiting, term, isKnown, slot)) return { kind: 'waiting' }
-  const answers: Answers = async (questions) => {
-    const given: NodeAnswer[] = []
-    for (const question of questions) {
+  let isUnreadable = false
+  const known: Inquiry['known'] = (question) => {
+    const answer = book.nodes.get(subjectOf({ ...question, root }))
+    isUnreadable ||= answer === 'unreadable'
+    return answer
+  }
+  const askAll: Inquiry['ask'] = async (questions) => {
+    let waits = false
+    for (const question of questions.slice(0, mostAtOnce)) {
       const wanted = { ...question, root }
-      const answer = book.nodes.get(subjectOf(wanted))
-      if (answer === 'unreadable')
-        throw new Stopped({ kind: 'none', why: 'an answer of the summons cannot be read' })
-      if (answer !== undefined) given.push(answer)
-      if (answer !== undefined) continue
-      if (await reliesOnAsked(context, book, waiting, wanted, term)) continue
-      if (!term.isInTime)
-        throw new Stopped({ kind: 'none', why: 'a question would end too late for a removal' })
-      if (!(await ask(context, { headerHash, header }, wanted, term, slot))) break
+      const isAsked = await reliesOnAsked(context, book, waiting, wanted, term)
+      if (!isAsked && !term.isInTime) continue
+      waits = true
+      if (isAsked) continue
+      const sent = await apart(context, () => ask(context, { headerHash, header }, wanted, term, slot))
+      if (sent === undefined) break
     }
-    if (given.length < questions.length) throw new Stopped({ kind: 'waiting' })
-    return given
+    throw new Stopped(
+      waits ? { kind: 'waiting' } : { kind: 'none', why: 'a question would end too late for a removal' },
+    )
   }
   try {
-    const found = await search(answers)
-    return found === undefined ? none : { kind: 'found', found }
+    const found = await search({ known, ask: askAll })
+    if (found !== undefined) return { kind: 'found', found }
+    return isUnreadable ? { kind: 'none', why: unreadable } : none
   } catch (error) {
     if (error instanceof Stopped) return error.hidden
     throw error

@@ -13,6 +13,7 @@ import {
   postedEvents,
 } from '../accused-block.js'
 import { fraudsIn } from '../find-fraud.js'
+import type { ShownChunkAnswer } from './chunk-answer.js'
 import type { NextQuestion } from './search.js'
 import type { ShownMap } from './shown-map.js'
 
@@ -33,24 +34,19 @@ export async function deriveMap(
   return { ...(await mapOf(packed)), events }
 }
 
-/** A chunk that an answer has shown. */
-interface ShownChunk {
-  readonly record: Uint8Array
-  readonly bytes: Uint8Array
-}
-
 /**
  * A block whose transactions map does not follow from its transactions, as far as answers show it: elsewhere
  * its map is taken to follow. A search for a fraud throws `NotShown` for what a proof needs besides.
  *
+ * @param shown takes the openings of the chunks too
+ * @param answers about chunks, by their numbers
  * @param absent path of a key that the map does not have, found by a search
- * @param chunks by their numbers
  */
 export async function accuseShown(
   block: Omit<Accusation, 'entries'>,
   derived: DerivedMap,
   shown: ShownMap,
-  chunks: ReadonlyMap<number, ShownChunk>,
+  answers: ReadonlyMap<number, ShownChunkAnswer>,
   absent?: Uint8Array,
 ): Promise<AccusedBlock> {
   const { packed } = derived
@@ -60,7 +56,16 @@ export async function accuseShown(
     for await (const [key] of pausing(packed.all()))
       if (equalBytes(blake2b256(key), absent)) others.set(key, undefined)
   for (const entry of shown.entries()) others.set(entry[0], entry)
-  for (const [number, { record }] of chunks) others.set(chunkKey(number), [chunkKey(number), record])
+  const chunks: Uint8Array[] = []
+  for (const [number, chunk] of answers) {
+    if (chunk.kind === 'unreadable') continue
+    const { kind, proof } = chunk
+    const key = chunkKey(number)
+    const posted = kind === 'shown' ? { hash: blake2b256(chunk.record), proof } : { proof }
+    shown.know({ path: blake2b256(key), posted })
+    others.set(key, kind === 'shown' ? [key, chunk.record] : undefined)
+    if (kind === 'shown') chunks.push(chunk.bytes)
+  }
   return {
     ...block,
     events: postedEvents(derived.events, block.header),
@@ -70,7 +75,7 @@ export async function accuseShown(
       for (const entry of packed.all()) if (!others.has(entry[0])) yield entry
       for (const entry of others.values()) if (entry !== undefined) yield entry
     },
-    chunks: Array.from(chunks.values(), ({ bytes }) => bytes),
+    chunks,
   }
 }
 

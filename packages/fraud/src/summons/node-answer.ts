@@ -123,6 +123,14 @@ function branchFrom(
 export const nodeKey = (path: Uint8Array, depth: number): Uint8Array =>
   concatBytes(path, Uint8Array.of(depth))
 
+/** The key of a question about a subtree, which has one: the nibbles below the node are zero. */
+export function subtreeKey(path: Uint8Array, depth: number): Uint8Array {
+  const top = new Uint8Array(path.length)
+  top.set(path.subarray(0, (depth + 1) >> 1))
+  if (depth % 2 === 1) top[depth >> 1] = (top[depth >> 1] as number) & 0xf0
+  return nodeKey(top, depth)
+}
+
 /** Reads what {@link nodeKey} writes. */
 export const nodeOfKey = (key: Uint8Array): Pick<AskedNode, 'path' | 'depth'> => ({
   path: key.subarray(0, 32),

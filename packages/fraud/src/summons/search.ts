@@ -15,7 +15,14 @@ import {
   type TrieView,
 } from '@ratatosk/trie'
 import { childAt, firstLeaf, otherLeaf } from './answer.js'
-import { isBranchAnswer, type NodeAnswer, nodeKey, type ShownLeaf, type ShownNode } from './node-answer.js'
+import {
+  isBranchAnswer,
+  type NodeAnswer,
+  nodeKey,
+  type ShownLeaf,
+  type ShownNode,
+  subtreeKey,
+} from './node-answer.js'
 
 /** A node of the posted map: what a question is about. */
 interface Place {
@@ -43,35 +50,61 @@ export interface NextQuestion extends Pick<SummonsQuestion, 'kind' | 'key' | 'ha
   readonly steps: Proof
 }
 
-export type SearchResult =
-  | { readonly kind: 'question'; readonly question: NextQuestion }
-  | { readonly kind: 'difference'; readonly difference: Difference }
-  /** The posted root is the true one. */
-  | { readonly kind: 'none' }
+export interface SearchResult {
+  /** What the answers show first; undefined if they show none. */
+  readonly difference?: Difference
+  /**
+   * About every node that the answers show, that the true map does not have, and that no answer opens. First
+   * those where the true map has one entry at most: an answer to these is a difference.
+   */
+  readonly questions: readonly NextQuestion[]
+}
+
+interface Found {
+  readonly differences: Difference[]
+  /** Nodes to ask about. */
+  readonly places: Place[]
+}
 
 /**
- * Searches for a difference between the map of a posted root and the true map. Each question descends two
- * branches of the true map, whose depth so bounds their number; what the posted map adds costs one more.
+ * Searches for differences between the map of a posted root and the true map. Each answer descends two
+ * branches of the true map, whose depth so bounds the rounds of questions; what the posted map adds costs one
+ * more.
  *
  * @param truth the map that follows from the block
- * @param answers those to the questions so far, which the summons has accepted, in order
+ * @param answerTo the answer to a question that the summons has accepted; undefined if there is none. Nothing
+ *   is asked behind one that is unreadable
+ * @returns neither a difference nor questions if the posted root is the true one, or nothing more is readable
  * @throws RangeError if an answer is not one to its question
  */
-export function nextQuestion(
+export function nextQuestions(
   truth: TrieView,
   postedRoot: Uint8Array,
-  answers: readonly NodeAnswer[],
+  answerTo: (question: NextQuestion) => NodeAnswer | 'unreadable' | undefined,
 ): SearchResult {
-  if (equalBytes(truth.root, postedRoot)) return { kind: 'none' }
-  let found: Place | Difference = { path: new Uint8Array(32), depth: 0, hash: postedRoot, steps: [] }
-  if (postedRoot.every((byte) => byte === 0)) found = absent(firstLeaf(truth, rootNode(truth)), [])
-  for (const answer of answers) {
-    if ('posted' in found) break
-    found = examine(truth, found, answer)
+  if (equalBytes(truth.root, postedRoot)) return { questions: [] }
+  if (postedRoot.every((byte) => byte === 0))
+    return { difference: absent(firstLeaf(truth, rootNode(truth)), []), questions: [] }
+  const found: Found = {
+    differences: [],
+    places: [{ path: new Uint8Array(32), depth: 0, hash: postedRoot, steps: [] }],
   }
-  return 'posted' in found
-    ? { kind: 'difference', difference: found }
-    : { kind: 'question', question: questionAt(truth, found) }
+  const questions: NextQuestion[] = []
+  // It grows while it is read.
+  for (const place of found.places) {
+    const question = questionAt(truth, place)
+    const answer = answerTo(question)
+    if (answer === undefined) questions.push(question)
+    else if (answer !== 'unreadable') {
+      const { differences, places } = examine(truth, place, answer)
+      found.differences.push(...differences)
+      found.places.push(...places)
+    }
+  }
+  const [difference] = found.differences
+  const isLeaf = ({ kind }: NextQuestion): boolean => kind === 'leaf'
+  const ordered = [...questions.filter(isLeaf), ...questions.filter((each) => !isLeaf(each))]
+  return { ...(difference && { difference }), questions: ordered }
 }
 
 function rootNode(truth: TrieView): MapNode {
@@ -83,19 +116,21 @@ function rootNode(truth: TrieView): MapNode {
 /** A branch of the true map is compared with the posted node; elsewhere any other leaf is a difference. */
 function questionAt(truth: TrieView, { path, depth, hash, steps }: Place): NextQuestion {
   const node = truth.nodeAt(path, depth)
-  if (node?.kind === 'branch') return { kind: 'subtree', key: nodeKey(path, depth), hash, steps }
+  if (node?.kind === 'branch') return { kind: 'subtree', key: subtreeKey(path, depth), hash, steps }
   return { kind: 'leaf', key: nodeKey(node?.path ?? path, depth), hash, steps }
 }
 
-function examine(truth: TrieView, place: Place, answer: NodeAnswer): Place | Difference {
-  if (isBranchAnswer(answer)) {
-    requireHash(place, answer.node)
-    return compare(truth, place, answer.node, answer.children)
+function examine(truth: TrieView, place: Place, answer: NodeAnswer): Found {
+  const found: Found = { differences: [], places: [] }
+  if (!isBranchAnswer(answer) && answer.steps.length > 0) {
+    const { node, steps } = answer
+    found.differences.push(wrong(truth, node, [...place.steps, ...steps]) ?? unexpected())
+    return found
   }
-  const { node, steps } = answer
-  if (steps.length > 0) return wrong(truth, node, [...place.steps, ...steps]) ?? unexpected()
-  requireHash(place, node)
-  return compare(truth, place, node)
+  requireHash(place, answer.node)
+  compare(truth, place, answer.node, found, isBranchAnswer(answer) ? answer.children : undefined)
+  const isNothing = found.places.length + found.differences.length === 0
+  return isNothing || found.places.includes(place) ? unexpected() : found
 }
 
 function requireHash({ depth, hash }: Place, node: MapNode): void {
@@ -107,22 +142,30 @@ function compare(
   truth: TrieView,
   place: Place,
   posted: ShownNode,
+  found: Found,
   children?: readonly (ShownNode | undefined)[],
-): Place | Difference {
+): void {
   const { depth, steps } = place
+  const { differences, places } = found
   const node = truth.nodeAt(place.path, depth)
   const missing = (leaf: MapLeaf): Difference => absent(leaf, [...steps, stepAway(posted, depth, leaf.path)])
   if (posted.kind === 'leaf') {
     const difference = wrong(truth, posted, steps)
-    if (difference !== undefined) return difference
-    return node?.kind === 'branch' ? missing(otherLeaf(truth, node, posted.path)) : unexpected()
+    if (difference !== undefined) differences.push(difference)
+    else if (node?.kind === 'branch') differences.push(missing(otherLeaf(truth, node, posted.path)))
+    return
   }
   // No one can answer for a branch with one child: no map has one.
-  if (node?.kind !== 'branch' || childCount(posted) < 2) return place
+  if (node?.kind !== 'branch' || childCount(posted) < 2) {
+    places.push(place)
+    return
+  }
   const common = Math.min(divergence(posted.path, node.path, depth), posted.fork, node.fork)
   if (common < posted.fork)
-    return missing(common < node.fork ? firstLeaf(truth, node) : otherLeaf(truth, node, posted.path))
-  return compareChildren(truth, { ...place, node }, posted, children)
+    differences.push(
+      missing(common < node.fork ? firstLeaf(truth, node) : otherLeaf(truth, node, posted.path)),
+    )
+  else compareChildren(truth, { ...place, node }, posted, found, children)
 }
 
 const childCount = (branch: MapBranch): number =>
@@ -133,9 +176,9 @@ function compareChildren(
   truth: TrieView,
   { depth, steps, node }: Place & { readonly node: MapBranch },
   posted: MapBranch,
+  found: Found,
   children: readonly (ShownNode | undefined)[] | undefined,
-): Place | Difference {
-  const places: Place[] = []
+): void {
   for (let nibble = 0; nibble < 16; nibble++) {
     const hash = childHash(posted, nibble)
     const path = extendPath(posted.path, posted.fork, Uint8Array.of(nibble))
@@ -143,20 +186,15 @@ function compareChildren(
     const beside = [...steps, stepBeside(posted, depth, nibble)]
     const truly = node.fork === posted.fork ? childAt(truth, node, nibble) : truth.nodeAt(path, below)
     if (hash === undefined) {
-      if (truly !== undefined) return absent(firstLeaf(truth, truly), beside)
+      if (truly !== undefined) found.differences.push(absent(firstLeaf(truth, truly), beside))
       continue
     }
     if (truly !== undefined && equalBytes(nodeHash(truly, below), hash)) continue
     const place = { path, depth: below, hash, steps: beside }
     const child = children?.[nibble]
-    const found = child === undefined ? place : compare(truth, place, child)
-    if ('posted' in found) return found
-    places.push(found)
+    if (child === undefined) found.places.push(place)
+    else compare(truth, place, child, found)
   }
-  const [first] = places
-  return (
-    places.find(({ path, depth }) => truth.nodeAt(path, depth)?.kind !== 'branch') ?? first ?? unexpected()
-  )
 }
 
 /** The difference at the path of a posted leaf; undefined if it is true. */

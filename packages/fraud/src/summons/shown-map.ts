@@ -2,15 +2,15 @@ import { BytesMap, equalBytes, toHex } from '@ratatosk/cbor'
 import { blake2b256 } from '@ratatosk/ledger'
 import { childHash, divergence, emptyRoot, nibbleAt, type Proof, stepAway, stepBeside } from '@ratatosk/trie'
 import type { MapProofs } from '../accused-block.js'
-import { isBranchAnswer, type NodeAnswer, nodeKey, nodeOfKey, type ShownNode } from './node-answer.js'
+import { isBranchAnswer, type NodeAnswer, nodeOfKey, type ShownNode, subtreeKey } from './node-answer.js'
 import type { Difference, NextQuestion } from './search.js'
 
 /** The part of a posted map that answers show. Other parts throw an error. */
 export interface ShownMap extends MapProofs {
   /** Takes an answer that the summons has accepted. */
   add(question: Pick<NextQuestion, 'key' | 'hash'>, answer: NodeAnswer): void
-  /** Takes what a search has found. */
-  know(difference: Difference): void
+  /** Takes an opening that a search has found, or an answer about a chunk has shown. */
+  know(opening: Difference): void
   /** Proofs of which what is not shown is missing: `missing` receives what asks for it. */
   incomplete(missing: (question: NextQuestion) => void): MapProofs
   /** Keys and values that are shown, of a transactions map. */
@@ -41,7 +41,8 @@ export function createShownMap(root: Uint8Array): ShownMap {
     if (equalBytes(root, emptyRoot())) return { proof: steps }
     for (;;) {
       const node = nodes.get(nameOf(depth, hash))
-      if (node === undefined) throw new NotShown({ kind: 'subtree', key: nodeKey(path, depth), hash, steps })
+      if (node === undefined)
+        throw new NotShown({ kind: 'subtree', key: subtreeKey(path, depth), hash, steps })
       if (node.kind === 'leaf' && equalBytes(node.path, path)) return { hash: node.valueHash, proof: steps }
       if (node.kind === 'leaf' || divergence(path, node.path, depth) < node.fork)
         return { proof: [...steps, stepAway(node, depth, path)] }
@@ -88,8 +89,8 @@ export function createShownMap(root: Uint8Array): ShownMap {
       }
     },
 
-    know(difference) {
-      openings.set(difference.path, difference)
+    know(opening) {
+      openings.set(opening.path, opening)
     },
 
     *entries() {

@@ -1,11 +1,12 @@
 import type { Header } from '@ratatosk/block'
+import { toHex } from '@ratatosk/cbor'
 import {
   answerAboutNode,
   answerIn,
   type Difference,
   encodeNodeAnswer,
   type NodeAnswer,
-  nextQuestion,
+  nextQuestions,
   nodeAnswerFromData,
 } from '@ratatosk/fraud'
 import type { TrieView } from '@ratatosk/trie'
@@ -19,6 +20,8 @@ export interface Search {
   readonly end: 'silence' | 'difference' | 'none'
   readonly difference?: Difference
   readonly questions: readonly Asked[]
+  /** How often questions are asked, all at once. */
+  readonly rounds: number
   /** The most bytes of an answer's redeemer, and execution units of the question and its answer. */
   readonly bytes: number
   readonly memory: number
@@ -44,12 +47,15 @@ export const answererOf =
 export function search(world: World, truth: TrieView, header: Header, answer: Answerer): Search {
   const posted = header.utxosRoot
   const questions: Asked[] = []
-  const answers: NodeAnswer[] = []
-  let [bytes, memory, steps] = [0, 0, 0]
+  const answers = new Map<string, NodeAnswer>()
+  const nameOf = ({ kind, key, hash }: Pick<Asked['question'], 'kind' | 'key' | 'hash'>) =>
+    [kind, toHex(key), toHex(hash)].join()
+  let [rounds, bytes, memory, steps] = [0, 0, 0, 0]
   const ended = (end: Search['end'], difference?: Difference): Search => ({
     end,
     ...(difference && { difference }),
     questions,
+    rounds,
     bytes,
     memory,
     steps,
@@ -64,19 +70,26 @@ export function search(world: World, truth: TrieView, header: Header, answer: An
     return true
   }
   for (;;) {
-    const next = nextQuestion(truth, posted, answers)
-    if (next.kind !== 'question') return ended(next.kind, 'difference' in next ? next.difference : undefined)
-    const asked = asking(next.question, 1, header)
-    if (!judge(ask(world, asked))) throw new Error('The summons refuses a question')
-    questions.push(asked)
-    const given = answer(asked.question)
-    if (given === undefined) return ended('silence')
-    const redeemer = encodeNodeAnswer(0, asked.question.key, given)
-    if (!judge(answerBy(world, asked, redeemer))) return ended('silence')
-    bytes = Math.max(bytes, redeemer.length)
-    answers.push(read(redeemer, asked))
+    const next = nextQuestions(truth, posted, (question) => answers.get(nameOf(question)))
+    if (next.difference !== undefined) return ended('difference', next.difference)
+    if (next.questions.length === 0) return ended('none')
+    rounds++
+    for (const question of next.questions.slice(0, mostAtOnce)) {
+      const asked = asking(question, 1, header)
+      if (!judge(ask(world, asked))) throw new Error('The summons refuses a question')
+      questions.push(asked)
+      const given = answer(asked.question)
+      if (given === undefined) return ended('silence')
+      const redeemer = encodeNodeAnswer(0, asked.question.key, given)
+      if (!judge(answerBy(world, asked, redeemer))) return ended('silence')
+      bytes = Math.max(bytes, redeemer.length)
+      answers.set(nameOf(question), read(redeemer, asked))
+    }
   }
 }
+
+/** As many as a watcher has waiting. */
+const mostAtOnce = 20
 
 /** The answer as a watcher reads it from layer 1. */
 function read(redeemer: Uint8Array, { question }: Asked): NodeAnswer {

@@ -11,7 +11,7 @@ import type { Layer1, Wallet } from '@ratatosk/layer1'
 import { blake2b256, outputReferenceKey, type Utxo } from '@ratatosk/ledger'
 import { encodePlutusData } from '@ratatosk/ledger/plutus-data'
 import { answerQuestion, type Contracts, type OpenQuestion, readQuestions } from '@ratatosk/protocol'
-import { createMemoryStore, createTrie } from '@ratatosk/trie'
+import { createMemoryStore, createTrie, type TrieView } from '@ratatosk/trie'
 import type { Committed } from '../../../../fraud/dist/test/lying-blocks.js'
 
 /** Bytes of a chunk that an answer holds itself. */
@@ -29,6 +29,8 @@ export interface AnswererOptions {
   /** From the first such question on, none is answered. */
   readonly isSilent?: (question: SummonsQuestion) => boolean
   readonly whenDue?: (asked: OpenQuestion, answer: () => Promise<void>) => Promise<void>
+  /** The transactions map that the operator answers with, if it is not that of the block's entries. */
+  readonly records?: TrieView
   /** The redeemer that is sent, in another form. */
   readonly form?: (redeemer: Uint8Array) => Uint8Array
   /** Shows the first 32 bytes of each chunk by an output with this hash of a datum, which nobody knows. */
@@ -48,14 +50,15 @@ export async function openAnswerer(
 ): Promise<Answerer> {
   const { isSilent = () => false, whenDue = (_asked, answer) => answer() } = options
   const { form = (redeemer) => redeemer, hidesInHashes = false } = options
-  const map = createTrie({ store: createMemoryStore(), history: 0 })
+  const own = createTrie({ store: createMemoryStore(), history: 0 })
   const records = new Map(
     Array.from(entries ?? deriveBlock(transactions, before.valueHash).entries(), ([key, value]) => [
       key.join(),
       [key, value] as const,
     ]),
   )
-  await map.rebuild(records.values())
+  await own.rebuild(records.values())
+  const map = options.records ?? own
   const byPath = new Map(Array.from(records.values(), (entry) => [blake2b256(entry[0]).join(), entry]))
   const entryAt = (path: Uint8Array) => byPath.get(path.join())
   const chunks = stated ? [...stated] : chunksOf(transactions)
@@ -81,7 +84,7 @@ export async function openAnswerer(
     const [, entry] = records.get(chunkKey(number).join())!
     const shown = (parts: readonly (Uint8Array | number)[]): ChunkAnswer => ({
       entry,
-      proof: map.prove(chunkKey(number)),
+      proof: map.openPath(blake2b256(chunkKey(number))).proof,
       parts,
     })
     if (hidesInHashes)
