@@ -64,7 +64,7 @@ export async function readHeld(
   return [...verdicts, ...(await layer1.utxosByReferences(references, { signal }))]
 }
 
-/** The outputs that keep a verdict of the summons against a block, whoever ended the question. */
+/** The outputs that keep a verdict of the summons against a block, by any asker. */
 export async function readVerdicts(
   { layer1, contracts, signal }: WatcherContext,
   headerHash: Uint8Array,

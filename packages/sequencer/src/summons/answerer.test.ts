@@ -243,7 +243,7 @@ test('an operator that is silent loses the block and the bond', { timeout: 120_0
   expect(await asker.open()).toEqual([])
 
   const { queue, registry } = contracts.scripts
-  // What lies at the address now is a verdict, and no question.
+  // The output at the address is a verdict, and no question.
   const [verdict] = await layer1.utxosAt(contracts.summons!.addressText, {
     policy: contracts.summons!.policy,
   })

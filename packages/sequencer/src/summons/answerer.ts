@@ -93,7 +93,7 @@ export function createAnswerer(context: AnswerContext, book: QuestionBook, ends:
     return returned
   }
 
-  /** Those that it is this operator's turn to answer. What it has sent once, it goes on with. */
+  /** Those that it is this operator's turn to answer, and those that it has answered once. */
   function dueOf(questions: readonly KnownQuestion[], slot: bigint): KnownQuestion[] {
     const [begun, now] = [new Set(sent.values()), slotToTime(slots, slot)]
     const isDue = (asked: KnownQuestion): boolean =>
