@@ -190,7 +190,10 @@ export function createWatcher(options: WatcherOptions): Watcher {
       if (current === undefined) {
         await resume(inQueue, queue, slot)
         const now = performance.now()
-        const wanted = [...missing.values()].filter(({ wantedAt }) => now - wantedAt < wantedForMs)
+        const wanted = [...missing.values()]
+          .filter(({ wantedAt }) => now - wantedAt < wantedForMs)
+          // The funds go to the block that is mature first.
+          .sort((a, b) => Number(a.block.header.endTime - b.block.header.endTime))
         await forEach(wanted, async (each) =>
           advanceUnavailable(context, each, queue, knownOf(each), await questionsAbout(each), slot),
         )

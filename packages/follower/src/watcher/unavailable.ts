@@ -1,19 +1,22 @@
 import { chunkKey, encodeHeader, headerFieldIndex, maxChunks } from '@ratatosk/block'
-import { toHex } from '@ratatosk/cbor'
+import { concatBytes, toHex } from '@ratatosk/cbor'
+import type { SummonsQuestion } from '@ratatosk/contracts'
 import { chunkCountOf, transactionsInChunk } from '@ratatosk/fraud'
-import type { Utxo } from '@ratatosk/ledger'
+import { blake2b256, type Utxo } from '@ratatosk/ledger'
 import type { OpenQuestion, StateQueue } from '@ratatosk/protocol'
 import type { VerdictRecord } from '@ratatosk/store'
 import { ask, expireOverdue, type QuestionTerm, reliesOnAsked, termOf, type WantedQuestion } from './ask.js'
 import type { Missing, WatcherContext } from './context.js'
 import { chunkNumberOf, type QuestionBook, subjectOf } from './question-book.js'
-import { followQuestions } from './questions.js'
+import { apart, followQuestions, type Waiting } from './questions.js'
 import { elementsOf, readVerdicts } from './read-layer1.js'
 import { removeByVerdict } from './remove-by-verdict.js'
 import { follow, removalsOf } from './send.js'
 
-/** Own questions about a block that wait for answers at once. */
-export const mostAtOnce = 20
+/** Own questions about a block that wait for answers at once: about all of its chunks. */
+export const mostAtOnce = maxChunks
+/** Own questions that wait for a block of layer 1: other watchers see them there, and ask for the rest. */
+const mostPending = 10
 /** Share of the patience in which this process has missed the body too: a peer may just have started. */
 const ownShare = 10n
 const reason = 'No peer serves its body'
@@ -90,16 +93,47 @@ async function question(
     missing.transactions = body.transactions
     return
   }
-  let count = waiting.own
-  for (const number of body.numbers) {
+  const asked = bySubject(waiting)
+  let pending = waiting.pending.length
+  for (const number of inOwnOrder(context, block, body.numbers)) {
     const wanted = chunkQuestion(block.header.transactionsRoot, number)
-    if (await reliesOnAsked(context, book, waiting, wanted, term)) continue
-    if (count >= mostAtOnce) return
+    const same = asked.get(subjectOf(wanted))
+    if (same !== undefined && (await reliesOnAsked(context, book, same, wanted, term))) continue
     if (!term.isInTime)
       return giveUp(context, missing, 'WATCHER_TOO_LATE', 'a question would end too late for a removal')
-    if (!(await ask(context, block, wanted, term, slot))) return
-    count++
+    if (pending++ >= mostPending) return
+    if ((await apart(context, () => ask(context, block, wanted, term, slot))) === undefined) return
   }
+}
+
+/** What waits, by subjects: anyone can ask thousands. */
+function bySubject(waiting: Waiting): ReadonlyMap<string, Waiting> {
+  const found = new Map<string, { open: OpenQuestion[]; pending: SummonsQuestion[] }>()
+  const at = (subject: string) => {
+    const known = found.get(subject) ?? { open: [], pending: [] }
+    found.set(subject, known)
+    return known
+  }
+  for (const each of waiting.open) at(subjectOf(each.question)).open.push(each)
+  for (const each of waiting.pending) at(subjectOf(each)).pending.push(each)
+  return new Map(Array.from(found, ([subject, same]) => [subject, { ...waiting, ...same }]))
+}
+
+/** Numbers in an order that depends on the wallet: several watchers so share the questions. */
+function inOwnOrder(
+  { wallet }: WatcherContext,
+  { headerHash }: Missing['block'],
+  numbers: readonly number[],
+): readonly number[] {
+  const own = concatBytes(headerHash, wallet.keys.payment.hash)
+  const rankOf = (number: number): number => {
+    const hash = blake2b256(concatBytes(own, chunkKey(number)))
+    return new DataView(hash.buffer, hash.byteOffset).getUint32(0)
+  }
+  return numbers
+    .map((number) => ({ number, rank: rankOf(number) }))
+    .sort((a, b) => a.rank - b.rank)
+    .map(({ number }) => number)
 }
 
 export const chunkQuestion = (transactionsRoot: Uint8Array, number: number): WantedQuestion => ({
@@ -136,8 +170,7 @@ export function assemble({ chunks }: QuestionBook): Assembled {
   const isAbsent = [...chunks].some(([number, { kind }]) => kind === 'absent' && number < count)
   const isFalse = isAbsent || count > maxChunks
   const numbers: number[] = []
-  for (let number = 1; !isFalse && number < count && numbers.length < mostAtOnce; number++)
-    if (!chunks.has(number)) numbers.push(number)
+  for (let number = 1; !isFalse && number < count; number++) if (!chunks.has(number)) numbers.push(number)
   if (numbers.length > 0) return { kind: 'wanted', numbers }
   return { kind: 'whole', transactions: shown.flatMap((bytes) => transactionsInChunk(bytes) ?? []) }
 }

@@ -42,9 +42,9 @@ import { createWorld } from '../../test/world.js'
  * hides what is false behind one.
  */
 
-const mutations = Number(process.env.RATATOSK_ANSWERS ?? 3000)
+const mutations = Number(process.env.RATATOSK_ANSWERS ?? 400)
 /** The machine judges one of so many that the translated script takes, in a random encoding. */
-const judged = 50
+const judged = 20
 const world = createWorld()
 const takes = translatedAnswers(world)
 
