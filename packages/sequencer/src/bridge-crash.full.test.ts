@@ -144,7 +144,7 @@ function openUsers(scene: Scene) {
   }
 }
 
-/** Expects that each deposit of layer 1 is credited once, each withdrawal paid once, and the treasury covers all. */
+/** Expects that each deposit is credited once, each withdrawal paid once, and that the treasury covers all. */
 async function expectSettled(scene: Scene, users: ReturnType<typeof openUsers>, reserves: bigint) {
   const { store, layer1, contracts } = scene
   // What a roll-back undoes may wait to be included again.

@@ -33,8 +33,8 @@ import { hashOfLock, isNative, isPlutus, type Lock, type Native, plutusScripts, 
 /*
  * Blocks whose transactions keep every rule by which nodes judge, and use what layer 2 has: outputs of keys
  * and of scripts of every language, datums of every kind, reference scripts, tokens that are minted and
- * burned, withdrawals, collateral, metadata, required signers, validity intervals, all encodings that the profile
- * allows, deposits, and outputs that leave.
+ * burned, withdrawals, collateral, metadata, required signers, validity intervals, all encodings that the
+ * profile allows, deposits, and outputs that leave.
  */
 
 const sum = (into: Map<string, bigint>, tokens: Tokens, sign: bigint) => {
