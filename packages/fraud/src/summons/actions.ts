@@ -1,6 +1,7 @@
 import { type Header, headerToData } from '@ratatosk/block'
 import { ChunkOpening, SummonsAction } from '@ratatosk/contracts'
 import {
+  byPosition,
   constr,
   type DataValue,
   decodeAnyData,
@@ -9,7 +10,6 @@ import {
 } from '@ratatosk/ledger/plutus-data'
 import type { Proof } from '@ratatosk/trie'
 import { type SuppliedBytes, stepsData, suppliedData } from '../openings.js'
-import { at, constructorOf, fieldsOf } from './by-position.js'
 import { type NodeAnswer, nodeAnswerData, nodeOfKey } from './node-answer.js'
 
 /** An answer to a question about a chunk: its entry in the transactions map and its bytes; or its absence. */
@@ -57,5 +57,6 @@ export const encodeExpiry = (refund: number): Uint8Array =>
  */
 export function answerIn(redeemer: Uint8Array): DataValue | undefined {
   const action = decodeAnyData(redeemer)
+  const { at, constructorOf, fieldsOf } = byPosition
   return constructorOf(action) === BigInt(SummonsAction.answer) ? at(fieldsOf(action), 1) : undefined
 }

@@ -2,10 +2,12 @@ import { chunkKind, chunkRecordLength, decodeChunkRecord } from '@ratatosk/block
 import { concatBytes, equalBytes } from '@ratatosk/cbor'
 import { ChunkOpening } from '@ratatosk/contracts'
 import { blake2b256 } from '@ratatosk/ledger'
-import { type DataValue, PlutusDataError } from '@ratatosk/ledger/plutus-data'
+import { byPosition, type DataValue, PlutusDataError } from '@ratatosk/ledger/plutus-data'
 import type { Proof } from '@ratatosk/trie'
 import { readFrames } from '../known-chunks.js'
-import { at, bytesOf, constructorOf, fieldsOf, integerOf, itemsOf, proofFrom } from './by-position.js'
+import { proofFrom } from './proof-from.js'
+
+const { at, bytesOf, constructorOf, fieldsOf, integerOf, itemsOf } = byPosition
 
 /** Where the script reads the hash of a chunk in its record. */
 const hashStart = chunkRecordLength - 32

@@ -3,6 +3,7 @@ import { concatBytes } from '@ratatosk/cbor'
 import { NodeOpening } from '@ratatosk/contracts'
 import { blake2b256 } from '@ratatosk/ledger'
 import {
+  byPosition,
   constr,
   type DataValue,
   type LinkedList,
@@ -19,7 +20,9 @@ import {
   pathLength,
 } from '@ratatosk/trie'
 import { stepsData } from '../openings.js'
-import { at, bytesOf, constructorOf, fieldsOf, itemsOf, proofFrom } from './by-position.js'
+import { proofFrom } from './proof-from.js'
+
+const { at, bytesOf, constructorOf, fieldsOf, itemsOf } = byPosition
 
 /** Children of a branch, and bytes of a hash. */
 const [radix, hashBytes] = [16, 32]

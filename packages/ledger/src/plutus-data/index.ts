@@ -4,6 +4,8 @@ export type { DataValue } from '../plutus/cek/values/data.js'
 export { encodeData as encodeAnyData } from '../plutus/cek/values/data-cbor.js'
 export type { LinkedList } from '../plutus/cek/values/list.js'
 export { decodeAnyData } from './any-data.js'
+/** Readers of what {@link decodeAnyData} returns. */
+export * as byPosition from './by-position.js'
 export { bytesOf, constrOf, fieldsOf, integerOf, listOf } from './fields.js'
 export {
   constr,

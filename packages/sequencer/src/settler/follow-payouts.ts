@@ -1,10 +1,10 @@
 import type { Layer1 } from '@ratatosk/layer1'
 import type { OutputReference } from '@ratatosk/ledger'
-import { decodePlutusData, isPlutusDataError, listOf } from '@ratatosk/ledger/plutus-data'
+import { byPosition, decodeAnyData, isPlutusDataError } from '@ratatosk/ledger/plutus-data'
 import type { Block, Blocks } from '@ratatosk/store'
 
 /** The constructor of `pay` among the redeemers of the bridge. */
-const payAction = 1
+const payAction = 1n
 /** Where a merge puts the settlement. */
 const settlementIndex = 2
 /** Changes of a block's element before its merge that are followed. */
@@ -31,14 +31,15 @@ export async function* payoutsFrom(
   }
 }
 
-/** The references that a redeemer of a settlement lists; undefined if it pays nothing. */
+/** The references that a redeemer of a settlement lists, as the script reads it; undefined if it pays nothing. */
 function paidBy(redeemer: Uint8Array): readonly Uint8Array[] | undefined {
   try {
-    const data = decodePlutusData(redeemer)
-    if (typeof data !== 'object' || !('fields' in data) || data.index !== payAction) return undefined
-    return listOf(data.fields[0], 'the entries of a payout').map((entry) => {
-      const [outref] = listOf(entry, 'an entry of a payout')
-      return outref instanceof Uint8Array ? outref : new Uint8Array()
+    const { at, bytesOf, constructorOf, fieldsOf, itemsOf } = byPosition
+    const action = decodeAnyData(redeemer)
+    if (constructorOf(action) !== payAction) return undefined
+    return itemsOf(at(fieldsOf(action), 0)).map((entry) => {
+      const [outref] = itemsOf(entry)
+      return outref ? bytesOf(outref) : new Uint8Array()
     })
   } catch (error) {
     if (isPlutusDataError(error)) return undefined

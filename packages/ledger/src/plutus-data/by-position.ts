@@ -1,9 +1,9 @@
-import { type DataValue, type LinkedList, PlutusDataError } from '@ratatosk/ledger/plutus-data'
-import type { Proof, ProofStep } from '@ratatosk/trie'
+import { PlutusDataError } from '../errors.js'
+import type { DataValue } from '../plutus/cek/values/data.js'
+import type { LinkedList } from '../plutus/cek/values/list.js'
 
 /*
- * Reads Plutus data as the scripts do: by position, and only what they read. What lies behind or beside is of
- * any form.
+ * Reads Plutus data as scripts do: by position, and only the parts that they read. The others have any form.
  */
 
 /** @throws {PlutusDataError} unless the data is a constructor */
@@ -47,35 +47,4 @@ export function bytesOf(data: DataValue, length?: number): Uint8Array {
 export function integerOf(data: DataValue): bigint {
   if (data.kind === 'integer') return data.value
   throw new PlutusDataError(`an integer is missing: it is ${data.kind}`)
-}
-
-/** Constructors of a step: any other is a leaf. */
-const Step = { branch: 0n, fork: 1n } as const
-
-/**
- * A proof, of which the scripts take several forms.
- *
- * @throws {PlutusDataError} if the scripts take none like it
- */
-export const proofFrom = (data: DataValue): Proof => itemsOf(data).map(stepFrom)
-
-function stepFrom(data: DataValue): ProofStep {
-  const kind = constructorOf(data)
-  const fields = fieldsOf(data)
-  const skip = Number(integerOf(at(fields, 0)))
-  if (kind === Step.branch) return { type: 'branch', skip, neighbors: bytesOf(at(fields, 1), 128) }
-  if (kind !== Step.fork) {
-    const neighbor = { key: bytesOf(at(fields, 1), 32), value: bytesOf(at(fields, 2), 32) }
-    return { type: 'leaf', skip, neighbor }
-  }
-  const neighbor = fieldsOf(at(fields, 1))
-  return {
-    type: 'fork',
-    skip,
-    neighbor: {
-      nibble: Number(integerOf(at(neighbor, 0))),
-      prefix: bytesOf(at(neighbor, 1)),
-      root: bytesOf(at(neighbor, 2), 32),
-    },
-  }
 }
