@@ -24,8 +24,8 @@ export function readQuestions({ summons }: Contracts, utxos: readonly Utxo[]): r
 }
 
 /**
- * The outputs at the address of the summons that hold a token of a question and are not read as one: nobody
- * of this program would answer them. Verdicts, which anyone may leave there, are not among them.
+ * The outputs at the address of the summons that hold a token of a question and are not read as one, so
+ * that no node answers them. Verdicts, which anyone may leave there, are not among them.
  *
  * @param utxos as for {@link readQuestions}
  */
@@ -58,9 +58,7 @@ function questionOf({ policy, address }: ScriptPlace, utxo: Utxo): OpenQuestion 
   }
 }
 
-/**
- * What {@link unreadQuestions} has found, in a line for logs and clients; undefined if that is nothing.
- */
+/** A line for logs and clients about the {@link unreadQuestions}; undefined if there are none. */
 export function unreadLine(unread: readonly Utxo[]): string | undefined {
   const [first] = unread
   return (

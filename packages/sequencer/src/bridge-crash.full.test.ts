@@ -144,10 +144,10 @@ function openUsers(scene: Scene) {
   }
 }
 
-/** Expects that each deposit is credited once, each withdrawal paid once, and that the treasury covers all. */
+/** Expects that each deposit is credited once, each withdrawal paid once, and all covered by the treasury. */
 async function expectSettled(scene: Scene, users: ReturnType<typeof openUsers>, reserves: bigint) {
   const { store, layer1, contracts } = scene
-  // What a roll-back undoes may wait to be included again.
+  // Transactions that a roll-back undoes may wait to be included again.
   let present = await users.present()
   const paidTo = async (number: number) =>
     (await layer1.utxosAt(encodeBech32Address(payee(number)))).map(({ output }) => output.value.lovelace)

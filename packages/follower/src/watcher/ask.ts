@@ -95,8 +95,8 @@ export async function reliesOnAsked(
 const keyOf = ({ utxo }: OpenQuestion): string => outputReferenceKey(utxo.reference)
 
 /**
- * Ends the first question that can be ended of those whose deadline is over; others may be about what is known
- * by now. @returns whether a deadline is over
+ * Ends the first question that can be ended of those whose deadline is over; others may be about what is
+ * known by now. @returns whether a deadline is over
  */
 export async function expireOverdue(
   context: WatcherContext,

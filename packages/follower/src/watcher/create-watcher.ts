@@ -64,7 +64,7 @@ export function createWatcher(options: WatcherOptions): Watcher {
   let lack: Lack | undefined
   let unread: string | undefined
   let trouble: string | undefined
-  /** What has failed in this tick without ending it. */
+  /** The last failure in this tick that has not ended it. */
   let failure: unknown
   let [troubleAt, retryAt, balanceAt] = [0, 0, 0]
   let isPruning = true

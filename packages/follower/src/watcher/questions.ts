@@ -113,7 +113,7 @@ export async function followQuestions(
 /** The result of what has failed. */
 export const failed: unique symbol = Symbol('failed')
 
-/** Does something about one question. Its failure is reported and touches no other, unless layer 1 is away. */
+/** Does something about one question. Its failure is reported; it ends the tick if layer 1 is unavailable. */
 export async function apart<Result>(
   { signal, fails }: Pick<WatcherContext, 'signal' | 'fails'>,
   run: () => Promise<Result>,
@@ -174,7 +174,7 @@ function readAnswer(
   return true
 }
 
-/** The bytes that the summons reads as the datum of an output: its hash, where it has no more. */
+/** The bytes that the summons reads as the datum of an output: or its hash if it has only that. */
 function datumOf(utxo: Utxo | undefined): Uint8Array | undefined {
   const datum = utxo?.output.datum
   if (datum?.kind === 'hash') return datum.hash

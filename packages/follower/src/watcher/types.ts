@@ -68,7 +68,7 @@ export interface WatcherStatus {
   readonly waits?: string
   /** Why the wallet does not pay, or may soon not; absent if it can. */
   readonly lack?: string
-  /** What this program does not read of the questions on layer 1; absent if it reads all. */
+  /** Which questions on layer 1 this program does not read; absent if it reads all. */
   readonly unread?: string
   /** Why the last read or removal failed; absent if it did not. */
   readonly trouble?: string

@@ -106,7 +106,7 @@ async function question(
   }
 }
 
-/** What waits, by subjects: anyone can ask thousands. */
+/** The questions that wait, by subject: anyone can ask thousands. */
 function bySubject(waiting: Waiting): ReadonlyMap<string, Waiting> {
   const found = new Map<string, { open: OpenQuestion[]; pending: SummonsQuestion[] }>()
   const at = (subject: string) => {

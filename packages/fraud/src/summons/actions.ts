@@ -50,8 +50,8 @@ export const encodeExpiry = (refund: number): Uint8Array =>
   encodePlutusData(constr(SummonsAction.expire, BigInt(refund)))
 
 /**
- * The answer in the redeemer by which a question was spent, for `nodeAnswerFromData` or `chunkAnswerFromData`;
- * undefined if it was ended without one.
+ * The answer in the redeemer by which a question was spent, for `nodeAnswerFromData` or
+ * `chunkAnswerFromData`; undefined if it was ended without one.
  *
  * @throws {PlutusDataError} if the summons takes no such redeemer
  */

@@ -25,8 +25,8 @@ export type ShownChunkAnswer =
 /**
  * Reads an answer that the summons has accepted, as the summons reads it.
  *
- * @param datumAt the bytes that the datum of a reference input of the answer is, or its hash if the output has
- *   only that; undefined if they are not known
+ * @param datumAt the bytes that the datum of a reference input of the answer is, or its hash if the output
+ *   has only that; undefined if they are not known
  * @throws {PlutusDataError} if the data is no answer about a chunk
  */
 export function chunkAnswerFromData(

@@ -80,8 +80,8 @@ interface AskedNode {
 }
 
 /**
- * Reads an answer that the summons has accepted, as the summons reads it: openings only where the branch has a
- * child, each of any constructor but that of a branch as a leaf.
+ * Reads an answer that the summons has accepted, as the summons reads it: openings only where the branch has
+ * a child, each of any constructor but that of a branch as a leaf.
  *
  * @throws {PlutusDataError} if the data is no answer
  */

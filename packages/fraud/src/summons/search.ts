@@ -51,7 +51,7 @@ export interface NextQuestion extends Pick<SummonsQuestion, 'kind' | 'key' | 'ha
 }
 
 export interface SearchResult {
-  /** What the answers show first; undefined if they show none. */
+  /** The first that the answers show; undefined if they show none. */
   readonly difference?: Difference
   /**
    * About every node that the answers show, that the true map does not have, and that no answer opens. First

@@ -31,7 +31,7 @@ export async function* payoutsFrom(
   }
 }
 
-/** The references that a redeemer of a settlement lists, as the script reads it; undefined if it pays nothing. */
+/** The references that a settlement's redeemer lists, as the script reads it; undefined if it pays none. */
 function paidBy(redeemer: Uint8Array): readonly Uint8Array[] | undefined {
   try {
     const { at, bytesOf, constructorOf, fieldsOf, itemsOf } = byPosition

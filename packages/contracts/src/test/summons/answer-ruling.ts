@@ -36,7 +36,7 @@ const output = (credential: Data, value: Data, datum: Data) =>
   constr(0, constr(0, credential, none), value, datum, none)
 
 /** Data as the translated script reads it. */
-export function scriptDataOf(data: DataValue): Data {
+function scriptDataOf(data: DataValue): Data {
   switch (data.kind) {
     case 'integer':
       return new IntData(intOf(data.value))

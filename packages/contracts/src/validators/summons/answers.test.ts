@@ -80,7 +80,7 @@ function read({ question }: Asked, redeemer: Uint8Array): NodeAnswer | ShownChun
   return nodeAnswerFromData(answer, { ...nodeOfKey(question.key), root: question.root })
 }
 
-/** What was read, written as an honest operator writes it. */
+/** An answer that was read, written as an honest operator writes it. */
 function written({ question }: Asked, answer: NodeAnswer | ShownChunkAnswer): Uint8Array {
   if ('node' in answer) return encodeNodeAnswer(0, question.key, answer)
   if (answer.kind === 'absent') return encodeChunkAnswer(0, { absent: answer.proof })

@@ -65,7 +65,8 @@ afterAll(() => {
   const rounds = most(({ rounds }) => rounds)
   const [memory, steps] = [most(({ memory }) => memory), most(({ steps }) => steps)]
   console.log(
-    `${searches.length} searches among ${entries} entries: at most ${rounds} rounds, ${questions} questions, ${bytes} B,`,
+    `${searches.length} searches among ${entries} entries: at most ${rounds} rounds,`,
+    `${questions} questions, ${bytes} B,`,
     `${memory} memory (${(memory / 140_000).toFixed(1)} %), ${steps} steps (${(steps / 1e8).toFixed(1)} %)`,
   )
 })

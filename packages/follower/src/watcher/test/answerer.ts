@@ -33,7 +33,7 @@ export interface AnswererOptions {
   readonly records?: TrieView
   /** The redeemer that is sent, in another form. */
   readonly form?: (redeemer: Uint8Array) => Uint8Array
-  /** Shows the first 32 bytes of each chunk by an output with this hash of a datum, which nobody knows. */
+  /** Shows the first 32 bytes of each chunk by an output with this hash of an unknown datum. */
   readonly hidesInHashes?: boolean
 }
 
