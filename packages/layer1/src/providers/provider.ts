@@ -5,11 +5,11 @@ import {
   type ProtocolParameters,
   type RedeemerPurpose,
   type SlotConfig,
-  type Transaction,
   type Utxo,
 } from '@ratatosk/ledger'
 import { LRUCache } from 'lru-cache'
 import type { EvaluatedRedeemer, Spending, Tip, TransactionStatus, UtxosAsOf } from '../types.js'
+import type { SpendingParts } from './spending-parts.js'
 
 /** The part of a {@link Layer1} that differs between providers; `createLayer1` adds the rest. */
 export interface Provider {
@@ -70,21 +70,21 @@ export function cleanReason(words: string, secrets: readonly string[] = []): str
 
 /** The spending of an output by a transaction; `outputAt` is undefined for unknown references. */
 export function spendingBy(
-  { id, body, witnesses }: Transaction,
+  { id, inputs, redeemers, ...read }: SpendingParts,
   reference: OutputReference,
   outputAt: (reference: OutputReference) => Pick<Utxo, 'output'> | undefined,
 ): Spending {
   const key = outputReferenceKey(reference)
-  const place = [...body.inputs].sort(byReference).findIndex((each) => outputReferenceKey(each) === key)
-  const redeemer = witnesses.redeemers.find(({ purpose, index }) => purpose === 'spend' && index === place)
-  const referenceInputs = [...body.referenceInputs].sort(byReference).flatMap((each) => {
+  const place = [...inputs].sort(byReference).findIndex((each) => outputReferenceKey(each) === key)
+  const redeemer = redeemers.get(place)
+  const referenceInputs = [...read.referenceInputs].sort(byReference).flatMap((each) => {
     const found = outputAt(each)
     return found === undefined ? [] : { reference: each, output: found.output }
   })
   return {
     transactionId: id,
-    ...(redeemer && { redeemer: redeemer.data }),
-    ...(referenceInputs.length === body.referenceInputs.length && { referenceInputs }),
+    ...(redeemer && { redeemer }),
+    ...(referenceInputs.length === read.referenceInputs.length && { referenceInputs }),
   }
 }
 

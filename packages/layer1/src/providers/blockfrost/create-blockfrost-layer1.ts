@@ -1,6 +1,5 @@
 import { fromHex, toHex } from '@ratatosk/cbor'
 import {
-  decodeTransaction,
   type OutputReference,
   outputReferenceKey,
   type ProtocolParameters,
@@ -40,6 +39,7 @@ import {
   purposeOf,
   spendingBy,
 } from '../provider.js'
+import { spendingPartsOf } from '../spending-parts.js'
 import { createLists, maxConcurrent } from './lists.js'
 import { createScripts, readUtxo, type ScriptByHash } from './outputs.js'
 import { createPolicyOutputs, holdingsOf } from './policy-outputs.js'
@@ -170,7 +170,7 @@ export function createBlockfrostLayer1(options: BlockfrostOptions): Layer1 {
       (await readUtxos(read, scripts, signal)).map((utxo) => [outputReferenceKey(utxo.reference), utxo]),
     )
     return reading('Blockfrost', 'a transaction', () =>
-      spendingBy(decodeTransaction(fromHex(textOf(objectOf(bytes).cbor))), reference, (each) =>
+      spendingBy(spendingPartsOf(fromHex(textOf(objectOf(bytes).cbor))), reference, (each) =>
         known.get(outputReferenceKey(each)),
       ),
     )

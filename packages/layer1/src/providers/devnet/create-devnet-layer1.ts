@@ -6,6 +6,7 @@ import { readLimits, retrying } from '../../http/retry.js'
 import type { EvaluatedRedeemer, Layer1, Layer1Limits, Spending } from '../../types.js'
 import { createLayer1 } from '../create-layer1.js'
 import { cleanReason, type Provider, spendingBy } from '../provider.js'
+import { spendingPartsOf } from '../spending-parts.js'
 import type { DevnetFault, DevnetOperation, DevnetPort } from './devnet-port.js'
 
 /**
@@ -104,7 +105,7 @@ function spending(devnet: DevnetPort, reference: OutputReference): Spending | un
   const found = spent && devnet.transaction(spent.transactionHash)
   if (found === undefined) return undefined
   const { transaction } = found.transaction
-  return spendingBy(transaction, reference, ({ transactionId, index }) =>
+  return spendingBy(spendingPartsOf(transaction.bytes), reference, ({ transactionId, index }) =>
     devnet.outputsOf(toHex(transactionId)).find((each) => each.index === index),
   )
 }
