@@ -77,6 +77,8 @@ export function answerQuestion(
     inputs: [{ utxo: asked.utxo, redeemer: redeemer(indexes) }],
     mint: [burn(summons, asked)],
     outputs: [refund(contracts, asked, terms.reward)],
+    // Strangers' tokens at the wallet must not take its ada with them into change.
+    paidByAda: true,
   }
 }
 

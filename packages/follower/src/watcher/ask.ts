@@ -2,7 +2,7 @@ import type { Header } from '@ratatosk/block'
 import type { SummonsQuestion } from '@ratatosk/contracts'
 import { encodeAsk, encodeExpiry } from '@ratatosk/fraud'
 import { encodeOutputReference, outputReferenceKey, slotToTime } from '@ratatosk/ledger'
-import { askQuestion, endQuestion, type OpenQuestion } from '@ratatosk/protocol'
+import { askQuestion, endQuestion, firstSlotFrom, type OpenQuestion } from '@ratatosk/protocol'
 import type { RecordedTransaction } from '@ratatosk/store'
 import type { Proof } from '@ratatosk/trie'
 import type { WatcherContext } from './context.js'
@@ -46,7 +46,10 @@ export async function termOf(
   const { period } = summons
   const slots = await layer1.slots({ signal })
   const validity = Math.min(validityMs, Number(period) / sharesOfPeriod)
-  const validUntil = slot + BigInt(Math.ceil(validity / slots.slotLength))
+  const soonest = slot + BigInt(Math.ceil(validity / slots.slotLength))
+  // The summons takes no question whose validity interval ends before the block.
+  const blockEnd = firstSlotFrom(slots, endTime)
+  const validUntil = soonest < blockEnd ? blockEnd : soonest
   const deadline = slotToTime(slots, validUntil) + period
   const isInTime = deadline + period <= endTime + maturityWindow
   const clock = slotToTime(slots, await layer1.currentSlot({ signal }))

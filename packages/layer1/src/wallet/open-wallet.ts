@@ -54,6 +54,11 @@ export interface Wallet {
   /** The value of the confirmed outputs at the address. */
   balance(options?: CallOptions): Promise<Value>
   /**
+   * The ada of the confirmed outputs that hold nothing else, in lovelace. Anyone can send outputs with tokens
+   * or a reference script, which pay for nothing or only with their own tokens: they must not hide a lack.
+   */
+  spendable(options?: CallOptions): Promise<bigint>
+  /**
    * Builds and signs a transaction, checks it against the ledger rules, and withholds its inputs from other
    * transactions until it is included, its validity interval ends, or it is released. The next transaction
    * may spend its change at once, so transactions must be sent in the order in which they were built. `build`
@@ -208,6 +213,13 @@ export function openWallet(options: WalletOptions): Wallet {
       const sum: Quantities = new Map()
       for (const { output } of await layer1.utxosAt(keys.addressText, call)) addValue(sum, output.value)
       return toValue(sum)
+    },
+    async spendable(call) {
+      let sum = 0n
+      for (const { output } of await layer1.utxosAt(keys.addressText, call))
+        if (output.value.assets.size === 0 && output.referenceScript === undefined)
+          sum += output.value.lovelace
+      return sum
     },
     build: (draft, call = {}) => buildInTurn(draft, call),
     submit,

@@ -118,10 +118,10 @@ function pick(owed: Owed, batches: Batches, treasury: readonly Utxo[], size: num
   let uncovered = 0
   let aside: string | undefined
   for (const entry of owed.left()) {
-    const { withdrawal, outref } = entry
+    const { withdrawal, outref, fault } = entry
     if (picked.length >= size || uncovered >= maxUncovered) break
     if (withdrawal === undefined) continue
-    const reason = batches.reasonAside(outref)
+    const reason = fault ?? batches.reasonAside(outref)
     if (reason !== undefined) {
       aside ??= reason
       continue

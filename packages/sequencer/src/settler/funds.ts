@@ -48,12 +48,7 @@ export function openFunds({ layer1, wallet, fundedBy, resendEverySlots, log }: F
 
   return {
     async keep(slot, validUntil, signal) {
-      const outputs = await layer1.utxosAt(wallet.address, { signal })
-      // Others can send it tokens, which payouts do not spend.
-      const ada = outputs
-        .filter(({ output }) => output.value.assets.size === 0)
-        .reduce((sum, { output }) => sum + output.value.lovelace, 0n)
-      if (ada < minimumFunds) await fill(slot, validUntil, signal)
+      if ((await wallet.spendable({ signal })) < minimumFunds) await fill(slot, validUntil, signal)
     },
   }
 }

@@ -1,12 +1,13 @@
 import { createDerivation, createPauses, decodeHeader } from '@ratatosk/block'
 import { compareBytes, equalBytes } from '@ratatosk/cbor'
-import { blake2b256, type OutputReference } from '@ratatosk/ledger'
+import { blake2b256, decodeTransactionOutput, type OutputReference } from '@ratatosk/ledger'
 import {
   readWithdrawal,
   type Settlement,
   type TakenWithdrawals,
   takeOwed,
   type Withdrawal,
+  withdrawalFault,
 } from '@ratatosk/protocol'
 import type { Block } from '@ratatosk/store'
 import { createMemoryStore, createTrie, isTrieError, type Trie } from '@ratatosk/trie'
@@ -30,6 +31,8 @@ export interface OwedEntry {
   readonly path: Uint8Array
   /** Undefined: no one can pay it. */
   readonly withdrawal: Withdrawal | undefined
+  /** Why a payer would pay more than it gets: nodes admit no such output, but a block may have it. */
+  readonly fault?: string
 }
 
 /** The withdrawals of a block, and which of them are left at a settlement's root. */
@@ -58,7 +61,7 @@ export async function openOwed(context: OwedContext, headerHash: Uint8Array): Pr
 }
 
 async function withdrawalsOf(
-  { blocks, contracts }: OwedContext,
+  { blocks, contracts, layer1 }: OwedContext,
   headerHash: Uint8Array,
 ): Promise<readonly OwedEntry[]> {
   const derivation = createDerivation({ bridge: contracts.bridge.place.script.hash })
@@ -72,9 +75,12 @@ async function withdrawalsOf(
     if (transactions.length < page) break
   }
   const derived = await derivation.deriveInTurns(() => undefined)
+  const { coinsPerUtxoByte } = await layer1.parameters()
   const entries = Array.from(derived.withdrawals(), ([key, value]): OwedEntry => {
     const [outref, output] = [Uint8Array.from(key), Uint8Array.from(value)]
-    return { outref, output, path: blake2b256(outref), withdrawal: readWithdrawal(contracts, outref, output) }
+    const withdrawal = readWithdrawal(contracts, outref, output)
+    const fault = withdrawal && withdrawalFault(contracts, decodeTransactionOutput(output), coinsPerUtxoByte)
+    return { outref, output, path: blake2b256(outref), withdrawal, ...(fault !== undefined && { fault }) }
   })
   return entries.sort((a, b) => compareBytes(a.path, b.path))
 }

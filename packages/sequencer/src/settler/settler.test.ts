@@ -95,6 +95,24 @@ test('40 withdrawals are each paid once by two payers who know nothing of each o
   expect(one.status()).toMatchObject({ inFlight: 0, setAside: [], settlements: [{ remaining: 4 }] })
 })
 
+test('a withdrawal that would cost its payer more than it holds is left to others', async (context) => {
+  const chain = await openBridgeChain(context)
+  await chain.reserves(100n * ada)
+  await chain.fund(settlerWallet.addressText)
+  const dust = Array.from({ length: 20 }, (_, n) => withdrawal(100 + n, 20_000n))
+  await chain.merge([...withdrawals(9), ...dust])
+  const before = (await chain.open(settlerWallet).balance()).lovelace
+  const settler = settle(context, chain)
+  await settler.start()
+  await mineUntilPaid(chain, 1 + dust.length)
+  await chain.mine(3)
+  await expectPaid(chain, 9, 100n * ada)
+  for (let n = 0; n < dust.length; n++) expect(await chain.paidTo(100 + n)).toEqual([])
+  // It gets the fee of each withdrawal, and pays that of the transaction.
+  expect((await chain.open(settlerWallet).balance()).lovelace).toBeGreaterThan(before)
+  expect(settler.status().settlements).toMatchObject([{ waitsFor: expect.stringMatching(/holds less than/) }])
+})
+
 test('a payer goes on where one was killed that had sent payouts, and one that had not', async (context) => {
   const chain = await openBridgeChain(context)
   await chain.reserves(150n * ada)

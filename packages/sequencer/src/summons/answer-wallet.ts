@@ -26,7 +26,7 @@ export function answerKeys({ payment, address: operator }: WalletKeys): WalletKe
 /** Sends ada to the wallet for answers if it has too little. @throws {WalletError} without enough ada */
 export async function fundAnswerWallet(context: SequencerContext, slot: bigint): Promise<void> {
   const { answers, cache, signal } = context
-  if (answers !== undefined && (await answers.wallet.balance({ signal })).lovelace < minimumFunds)
+  if (answers !== undefined && (await answers.wallet.spendable({ signal })) < minimumFunds)
     await fund(context, answers.wallet.address, slot)
   cache.mayLackAnswerFunds = false
 }

@@ -162,8 +162,7 @@ export function createAnswerer(context: AnswerContext, book: QuestionBook, ends:
   }
 
   /** Whether the wallet has only what own answers may need. */
-  const lacksFunds = async (): Promise<boolean> =>
-    (await answers.wallet.balance({ signal })).lovelace < minimumFunds
+  const lacksFunds = async (): Promise<boolean> => (await answers.wallet.spendable({ signal })) < minimumFunds
 
   /** Releases answers that others have overtaken: nothing may spend their change. Returns their ids. */
   async function releaseOvertaken(open: ReadonlyMap<string, KnownQuestion>): Promise<BytesSet> {
@@ -309,7 +308,7 @@ async function payHolder(
   slot: bigint,
 ): Promise<Utxo> {
   const { address } = context.answers.wallet
-  const draft = { outputs: [{ address, datum: { kind: 'inline', data } as const }] }
+  const draft = { outputs: [{ address, datum: { kind: 'inline', data } as const }], paidByAda: true }
   const { produced } = await recordAndSend(context, asked, 'datum', draft, slot)
   return produced[0] as Utxo
 }

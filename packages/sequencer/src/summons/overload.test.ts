@@ -3,15 +3,26 @@ import { toHex } from '@ratatosk/cbor'
 import { encodeChunkAnswer } from '@ratatosk/fraud'
 import { type Layer1, openWallet } from '@ratatosk/layer1'
 import { blake2b256, decodeTransaction } from '@ratatosk/ledger'
+import { nativeScript } from '@ratatosk/ledger/builder'
 import { answerQuestion, type OpenQuestion } from '@ratatosk/protocol'
 import type { Block } from '@ratatosk/store'
 import { expect, test } from 'vitest'
-import { openAnswers } from '../roots/index.js'
+import { openAnswers, openRoots } from '../roots/index.js'
 import { until } from '../test/agreement.js'
 import { openAnswering } from '../test/answering.js'
-import { chunkOf, nodeOf, outputsOf, summonsContracts } from '../test/asking.js'
-import { accept, answerWallet, evaluator, genesis, openRollup, transfers } from '../test/rollup.js'
+import { chunkOf, nodeOf, openAsker, outputsOf, summonsContracts } from '../test/asking.js'
+import {
+  accept,
+  administrator,
+  answerWallet,
+  evaluator,
+  genesis,
+  openChain,
+  openRollup,
+  transfers,
+} from '../test/rollup.js'
 import { operatorKeys } from '../test/rollup-contracts.js'
+import { openers } from '../test/services.js'
 
 const contracts = summonsContracts
 const { utxosRoot } = headerFieldIndex
@@ -265,4 +276,39 @@ test('commits nothing before the wallet for answers has enough', async (context)
     code: 'SEQUENCER_INSUFFICIENT_FUNDS',
   })
   expect((await store.blocks.newest())?.height).toBe(2n)
+})
+
+test('gifts to the wallet for answers, which pay for nothing, hide no lack of ada', async (context) => {
+  const { store } = await openers['PostgreSQL and Redis'](context)
+  const chain = await openChain(context)
+  context.onTestFinished(chain.keepMining())
+  const { layer1 } = chain
+  const roots = await openRoots({ history: 1 })
+  const blocks = openAnswers({ store, roots, genesis })
+  context.onTestFinished(() => blocks.close())
+  const answers = { blocks, wallet: answerWallet(layer1) }
+  const { sequencer } = await openRollup(context, store, layer1, {
+    contracts: summonsContracts,
+    roots,
+    answers,
+  })
+  expect(await sequencer.run('init')).toMatchObject({ kind: 'initiated' })
+  const { address } = answerWallet(layer1)
+  const policy = nativeScript(JSON.stringify({ type: 'all', scripts: [] }))
+  const tokens = new Map([['aa', 1n]])
+  const gift = await administrator(layer1).send({
+    mint: [{ policy: toHex(policy.hash), assets: tokens }],
+    scripts: [policy],
+    outputs: [
+      { address, lovelace: 30_000_000n, referenceScript: policy },
+      { address, lovelace: 30_000_000n, assets: new Map([[toHex(policy.hash), tokens]]) },
+    ],
+  })
+  await layer1.await(gift.id)
+  await accept(store, transfers(2))
+  expect(await sequencer.run('commit')).toMatchObject({ kind: 'committed' })
+  expect(await answerWallet(layer1).spendable()).toBeGreaterThanOrEqual(30_000_000n)
+  const asker = await openAsker(store, layer1, administrator(layer1), summonsContracts)
+  await asker.ask((await store.blocks.newest())!, chunkOf((await store.blocks.newest())!, 0))
+  await until(async () => (await asker.open()).length === 0)
 })

@@ -7,6 +7,7 @@ import {
   administratorAddress,
   askQuestion,
   type Contracts,
+  firstSlotFrom,
   type OpenQuestion,
   readQuestions,
   referenceScriptsOf,
@@ -107,10 +108,13 @@ export async function openAsker(
   const scripts = referenceScriptsOf(contracts, await layer1.utxosAt(administratorAddress(contracts)))
   const asker: Asker = {
     async ask(block, { steps, ...wanted }, until, encoded = (datum) => datum) {
-      const validUntil = until ?? (await layer1.tip()).slot + 60n
+      const header = decodeHeader(block.header)
+      const blockEnd = firstSlotFrom(slots, header.endTime)
+      const wished = until ?? (await layer1.tip()).slot + 60n
+      const validUntil = wished < blockEnd ? blockEnd : wished
       const { hash: refund } = wallet.keys.payment
       const question = { ...wanted, headerHash: block.headerHash, refund }
-      const redeemer = encodeAsk(decodeHeader(block.header), steps)
+      const redeemer = encodeAsk(header, steps)
       const draft = askQuestion(contracts, { question, redeemer, validUntil, slots }, scripts)
       const outputs = draft.outputs?.map((output) =>
         output.datum?.kind === 'inline'

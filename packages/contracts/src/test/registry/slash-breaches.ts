@@ -2,7 +2,7 @@ import { encodeRegistryDatum, type RegistryDatum } from '../../datum/registry.js
 import { encodeQueueAction } from '../../datum/state-queue.js'
 import { type Breach, breach } from '../breach.js'
 import { adaBreach, outputBreaches } from '../output-breaches.js'
-import { prune, removal, removeActive, removeRetired } from '../queue/removals.js'
+import { removal, removeActive, removeRetired } from '../queue/removals.js'
 import { deinitBlocks, firstHeader, minting } from '../queue/scenarios.js'
 import type { TestTransaction } from '../transaction.js'
 import { convicting } from '../verdict.js'
@@ -75,9 +75,6 @@ export const slashBreaches: readonly Breach[] = [
   })),
   breach('slash-by-removal', 'the administrator burns the block', (world) =>
     besideSlash(world, deinitBlocks(world, firstHeader)),
-  ),
-  breach('slash-by-removal', "an honest operator's block is pruned", (world) =>
-    besideSlash(world, prune(world)),
   ),
   breach('slash-approach', 'an operator who serves is slashed as retired', (world) =>
     withApproaches(removeActive(world), world, entry(operator), 'retired'),

@@ -289,6 +289,9 @@ const askBreaches: readonly Breach[] = [
   breach('ask-deadline', 'the deadline is later', (world) =>
     ask(world, changed({ deadline: timeOf(80n) + 1n }, leafQuestion)),
   ),
+  breach('ask-after-block', 'the block may still be committed when the validity interval ends', (world) =>
+    ask(world, about({ endTime: timeOf(70n) + 1n })),
+  ),
   breach('ask-in-time', 'the block may be merged before it could be removed', (world) =>
     ask(world, about({ endTime: timeOf(-30n) - 1n })),
   ),

@@ -49,6 +49,11 @@ export const summonsNotes: readonly RuleNote[] = [
     'questions that end before they can be answered, and late ones',
   ),
   note(
+    'ask-after-block',
+    'the validity interval ends no earlier than the block, so than any commit of it',
+    'verdicts against a block that an operator has not committed yet, and whose header a stranger has guessed',
+  ),
+  note(
     'ask-in-time',
     'the deadline and another period end before the block may be merged',
     'verdicts that come too late for a removal',

@@ -53,7 +53,8 @@ interface Minting {
  *
  * The asker shows that the header's map has the node that the question is about, so that every question
  * about an honest block has an answer, and the answer does not repeat the way to the node. A question has
- * one form, so that no one can make it too large to be answered.
+ * one form, so that no one can make it too large to be answered. No block can be committed any more when the
+ * time begins that its operator has: otherwise a question could end before the block is there.
  */
 export const ask = (
   book: RuleBook,
@@ -126,6 +127,7 @@ export const ask = (
       'ask-is-not-empty': not(equalsByteString(hash, emptyHash())),
       'ask-of-node': equalsByteString(node, unBData(itemAt(head, root))),
       'ask-deadline': equalsInteger(deadline, addInteger(validToOf(transaction), period)),
+      'ask-after-block': lessThanEqualsInteger(unIData(at(head, Header.endTime)), validToOf(transaction)),
       'ask-in-time': lessThanEqualsInteger(
         addInteger(deadline, period),
         addInteger(unIData(at(head, Header.endTime)), unIData(parameters.maturityWindow)),
