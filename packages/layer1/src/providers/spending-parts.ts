@@ -18,8 +18,8 @@ const redeemersField = 5
 const spendPurpose = 0
 
 /**
- * Reads these parts of a transaction that layer 1 has included. Nothing else of it is decoded, so that no part
- * that its sender may choose can hide them.
+ * Reads these parts of a transaction that layer 1 has included. Nothing else of it is decoded: no other part
+ * can hide them.
  *
  * @throws {DecodeError} if the bytes are no transaction
  */

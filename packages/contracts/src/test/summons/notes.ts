@@ -51,7 +51,7 @@ export const summonsNotes: readonly RuleNote[] = [
   note(
     'ask-after-block',
     'the validity interval ends no earlier than the block, so than any commit of it',
-    'verdicts against a block that an operator has not committed yet, and whose header a stranger has guessed',
+    'verdicts against a block that is not committed yet, whose header a stranger has guessed',
   ),
   note(
     'ask-in-time',
