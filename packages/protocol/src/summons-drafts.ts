@@ -21,7 +21,7 @@ export interface Asking {
   readonly question: Omit<SummonsQuestion, 'deadline'>
   /** `encodeAsk` of `@ratatosk/fraud`. */
   readonly redeemer: Uint8Array
-  /** First slot in which the question can no longer be included. */
+  /** First slot in which the question can no longer be included; not before the block's end. */
   readonly validUntil: bigint
   readonly slots: SlotConfig
 }

@@ -52,7 +52,8 @@ export function readWithdrawal(
 
 /**
  * Says why an output to the bridge's address on layer 2 must not be admitted: it could not be paid, or only
- * as a gift to the bridge. Its author alone would lose by it, so blocks of others may have such outputs.
+ * as a gift to the bridge, or its payer would lose by it. Blocks of others may have such outputs: no settler
+ * pays them.
  *
  * @param coinsPerUtxoByte of layer 1
  * @returns undefined if it is admitted
