@@ -121,7 +121,7 @@ export function createWatcher(options: WatcherOptions): Watcher {
   /** Reads the balance now and then, so that a lack is known before ada is needed. */
   async function checkBalance(slot: bigint): Promise<void> {
     if (performance.now() < balanceAt) return
-    if ((await wallet.spendable({ signal })) < leastLovelace) {
+    if ((await wallet.spendable({}, { signal })) < leastLovelace) {
       const reason = `The wallet has less than ${leastLovelace} lovelace: send ada to ${wallet.address}`
       context.lacks({ code: 'WATCHER_LACKS_FUNDS', reason })
     } else if (job === undefined && missing.size === 0) context.lacks(undefined)

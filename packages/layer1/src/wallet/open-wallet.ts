@@ -13,6 +13,7 @@ import {
   buildTransaction,
   invalidDraft,
   isWalletError,
+  mayPay,
   type Quantities,
   type SigningKey,
   type TransactionDraft,
@@ -54,10 +55,10 @@ export interface Wallet {
   /** The value of the confirmed outputs at the address. */
   balance(options?: CallOptions): Promise<Value>
   /**
-   * The ada of the confirmed outputs that hold nothing else, in lovelace. Anyone can send outputs with tokens
-   * or a reference script, which pay for nothing or only with their own tokens: they must not hide a lack.
+   * The lovelace of the confirmed outputs that may pay for a draft: none with a reference script, and with
+   * `paidByAda` none with tokens. Anyone can send such outputs, which must not hide a lack.
    */
-  spendable(options?: CallOptions): Promise<bigint>
+  spendable(draft: Pick<TransactionDraft, 'paidByAda'>, options?: CallOptions): Promise<bigint>
   /**
    * Builds and signs a transaction, checks it against the ledger rules, and withholds its inputs from other
    * transactions until it is included, its validity interval ends, or it is released. The next transaction
@@ -214,12 +215,11 @@ export function openWallet(options: WalletOptions): Wallet {
       for (const { output } of await layer1.utxosAt(keys.addressText, call)) addValue(sum, output.value)
       return toValue(sum)
     },
-    async spendable(call) {
-      let sum = 0n
-      for (const { output } of await layer1.utxosAt(keys.addressText, call))
-        if (output.value.assets.size === 0 && output.referenceScript === undefined)
-          sum += output.value.lovelace
-      return sum
+    async spendable(draft, call) {
+      const outputs = await layer1.utxosAt(keys.addressText, call)
+      return outputs
+        .filter((utxo) => mayPay(draft, utxo))
+        .reduce((sum, { output }) => sum + output.value.lovelace, 0n)
     },
     build: (draft, call = {}) => buildInTurn(draft, call),
     submit,

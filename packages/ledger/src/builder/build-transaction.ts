@@ -82,14 +82,17 @@ interface Funding {
   chosen(): readonly Utxo[]
 }
 
+/** Whether an output may be chosen to pay for a draft. A published reference script must not be spent. */
+export const mayPay = (
+  { paidByAda = false }: Pick<TransactionDraft, 'paidByAda'>,
+  { output }: Pick<Utxo, 'output'>,
+): boolean => output.referenceScript === undefined && !(paidByAda && output.value.assets.size > 0)
+
 function createFunding(plan: Plan, context: BuildContext): Funding {
   const { parameters, changeAddress, random = Math.random } = context
   const fixed = (plan.draft.inputs ?? []).map(({ utxo }) => utxo)
   const named = new Set([...fixed, ...(plan.draft.referenceInputs ?? [])].map(keyOf))
-  // A published reference script must not be spent by coin selection.
-  const mayPay = ({ output }: Utxo): boolean =>
-    output.referenceScript === undefined && !(plan.draft.paidByAda && output.value.assets.size > 0)
-  let available = context.funds.filter((utxo) => !named.has(keyOf(utxo)) && mayPay(utxo))
+  let available = context.funds.filter((utxo) => !named.has(keyOf(utxo)) && mayPay(plan.draft, utxo))
   const chosen: Utxo[] = []
 
   function take(needed: ReadonlyMap<string, bigint>): void {

@@ -1,4 +1,4 @@
-export { buildTransaction } from './build-transaction.js'
+export { buildTransaction, mayPay } from './build-transaction.js'
 export { selectCoins } from './coin-selection.js'
 export { type OutputContent, type ScriptContent, toOutput } from './encode-output.js'
 export {

@@ -48,7 +48,8 @@ export function openFunds({ layer1, wallet, fundedBy, resendEverySlots, log }: F
 
   return {
     async keep(slot, validUntil, signal) {
-      if ((await wallet.spendable({ signal })) < minimumFunds) await fill(slot, validUntil, signal)
+      if ((await wallet.spendable({ paidByAda: true }, { signal })) < minimumFunds)
+        await fill(slot, validUntil, signal)
     },
   }
 }

@@ -26,7 +26,10 @@ export function answerKeys({ payment, address: operator }: WalletKeys): WalletKe
 /** Sends ada to the wallet for answers if it has too little. @throws {WalletError} without enough ada */
 export async function fundAnswerWallet(context: SequencerContext, slot: bigint): Promise<void> {
   const { answers, cache, signal } = context
-  if (answers !== undefined && (await answers.wallet.spendable({ signal })) < minimumFunds)
+  if (
+    answers !== undefined &&
+    (await answers.wallet.spendable({ paidByAda: true }, { signal })) < minimumFunds
+  )
     await fund(context, answers.wallet.address, slot)
   cache.mayLackAnswerFunds = false
 }

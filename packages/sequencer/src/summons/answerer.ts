@@ -162,7 +162,8 @@ export function createAnswerer(context: AnswerContext, book: QuestionBook, ends:
   }
 
   /** Whether the wallet has only what own answers may need. */
-  const lacksFunds = async (): Promise<boolean> => (await answers.wallet.spendable({ signal })) < minimumFunds
+  const lacksFunds = async (): Promise<boolean> =>
+    (await answers.wallet.spendable({ paidByAda: true }, { signal })) < minimumFunds
 
   /** Releases answers that others have overtaken: nothing may spend their change. Returns their ids. */
   async function releaseOvertaken(open: ReadonlyMap<string, KnownQuestion>): Promise<BytesSet> {

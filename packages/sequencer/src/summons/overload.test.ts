@@ -307,7 +307,7 @@ test('gifts to the wallet for answers, which pay for nothing, hide no lack of ad
   await layer1.await(gift.id)
   await accept(store, transfers(2))
   expect(await sequencer.run('commit')).toMatchObject({ kind: 'committed' })
-  expect(await answerWallet(layer1).spendable()).toBeGreaterThanOrEqual(30_000_000n)
+  expect(await answerWallet(layer1).spendable({ paidByAda: true })).toBeGreaterThanOrEqual(30_000_000n)
   const asker = await openAsker(store, layer1, administrator(layer1), summonsContracts)
   await asker.ask((await store.blocks.newest())!, chunkOf((await store.blocks.newest())!, 0))
   await until(async () => (await asker.open()).length === 0)
