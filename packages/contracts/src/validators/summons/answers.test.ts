@@ -42,7 +42,7 @@ import { createWorld } from '../../test/world.js'
  * hides what is false behind one.
  */
 
-const mutations = Number(process.env.RATATOSK_ANSWERS ?? 400)
+const mutations = Number(process.env.RATATOSK_ANSWERS ?? 120)
 /** The machine judges one of so many that the translated script takes, in a random encoding. */
 const judged = 20
 const world = createWorld()
