@@ -34,7 +34,13 @@ export {
 } from './deposit-drafts.js'
 export { isProtocolError, ProtocolError, type ProtocolErrorCode } from './errors.js'
 export { type BridgeEvents, type BridgeReading, type EventReads, openEventSource } from './event-source.js'
-export { type OpenQuestion, readQuestions, unreadLine, unreadQuestions } from './open-questions.js'
+export {
+  type OpenQuestion,
+  type QuestionSurvey,
+  readQuestions,
+  surveyQuestions,
+  unreadLine,
+} from './open-questions.js'
 export {
   type OwedWithdrawal,
   type ProvenWithdrawal,

@@ -1,3 +1,4 @@
+import { createPauses } from '@ratatosk/block'
 import { equalBytes, toHex } from '@ratatosk/cbor'
 import { decodeQuestion, encodeQuestion, type SummonsQuestion } from '@ratatosk/contracts'
 import { blake2b256, outputReferenceKey, type Utxo } from '@ratatosk/ledger'
@@ -23,23 +24,38 @@ export function readQuestions({ summons }: Contracts, utxos: readonly Utxo[]): r
   return summons === undefined ? [] : utxos.flatMap((utxo) => questionOf(summons, utxo) ?? [])
 }
 
+/** The questions among outputs, and what holds a question's token and is not read as one. */
+export interface QuestionSurvey {
+  readonly questions: readonly OpenQuestion[]
+  /** No node answers these. Verdicts, which anyone may leave there, are not among them. */
+  readonly unread: readonly Utxo[]
+}
+
 /**
- * The outputs at the address of the summons that hold a token of a question and are not read as one, so
- * that no node answers them. Verdicts, which anyone may leave there, are not among them.
+ * Reads outputs as {@link readQuestions} does, with pauses: anyone can ask thousands.
  *
  * @param utxos as for {@link readQuestions}
  */
-export function unreadQuestions({ summons }: Contracts, utxos: readonly Utxo[]): readonly Utxo[] {
-  if (summons === undefined) return []
-  const { policy, address } = summons
-  return utxos.filter((utxo) => {
-    const names = [...(utxo.output.value.assets.get(policy)?.keys() ?? [])]
-    return (
-      equalBytes(utxo.output.address.bytes, address) &&
-      names.some(({ length }) => length === nameDigits) &&
-      questionOf(summons, utxo) === undefined
-    )
-  })
+export async function surveyQuestions(
+  { summons }: Contracts,
+  utxos: readonly Utxo[],
+): Promise<QuestionSurvey> {
+  const questions: OpenQuestion[] = []
+  const unread: Utxo[] = []
+  if (summons === undefined) return { questions, unread }
+  const pauseIfDue = createPauses()
+  for (const utxo of utxos) {
+    await pauseIfDue()
+    const asked = questionOf(summons, utxo)
+    if (asked !== undefined) questions.push(asked)
+    else if (holdsQuestion(summons, utxo)) unread.push(utxo)
+  }
+  return { questions, unread }
+}
+
+function holdsQuestion({ policy, address }: ScriptPlace, { output }: Utxo): boolean {
+  const names = [...(output.value.assets.get(policy)?.keys() ?? [])]
+  return equalBytes(output.address.bytes, address) && names.some(({ length }) => length === nameDigits)
 }
 
 /** The summons names a question by the bytes of `serialiseData`, in whatever encoding its datum is. */
@@ -58,7 +74,7 @@ function questionOf({ policy, address }: ScriptPlace, utxo: Utxo): OpenQuestion 
   }
 }
 
-/** A line for logs and clients about the {@link unreadQuestions}; undefined if there are none. */
+/** A line for logs and clients about {@link QuestionSurvey.unread} outputs; undefined if there are none. */
 export function unreadLine(unread: readonly Utxo[]): string | undefined {
   const [first] = unread
   return (

@@ -31,29 +31,19 @@ function changed(redeemer: Uint8Array, change: (answer: PlutusConstr) => PlutusD
   return encodePlutusData(constr(index, fields[0]!, change(constrIn(fields[1]))))
 }
 
+/** The redeemer with other openings of a branch's children, if it answers with a branch. */
+const withOpenings = (redeemer: Uint8Array, change: (opening: PlutusConstr) => PlutusData): Uint8Array =>
+  changed(redeemer, ({ index, fields }) => {
+    if (index !== 0) return constr(index, ...fields)
+    const [prefix, children, openings] = fields as [Uint8Array, Uint8Array, readonly PlutusConstr[]]
+    return constr(0, prefix, children, openings.map(change))
+  })
+
 const forms: { readonly [what: string]: (redeemer: Uint8Array) => Uint8Array } = {
   'a number where a branch has no child': (redeemer) =>
-    changed(redeemer, ({ index, fields }) => {
-      if (index !== 0) return constr(index, ...fields)
-      const [prefix, children, nodes] = fields as [Uint8Array, Uint8Array, readonly PlutusConstr[]]
-      return constr(
-        0,
-        prefix,
-        children,
-        nodes.map((node) => (node.index === 2 ? 0n : node)),
-      )
-    }),
+    withOpenings(redeemer, (opening) => (opening.index === 2 ? 0n : opening)),
   'leaves of another constructor': (redeemer) =>
-    changed(redeemer, ({ index, fields }) => {
-      if (index !== 0) return constr(index, ...fields)
-      const [prefix, children, nodes] = fields as [Uint8Array, Uint8Array, readonly PlutusConstr[]]
-      return constr(
-        0,
-        prefix,
-        children,
-        nodes.map((node) => (node.index === 1 ? constr(9, ...node.fields) : node)),
-      )
-    }),
+    withOpenings(redeemer, (opening) => (opening.index === 1 ? constr(9, ...opening.fields) : opening)),
   'a map behind the fields': (redeemer) => Uint8Array.from([...redeemer.subarray(0, -1), 0xa0, 0xff]),
   'lists in lists behind the fields': (redeemer) =>
     Uint8Array.from([...redeemer.subarray(0, -1), ...new Array<number>(900).fill(0x81), 0x00, 0xff]),

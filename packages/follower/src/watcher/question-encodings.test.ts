@@ -3,7 +3,7 @@ import { toHex } from '@ratatosk/cbor'
 import { decodeQuestion, encodeQuestion, type SummonsQuestion } from '@ratatosk/contracts'
 import { blake2b256, type Utxo } from '@ratatosk/ledger'
 import { constr, decodeAnyData, decodePlutusData, encodePlutusData } from '@ratatosk/ledger/plutus-data'
-import { readQuestions, unreadLine, unreadQuestions } from '@ratatosk/protocol'
+import { readQuestions, surveyQuestions, unreadLine } from '@ratatosk/protocol'
 import { expect, test } from 'vitest'
 import { encodedAnyhow } from '../../../contracts/dist/test/any-encoding.js'
 import { engines } from '../../../contracts/dist/test/evaluate.js'
@@ -54,7 +54,7 @@ function aboutOtherHeader(length: number): Asked {
 
 const asked = [chunkQuestion(0), subtreeQuestion, leafQuestion, ...[0, 5, 33, 200].map(aboutOtherHeader)]
 
-test(`a question is read in any of ${encodings} encodings that the summons takes`, () => {
+test(`a question is read in any of ${encodings} encodings that the summons takes`, async () => {
   const draw = drawing(48)
   for (let i = 0; i < encodings; i++) {
     const each = asked[draw(asked.length)]!
@@ -65,11 +65,11 @@ test(`a question is read in any of ${encodings} encodings that the summons takes
     const name = nameOf(canonical)
     const utxo = outputWith(data, name)
     expect(readQuestions(contracts, [utxo]), toHex(data)).toEqual([{ utxo, name, question: each.question }])
-    expect(unreadQuestions(contracts, [utxo])).toEqual([])
+    expect((await surveyQuestions(contracts, [utxo])).unread).toEqual([])
   }
 })
 
-test('what holds the token of a question and is not read as one is reported', () => {
+test('what holds the token of a question and is not read as one is reported', async () => {
   const canonical = datumOf(subtreeQuestion)
   const name = nameOf(canonical)
   const { fields } = decodePlutusData(canonical) as { readonly fields: readonly Uint8Array[] }
@@ -85,7 +85,7 @@ test('what holds the token of a question and is not read as one is reported', ()
     outputWith(canonical, name),
     outputWith(canonical, toHex(headerHash(header)).padEnd(2 * hashLength)),
   ]
-  expect(unreadQuestions(contracts, [read, ...others, verdict])).toEqual(others)
+  expect((await surveyQuestions(contracts, [read, ...others, verdict])).unread).toEqual(others)
   expect(readQuestions(contracts, [...others, verdict])).toEqual([])
   expect(unreadLine(others)).toMatch(/does not read.* 5; the first is 0{64}#0\./)
   expect(unreadLine([])).toBeUndefined()

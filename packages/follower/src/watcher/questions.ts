@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises'
 import { maxChunks } from '@ratatosk/block'
 import { BytesMap, toHex } from '@ratatosk/cbor'
 import type { SummonsQuestion } from '@ratatosk/contracts'
@@ -19,7 +18,7 @@ import {
   type Utxo,
 } from '@ratatosk/ledger'
 import { decodeAnyData, PlutusDataError } from '@ratatosk/ledger/plutus-data'
-import { type OpenQuestion, readQuestions, unreadQuestions } from '@ratatosk/protocol'
+import { type OpenQuestion, readQuestions, surveyQuestions } from '@ratatosk/protocol'
 import type { VerdictRecord } from '@ratatosk/store'
 import type { WatcherContext } from './context.js'
 import { chunkNumberOf, type QuestionBook, subjectOf } from './question-book.js'
@@ -36,9 +35,6 @@ export interface Waiting {
   readonly own: number
 }
 
-/** Questions that are decoded without a pause: anyone can ask thousands. */
-const questionsAtOnce = 50
-
 /** Reads the questions that layer 1 shows, by header hash; reports what it does not read. */
 export async function readOpenQuestions({
   contracts,
@@ -50,16 +46,14 @@ export async function readOpenQuestions({
   if (contracts.summons === undefined) return found
   const { addressText, policy } = contracts.summons
   const utxos = await layer1.utxosAt(addressText, { policy, signal })
-  for (let start = 0; start < utxos.length; start += questionsAtOnce) {
-    for (const asked of readQuestions(contracts, utxos.slice(start, start + questionsAtOnce))) {
-      const { headerHash } = asked.question
-      const known = found.get(headerHash)
-      if (known === undefined) found.set(headerHash, [asked])
-      else known.push(asked)
-    }
-    await setImmediate()
+  const { questions, unread } = await surveyQuestions(contracts, utxos)
+  for (const asked of questions) {
+    const { headerHash } = asked.question
+    const known = found.get(headerHash)
+    if (known === undefined) found.set(headerHash, [asked])
+    else known.push(asked)
   }
-  doesNotRead(unreadQuestions(contracts, utxos))
+  doesNotRead(unread)
   return found
 }
 

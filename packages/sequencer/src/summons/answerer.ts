@@ -13,7 +13,7 @@ import {
 } from '@ratatosk/ledger'
 import { type BuiltTransaction, isWalletError, type TransactionDraft } from '@ratatosk/ledger/builder'
 import { encodePlutusData } from '@ratatosk/ledger/plutus-data'
-import { answerQuestion, readQuestions, unreadLine, unreadQuestions } from '@ratatosk/protocol'
+import { answerQuestion, surveyQuestions, unreadLine } from '@ratatosk/protocol'
 import type { AnswerStage, AnswerTransaction, Block } from '@ratatosk/store'
 import { refusalOf } from '../errors.js'
 import type { Shown } from '../roots/index.js'
@@ -66,8 +66,7 @@ export function createAnswerer(context: AnswerContext, book: QuestionBook, ends:
     const { addressText, policy } = contracts.summons
     // By address: a question that is asked again under its name must not hide behind others.
     const utxos = await layer1.utxosAt(addressText, { policy, signal })
-    const questions = readQuestions(contracts, utxos)
-    const unread = unreadQuestions(contracts, utxos)
+    const { questions, unread } = await surveyQuestions(contracts, utxos)
     if (book.seeUnread(unread)) log.error({ code: 'SUMMONS_UNREAD' }, unreadLine(unread) ?? '')
     if (questions.length === 0) return []
     const unmerged = await store.blocks.unmerged()
