@@ -20,5 +20,5 @@ EXPOSE 3000
 STOPSIGNAL SIGTERM
 # Liveness: a node whose database is unavailable is alive, and a restart would not mend it.
 HEALTHCHECK --interval=10s --timeout=5s --start-period=60s \
-    CMD ["node", "-e", "fetch(`http://${process.env.HOST}:${process.env.PORT}/health/live`).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
+    CMD ["node", "-e", "fetch(`http://${process.env.HOST.replace(/.*:.*/, '[$&]')}:${process.env.PORT}/health/live`).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
 ENTRYPOINT ["node", "--max-semi-space-size=64", "dist/main.js"]

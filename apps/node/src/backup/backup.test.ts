@@ -39,6 +39,14 @@ describe('folders', () => {
     })
   })
 
+  test('is written to the root of a volume', async () => {
+    const folder = await temporaryFolder()
+    await mkdir(join(folder, 'lost+found'))
+    await inNewFolder(folder, () => writeFile(join(folder, 'file'), 'whole'))
+    expect((await readdir(folder)).sort()).toEqual(['file', 'lost+found'])
+    await expect(inNewFolder(folder, async () => undefined)).rejects.toThrow('is not empty')
+  })
+
   test('finds what is inside a folder, by links and before it exists', async () => {
     const folder = await temporaryFolder()
     await mkdir(join(folder, 'store'))

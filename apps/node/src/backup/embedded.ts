@@ -1,11 +1,11 @@
-import { mkdir, readdir, realpath, rename, rm } from 'node:fs/promises'
+import { mkdir, realpath, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isDatabaseError } from '@ratatosk/database'
 import { embeddedFolder, openEmbedded } from '@ratatosk/database/embedded'
 import pg from 'pg'
 import { BackupError } from '../errors.js'
 import type { Settings } from '../settings/schema.js'
-import { restorationFolder, takeDataDirectory } from '../storage/data-directory.js'
+import { contentsOf, restorationFolder, takeDataDirectory } from '../storage/data-directory.js'
 import { nodeSchemas } from '../storage/open-storage.js'
 import { silent } from '../storage/stored-ledger.js'
 import { backupErrorOf, copyFolder, inNewFolder, isInside, sync } from './folders.js'
@@ -65,7 +65,7 @@ export async function restoreEmbedded(settings: Settings, folder: string): Promi
   try {
     // Checked before anything is removed: a folder of this name may be of others.
     const isOther = (name: string) => !name.startsWith('lock.') && join(DATA_DIR, name) !== temporary
-    if ((await readdir(DATA_DIR)).some(isOther))
+    if ((await contentsOf(DATA_DIR)).some(isOther))
       throw new BackupError(`DATA_DIR is "${DATA_DIR}": it is not empty. Move it away, or set another one.`)
     await rm(temporary, { recursive: true, force: true })
     await restoreTo(temporary, join(folder, manifest.data), manifest.emptyFolders)

@@ -1,7 +1,7 @@
-import { chmod, cp, open, readdir, realpath, rm } from 'node:fs/promises'
+import { cp, open, readdir, realpath, rm } from 'node:fs/promises'
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { BackupError } from '../errors.js'
-import { makeDirectory } from '../storage/data-directory.js'
+import { contentsOf, makeDirectory, makePrivate } from '../storage/data-directory.js'
 
 /**
  * Runs a write to a new or empty folder, private to its owner, and removes it after a failure.
@@ -12,7 +12,7 @@ export async function inNewFolder<T>(folder: string, write: () => Promise<T>): P
   try {
     return await write()
   } catch (error) {
-    const left = created === undefined ? await readdir(folder).catch(() => []) : []
+    const left = created === undefined ? await contentsOf(folder).catch(() => []) : []
     const paths = created === undefined ? left.map((name) => join(folder, name)) : [created]
     for (const path of paths) await rm(path, { recursive: true, force: true })
     throw backupErrorOf(error, folder)
@@ -23,8 +23,8 @@ export async function inNewFolder<T>(folder: string, write: () => Promise<T>): P
 async function createFolder(folder: string): Promise<string | undefined> {
   try {
     const created = await makeDirectory(folder, 0o700)
-    if ((await readdir(folder)).length === 0) {
-      await chmod(folder, 0o700)
+    if ((await contentsOf(folder)).length === 0) {
+      await makePrivate(folder)
       return created
     }
   } catch (cause) {

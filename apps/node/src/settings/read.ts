@@ -50,7 +50,12 @@ export function readSettings(
   const values: Record<string, Given> = {}
   for (const [name, notes] of settingNotes) {
     const value = notes.secret ? readSecret(name, environment, problems) : environment[name]
-    if (value !== undefined && value !== '') values[name] = parsed(notes.type, value)
+    if (value === undefined || value === '') continue
+    if (isServiceLink(name, value))
+      onWarning(
+        `${name} is ${shown(value)}, which Kubernetes sets for a service of this name: it is ignored.`,
+      )
+    else values[name] = parsed(notes.type, value)
   }
 
   const settings = Value.Default(settingsSchema, values)
@@ -63,6 +68,11 @@ export function readSettings(
     if (problems.length === 0) return complete
   }
   throw new SettingsError(problems)
+}
+
+/** Kubernetes describes each service to every pod: one with the name `devnet` in `DEVNET_PORT`. */
+function isServiceLink(name: string, value: string): boolean {
+  return name.endsWith('_PORT') && /^(tcp|udp|sctp):\/\//.test(value)
 }
 
 /** Numbers are decimal digits only, not "0x50", " 80" or "1e3". */

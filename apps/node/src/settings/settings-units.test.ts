@@ -39,6 +39,14 @@ describe('names', () => {
     expect(nearMisses({ ...others, PORT: '1', FAUCET_TOKEN_FILE: '/x' })).toEqual([])
   })
 
+  test('ignores what Kubernetes sets for a service of the name', () => {
+    const warnings: string[] = []
+    const settings = readSettings({ DEVNET_PORT: 'tcp://10.0.0.5:1337' }, (warning) => warnings.push(warning))
+    expect(settings.DEVNET_PORT).toBeUndefined()
+    expect(warnings).toEqual([expect.stringMatching(/^DEVNET_PORT is "tcp:.*it is ignored/)])
+    expect(problemsOf({ DEVNET_PORT: 'http://10.0.0.5:1337' })).toHaveLength(1)
+  })
+
   test.each([
     ['', '', 0],
     ['ab', 'ba', 1],

@@ -135,6 +135,18 @@ test('makes the directory accessible to its owner only, at each start', async ()
   await release()
 })
 
+test.runIf(process.getuid?.() === 0)('takes the root of a volume, which another user owns', async () => {
+  const path = await temporaryDirectory()
+  await mkdir(join(path, 'lost+found'))
+  await chmod(path, 0o777)
+  process.seteuid?.(10_001)
+  onTestFinished(() => process.seteuid?.(0))
+  const { release } = await takeDataDirectory(path)
+  await release()
+  process.seteuid?.(0)
+  expect((await stat(path)).mode & 0o777).toBe(0o777)
+})
+
 test('leaves the mode of a directory of others', async () => {
   const path = await temporaryDirectory()
   await mkdir(join(path, 'bin'))

@@ -55,7 +55,7 @@ export async function takeDataDirectory(
   let obstacle: string | undefined
   try {
     await makeDirectory(path, ownerOnly)
-    if (await isOwn(path)) await chmod(path, ownerOnly)
+    if (await isOwn(path)) await makePrivate(path)
     const deadline = performance.now() + waitMs
     do {
       await writeFile(lock, '')
@@ -74,10 +74,24 @@ export async function takeDataDirectory(
 
 /** Whether it is empty or has what a node writes: `DATA_DIR=/` must not shut others out of a machine. */
 async function isOwn(path: string): Promise<boolean> {
-  const names = await readdir(path)
+  const names = await contentsOf(path)
   return (
     names.length === 0 || names.some((name) => /^(postgresql|pglite|roots|restoration)$|^lock\./.test(name))
   )
+}
+
+/** A folder's names, without the folder that mkfs makes in the root of a volume. */
+export async function contentsOf(path: string): Promise<string[]> {
+  return (await readdir(path)).filter((name) => name !== 'lost+found')
+}
+
+/** Closes a folder to others, unless another user owns it, as the root of a mounted volume. */
+export async function makePrivate(path: string): Promise<void> {
+  try {
+    await chmod(path, ownerOnly)
+  } catch (error) {
+    if (codeOf(error) !== 'EPERM') throw error
+  }
 }
 
 /** The message about another lock; undefined without one. Removes the locks of processes that are gone. */
