@@ -59,6 +59,7 @@ export {
   allowedFields,
   ChunkFlaw,
   LedgerFraud,
+  LedgerPart,
   provableVersion,
   TransactionFraud,
   WitnessFraud,

@@ -11,10 +11,11 @@ import type { Proof, TrieView } from '@ratatosk/trie'
 import type { AccusedBlock } from './accused-block.js'
 import { chunkFlaws } from './find-chunk-fraud.js'
 import { isChunkEntry, readChunk, readKnownChunks } from './known-chunks.js'
-import { encodeLedgerFraudProof, type LedgerFraudProof, type ResolvedOpening } from './ledger-proofs.js'
+import { encodeLedgerFraudProof, type LedgerFraudProof, proofParts } from './ledger-proofs.js'
 import { numberKey, openEvent, openOutput, openRecord, openTransaction, openUnspent } from './openings.js'
 import { movedAt } from './read-at.js'
 import { recordedAt, transactionRecordIn } from './recorded.js'
+import { type ResolvedOpening, resolutionsOf } from './resolutions.js'
 import { type FoundFraud, firstFound, type Search, smallestFirst, step } from './smallest-proof.js'
 
 /**
@@ -31,7 +32,11 @@ export const findLedgerFraud = (block: AccusedBlock): FoundFraud<LedgerFraudProo
 
 /** All frauds that {@link findLedgerFraud} could find. */
 export const ledgerFrauds = (block: AccusedBlock): Search<LedgerFraudProof> =>
-  smallestFirst(fraudsIn(block), (proof) => encodeLedgerFraudProof(block.header, proof))
+  smallestFirst(
+    fraudsIn(block),
+    (proof) => encodeLedgerFraudProof(block.header, proof),
+    (proof) => proofParts(block.header, proof).reduce((sum, { redeemer }) => sum + redeemer.length, 0),
+  )
 
 /** The record of an output, with the numbers as they are encoded: any 64 bits. */
 interface OutputRecord {
@@ -169,10 +174,8 @@ function* fraudsOfTransaction(
   const read = [...inputs, ...referenceInputs].map(encodeOutputReference)
   const hashes = read.map((key) => outputIn(block, key)?.hash ?? block.before.valueHash(key))
   if (!equalBytes(record.resolved, blake2b256(concatBytes(...hashes.filter((hash) => hash !== undefined))))) {
-    const outputs: ResolvedOpening[][] = []
-    for (let from = 0; from < read.length; from += openingsInPart)
-      outputs.push(read.slice(from, from + openingsInPart).map((key) => openResolved(block, key)))
-    yield { fraud: 'wrongResolvedHash', transaction, outputs }
+    const outputs = read.map((key) => openResolved(block, key))
+    yield { fraud: 'wrongResolvedHash', resolutions: resolutionsOf(transaction, outputs) }
   }
   const previous = records.get(BigInt(position) - 1n)
   if (position > 0 && previous === undefined) return
@@ -187,9 +190,6 @@ function* fraudsOfTransaction(
 /** Whether an output is spent before a transaction, or left layer 2. */
 const isGoneBefore = ({ spent }: OutputRecord, transaction: bigint): boolean =>
   spent === throughBridge || (spent > 0n && spent < transaction)
-
-/** How many openings fit into a datum: each has up to two proofs. */
-const openingsInPart = 8
 
 /** The output of a reference. */
 function openResolved(block: AccusedBlock, key: Uint8Array): ResolvedOpening {

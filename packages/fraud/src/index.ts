@@ -13,8 +13,8 @@ export { findWitnessFraud } from './find-witness-fraud.js'
 export {
   encodeLedgerFraudProof,
   type LedgerFraudProof,
-  type ResolvedOpening,
-  resolvedData,
+  type ProofPart,
+  proofParts,
 } from './ledger-proofs.js'
 export {
   type Absent,
@@ -35,6 +35,13 @@ export {
   type RemovalContext,
   removeFraudulentBlock,
 } from './remove-fraudulent-block.js'
+export {
+  encodeResolution,
+  type Resolution,
+  type ResolvedOpening,
+  resolutionName,
+  resolutionsOf,
+} from './resolutions.js'
 export { movedParts } from './shapes/moved-parts.js'
 export type { AssetPlace } from './shapes/shapes.js'
 export type { FoundFraud } from './smallest-proof.js'

@@ -16,6 +16,7 @@ import {
   type UnspentOpening,
   unspentData as unspent,
 } from './openings.js'
+import { encodeResolution, type Resolution, resolutionName, resolvedHashes } from './resolutions.js'
 import { inParts } from './supplied-bytes.js'
 import { type PartOpening, partData } from './transaction-proofs.js'
 
@@ -133,14 +134,14 @@ export type LedgerFraudProof =
       readonly previous?: RecordOpening
     }
   /**
-   * The hash of what inputs and, behind them, reference inputs stand for is not that of the outputs.
-   * `outputs` has one for each of them, in parts: a list, or the index of a reference input whose inline
-   * datum is the list.
+   * The hash of what inputs and, behind them, reference inputs stand for is not that of the outputs, which
+   * tokens show. `holders` are the indexes of the reference inputs that hold these; by default, the first
+   * ones in order.
    */
   | {
       readonly fraud: 'wrongResolvedHash'
-      readonly transaction: TransactionOpening
-      readonly outputs: readonly (readonly ResolvedOpening[] | number)[]
+      readonly resolutions: readonly [Resolution, ...Resolution[]]
+      readonly holders?: readonly number[]
     }
   /** The record has another length than the body or witness set. */
   | { readonly fraud: 'wrongLength'; readonly part: PartOpening }
@@ -148,12 +149,6 @@ export type LedgerFraudProof =
   | { readonly fraud: 'tooLong'; readonly record: RecordOpening }
   /** The chunks are not those of the transactions. */
   | { readonly fraud: 'wrongChunk'; readonly flaw: ChunkFlawProof }
-
-/** The output of one input or reference input. `before` is needed if the block does not note the output. */
-export interface ResolvedOpening {
-  readonly output: OutputOpening
-  readonly before?: UnspentOpening
-}
 
 /**
  * The redeemer of the ledger policy that proves a fraud.
@@ -163,6 +158,26 @@ export interface ResolvedOpening {
  */
 export const encodeLedgerFraudProof = (header: Header, proof: LedgerFraudProof): Uint8Array =>
   encodePlutusData(constr(LedgerFraud[proof.fraud], headerToData(header), ...fieldsOf(proof)))
+
+/** A part of a proof that a token shows. */
+export interface ProofPart {
+  /** Of the token, 32 bytes. */
+  readonly name: Uint8Array
+  /** The redeemer of the policy that mints it. */
+  readonly redeemer: Uint8Array
+}
+
+/** The parts whose tokens a proof refers to, in its order; of most proofs, none. */
+export const proofParts = (
+  header: Header,
+  proof: { readonly fraud: string } | LedgerFraudProof,
+): readonly ProofPart[] =>
+  'resolutions' in proof
+    ? proof.resolutions.map((part) => ({
+        name: resolutionName(header, part),
+        redeemer: encodeResolution(header, part),
+      }))
+    : []
 
 function fieldsOf(proof: LedgerFraudProof): PlutusData[] {
   switch (proof.fraud) {
@@ -209,13 +224,14 @@ function fieldsOf(proof: LedgerFraudProof): PlutusData[] {
       const { previous } = proof
       return [transaction(proof.transaction), previous ? constr(0, ...record(previous)) : constr(1)]
     }
-    case 'wrongResolvedHash':
-      return [
-        transaction(proof.transaction),
-        proof.outputs.map((part) =>
-          typeof part === 'number' ? constr(1, BigInt(part)) : constr(0, resolvedData(part)),
-        ),
-      ]
+    case 'wrongResolvedHash': {
+      const { resolutions, holders } = proof
+      const parts = resolutions.map((part, place): PlutusData => {
+        const next = BigInt(part.first + part.outputs.length)
+        return [resolvedHashes(part), next, BigInt(holders?.[place] ?? place)]
+      })
+      return [...record(resolutions[0].transaction), parts]
+    }
     case 'wrongLength':
       return [partData(proof.part)]
     case 'tooLong':
@@ -226,10 +242,6 @@ function fieldsOf(proof: LedgerFraudProof): PlutusData[] {
 }
 
 const partsData = (bytes: Uint8Array): PlutusData[] => inParts(bytes).map(suppliedData)
-
-/** The list that a part of `wrongResolvedHash` holds. */
-export const resolvedData = (outputs: readonly ResolvedOpening[]): PlutusData[] =>
-  outputs.map(({ output, before }) => [option(output.record, output), unspent(before)])
 
 function spenderOf(
   spender: Extract<LedgerFraudProof, { fraud: 'spentWithoutInput' }>['spender'],

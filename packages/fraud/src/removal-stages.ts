@@ -12,6 +12,7 @@ import {
 } from '@ratatosk/protocol'
 import type { AccusedBlock } from './accused-block.js'
 import type { ProvenFraud } from './find-fraud.js'
+import { encodeLedgerFraudProof, proofParts } from './ledger-proofs.js'
 import { type Outsourced, outsource, roomBesideRemoval } from './supplied-bytes.js'
 
 /** The inputs of a removal by a fraud proof besides the contracts. */
@@ -32,8 +33,8 @@ export interface RemovalByFraud extends Pick<RemovalByVerdict, 'queue' | 'regist
 
 /**
  * The effect of a draft: `removal` removes the block and slashes its operator, and mints the verdict unless
- * one is held. Where that does not fit into a transaction, `datum` first pays an output whose datum is
- * part of the proof, and `verdict` mints the verdict.
+ * one is held. Where that does not fit into a transaction, `datum` first pays an output that holds part of
+ * the proof, in its datum or as a token, and `verdict` mints the verdict.
  */
 export type RemovalStage = 'datum' | 'verdict' | 'removal'
 
@@ -48,9 +49,9 @@ type DraftWith = (redeemer: Uint8Array) => TransactionDraft
 /** A proof that was found, and the policy that it is for. */
 interface Proven {
   readonly script: PlutusScript
+  readonly proof: ProvenFraud['proof']
+  /** Without tokens of parts, or as if the first reference inputs held them. */
   readonly redeemer: Uint8Array
-  /** Whether lists of the redeemer may be in datums. */
-  readonly hasLists: boolean
 }
 
 /** Bytes of a redeemer that leave room for a removal, with a small registry and with larger ones. */
@@ -59,51 +60,91 @@ const rooms = [Number.POSITIVE_INFINITY, roomBesideRemoval, 6144, 2048]
 /** Bytes of datums that a transaction can pay outputs with. */
 const datumsRoom = 15_000
 
+/** The datum of an output that holds part of a proof as a token: an empty string. */
+const ofProof = Uint8Array.of(0x40)
+
 /** The drafts that may be sent next to remove a block, the best first. */
 export function* stagesOf(
   contracts: Contracts,
   { block, held = [], address, proven: _, ...others }: RemovalByFraud,
-  { script, redeemer, hasLists }: Proven,
+  { script, proof, redeemer }: Proven,
 ): Generator<Stage, void> {
   const hash = headerHash(block.header)
-  const name = toHex(hash)
   const policy = toHex(script.hash)
   const wanted = { ...others, headerHash: hash }
-  const verdict = held.find(({ output }) => output.value.assets.get(policy)?.has(name))
+  const holderOf = (name: string) => held.find(({ output }) => output.value.assets.get(policy)?.has(name))
+  const verdict = holderOf(toHex(hash))
   if (verdict !== undefined) {
     const draft = removeInvalidBlock(contracts, { ...wanted, verdict: { kind: 'held', utxo: verdict } })
     yield { stage: 'removal', drafts: [draft] }
     return
   }
+  const mint = (name: string): DraftWith => {
+    const assets = new Map([[name, 1n]])
+    return (proof) => ({
+      ...provideScripts([{ script }], others.referenceScripts ?? []),
+      mint: [{ policy, assets, redeemer: proof }],
+    })
+  }
+  const parts = proofParts(block.header, proof).map((part) => ({ ...part, name: toHex(part.name) }))
+  const missing = parts.find(({ name }) => holderOf(name) === undefined)
+  if (missing !== undefined) {
+    if (address === undefined) return
+    const value = { assets: new Map([[policy, new Map([[missing.name, 1n]])]]) }
+    const shown = { address, ...value, datum: { kind: 'inline', data: ofProof } } as const
+    const draftWith: DraftWith = (proof) => ({ ...mint(missing.name)(proof), outputs: [shown] })
+    yield* stagesWith('datum', draftWith, { redeemer: () => missing.redeemer, tokens: [] }, held, address)
+    return
+  }
+  const tokens = parts.map(({ name }) => holderOf(name) as Utxo)
+  const whole: Whole = {
+    tokens,
+    redeemer: (holders) =>
+      proof.fraud === 'wrongResolvedHash'
+        ? encodeLedgerFraudProof(block.header, { ...proof, holders })
+        : redeemer,
+  }
   const remove: DraftWith = (proof) =>
     removeInvalidBlock(contracts, { ...wanted, verdict: { kind: 'minted', policy: script, redeemer: proof } })
-  const mint: DraftWith = (proof) => ({
-    ...provideScripts([{ script }], others.referenceScripts ?? []),
-    mint: [{ policy, assets: new Map([[name, 1n]]), redeemer: proof }],
-  })
-  const proofs = rooms.map((room) => outsource(redeemer, room, hasLists))
-  for (const [stage, draftWith] of [
-    ['removal', remove],
-    ['verdict', mint],
-  ] as const) {
-    for (const [i, proof] of proofs.entries()) {
-      if (proof.datums.length === proofs[i - 1]?.datums.length) continue
-      const holders = proof.datums.map((data) =>
-        held.find(({ output: { datum } }) => datum.kind === 'inline' && equalBytes(datum.data, data)),
-      )
-      const missing = proof.datums.filter((_, place) => holders[place] === undefined)
-      if (missing.length === 0) yield { stage, drafts: [withDatums(draftWith, proof, holders as Utxo[])] }
-      else if (address) {
-        const later = withDatums(
-          draftWith,
-          proof,
-          proof.datums.map((data, place) => holders[place] ?? standInFor(address, data, place)),
-        )
-        // A wallet does not spend what its transaction refers to.
-        const referenceInputs = holders.filter((holder) => holder !== undefined)
-        const outputs = firstOutputs(address, missing)
-        yield { stage: 'datum', drafts: [{ outputs, referenceInputs }, later] }
-      }
+  yield* stagesWith('removal', remove, whole, held, address)
+  yield* stagesWith('verdict', mint(toHex(hash)), whole, held, address)
+}
+
+/** A proof as one redeemer. */
+interface Whole {
+  /** The outputs with the tokens that it refers to. */
+  readonly tokens: readonly Utxo[]
+  /** @param holders where the tokens are among the reference inputs */
+  redeemer(holders: readonly number[]): Uint8Array
+}
+
+/** A draft with a proof; where there is no room for this, with as few datums of outputs as fit. */
+function* stagesWith(
+  stage: RemovalStage,
+  draftWith: DraftWith,
+  whole: Whole,
+  held: readonly Utxo[],
+  address: Uint8Array | undefined,
+): Generator<Stage, void> {
+  const first = whole.redeemer(whole.tokens.map((_, place) => place))
+  const holderOf = (data: Uint8Array) =>
+    held.find(({ output: { datum } }) => datum.kind === 'inline' && equalBytes(datum.data, data))
+  let fewer: number | undefined
+  for (const room of rooms) {
+    const inDatums = (redeemer: Uint8Array) =>
+      outsource(redeemer, room, (part) => holderOf(part) !== undefined)
+    const { datums } = inDatums(first)
+    if (datums.length === fewer) continue
+    fewer = datums.length
+    const holders = datums.map(holderOf)
+    const missing = datums.filter((_, place) => holders[place] === undefined)
+    const draft = (all: readonly Utxo[]) => withReferences(draftWith, whole, inDatums, all)
+    if (missing.length === 0) yield { stage, drafts: [draft(holders as Utxo[])] }
+    else if (address) {
+      const later = draft(datums.map((data, place) => holders[place] ?? standInFor(address, data, place)))
+      // A wallet does not spend what its transaction refers to.
+      const referenceInputs = [...whole.tokens, ...holders.filter((holder) => holder !== undefined)]
+      yield { stage: 'datum', drafts: [{ outputs: firstOutputs(address, missing), referenceInputs }, later] }
     }
   }
 }
@@ -119,13 +160,20 @@ function firstOutputs(address: Uint8Array, datums: readonly Uint8Array[]) {
   return fitting.map((data) => ({ address, datum: { kind: 'inline', data } }) as const)
 }
 
-/** A draft whose proof takes parts from the datums of outputs that it refers to. */
-function withDatums(draftWith: DraftWith, proof: Outsourced, holders: readonly Utxo[]): TransactionDraft {
-  const { referenceInputs = [] } = draftWith(proof.redeemer(holders.map(() => 0)))
-  const all = [...referenceInputs, ...holders]
+/** A draft whose proof takes parts from outputs that it refers to: tokens, and datums. */
+function withReferences(
+  draftWith: DraftWith,
+  { tokens, redeemer }: Whole,
+  inDatums: (redeemer: Uint8Array) => Outsourced,
+  holders: readonly Utxo[],
+): TransactionDraft {
+  const { referenceInputs = [] } = draftWith(new Uint8Array())
+  const all = [...referenceInputs, ...tokens, ...holders]
   const keys = [...new Set(inOrder(all).map(({ reference }) => outputReferenceKey(reference)))]
-  const indexes = holders.map(({ reference }) => keys.indexOf(outputReferenceKey(reference)))
-  return { ...draftWith(proof.redeemer(indexes)), referenceInputs: all }
+  const indexes = (of: readonly Utxo[]) =>
+    of.map(({ reference }) => keys.indexOf(outputReferenceKey(reference)))
+  const proof = inDatums(redeemer(indexes(tokens))).redeemer(indexes(holders))
+  return { ...draftWith(proof), referenceInputs: all }
 }
 
 /** An output as it will be, under a reference that no output has. */

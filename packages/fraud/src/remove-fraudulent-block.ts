@@ -130,7 +130,7 @@ async function removalBy(
   { policy, proof, redeemer }: ProvenFraud,
   script: PlutusScript,
 ): Promise<FraudRemoval | Refusal | undefined> {
-  const proven = { script, redeemer, hasLists: hasLists(proof) }
+  const proven = { script, proof, redeemer }
   let refused: Refusal | undefined
   for (const { stage, drafts } of stagesOf(contracts, wanted, proven)) {
     try {
@@ -236,10 +236,7 @@ export function createTries(most: number, maxSize: number, hasDatums: boolean): 
 }
 
 /** Bytes that one transaction must hold of a proof: its largest part, or what is no part. */
-function leastSize({ redeemer, proof }: ProvenFraud): number {
-  const { datums, redeemer: without } = outsource(redeemer, 0, hasLists(proof))
+function leastSize({ redeemer }: ProvenFraud): number {
+  const { datums, redeemer: without } = outsource(redeemer, 0)
   return Math.max(without(datums.map(() => 0)).length, ...datums.map(({ length }) => length))
 }
-
-/** Whether lists of a proof may be in datums. */
-const hasLists = ({ fraud }: ProvenFraud['proof']): boolean => fraud === 'wrongResolvedHash'

@@ -20,16 +20,22 @@ export type Stepping<Result> = Generator<typeof step, Result>
 /** Frauds as they are found, a few at once with the smallest proofs first, and steps in between. */
 export type Search<FraudProof> = Generator<readonly FoundFraud<FraudProof>[] | typeof step, void>
 
-/** Each few proofs in the order of their sizes; steps are passed on. */
+/**
+ * Each few proofs in the order of their sizes; steps are passed on.
+ *
+ * @param besides bytes of other redeemers that a proof needs
+ */
 export function* smallestFirst<FraudProof>(
   proofs: Iterable<FraudProof | typeof step>,
   encode: (proof: FraudProof) => Uint8Array,
+  besides: (proof: FraudProof) => number = () => 0,
 ): Search<FraudProof> {
   const held: FoundFraud<FraudProof>[] = []
   let steps = 0
   const release = () => {
     steps = 0
-    return held.splice(0).sort((a, b) => a.redeemer.length - b.redeemer.length)
+    const size = ({ proof, redeemer }: FoundFraud<FraudProof>) => redeemer.length + besides(proof)
+    return held.splice(0).sort((a, b) => size(a) - size(b))
   }
   for (const proof of proofs) {
     if (proof === step) {

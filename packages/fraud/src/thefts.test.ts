@@ -1,7 +1,8 @@
 import { concatBytes, fromHex, toHex } from '@ratatosk/cbor'
 import type { ProvableRules } from '@ratatosk/contracts'
+import type { Utxo } from '@ratatosk/ledger'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { bond, openScene } from '../../protocol/dist/test/protocol-scene.js'
+import { bond, openScene, otherKeys } from '../../protocol/dist/test/protocol-scene.js'
 import { removeFraudulentBlock } from './remove-fraudulent-block.js'
 import { movedParts } from './shapes/moved-parts.js'
 import { commitUnderAll } from './test/all-policies.js'
@@ -14,16 +15,35 @@ import { eight, signedTheft, theft } from './test/theft.js'
  * merged if no policy convicted it.
  */
 
+const sixty = Array.from({ length: 60 }, (_, place) => 5 + place)
+
 /** A key witness whose key lacks a byte. */
 const shortKey = concatBytes(fromHex('a10081'), fromHex(`82581f${'05'.repeat(31)}5840${'06'.repeat(64)}`))
 
 /** A witness set that the ledger does not decode, of more items than layer 1 reads. */
 const hugeWitnesses = concatBytes(fromHex('a11863994e20'), new Uint8Array(20_000))
 
+/** A transaction makes 200 ada, and the hash of what its inputs stand for is of nothing. */
+const unresolved = ({ transactions }: Story, inputs: readonly number[]) =>
+  blockOf(
+    [
+      ...transactions,
+      signedTheft({ inputs, lovelace: BigInt(5_000_000 * inputs.length + 200_000_000) - 500_000n }),
+    ],
+    {
+      entries(map) {
+        const key = toHex(eight(BigInt(transactions.length)))
+        const record = map.get(key)!
+        map.set(key, concatBytes(record.subarray(0, 65), new Uint8Array(32).fill(9), record.subarray(97)))
+      },
+    },
+  )
+
 const thefts: readonly {
   readonly what: string
   readonly fraud: string
   readonly commit: (story: Story) => Committed
+  readonly isDeep?: boolean
 }[] = [
   ...['strangeEntry', 'spentWithoutInput'].map(lieOf).map(({ what, fraud, tell }) => ({
     what: `an operator says ${what}`,
@@ -31,22 +51,9 @@ const thefts: readonly {
     commit: tell,
   })),
   {
-    what: 'nobody knows what the inputs of a transaction that makes 45 ada stand for',
+    what: 'nobody knows what the 60 inputs of a transaction that makes 200 ada stand for',
     fraud: 'wrongResolvedHash',
-    commit: ({ transactions }) =>
-      blockOf([...transactions, signedTheft({ lovelace: 50_000_000n })], {
-        entries(map) {
-          const key = toHex(eight(BigInt(transactions.length)))
-          map.set(
-            key,
-            concatBytes(
-              map.get(key)!.subarray(0, 65),
-              new Uint8Array(32).fill(9),
-              map.get(key)!.subarray(97),
-            ),
-          )
-        },
-      }),
+    commit: (told) => unresolved(told, sixty),
   },
   {
     what: 'a transaction of 180 outputs makes 1,795 ada out of 5',
@@ -102,16 +109,32 @@ describe('a theft', () => {
     await devnet.close()
   })
 
-  it.each(thefts)('costs the bond: $what', async ({ commit: theft, fraud }) => {
-    const { own, scene, wanted, judgement } = await commitUnderAll(rules, theft(story))
+  it.each([
+    ...thefts,
+    {
+      what: 'a map has the longest ways, and nobody knows what two inputs stand for',
+      fraud: 'wrongResolvedHash',
+      commit: (told: Story) => unresolved(told, [5, 6]),
+      isDeep: true,
+    },
+  ])('costs the bond: $what', async ({ commit: theft, fraud, isDeep = false }) => {
+    const { own, scene, wanted, judgement } = await commitUnderAll(rules, theft(story), isDeep)
     const { devnet, queue, run, otherWallet } = scene
     const element = (await queue()).blocks[0]!.utxo
-    const removal = await removeFraudulentBlock(own, wanted, judgement)
-    expect(removal?.fraud).toBe(fraud)
-
+    const held: Utxo[] = []
+    const inParts = fraud === 'wrongResolvedHash'
     const before = (await otherWallet.balance()).lovelace
-    const built = await run(removal!.draft, otherWallet)
-    const gain = (await otherWallet.balance()).lovelace - before + built.fee
+    let fees = 0n
+    for (let stage = ''; stage !== 'removal'; ) {
+      const given = { ...wanted, held, ...(inParts && { address: otherKeys.address.bytes }) }
+      const removal = await removeFraudulentBlock(own, given, judgement)
+      expect(removal?.fraud).toBe(fraud)
+      stage = removal!.stage
+      const { fee, produced } = await run(removal!.draft, otherWallet)
+      fees += fee
+      held.push(...produced)
+    }
+    const gain = (await otherWallet.balance()).lovelace - before + fees
     expect(gain).toBe(bond + element.output.value.lovelace)
     expect((await queue()).blocks).toEqual([])
     await devnet.close()

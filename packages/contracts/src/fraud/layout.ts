@@ -22,6 +22,12 @@ export const LedgerFraud = {
   wrongChunk: 15,
 } as const
 
+/**
+ * The constructor of the redeemer of the ledger policy that shows a part of a proof: what some references of
+ * a transaction stand for.
+ */
+export const LedgerPart = { resolution: 16 } as const
+
 /** Constructors of what is wrong with the chunks of a block. */
 export const ChunkFlaw = {
   countsDiffer: 0,

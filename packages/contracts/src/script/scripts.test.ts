@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { CborReader, CborWriter } from '@ratatosk/cbor'
 import { scriptHash } from '@ratatosk/ledger'
 import { describe, expect, it } from 'vitest'
-import { ChunkFlaw, LedgerFraud, TransactionFraud, WitnessFraud } from '../fraud/layout.js'
+import { ChunkFlaw, LedgerFraud, LedgerPart, TransactionFraud, WitnessFraud } from '../fraud/layout.js'
 import { blueprint } from '../validators/blueprint.js'
 import { compiledCode } from './apply.js'
 import {
@@ -69,7 +69,7 @@ describe('the blueprint', () => {
 
   it.each(
     Object.entries({
-      LedgerFraudProof: LedgerFraud,
+      LedgerFraudProof: { ...LedgerFraud, ...LedgerPart },
       TransactionFraudProof: TransactionFraud,
       WitnessFraudProof: WitnessFraud,
       ChunkFlaw,

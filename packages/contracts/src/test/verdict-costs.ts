@@ -1,17 +1,23 @@
 import type { PlutusScript } from '../script/apply.js'
 import { complete } from './complete.js'
 import { engines, parameters } from './evaluate.js'
+import { mintingOf } from './fraud/engines.js'
 import type { ProvenLie } from './fraud/measure-proof.js'
 import { removeByHeldVerdict, removeByProof } from './queue/removals.js'
 import { summonsTransactions } from './summons/costs.js'
 import type { TestTransaction } from './transaction.js'
-import { bond, createWorld, type World } from './world.js'
+import { ada, bond, createWorld, type World, wallet } from './world.js'
 
 const feeOf = (transaction: TestTransaction): bigint => complete(transaction, engines.scalus).fee
 
-export function removalByProof({ header, script, redeemer }: ProvenLie): TestTransaction {
+export function removalByProof({ header, script, redeemer, parts = [] }: ProvenLie): TestTransaction {
   const provable = createWorld({ verdictPolicies: [script.hash] })
-  return removeByProof(provable, { header, redeemer, policy: { script } })
+  const removal = removeByProof(provable, { header, redeemer, policy: { script } })
+  const holders = parts.map(({ name }, index) => ({
+    id: 100 + index,
+    output: wallet(ada(2), [{ policy: script.hash, name, quantity: 1n }]),
+  }))
+  return { ...removal, referenceInputs: [...holders, ...removal.referenceInputs] }
 }
 
 /** The price of execution units in lovelace, rounded up once. */
@@ -61,7 +67,12 @@ export function verdictRows(
     priceOf(parameters.maxTransactionExecutionUnits) +
     referenceFee([world.queue.script, world.registry.script, largest])
   const rows: readonly (readonly [string, string, bigint])[] = [
-    ...proofs.map((proof) => [proof.what, 'removal', feeOf(removalByProof(proof))] as const),
+    ...proofs.map((proof) => {
+      const { what, script, parts = [] } = proof
+      const shown = parts.reduce((sum, part) => sum + feeOf(mintingOf({ script, ...part })), 0n)
+      const stages = parts.length > 0 ? 'token, removal' : 'removal'
+      return [what, stages, shown + feeOf(removalByProof(proof))] as const
+    }),
     unanswered('a chunk'),
     unanswered(deep),
     ['the greatest transaction of layer 1', 'removal', most],

@@ -6,7 +6,7 @@ import { openContracts, summonsTerms } from '@ratatosk/protocol'
 import { nibbleAt, nibblesOf, type Trie } from '@ratatosk/trie'
 import { expect, test } from 'vitest'
 import {
-  type FreeNode,
+  deepened,
   freeMap,
   leafAt,
   leavesOf,
@@ -118,46 +118,6 @@ test('an output in the map of a block, whose body is withheld too', { timeout },
   await isRemovedInTime(watched, lie, block)
 })
 
-/**
- * The node of a map with branches down to a leaf, each of which has beside it a branch whose children no one
- * can show.
- */
-function deepWay(node: FreeNode | Uint8Array | undefined, way: Uint8Array, depth = 0): FreeNode {
-  if (node === undefined || node instanceof Uint8Array) throw new Error('The map lacks the leaf')
-  if (node.kind === 'branch') {
-    const nibble = nibbleAt(way, node.fork)
-    const below = node.below.map((child, place) =>
-      place === nibble ? deepWay(child, way, node.fork + 1) : child,
-    )
-    return { ...node, below }
-  }
-  const branch = (
-    path: Uint8Array,
-    fork: number,
-    below: ReadonlyMap<number, FreeNode | Uint8Array>,
-  ): FreeNode => ({
-    kind: 'branch',
-    path,
-    fork,
-    below: Array.from({ length: 16 }, (_, place) => below.get(place)),
-  })
-  let deep: FreeNode = node
-  for (let fork = 61; fork >= depth; fork--) {
-    const own = nibbleAt(way, fork)
-    const children = [1, 2].map((each) => [each, blake2b256(Uint8Array.of(fork, each))] as const)
-    const away = pathFrom([...nibblesOf(way, 0, fork), own ^ 1], way)
-    deep = branch(
-      way,
-      fork,
-      new Map<number, FreeNode | Uint8Array>([
-        [own, deep],
-        [own ^ 1, branch(away, fork + 1, new Map(children))],
-      ]),
-    )
-  }
-  return deep
-}
-
 test('an output in a map with a deep way to what its proof needs, whose body is withheld too', {
   timeout,
 }, async () => {
@@ -176,7 +136,7 @@ test('an output in a map with a deep way to what its proof needs, whose body is 
     path: blake2b256(key),
     valueHash: blake2b256(value),
   }))
-  const posted = freeMap(deepWay(nodeOf(leaves), way))
+  const posted = freeMap(deepened(nodeOf(leaves), (path) => equalBytes(path, way)))
   const committed = { ...lie, roots: { ...lie.roots, transactionsRoot: posted.root } }
   const { entries: _, ...block } = (await watched.commit(committed)) as Committed & Block
   await answerLate(watched, committed, { records: posted })

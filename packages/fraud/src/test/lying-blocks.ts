@@ -47,7 +47,7 @@ export const payment = (lovelace: bigint) =>
 const utxoAt = (reference: OutputReference): Utxo => ({ reference, output: payment(5_000_000n) })
 export const keyOf = (reference: OutputReference): string => toHex(encodeOutputReference(reference))
 
-const coins = Array.from({ length: 40 }, (_, index) =>
+const coins = Array.from({ length: 70 }, (_, index) =>
   utxoAt({ transactionId: new Uint8Array(32).fill(0xaa), index }),
 )
 /** An output that never was. */

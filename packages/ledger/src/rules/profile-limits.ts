@@ -13,14 +13,14 @@ export const profileLimits = {
   bodyItems: 250,
   witnessSetItems: 250,
   /** Inputs, of which each reference input counts as two: it may take two proofs of maps. */
-  inputs: 30,
-  outputs: 50,
+  inputs: 60,
+  outputs: 60,
   keyWitnesses: 32,
   scripts: 20,
   datums: 80,
   redeemers: 20,
   /** CBOR items and bytes of all outputs that inputs and reference inputs stand for. */
-  resolvedItems: 250,
+  resolvedItems: 400,
   resolvedBytes: 65_536,
   /** CBOR items of a native script that a transaction needs. */
   nativeScriptItems: 80,

@@ -1,4 +1,5 @@
 import { type Header, headerHash } from '@ratatosk/block'
+import type { ProofPart } from '@ratatosk/fraud'
 import type { PlutusScript } from '../../script/apply.js'
 import { engines } from '../evaluate.js'
 import { mintingOf } from './engines.js'
@@ -9,11 +10,16 @@ export interface ProvenLie {
   readonly header: Header
   readonly script: PlutusScript
   readonly redeemer: Uint8Array
+  /** The parts whose tokens it refers to. */
+  readonly parts?: readonly ProofPart[]
+  /** The name of the token of a part of a proof, which is no verdict. */
+  readonly part?: Uint8Array
 }
 
 /** The cost of a proof besides the transaction that it is in. */
-export function measureProof({ what, header, script, redeemer }: ProvenLie) {
-  const evaluated = engines.scalus(mintingOf({ script, redeemer, name: headerHash(header) }))
+export function measureProof({ what, header, script, redeemer, parts = [] }: ProvenLie) {
+  const tokens = parts.map(({ name }) => name)
+  const evaluated = engines.scalus(mintingOf({ script, redeemer, name: headerHash(header), tokens }))
   if (!evaluated.ok) throw new Error(`${what}: ${evaluated.message}`)
   return { what, size: redeemer.length, ...evaluated.units[0]! }
 }

@@ -1,9 +1,16 @@
-import { encodeLedgerFraudProof, encodeTransactionFraudProof, encodeWitnessFraudProof } from '@ratatosk/fraud'
+import {
+  encodeLedgerFraudProof,
+  encodeResolution,
+  encodeTransactionFraudProof,
+  encodeWitnessFraudProof,
+  type LedgerFraudProof,
+} from '@ratatosk/fraud'
 import type { VerdictPolicyName } from '../../fraud/verdict-policies.js'
 import type { TestKey } from '../keys.js'
 import type { TestBlock } from './blocks.js'
 import { type Draw, some } from './draw.js'
-import { proofsOf } from './ledger/honest-blocks.js'
+import { tokensOf } from './engines.js'
+import { proofsOf, resolutionsIn } from './ledger/honest-blocks.js'
 import { transactionProofsOf } from './transaction/honest-proofs.js'
 import type { Stated, Trial } from './trial.js'
 import { witnessProofsOf } from './witness/honest-blocks.js'
@@ -17,6 +24,7 @@ export function statedBy<Proof extends { readonly fraud: string }>(
   encode: (proof: Proof) => Uint8Array,
   most: number,
   draw: Draw,
+  tokens: (proof: Proof) => readonly Uint8Array[] = () => [],
 ): Stated[] {
   const byFraud = new Map<string, Proof[]>()
   for (const proof of proofs) {
@@ -25,8 +33,21 @@ export function statedBy<Proof extends { readonly fraud: string }>(
     else byFraud.set(proof.fraud, [proof])
   }
   return [...byFraud].flatMap(([fraud, own]) =>
-    some(own, most, draw).map((proof) => [fraud, encode(proof)] as const),
+    some(own, most, draw).map((proof) => [fraud, encode(proof), tokens(proof)] as const),
   )
+}
+
+/** Proofs of the ledger policy, and parts of proofs, whose tokens are no verdicts. */
+export const ledgerStatedOf = (block: TestBlock, draw: Draw, most: number): Stated[] => {
+  const { header } = block
+  const parts = [...resolutionsIn(block)].map(
+    (part) => ['resolution', encodeResolution(header, part)] as const,
+  )
+  const encode = (proof: LedgerFraudProof) => encodeLedgerFraudProof(header, proof)
+  return [
+    ...statedBy(proofsOf(block), encode, most, draw, (proof) => tokensOf(header, proof)),
+    ...some(parts, most, draw),
+  ]
 }
 
 /** Proofs of every policy. @param keys that may sign @param most of each fraud */
@@ -38,7 +59,7 @@ export const statedOf = (
 ): Record<VerdictPolicyName, Stated[]> => {
   const { header } = block
   return {
-    ledger: statedBy(proofsOf(block), (proof) => encodeLedgerFraudProof(header, proof), most, draw),
+    ledger: ledgerStatedOf(block, draw, most),
     transaction: statedBy(
       transactionProofsOf(block),
       (proof) => encodeTransactionFraudProof(header, proof),

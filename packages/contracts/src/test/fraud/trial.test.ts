@@ -4,7 +4,8 @@ import { encodeLedgerFraudProof, encodeTransactionFraudProof, encodeWitnessFraud
 import { decodePlutusData, encodePlutusData } from '@ratatosk/ledger/plutus-data'
 import { describe, expect, it } from 'vitest'
 import { ledgerFraudScript, transactionFraudScript, witnessFraudScript } from '../../fraud/scripts.js'
-import { ledgerBreaches } from './ledger/breaches.js'
+import { tokensOf } from './engines.js'
+import { encodeLedgerBreach, ledgerBreaches } from './ledger/breaches.js'
 import { ledgerLies } from './ledger/lies.js'
 import { shortened } from './mutations.js'
 import { transactionBreaches } from './transaction/breaches.js'
@@ -14,53 +15,61 @@ import { translatePolicy } from './trial.js'
 import { witnessBreaches } from './witness/breaches.js'
 import { witnessLies } from './witness/lies.js'
 
+const none: readonly Uint8Array[] = []
+
 const policies = [
   {
     policy: 'ledger',
     rule: translatePolicy(ledgerFraudScript()),
-    accepted: ledgerLies.map(
-      ({ block, prove }) => [block, encodeLedgerFraudProof(block.header, prove(block))] as const,
-    ),
+    accepted: ledgerLies.map(({ block, prove }) => {
+      const proof = prove(block)
+      const { header } = block
+      return [block, encodeLedgerFraudProof(header, proof), tokensOf(header, proof)] as const
+    }),
     refused: ledgerBreaches.map(
-      ({ block, proof, name }) => [block, encodeLedgerFraudProof(block.header, proof), name] as const,
+      ({ block, proof, name, tokens }) =>
+        [block, encodeLedgerBreach(block.header, proof), name, tokens] as const,
     ),
   },
   {
     policy: 'transaction',
     rule: translatePolicy(transactionFraudScript(rules)),
     accepted: transactionLies.map(
-      ({ block, prove }) => [block, encodeTransactionFraudProof(block.header, prove(block))] as const,
+      ({ block, prove }) => [block, encodeTransactionFraudProof(block.header, prove(block)), none] as const,
     ),
     refused: transactionBreaches.map(
-      ({ block, proof, name }) => [block, encodeTransactionFraudProof(block.header, proof), name] as const,
+      ({ block, proof, name }) =>
+        [block, encodeTransactionFraudProof(block.header, proof), name, none] as const,
     ),
   },
   {
     policy: 'witness',
     rule: translatePolicy(witnessFraudScript(rules.parameters)),
     accepted: witnessLies.map(
-      ({ block, prove }) => [block, encodeWitnessFraudProof(block.header, prove(block))] as const,
+      ({ block, prove }) => [block, encodeWitnessFraudProof(block.header, prove(block)), none] as const,
     ),
     refused: witnessBreaches.map(
-      ({ block, proof, name }) => [block, encodeWitnessFraudProof(block.header, proof), name] as const,
+      ({ block, proof, name }) => [block, encodeWitnessFraudProof(block.header, proof), name, none] as const,
     ),
   },
 ]
 
 describe.each(policies)('the translated $policy policy', ({ rule, accepted, refused }) => {
   it('accepts every proof that the machine accepts', () => {
-    for (const [{ header }, redeemer] of accepted)
-      expect(rule(decodePlutusData(redeemer), headerHash(header))).toBe('accepted')
+    for (const [{ header }, redeemer, tokens] of accepted)
+      expect(rule(decodePlutusData(redeemer), headerHash(header), tokens)).toBe('accepted')
   })
 
   it('refuses what one rule of the policy refuses', () => {
-    for (const [{ header }, redeemer, name] of refused)
-      expect(rule(decodePlutusData(redeemer), name ?? headerHash(header))).toBe('refused')
+    for (const [{ header }, redeemer, name, tokens] of refused)
+      expect(rule(decodePlutusData(redeemer), name ?? headerHash(header), tokens)).toBe('refused')
   })
 
   it('refuses it with any byte string cut', () => {
-    for (const [{ header }, redeemer, name] of refused)
+    for (const [{ header }, redeemer, name, tokens] of refused)
       for (const cut of shortened(decodePlutusData(redeemer)))
-        expect(rule(cut, name ?? headerHash(header)), toHex(encodePlutusData(cut))).not.toBe('accepted')
+        expect(rule(cut, name ?? headerHash(header), tokens), toHex(encodePlutusData(cut))).not.toBe(
+          'accepted',
+        )
   })
 })

@@ -23,8 +23,15 @@ import { mutated } from './mutations.js'
 /** The result of a script for a redeemer: `deep` if it exceeds the stack of JavaScript. */
 export type Ruling = 'accepted' | 'refused' | 'deep'
 
-/** A minting policy as a function of JavaScript, without costs: whether it mints a token of this name. */
-export type TranslatedPolicy = (redeemer: PlutusData, name: Uint8Array) => Ruling
+/**
+ * A minting policy as a function of JavaScript, without costs: whether it mints a token of this name.
+ * `tokens` are names of its tokens that reference inputs hold.
+ */
+export type TranslatedPolicy = (
+  redeemer: PlutusData,
+  name: Uint8Array,
+  tokens?: readonly Uint8Array[],
+) => Ruling
 
 export const translatePolicy = (script: PlutusScript): TranslatedPolicy => translatePolicies(script)([])
 
@@ -37,11 +44,19 @@ export function translatePolicies(
   const nothing = new ListData(null)
   return (parameters) => {
     const run = parameters.reduce((applied, parameter) => applied(dataOf(parameter)) as Script, unapplied)
-    return (redeemer, name) => {
-      const minted = new MapData(listOf([new Pair(new BytesData(name), new IntData(1))]))
-      const mint = new MapData(listOf([new Pair(policy, minted)]))
-      // The policies read of a transaction its reference inputs, of which it has none here, and its mint.
-      const transaction = new ConstrData(0, listOf<Data>([nothing, nothing, nothing, new IntData(0), mint]))
+    const valueWith = (name: Uint8Array) =>
+      new MapData(
+        listOf([new Pair(policy, new MapData(listOf([new Pair(new BytesData(name), new IntData(1))])))]),
+      )
+    const holding = (name: Uint8Array) =>
+      new ConstrData(0, listOf<Data>([nothing, new ConstrData(0, listOf<Data>([nothing, valueWith(name)]))]))
+    return (redeemer, name, tokens = []) => {
+      // The policies read of a transaction its reference inputs and its mint.
+      const held = new ListData(listOf<Data>(tokens.map(holding)))
+      const transaction = new ConstrData(
+        0,
+        listOf<Data>([nothing, held, nothing, new IntData(0), valueWith(name)]),
+      )
       const purpose = new ConstrData(0, listOf<Data>([policy]))
       try {
         const value = run(new ConstrData(0, listOf<Data>([transaction, dataOf(redeemer), purpose])))
@@ -71,7 +86,8 @@ export interface TrialOptions {
   readonly every: number
 }
 
-export type Stated = readonly [fraud: string, redeemer: Uint8Array]
+/** A redeemer, and the names of the policy's tokens that it may refer to. */
+export type Stated = readonly [fraud: string, redeemer: Uint8Array, tokens?: readonly Uint8Array[]]
 
 /** Tries redeemers of a policy against honest blocks. */
 export interface Trial {
@@ -89,15 +105,20 @@ export function openTrial({ script, machine, first, every }: TrialOptions): Tria
   const tallies = new Map<string, Tally>()
   let earlier: PlutusData[] = []
 
-  async function expectRefused(kind: string, name: Uint8Array, redeemer: PlutusData) {
+  async function expectRefused(
+    kind: string,
+    name: Uint8Array,
+    redeemer: PlutusData,
+    tokens: readonly Uint8Array[] = [],
+  ) {
     const tally = tallies.get(kind) ?? { tried: 0, byMachine: 0 }
     tallies.set(kind, tally)
     tally.tried++
-    const ruling = rule(redeemer, name)
+    const ruling = rule(redeemer, name, tokens)
     let isAccepted = ruling === 'accepted'
     if (ruling === 'deep' || tally.tried <= first || tally.tried % every === 0) {
       tally.byMachine++
-      const { ok } = await machine(mintingOf({ script, redeemer: encodePlutusData(redeemer), name }))
+      const { ok } = await machine(mintingOf({ script, redeemer: encodePlutusData(redeemer), name, tokens }))
       if (ruling !== 'deep' && ok !== isAccepted)
         throw new Error(`${kind}: the translated script and the machine disagree: ${hexOf(redeemer)}`)
       isAccepted = ok
@@ -109,12 +130,16 @@ export function openTrial({ script, machine, first, every }: TrialOptions): Tria
     async expectNoVerdict(header, stated, mutations, draw) {
       const name = headerHash(header)
       const own = withOneHeader(stated.map(([, redeemer]) => decodePlutusData(redeemer)))
-      for (const [place, redeemer] of own.entries()) await expectRefused(stated[place]![0], name, redeemer)
+      for (const [place, redeemer] of own.entries()) {
+        const [fraud, , tokens] = stated[place]!
+        await expectRefused(fraud, name, redeemer, tokens)
+      }
       const pool = [...own, ...earlier]
       for (let i = 0; i < mutations && own.length > 0; i++) {
         const place = draw(own.length)
         const { redeemer, kind } = mutated(own[place]!, pool, draw)
-        await expectRefused(`${stated[place]![0]}, ${kind}`, name, redeemer)
+        const [fraud, , tokens] = stated[place]!
+        await expectRefused(`${fraud}, ${kind}`, name, redeemer, tokens)
       }
       earlier = own.slice(0, kept)
     },

@@ -1,4 +1,5 @@
 import { type Header, headerHash } from '@ratatosk/block'
+import type { ProvenFraud } from '@ratatosk/fraud'
 import { decodePlutusData, type PlutusData } from '@ratatosk/ledger/plutus-data'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { PlutusScript, ValidatorTitle } from '../../script/apply.js'
@@ -6,7 +7,7 @@ import { instrumentedBuild } from '../instrumented-build.js'
 import type { TestTransaction } from '../transaction.js'
 import { traces } from '../uplc/builtins.js'
 import type { TestBlock } from './blocks.js'
-import { mintingOf, scriptOf } from './engines.js'
+import { mintingOf, scriptOf, tokensOf } from './engines.js'
 import { type TranslatedPolicy, translatePolicies } from './trial.js'
 
 /** A proof that one rule of a policy alone refuses. */
@@ -17,6 +18,8 @@ export interface PolicyBreach<Proof> {
   readonly proof: Proof
   /** The verdict's name, if it is not the header's hash. */
   readonly name?: Uint8Array
+  /** Names of tokens of the policy that reference inputs hold. */
+  readonly tokens?: readonly Uint8Array[]
 }
 
 /** The transaction that mints a verdict. */
@@ -30,9 +33,9 @@ export type Verdict<Proof> = (
 type EncodeProof<Proof> = (header: Header, proof: Proof) => Uint8Array
 
 export const verdictsOf =
-  <Proof>(script: PlutusScript, encode: EncodeProof<Proof>): Verdict<Proof> =>
-  (block, proof, { name = headerHash(block.header) } = {}) =>
-    mintingOf({ script, redeemer: encode(block.header, proof), name })
+  <Proof extends ProvenFraud['proof']>(script: PlutusScript, encode: EncodeProof<Proof>): Verdict<Proof> =>
+  ({ header }, proof, { name = headerHash(header) } = {}) =>
+    mintingOf({ script, redeemer: encode(header, proof), name, tokens: tokensOf(header, proof) })
 
 export interface WithoutRules<Proof> {
   readonly title: ValidatorTitle
@@ -64,10 +67,10 @@ export function judgeWithoutRules<Proof>(policy: WithoutRules<Proof>): void {
       expect(new Set(breaches.map(({ rule }) => rule))).toEqual(new Set(rules))
     })
 
-    it.each(breaches)('accepts what $rule alone refuses: $what', ({ rule, block, proof, name }) => {
+    it.each(breaches)('accepts what $rule alone refuses: $what', ({ rule, block, proof, name, tokens }) => {
       const { header } = block
       const redeemer = decodePlutusData(encode(header, proof))
-      const tested = (skipped?: string) => skipping(skipped)(redeemer, name ?? headerHash(header))
+      const tested = (skipped?: string) => skipping(skipped)(redeemer, name ?? headerHash(header), tokens)
       traces.last = undefined
       expect(tested()).toBe('refused')
       expect(traces.last).toBe(rule)

@@ -5,6 +5,7 @@ import {
   type MapLeaf,
   type MapNode,
   nibbleAt,
+  nibblesOf,
   nodeHash,
   type ProofStep,
   stepBeside,
@@ -113,4 +114,50 @@ export const pathFrom = (nibbles: readonly number[], rest: Uint8Array): Uint8Arr
   path.set(rest.subarray(size), size)
   if (nibbles.length % 2 === 1) path[size - 1] = (path[size - 1]! & 0xf0) | (rest[size - 1]! & 0x0f)
   return path
+}
+
+/**
+ * A map with branches down to each leaf with a path that is chosen, as far as there can be any, each of which
+ * has beside it a branch whose children no one can show.
+ */
+export function deepened(
+  node: FreeNode | Uint8Array | undefined,
+  isChosen: (path: Uint8Array) => boolean = () => true,
+  depth = 0,
+): FreeNode {
+  if (node === undefined || node instanceof Uint8Array)
+    throw new Error('The map has a child that is not known')
+  if (node.kind === 'branch') {
+    const below = node.below.map((child) =>
+      child === undefined || child instanceof Uint8Array ? child : deepened(child, isChosen, node.fork + 1),
+    )
+    return { ...node, below }
+  }
+  if (!isChosen(node.path)) return node
+  const way = node.path
+  const branch = (
+    path: Uint8Array,
+    fork: number,
+    below: ReadonlyMap<number, FreeNode | Uint8Array>,
+  ): FreeNode => ({
+    kind: 'branch',
+    path,
+    fork,
+    below: Array.from({ length: 16 }, (_, place) => below.get(place)),
+  })
+  let deep: FreeNode = node
+  for (let fork = 61; fork >= depth; fork--) {
+    const own = nibbleAt(way, fork)
+    const children = [1, 2].map((each) => [each, blake2b256(Uint8Array.of(fork, each))] as const)
+    const away = pathFrom([...nibblesOf(way, 0, fork), own ^ 1], way)
+    deep = branch(
+      way,
+      fork,
+      new Map<number, FreeNode | Uint8Array>([
+        [own, deep],
+        [own ^ 1, branch(away, fork + 1, new Map(children))],
+      ]),
+    )
+  }
+  return deep
 }

@@ -158,6 +158,13 @@ export const builtins = {
   unConstrData: (value: unknown) =>
     value instanceof ConstrData ? new Pair(value.index, value.fields) : fail(),
   unMapData: (value: unknown) => (value instanceof MapData ? value.entries : fail()),
+  chooseData(value: unknown, constr: unknown, map: unknown, list: unknown, int: unknown, bytes: unknown) {
+    if (value instanceof ConstrData) return constr
+    if (value instanceof MapData) return map
+    if (value instanceof ListData) return list
+    if (value instanceof IntData) return int
+    return value instanceof BytesData ? bytes : fail()
+  },
   unListData: (value: unknown) => (value instanceof ListData ? value.items : fail()),
   unIData: (value: unknown) => (value instanceof IntData ? value.value : fail()),
   unBData: (value: unknown) => (value instanceof BytesData ? value.value : fail()),

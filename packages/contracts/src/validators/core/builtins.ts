@@ -41,6 +41,11 @@ export const mapData = (entries: Entries): Data => call(IRNative.mapData, entrie
 export const listData = (items: List): Data => call(IRNative.listData, items)
 export const iData = (value: Int): Data => call(IRNative.iData, value)
 export const bData = (value: Bytes): Data => call(IRNative.bData, value)
+/** Whether data is a list. */
+export const isListData = (value: Data): Bool => {
+  const [yes, no] = [boolean(true), boolean(false)]
+  return call(IRNative.chooseData, value, no, no, yes, no, no)
+}
 const mkPairData = (key: Data, value: Data): Entry => call(IRNative.mkPairData, key, value)
 export const equalsData = (a: Data, b: Data): Bool => call(IRNative.equalsData, a, b)
 export const serialiseData = (value: Data): Bytes => call(IRNative.serialiseData, value)

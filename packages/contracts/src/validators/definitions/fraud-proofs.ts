@@ -170,7 +170,9 @@ const proofFields = {
   key_parts: 'SuppliedList',
   value_parts: 'SuppliedList',
   previous: 'PreviousRecord',
-  outputs: 'ResolvedParts',
+  parts: 'ShownParts',
+  first: 'Integer',
+  outputs: 'ResolvedOutputs',
   part: 'Part',
   flaw: 'ChunkFlaw',
 } as const
@@ -238,7 +240,13 @@ export const fraudProofDefinitions = {
       ]),
     ],
   },
-  Proof: { dataType: 'list', items: reference('ProofStep') },
+  Proof: {
+    title: 'Proof',
+    anyOf: [
+      { dataType: 'list', items: reference('ProofStep') },
+      variant('InDatum', 1, [['reference_input', 'Integer']]),
+    ],
+  },
   SuppliedBytes: {
     title: 'SuppliedBytes',
     anyOf: [
@@ -319,18 +327,20 @@ export const fraudProofDefinitions = {
     items: [reference('OpenedOutput'), reference('UnspentOutput')],
   },
   ResolvedOutputs: { dataType: 'list', items: reference('ResolvedOutput') },
-  ResolvedPart: {
-    title: 'ResolvedPart',
-    anyOf: [
-      variant('Given', 0, [['outputs', 'ResolvedOutputs']]),
-      variant('InDatum', 1, [['reference_input', 'Integer']]),
-    ],
+  ShownPart: {
+    title: 'ShownPart',
+    description:
+      'What a token shows: hashes of outputs, the place behind that of the last, and the reference input ' +
+      'that holds the token',
+    dataType: 'list',
+    items: [reference('Bytes'), reference('Integer'), reference('Integer')],
   },
-  ResolvedParts: { dataType: 'list', items: reference('ResolvedPart') },
+  ShownParts: { dataType: 'list', items: reference('ShownPart') },
   LedgerFraudProof: {
     title: 'LedgerFraudProof',
     description:
-      'A fraud in what a block does to outputs; an unspent output that is not read may be any data',
+      'A fraud in what a block does to outputs, or what references of a transaction stand for; an unspent ' +
+      'output that is not read may be any data',
     anyOf: (
       [
         ['InputSpentElsewhere', ['transaction', 'index', 'output']],
@@ -345,10 +355,11 @@ export const fraudProofDefinitions = {
         ['GapInTransactions', ['position', 'proof', 'later_position', 'record', 'later_proof']],
         ['StrangeEntry', ['key_parts', 'value_parts', 'proof']],
         ['WrongFees', ['transaction', 'previous']],
-        ['WrongResolvedHash', ['transaction', 'outputs']],
+        ['WrongResolvedHash', ['position', 'record', 'proof', 'parts']],
         ['WrongLength', ['part']],
         ['TooLong', ['position', 'record', 'proof']],
         ['WrongChunk', ['flaw']],
+        ['Resolution', ['transaction', 'first', 'outputs']],
       ] as const
     ).map(([title, names], index) =>
       variant(title, index, [

@@ -17,6 +17,7 @@ import { type Claim, type RuleRow, ruleRows } from '../../../../fraud/dist/test/
 import { verdictPolicies } from '../../fraud/verdict-policies.js'
 import { blockOf, hexOf, noteOutputs, type TestBlock } from '../../test/fraud/blocks.js'
 import { drawing } from '../../test/fraud/draw.js'
+import { tokensOf } from '../../test/fraud/engines.js'
 import { ledgerLies } from '../../test/fraud/ledger/lies.js'
 import { mutatedBytes } from '../../test/fraud/mutated-bytes.js'
 import { honestTransactionsOf } from '../../test/fraud/transaction/honest-proofs.js'
@@ -63,7 +64,12 @@ describe('mutated transactions', () => {
         expect(fraud, what).toBeDefined()
         const { policy, proof, redeemer } = fraud!
         expect(policy, what).not.toBe('witness')
-        const ruling = judges.get(policy)!(decodePlutusData(redeemer), headerHash(block.header))
+        const { header } = block
+        const ruling = judges.get(policy)!(
+          decodePlutusData(redeemer),
+          headerHash(header),
+          tokensOf(header, proof),
+        )
         expect(ruling, what).toBe('accepted')
         found.set(proof.fraud, (found.get(proof.fraud) ?? 0) + 1)
       }

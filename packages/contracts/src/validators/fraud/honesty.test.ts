@@ -1,25 +1,27 @@
 import { fromHex } from '@ratatosk/cbor'
 import {
-  encodeLedgerFraudProof,
+  encodeResolution,
   encodeTransactionFraudProof,
   findFraud,
   findTransactionFraud,
+  resolutionName,
 } from '@ratatosk/fraud'
 import { createEvaluator } from '@ratatosk/ledger/plutus'
+import { decodePlutusData } from '@ratatosk/ledger/plutus-data'
 import { afterAll, describe, expect, it } from 'vitest'
 import { ledgerFraudScript, transactionFraudScript, witnessFraudScript } from '../../fraud/scripts.js'
 import type { VerdictPolicyName } from '../../fraud/verdict-policies.js'
 import type { PlutusScript } from '../../script/apply.js'
-import { drawing } from '../../test/fraud/draw.js'
+import { drawing, some } from '../../test/fraud/draw.js'
 import { openCek } from '../../test/fraud/engines.js'
-import { honestBlockOf, proofsOf } from '../../test/fraud/ledger/honest-blocks.js'
+import { honestBlockOf, resolutionsIn } from '../../test/fraud/ledger/honest-blocks.js'
 import { richBlockOf } from '../../test/fraud/rich/blocks.js'
 import { signers } from '../../test/fraud/rich/scripts.js'
-import { proofsOfFraud, statedBy, statedOf, triedBy } from '../../test/fraud/stated.js'
+import { ledgerStatedOf, proofsOfFraud, statedBy, statedOf, triedBy } from '../../test/fraud/stated.js'
 import { honestTransactionsOf, transactionProofsOf } from '../../test/fraud/transaction/honest-proofs.js'
 import { transactionRulesBrokenBy } from '../../test/fraud/transaction/rules.js'
 import { rules } from '../../test/fraud/transaction/transactions.js'
-import { openTrial, type Trial } from '../../test/fraud/trial.js'
+import { openTrial, type Trial, translatePolicy } from '../../test/fraud/trial.js'
 
 /**
  * `RATATOSK_HONEST_BLOCKS=10000` tries so many blocks; otherwise a few. `RATATOSK_HONEST_FROM=5001` begins
@@ -74,22 +76,25 @@ describe('an honest block', { timeout: 48 * 3_600_000 }, () => {
     }
     if (isLong) process.stdout.write(`${blocks} blocks of ${transactions} transactions; ${refused} refused\n`)
     expect(transactions).toBeGreaterThan(blocks)
-    expect(fraudsTried('ledger', trials.ledger)).toHaveLength(16)
+    expect(fraudsTried('ledger', trials.ledger)).toHaveLength(17)
     expect(fraudsTried('transaction', trials.transaction)).toHaveLength(19)
     expect(fraudsTried('witness', trials.witness)).toHaveLength(8)
   })
 
   it('of any shape of map gives no proof', async () => {
     const trial = trialOf(ledgerFraudScript())
+    const rule = translatePolicy(ledgerFraudScript())
     for (const seed of seeds) {
       const draw = drawing(seed)
       const block = honestBlockOf(draw)
-      const encode = (proof: Parameters<typeof encodeLedgerFraudProof>[1]) =>
-        encodeLedgerFraudProof(block.header, proof)
-      const stated = statedBy(proofsOf(block), encode, isLong ? proofsOfFraud : 60, draw)
+      const stated = ledgerStatedOf(block, draw, isLong ? proofsOfFraud : 60)
+      for (const part of some([...resolutionsIn(block)], 3, draw)) {
+        const redeemer = decodePlutusData(encodeResolution(block.header, part))
+        expect(rule(redeemer, resolutionName(block.header, part))).toBe('accepted')
+      }
       await trial.expectNoVerdict(block.header, stated, mutationsOfBlock, draw)
     }
-    expect(fraudsTried('maps', trial)).toHaveLength(16)
+    expect(fraudsTried('maps', trial)).toHaveLength(17)
   })
 
   it('of transactions that keep their own rules gives no proof', async () => {

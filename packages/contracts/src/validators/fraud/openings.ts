@@ -8,6 +8,7 @@ import {
   headList,
   indexByteString,
   integer,
+  isListData,
   listOf,
   nullList,
   prepend,
@@ -54,6 +55,16 @@ import {
 /** Opens parts of a header for a policy's frauds. Each binds only what it opens: no policy holds more. */
 export type Opening<T> = Generator<Term<PType>, T, Term<PType>>
 
+/** The inputs of a policy of fraud proofs. */
+export interface Evidence {
+  readonly header: Data
+  readonly headerHash: Bytes
+  /** Of the transaction that holds the proof. */
+  readonly referenceInputs: List
+  /** The policy's hash. */
+  readonly policy: Data
+}
+
 /** The transactions of the header that a fraud proof is about. Each function fails unless its rules hold. */
 export interface Transactions {
   /** A transaction's record. @param opening `[position, record, proof]`, and anything behind */
@@ -62,8 +73,6 @@ export interface Transactions {
   transactionIn(opening: List): Bytes
   /** A transaction's body. @param opening `[position, record, proof, body]` */
   bodyIn(opening: List): Bytes
-  /** A list that a proof holds, or names as the datum of a reference input. */
-  suppliedList(content: Data): List
   has(key: Bytes, value: Bytes, proof: Data): Bool
   lacks(key: Bytes, proof: Data): Bool
   /** Whether the hash of an entry's value, {@link noValue} for none, is at the path of its key. */
@@ -105,26 +114,29 @@ export interface Supplied {
   witnessSetIn(record: Bytes, content: Data): Bytes
 }
 
-/** Opens all that a header commits to. @param referenceInputs of the transaction that holds the proof */
-export function* accused(book: RuleBook, header: Data, referenceInputs: List): Opening<Accused> {
-  const transactions = yield* transactionsOf(book, header, referenceInputs)
+/** Opens all that a header commits to. */
+export function* accused(book: RuleBook, evidence: Evidence): Opening<Accused> {
+  const transactions = yield* transactionsOf(book, evidence)
   const outputs = yield* notedOutputsOf(book, transactions)
-  const maps = yield* outputMapsOf(book, header)
+  const maps = yield* outputMapsOf(book, evidence)
   return { ...transactions, ...outputs, ...maps }
 }
 
 const rootIn = (header: Data, name: keyof typeof headerFieldIndex): Bytes =>
   unBData(at(fieldsOf(header), headerFieldIndex[name]))
 
-/** Opens the transactions. @param referenceInputs of the transaction that holds the proof */
-export function* transactionsOf(book: RuleBook, header: Data, referenceInputs: List): Opening<Transactions> {
+/** Opens the transactions. */
+export function* transactionsOf(
+  book: RuleBook,
+  { header, referenceInputs }: Evidence,
+): Opening<Transactions> {
   const transactions = yield* bind(rootIn(header, 'transactionsRoot'))
   const has = (key: Bytes, value: Bytes, proof: Data): Bool =>
-    equalsByteString(rootIncluding(key, value, unListData(proof)), transactions)
+    equalsByteString(rootIncluding(key, value, stepsIn(proof, referenceInputs)), transactions)
   const lacks = (key: Bytes, proof: Data): Bool =>
-    equalsByteString(rootExcluding(key, unListData(proof)), transactions)
+    equalsByteString(rootExcluding(key, stepsIn(proof, referenceInputs)), transactions)
   const hasAt = (path: Bytes, valueHash: Bytes, proof: Data): Bool =>
-    equalsByteString(rootAt(path, valueHash, unListData(proof)), transactions)
+    equalsByteString(rootAt(path, valueHash, stepsIn(proof, referenceInputs)), transactions)
 
   const recordIn = yield* bind(
     lambda<PList<PData>, PByteString>((opening) =>
@@ -169,7 +181,6 @@ export function* transactionsOf(book: RuleBook, header: Data, referenceInputs: L
     recordIn: (opening) => call<PByteString>(recordIn, opening),
     transactionIn: (opening) => call<PByteString>(transactionIn, opening),
     bodyIn: (opening) => call<PByteString>(bodyIn, opening),
-    suppliedList: (content) => unListData(suppliedData(content, referenceInputs)),
     has,
     lacks,
     hasAt,
@@ -202,7 +213,7 @@ export function* notedOutputsOf(book: RuleBook, { hasAt }: Transactions): Openin
 }
 
 /** Opens the maps of outputs. */
-function* outputMapsOf(book: RuleBook, header: Data): Opening<OutputMaps> {
+function* outputMapsOf(book: RuleBook, { header, referenceInputs }: Evidence): Opening<OutputMaps> {
   const fields = yield* bind(fieldsOf(header))
   const opened = yield* bind(
     lambda<PInt, PLam<PByteString, PLam<PData, PByteString>>>((field) =>
@@ -210,7 +221,7 @@ function* outputMapsOf(book: RuleBook, header: Data): Opening<OutputMaps> {
         lambda((opening) =>
           scope(function* () {
             const hash = yield* bind(given(opening))
-            const found = rootAt(path, hash, unListData(proofIn(opening)))
+            const found = rootAt(path, hash, stepsIn(proofIn(opening), referenceInputs))
             yield* bind(
               book.enforce({
                 'output-hash-is-proven': equalsByteString(found, unBData(itemAt(fields, field))),
@@ -244,19 +255,27 @@ const proofIn = define<PData, PData>((option) =>
 export const positionOf = (opening: List): Int => unIData(at(opening, 0))
 export const recordOf = (opening: List): Bytes => unBData(at(opening, 1))
 
+const datumAt = (referenceInputs: List, index: Data): Data =>
+  datumOf(resolvedOf(itemAt(referenceInputs, unIData(index))))
+
 /** Data in the redeemer, or by index in a reference input's datum: for data too large for a redeemer. */
 const suppliedData = defineOf<[PData, PList<PData>], PData>(2, (supplied, referenceInputs) =>
   scope(function* () {
     const content = yield* bind(at(fieldsOf(supplied), 0))
-    return choose(isGiven(supplied), content, datumOf(resolvedOf(itemAt(referenceInputs, unIData(content)))))
+    return choose(isGiven(supplied), content, datumAt(referenceInputs, content))
   }),
+)
+
+/** The steps of a proof: a list, or the index of a reference input whose datum is the list. */
+const stepsIn = defineOf<[PData, PList<PData>], PList<PData>>(2, (proof, referenceInputs) =>
+  unListData(choose(isListData(proof), proof, datumAt(referenceInputs, at(fieldsOf(proof), 0)))),
 )
 
 export const suppliedBytes = (supplied: Data, referenceInputs: List): Bytes =>
   unBData(suppliedData(supplied, referenceInputs))
 
-/** Opens witness sets. @param referenceInputs of the transaction that holds the proof */
-export function* witnessSetsOf(book: RuleBook, referenceInputs: List): Opening<Supplied> {
+/** Opens witness sets. */
+export function* witnessSetsOf(book: RuleBook, { referenceInputs }: Evidence): Opening<Supplied> {
   const supplied = (content: Data): Bytes => suppliedBytes(content, referenceInputs)
   const witnessSetIn = yield* bind(
     lambda<PByteString, PLam<PData, PByteString>>((record) =>

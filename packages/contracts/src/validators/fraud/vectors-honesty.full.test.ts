@@ -1,4 +1,3 @@
-import { headerHash } from '@ratatosk/block'
 import { fromHex, toHex } from '@ratatosk/cbor'
 import { fraudSearches } from '@ratatosk/fraud'
 import { describe, expect, it } from 'vitest'
@@ -6,7 +5,7 @@ import type { ProvableRules } from '../../fraud/rules.js'
 import { hasTransactionPolicy } from '../../fraud/scripts.js'
 import { type VerdictPolicyName, verdictPolicies } from '../../fraud/verdict-policies.js'
 import { drawing } from '../../test/fraud/draw.js'
-import { mintingOf, openCek } from '../../test/fraud/engines.js'
+import { convictingBy, openCek } from '../../test/fraud/engines.js'
 import { signers } from '../../test/fraud/rich/scripts.js'
 import { proofsOfFraud, statedOf, triedBy } from '../../test/fraud/stated.js'
 import { openTrial, type Trial } from '../../test/fraud/trial.js'
@@ -86,11 +85,7 @@ describe.skipIf(!hasVectors)('an honest block', { timeout: 48 * 3_600_000 }, () 
     for (const [policy, { covers, script }] of policies) {
       const found = covers(rules) ? fraudSearches[policy]({ ...block, keys }, rules) : undefined
       if (found === undefined) continue
-      const minting = mintingOf({
-        script: script(rules),
-        redeemer: found.redeemer,
-        name: headerHash(block.header),
-      })
+      const minting = convictingBy(script(rules), block.header, found)
       expect(await machine(minting), `${name}: ${found.proof.fraud}`).toMatchObject({ ok: true })
       return true
     }

@@ -239,10 +239,10 @@ export const ruleLies: Readonly<Record<string, (story: Story) => Committed>> = {
   'that a script of another network may withdraw': plan({
     fields: [[5, map([bytes(Uint8Array.of(0xf1, ...hash)), uint(0)])]],
   }),
-  'that a transaction may have 51 outputs': plan({
-    inputs: Array.from({ length: 11 }, (_, n) => 20 + n),
+  'that a transaction may have 61 outputs': plan({
+    inputs: Array.from({ length: 13 }, (_, n) => 5 + n),
     fee: 1_000_000n,
-    outputs: Array.from({ length: 51 }, (_, n) => list(bytes(address), uint(n ? 1_000_000n : 4_000_000n))),
+    outputs: Array.from({ length: 61 }, (_, n) => list(bytes(address), uint(n ? 1_000_000n : 4_000_000n))),
   }),
   'that 33 keys may sign': (story) =>
     told(

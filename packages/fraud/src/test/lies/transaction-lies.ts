@@ -19,7 +19,7 @@ const planned = (what: string, fraud: string, plan: Plan): Lie => lie(what, frau
 
 const { hash } = keys.payment
 const address = keys.address.bytes
-const manyCoins = Array.from({ length: 31 }, (_, n) => 5 + n)
+const manyCoins = Array.from({ length: 61 }, (_, n) => 5 + n)
 /** An input in a list of indefinite length. */
 const openReference = concatBytes(fromHex('9f'), coin(30).subarray(1), fromHex('ff'))
 
@@ -63,9 +63,9 @@ export const transactionLies: readonly Lie[] = [
     ],
   }),
   planned('that an input may be there twice', 'repeatedReference', { inputs: [30, 31, 30] }),
-  planned('that a transaction may have 31 inputs', 'tooMany', {
+  planned('that a transaction may have 61 inputs', 'tooMany', {
     inputs: manyCoins,
-    outputs: [output(154_700_000n)],
+    outputs: [output(304_700_000n)],
     fee: 300_000n,
   }),
   planned('that a key hash of a script may have 27 bytes', 'strangeItem', {

@@ -1,6 +1,16 @@
-import { chunkKey, transactionKey } from '@ratatosk/block'
+import { chunkKey, type Header, transactionKey } from '@ratatosk/block'
 import { toHex } from '@ratatosk/cbor'
-import { type LedgerFraudProof, openOutput, openRecord, openTransaction, openUnspent } from '@ratatosk/fraud'
+import {
+  encodeLedgerFraudProof,
+  encodeResolution,
+  type LedgerFraudProof,
+  openOutput,
+  openRecord,
+  openTransaction,
+  openUnspent,
+  type Resolution,
+  resolutionName,
+} from '@ratatosk/fraud'
 import { leafHash } from '../../mpf/naive-map.js'
 import {
   blockOf,
@@ -26,6 +36,7 @@ import {
   story,
   third,
 } from '../blocks.js'
+import { tokensOf } from '../engines.js'
 import type { PolicyBreach } from '../without-rules.js'
 import { chunkBreaches } from './chunk-breaches.js'
 import { ledgerLies } from './lies.js'
@@ -96,11 +107,62 @@ function leafAt(what: string, path: Uint8Array): PolicyBreach<LedgerFraudProof> 
   )
 }
 
+/** A proof with the tokens that it refers to. */
+const resolved = (rule: string, what: string, proof: LedgerFraudProof): PolicyBreach<LedgerFraudProof> => ({
+  ...of(rule, what, proof),
+  tokens: tokensOf(honest.header, proof),
+})
+
+/** The references of the second transaction. */
+const secondKeys = [made, unspent, coin2]
+const inParts = prove.wrongResolvedHash(1, secondKeys)(honest)
+const [firstPart, lastPart] = inParts.resolutions
+const namesOf = (...parts: readonly Resolution[]) => parts.map((part) => resolutionName(honest.header, part))
+
+/** Proofs of hashes that no token shows, and the tokens at the places where these would be. */
+const unshown: readonly (readonly [what: string, proof: LedgerFraudProof, tokens: readonly Uint8Array[]])[] =
+  [
+    ['the last references are left out', { ...inParts, resolutions: [firstPart] }, namesOf(firstPart)],
+    ['the first references are left out', { ...inParts, resolutions: [lastPart] }, namesOf(lastPart)],
+    [
+      'the parts are in another order',
+      { ...inParts, resolutions: [lastPart, firstPart] },
+      namesOf(lastPart, firstPart),
+    ],
+    [
+      'a part is there twice',
+      { ...inParts, resolutions: [firstPart, firstPart, lastPart] },
+      namesOf(firstPart, firstPart, lastPart),
+    ],
+    [
+      'the hashes are those of another transaction',
+      prove.wrongResolvedHash(1, [storyThirdInput(), coin3])(honest),
+      namesOf(...prove.wrongResolvedHash(2, [storyThirdInput(), coin3])(honest).resolutions),
+    ],
+    [
+      'the hashes are invented',
+      { ...inParts, resolutions: [firstPart, { ...lastPart, outputs: lastPart.outputs.toReversed() }] },
+      namesOf(firstPart, lastPart),
+    ],
+  ]
+
+type LedgerBreach = LedgerFraudProof | Resolution
+
+/** The redeemer of a proof, or of a part of one: Plutus data CBOR. */
+export const encodeLedgerBreach = (header: Header, proof: LedgerBreach): Uint8Array =>
+  'fraud' in proof ? encodeLedgerFraudProof(header, proof) : encodeResolution(header, proof)
+
 /** Proofs about the honest block, and of frauds under the wrong name, version or kind. */
-export const ledgerBreaches: readonly PolicyBreach<LedgerFraudProof>[] = [
+export const ledgerBreaches: readonly PolicyBreach<LedgerBreach>[] = [
+  {
+    rule: 'token-names-what-is-proven',
+    what: 'a part of a proof takes the name of a verdict',
+    block: honest,
+    proof: lastPart,
+  },
   {
     ...of(
-      'verdict-names-header',
+      'token-names-what-is-proven',
       'the verdict names another block',
       spentLie.prove(spentLie.block),
       spentLie.block,
@@ -286,12 +348,13 @@ export const ledgerBreaches: readonly PolicyBreach<LedgerFraudProof>[] = [
       prove.wrongResolved(index, key, honestHashes())(honest),
     ),
   ),
-  of('resolved-is-wrong', 'the hashes are right', prove.wrongResolvedHash(1, [made, unspent, coin2])(honest)),
-  of(
+  resolved('resolved-is-wrong', 'the hashes are right', prove.wrongResolvedHash(1, secondKeys)(honest)),
+  resolved(
     'resolved-is-wrong',
     'the hashes are right, without reference inputs',
     prove.wrongResolvedHash(2, [storyThirdInput(), coin3])(honest),
   ),
+  ...unshown.map(([what, proof, tokens]) => ({ ...of('part-is-shown', what, proof), tokens })),
   of(
     'reference-input-is-missing',
     'the reference input is made before',

@@ -1,6 +1,6 @@
 import { chunkKey, encodeChunkRecord } from '@ratatosk/block'
 import { CborWriter, concatBytes, fromHex, toHex } from '@ratatosk/cbor'
-import { encodeLedgerFraudProof, type LedgerFraudProof, openTransaction } from '@ratatosk/fraud'
+import { encodeLedgerFraudProof, type LedgerFraudProof, openTransaction, proofParts } from '@ratatosk/fraud'
 import { blake2b256, type OutputReference } from '@ratatosk/ledger'
 import { ledgerFraudScript } from '../../../fraud/scripts.js'
 import { operator } from '../../world.js'
@@ -159,5 +159,6 @@ export function proveManyLies(): ProvenLie[] {
     header,
     script,
     redeemer: encodeLedgerFraudProof(header, proof),
+    parts: proofParts(header, proof),
   }))
 }

@@ -1,6 +1,13 @@
 import { isLeaving, partsOf, transactionKey } from '@ratatosk/block'
 import { concatBytes, fromHex, toHex } from '@ratatosk/cbor'
-import { type LedgerFraudProof, openOutput, openRecord, openTransaction, openUnspent } from '@ratatosk/fraud'
+import {
+  type LedgerFraudProof,
+  openOutput,
+  openRecord,
+  openTransaction,
+  openUnspent,
+  type Resolution,
+} from '@ratatosk/fraud'
 import { blake2b256, encodeOutputReference, type OutputReference } from '@ratatosk/ledger'
 import {
   blockOf,
@@ -72,6 +79,27 @@ export function honestBlockOf(draw: Draw): TestBlock {
   )
 }
 
+/** The resolutions of a transaction: of all references, of a half, and of the other. */
+function resolutionsAt(block: TestBlock, position: number): readonly [Resolution, Resolution, Resolution] {
+  const { inputs, referenceInputs } = partsOf(block.transactions[position]!)
+  const outputs = [...inputs, ...referenceInputs].map(encodeOutputReference).map((key) => ({
+    output: openOutput(block, key),
+    before: openUnspent(block.before, key),
+  }))
+  const transaction = openTransaction(block, position)
+  const half = Math.floor(outputs.length / 2)
+  return [
+    { transaction, first: 0, outputs, isLast: true },
+    { transaction, first: 0, outputs: outputs.slice(0, half), isLast: false },
+    { transaction, first: half, outputs: outputs.slice(half), isLast: true },
+  ]
+}
+
+/** Parts of proofs about a block, which are true of every block. */
+export function* resolutionsIn(block: TestBlock): Generator<Resolution, void> {
+  for (const position of block.transactions.keys()) yield* resolutionsAt(block, position)
+}
+
 /** Every proof about a block from its true commitments: of each fraud at each place, and beyond the last. */
 export function* proofsOf(block: TestBlock): Generator<LedgerFraudProof, void> {
   yield* chunkProofsOf(block)
@@ -86,13 +114,9 @@ export function* proofsOf(block: TestBlock): Generator<LedgerFraudProof, void> {
     const { inputs, referenceInputs, outputs, id } = parts[position]!
     const keys = [...inputs, ...referenceInputs].map(encodeOutputReference)
     const hashes = concatBytes(...keys.map(hashOf))
-    const resolved = keys.map((key) => ({
-      output: openOutput(block, key),
-      before: openUnspent(block.before, key),
-    }))
-    const half = Math.floor(keys.length / 2)
-    for (const parts of [[resolved], [resolved.slice(0, half), resolved.slice(half)], [resolved.slice(1)]])
-      yield { fraud: 'wrongResolvedHash', transaction, outputs: parts }
+    const [whole, head, tail] = resolutionsAt(block, position)
+    for (const resolutions of [[whole], [head, tail], [tail], [head], [tail, head], [whole, whole]] as const)
+      yield { fraud: 'wrongResolvedHash', resolutions }
     for (const [index, key] of keys.entries()) {
       const output = openOutput(block, key)
       const before = openUnspent(block.before, key)

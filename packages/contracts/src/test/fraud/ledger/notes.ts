@@ -94,9 +94,10 @@ const chunkNotes: readonly RuleNote[] = [
 /** The texts of `RULES.md` about the rules of the ledger policy. */
 export const ledgerFraudNotes: readonly RuleNote[] = [
   note(
-    'verdict-names-header',
-    'exactly one token is minted under the policy, and its name is the hash of the header in the redeemer',
-    'a verdict about another block than the proof is of',
+    'token-names-what-is-proven',
+    'exactly one token is minted under the policy, and its name is the hash of the header in the redeemer; ' +
+      'or, for a part of a proof, the hash of what the part shows',
+    'a verdict about another block than the proof is of, or by a part of a proof',
   ),
   note(
     'header-is-provable',
@@ -260,6 +261,12 @@ export const ledgerFraudNotes: readonly RuleNote[] = [
     'recorded-hash-is-wrong',
     'the hash at the index is not that of the output’s record or, without one, of before the block',
     'proofs of a hash that is right',
+  ),
+  note(
+    'part-is-shown',
+    'the reference input holds the token of this policy about the transaction, the references from the ' +
+      'last part’s end on, and these hashes; the last part’s token says that no reference follows',
+    `an honest operator: ${proven} invented hashes, or those of other references`,
   ),
   note(
     'resolved-is-wrong',

@@ -1,6 +1,13 @@
 import { transactionKey } from '@ratatosk/block'
 import { concatBytes } from '@ratatosk/cbor'
-import { type LedgerFraudProof, openOutput, openRecord, openTransaction, openUnspent } from '@ratatosk/fraud'
+import {
+  type LedgerFraudProof,
+  openOutput,
+  openRecord,
+  openTransaction,
+  openUnspent,
+  type Resolution,
+} from '@ratatosk/fraud'
 import { blake2b256, type OutputReference } from '@ratatosk/ledger'
 import { coin2, first, honestBlock, keyOf, outputOf, second, type TestBlock, third } from '../blocks.js'
 
@@ -122,18 +129,28 @@ export const wrongFees = (position: number) => (block: TestBlock) =>
     ...(position > 0 && { previous: openRecord(block, position - 1) }),
   }) as const
 
-/** @param keys of all inputs and reference inputs */
+/** @param keys of some inputs and, behind them, reference inputs */
+const resolution =
+  (position: number, keys: readonly OutputReference[], { first = 0, isLast = true } = {}) =>
+  (block: TestBlock): Resolution => ({
+    transaction: openTransaction(block, position),
+    first,
+    outputs: keys.map((key) => ({
+      output: openOutput(block, keyOf(key)),
+      before: openUnspent(block.before, keyOf(key)),
+    })),
+    isLast,
+  })
+
+/** In two parts. @param keys of all inputs and reference inputs */
 export const wrongResolvedHash =
   (position: number, keys: readonly OutputReference[] = []) =>
   (block: TestBlock) =>
     ({
       fraud: 'wrongResolvedHash',
-      transaction: openTransaction(block, position),
-      outputs: [
-        keys.map((key) => ({
-          output: openOutput(block, keyOf(key)),
-          before: openUnspent(block.before, keyOf(key)),
-        })),
+      resolutions: [
+        resolution(position, keys.slice(0, 1), { isLast: false })(block),
+        resolution(position, keys.slice(1), { first: 1 })(block),
       ],
     }) as const
 

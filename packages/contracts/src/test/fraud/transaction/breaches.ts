@@ -77,7 +77,7 @@ const loose = honestWith({
 /** Proofs about honest blocks, and of frauds under the wrong name, version or kind. */
 export const transactionBreaches: readonly PolicyBreach<TransactionFraudProof>[] = [
   {
-    ...of('verdict-names-header', 'the verdict names another block', lieProof, lying),
+    ...of('token-names-what-is-proven', 'the verdict names another block', lieProof, lying),
     name: new Uint8Array(28),
   },
   of('header-is-provable', 'the header is of an older version', proveLie, oldVersion),

@@ -278,12 +278,12 @@ export const transactionLies: readonly TransactionLie[] = [
   })(),
   ...(() => {
     const spending = (last: number) => ({
-      inputs: [...ofManyItems.slice(0, 28), ofManyItems[last]!].map(([reference]) => reference),
+      inputs: [...ofManyItems.slice(0, 46), ofManyItems[last]!].map(([reference]) => reference),
       fee: 500_000n,
-      outputs: [payment(60, 144_500_000n)],
+      outputs: [payment(60, 234_500_000n)],
     })
     return [
-      lie('the outputs that inputs stand for have too many items', spending(28), spending(29), resolved),
+      lie('the outputs that inputs stand for have too many items', spending(46), spending(47), resolved),
     ]
   })(),
   lie(

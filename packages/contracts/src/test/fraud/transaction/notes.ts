@@ -6,7 +6,7 @@ const valid = (what: string) => `proofs of ${what}`
 
 /** Rules of every policy of fraud proofs. */
 const shared = new Set([
-  'verdict-names-header',
+  'token-names-what-is-proven',
   'header-is-provable',
   'transaction-is-in-block',
   'record-is-of-transaction',

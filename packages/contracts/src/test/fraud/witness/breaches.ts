@@ -78,7 +78,7 @@ const withSecondVersion = storyWith({
 export const witnessBreaches: readonly PolicyBreach<WitnessFraudProof>[] = [
   {
     ...about(
-      'verdict-names-header',
+      'token-names-what-is-proven',
       'the verdict names another block',
       badSignature.prove,
       badSignature.block,

@@ -6,13 +6,15 @@ import {
   openOutput,
   openTransaction,
   openUnspent,
+  proofParts,
+  resolutionsOf,
 } from '@ratatosk/fraud'
 import { blake2b256, encodeOutputReference, type OutputReference, profileLimits } from '@ratatosk/ledger'
 import { ledgerFraudScript } from '../../../fraud/scripts.js'
 import { eight, hexOf, outputRecord, patch, payment, type TestBlock } from '../blocks.js'
 import type { ProvenLie } from '../measure-proof.js'
 import { openList, references, uint } from '../transaction/transactions.js'
-import { amongMany, type Coins } from './blocks.js'
+import { amongMany, type Coins, type Ways } from './blocks.js'
 import { coins, type Worst, worst } from './transactions.js'
 
 /*
@@ -52,9 +54,10 @@ const hashesOf = (all: Coins) => concatBytes(...all.map(([, output]) => blake2b2
 /** Wrong for the last. */
 const claimed = concatBytes(hashesOf(read).subarray(32), new Uint8Array(32))
 
-function block(): TestBlock {
+function block(ways: Ways): TestBlock {
   const noted = [...keysOf(read), ...keysOf(stolen), lastMade, beyond].map(hexOf)
   return amongMany(
+    ways,
     transactions.map(({ cbor }) => cbor),
     [...spent, ...read, ...stolen],
     (entries) => {
@@ -86,8 +89,6 @@ function proofs(of: TestBlock): readonly (readonly [what: string, proof: LedgerF
       const opened = output(reference)
       return opened.record ? { output: opened } : { output: opened, before: before(reference) }
     })
-  const inParts = <T>(all: readonly T[]) =>
-    Array.from({ length: Math.ceil(all.length / 8) }, (_, i) => all.slice(8 * i, 8 * i + 8))
   const key = encodeOutputReference(keysOf(stolen)[0]!)
   return [
     [
@@ -129,25 +130,30 @@ function proofs(of: TestBlock): readonly (readonly [what: string, proof: LedgerF
     ],
     [
       '`wrongResolvedHash`, the most inputs',
-      { fraud: 'wrongResolvedHash', transaction: bySpender, outputs: inParts(resolved(spent)) },
+      { fraud: 'wrongResolvedHash', resolutions: resolutionsOf(bySpender, resolved(spent)) },
     ],
     [
       '`wrongResolvedHash`, the most reference inputs',
-      { fraud: 'wrongResolvedHash', transaction: byReader, outputs: inParts(resolved(read)) },
+      { fraud: 'wrongResolvedHash', resolutions: resolutionsOf(byReader, resolved(read)) },
     ],
     ['`wrongFees`', { fraud: 'wrongFees', transaction: byMaker, previous: openTransaction(of, ofReader) }],
   ]
 }
 
 /** The costliest proof of each fraud that reads a body. */
-export function worstLedgerProofs(): ProvenLie[] {
-  const lying = block()
+export function worstLedgerProofs(ways: Ways = 'many'): ProvenLie[] {
+  const lying = block(ways)
   const { header } = lying
   const script = ledgerFraudScript()
-  return proofs(lying).map(([what, proof]) => ({
-    what,
-    header,
-    script,
-    redeemer: encodeLedgerFraudProof(header, proof),
-  }))
+  return proofs(lying).flatMap(([what, proof]) => {
+    const parts = proofParts(header, proof)
+    const whole = { what, header, script, redeemer: encodeLedgerFraudProof(header, proof) }
+    const [part] = parts
+    return [
+      { ...whole, parts },
+      ...(part
+        ? [{ ...whole, what: `${what}, the first part`, redeemer: part.redeemer, part: part.name }]
+        : []),
+    ]
+  })
 }

@@ -3,9 +3,11 @@ import { outsource, roomBesideRemoval } from '@ratatosk/fraud'
 import { complete } from '../../complete.js'
 import { engines } from '../../evaluate.js'
 import { removeByProof } from '../../queue/removals.js'
+import type { TestTransaction } from '../../transaction.js'
 import { ada, createWorld, wallet } from '../../world.js'
 import { mintingOf } from '../engines.js'
 import type { ProvenLie } from '../measure-proof.js'
+import type { Ways } from './blocks.js'
 import { worstLedgerProofs } from './ledger.js'
 import { worstTransactionProofs } from './transaction.js'
 import { worstWitnessProofs } from './witness.js'
@@ -16,7 +18,7 @@ export interface WorstCost {
   readonly what: string
   readonly alone: { readonly memory: bigint; readonly steps: bigint }
   readonly whole: { readonly memory: bigint; readonly steps: bigint }
-  /** Of the transaction that proves, removes and slashes. */
+  /** Of the transaction that proves, removes and slashes, or that mints the token of a part. */
   readonly bytes: number
   /** Datums of reference inputs that hold parts of the proof. */
   readonly datums: number
@@ -25,24 +27,30 @@ export interface WorstCost {
 const { scalus } = engines
 
 /** The costliest proofs about the largest transactions that layer 2 allows. */
-export const worstCosts = (): WorstCost[] =>
-  [...worstLedgerProofs(), ...worstTransactionProofs(), ...worstWitnessProofs()].map(costOf)
+export const worstCosts = (ways: Ways = 'many'): WorstCost[] =>
+  [...worstLedgerProofs(ways), ...worstTransactionProofs(ways), ...worstWitnessProofs(ways)].map(costOf)
 
-function costOf({ what, header, script, redeemer }: ProvenLie): WorstCost {
-  const hasLists = what.startsWith('`wrongResolvedHash`')
-  const outsourced = outsource(redeemer, roomBesideRemoval, hasLists)
+function costOf(lie: ProvenLie): WorstCost {
+  const { what, header, script, redeemer, parts = [], part } = lie
+  const tokens = parts.map(({ name }) => name)
+  const outsourced = outsource(redeemer, roomBesideRemoval)
   const { datums } = outsourced
-  const proof = outsourced.redeemer(datums.map((_, index) => index))
-  const evaluated = scalus(mintingOf({ script, redeemer: proof, name: headerHash(header), datums }))
-  if (!evaluated.ok) throw new Error(`${what}: ${evaluated.message}`)
-  const removal = removeByProof(createWorld({ verdictPolicies: [script.hash] }), {
-    header,
-    policy: { script },
-    redeemer: proof,
+  const proof = outsourced.redeemer(datums.map((_, index) => index + tokens.length))
+  const name = part ?? headerHash(header)
+  const minting = mintingOf({ script, redeemer: proof, name, datums: [] })
+  const holders = [
+    ...tokens.map((held) => wallet(ada(2), [{ policy: script.hash, name: held, quantity: 1n }])),
+    ...datums.map((datum) => ({ ...wallet(ada(90)), datum })),
+  ].map((output, index) => ({ id: 100 + index, output }))
+  const withHolders = (transaction: TestTransaction): TestTransaction => ({
+    ...transaction,
+    referenceInputs: [...holders, ...transaction.referenceInputs],
   })
-  const holders = datums.map((datum, index) => ({ id: 100 + index, output: { ...wallet(ada(90)), datum } }))
-  const whole = { ...removal, referenceInputs: [...holders, ...removal.referenceInputs] }
-  const { bytes, units } = complete(whole, scalus)
+  const evaluated = scalus(withHolders(minting))
+  if (!evaluated.ok) throw new Error(`${what}: ${evaluated.message}`)
+  const world = createWorld({ verdictPolicies: [script.hash] })
+  const removal = removeByProof(world, { header, policy: { script }, redeemer: proof })
+  const { bytes, units } = complete(withHolders(part ? minting : removal), scalus)
   const [alone] = evaluated.units
   return { what, alone: alone!, whole: units, bytes: bytes.length, datums: datums.length }
 }

@@ -18,7 +18,7 @@ import {
   type Tokens,
   uint,
 } from '../transaction/transactions.js'
-import { amongMany, type Coins } from './blocks.js'
+import { amongMany, type Coins, type Ways } from './blocks.js'
 import { itemCases } from './items.js'
 import { coins, keyFiller, keyWitnesses, numbered, redeemers, type Worst, worst } from './transactions.js'
 
@@ -282,9 +282,10 @@ function withBody(body: Uint8Array): Worst {
 }
 
 /** The costliest proof of each fraud, and of some the costliest for several reasons. */
-export function worstTransactionProofs(): ProvenLie[] {
+export function worstTransactionProofs(ways: Ways = 'many'): ProvenLie[] {
   const all = cases()
   const block = amongMany(
+    ways,
     all.map(({ transaction }) => transaction.cbor),
     all.flatMap(({ spends = [] }) => [...spends]),
   )

@@ -18,7 +18,7 @@ import {
 import { needs, prove } from '../witness/lies.js'
 import { native } from '../witness/story.js'
 import { hashOf, hashOfNative, type Plutus } from '../witness/witnessed.js'
-import { amongMany, type Coins } from './blocks.js'
+import { amongMany, type Coins, type Ways } from './blocks.js'
 import { coins, keyFiller, keyWitnesses, numbered, redeemers, type Worst, worst } from './transactions.js'
 
 /*
@@ -215,7 +215,7 @@ function cases(): readonly Case[] {
 }
 
 /** The costliest proof of each fraud, and of some the costliest for several reasons. */
-export function worstWitnessProofs(): ProvenLie[] {
+export function worstWitnessProofs(ways: Ways = 'many'): ProvenLie[] {
   const all = cases()
   const spends = new Map(
     all.flatMap(({ spends = [] }) =>
@@ -223,6 +223,7 @@ export function worstWitnessProofs(): ProvenLie[] {
     ),
   )
   const block = amongMany(
+    ways,
     all.map(({ transaction }) => transaction.cbor),
     [...spends.values()],
   )

@@ -1,10 +1,9 @@
-import { headerHash } from '@ratatosk/block'
 import { fromHex } from '@ratatosk/cbor'
 import { findLedgerFraud } from '@ratatosk/fraud'
 import { describe, expect, it } from 'vitest'
 import { ledgerFraudScript } from '../../../fraud/scripts.js'
 import type { TestBlock } from '../../../test/fraud/blocks.js'
-import { mintingOf, openCek } from '../../../test/fraud/engines.js'
+import { convictingBy, openCek } from '../../../test/fraud/engines.js'
 import { honestBlockOf } from '../../../test/fraud/ledger/honest-blocks.js'
 import { ledgerLies } from '../../../test/fraud/ledger/lies.js'
 
@@ -21,9 +20,7 @@ describe('findLedgerFraud', () => {
   it.each(ledgerLies)('finds a fraud that the policy accepts where $what', async ({ block }) => {
     const found = find(block)
     expect(found).toBeDefined()
-    const { redeemer } = found!
-    const name = headerHash(block.header)
-    expect(await judge(mintingOf({ script, redeemer, name }))).toMatchObject({ ok: true })
+    expect(await judge(convictingBy(script, block.header, found!))).toMatchObject({ ok: true })
   })
 
   it('finds only what needs no outputs after the block where these are unknown', () => {

@@ -1,5 +1,5 @@
 import { profileLimits } from '@ratatosk/ledger'
-import { LedgerFraud } from '../../../fraud/layout.js'
+import { LedgerFraud, LedgerPart } from '../../../fraud/layout.js'
 import {
   addInteger,
   blake2b256,
@@ -44,6 +44,7 @@ import {
 } from '../records.js'
 import { wrongChunk } from './chunk-frauds.js'
 import { type FraudCheck, type LedgerBlock, openLedger } from './opening.js'
+import { resolutionName, wrongResolvedHash } from './resolutions.js'
 import {
   inputSpentElsewhere,
   referenceInputMissing,
@@ -51,7 +52,6 @@ import {
   spentWithoutInput,
   strayFromBefore,
   wrongResolved,
-  wrongResolvedHash,
 } from './resolved-frauds.js'
 
 /*
@@ -256,4 +256,5 @@ export const ledgerFrauds: Frauds<LedgerBlock> = {
     [LedgerFraud.tooLong, tooLong],
     [LedgerFraud.wrongChunk, wrongChunk],
   ],
+  shows: { index: LedgerPart.resolution, nameOf: resolutionName },
 }

@@ -1,9 +1,10 @@
 import { headerHash } from '@ratatosk/block'
 import {
   encodeLedgerFraudProof,
+  encodeResolution,
   type LedgerFraudProof,
-  type ResolvedOpening,
-  resolvedData,
+  outsource,
+  resolutionName,
 } from '@ratatosk/fraud'
 import { encodePlutusData } from '@ratatosk/ledger/plutus-data'
 import { describe, expect, it } from 'vitest'
@@ -11,7 +12,8 @@ import { ledgerFraudScript } from '../../../fraud/scripts.js'
 import { casesOf } from '../../../test/evaluate.js'
 import { honestBlock } from '../../../test/fraud/blocks.js'
 import { mintingOf, openEngines } from '../../../test/fraud/engines.js'
-import { ledgerBreaches } from '../../../test/fraud/ledger/breaches.js'
+import { encodeLedgerBreach, ledgerBreaches } from '../../../test/fraud/ledger/breaches.js'
+import { resolutionsIn } from '../../../test/fraud/ledger/honest-blocks.js'
 import { ledgerLies } from '../../../test/fraud/ledger/lies.js'
 import { judgeWithoutRules, verdictsOf } from '../../../test/fraud/without-rules.js'
 
@@ -62,18 +64,35 @@ describe('the ledger policy', () => {
       expect(await judge(mintingOf({ ...mint, datums: [held, other] }))).toMatchObject({ ok: false })
     })
 
-    it('reads what inputs stand for from the datums of reference inputs', async () => {
-      const { block, prove } = ledgerLies.find(({ what }) => what.startsWith('nobody knows'))!
-      const proof = prove(block) as Extract<LedgerFraudProof, { fraud: 'wrongResolvedHash' }>
-      const [outputs] = proof.outputs as [readonly ResolvedOpening[]]
-      const redeemer = encodeLedgerFraudProof(block.header, {
-        ...proof,
-        outputs: [1, outputs.slice(1, 2), 0],
-      })
-      const mint = { script, redeemer, name: headerHash(block.header) }
-      const held = [outputs.slice(2), outputs.slice(0, 1)].map((part) => encodePlutusData(resolvedData(part)))
-      expect(await judge(mintingOf({ ...mint, datums: held }))).toMatchObject({ ok: true })
-      expect(await judge(mintingOf({ ...mint, datums: held.reverse() }))).toMatchObject({ ok: false })
+    it('reads proofs from the datums of reference inputs', async () => {
+      const { block, prove } = ledgerLies.find(({ what }) => what === 'an input never was')!
+      const { datums, redeemer } = outsource(encodeLedgerFraudProof(block.header, prove(block)), 0)
+      expect(datums.length).toBeGreaterThan(1)
+      const last = datums.length - 1
+      const mint = {
+        script,
+        redeemer: redeemer(datums.map((_, at) => last - at)),
+        name: headerHash(block.header),
+      }
+      expect(await judge(mintingOf({ ...mint, datums: datums.toReversed() }))).toMatchObject({ ok: true })
+      expect(await judge(mintingOf({ ...mint, datums }))).toMatchObject({ ok: false })
+    })
+
+    it('mints tokens of what references stand for', async () => {
+      const parts = [...resolutionsIn(honestBlock)]
+      const { header } = honestBlock
+      for (const [place, part] of parts.entries()) {
+        const mint = { script, redeemer: encodeResolution(header, part) }
+        const name = resolutionName(header, part)
+        expect(await judge(mintingOf({ ...mint, name }))).toMatchObject({ ok: true })
+        for (const other of [
+          headerHash(header),
+          resolutionName(header, { ...part, isLast: !part.isLast }),
+          resolutionName(header, { ...part, first: part.first + 1 }),
+          resolutionName(header, parts[(place + 3) % parts.length]!),
+        ])
+          expect(await judge(mintingOf({ ...mint, name: other }))).toMatchObject({ ok: false })
+      }
     })
 
     it('burns verdicts without a proof, and mints none beside', async () => {
@@ -99,6 +118,6 @@ describe('the ledger policy', () => {
     title: 'ledger_fraud',
     parameters: [],
     breaches: ledgerBreaches,
-    encode: encodeLedgerFraudProof,
+    encode: encodeLedgerBreach,
   })
 })

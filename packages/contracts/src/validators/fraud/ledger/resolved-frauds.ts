@@ -1,50 +1,21 @@
-import type { PByteString, PData, PLam, PList } from '@harmoniclabs/plu-ts'
 import {
-  appendByteString,
   blake2b256,
   boolean,
-  bytes,
   equalsByteString,
   equalsInteger,
-  headList,
   integer,
   lessThanEqualsInteger,
   lessThanInteger,
-  listOf,
   multiplyInteger,
-  nullList,
-  prepend,
   sliceByteString,
   subtractInteger,
-  tailList,
   unBData,
   unIData,
   unListData,
 } from '../../core/builtins.js'
 import { at, both, branch, constructorOf, either, fieldsOf, not } from '../../core/data.js'
-import {
-  type Bytes,
-  bind,
-  call,
-  choose,
-  type Data,
-  fixed,
-  type List,
-  lambda,
-  recursive,
-  scope,
-} from '../../core/term.js'
-import { withFields } from '../cbor/fields.js'
-import { untagged } from '../cbor/read.js'
-import {
-  BodyField,
-  hasReference,
-  isThere,
-  keysBefore,
-  referenceAt,
-  referenceCount,
-  referencesIn,
-} from '../cbor/references.js'
+import { type Bytes, bind, choose, type Data, scope } from '../../core/term.js'
+import { BodyField, hasReference, referenceAt, referenceCount, referencesIn } from '../cbor/references.js'
 import { type Accused, positionOf, recordOf } from '../openings.js'
 import type { FraudCheck as Check } from '../policy.js'
 import {
@@ -66,7 +37,7 @@ import {
 type FraudCheck = Check<Accused>
 
 /** The hash of what a reference stands for. @param before is read if the block does not note the output */
-const hashUnder = (block: Accused, key: Bytes, noted: Data, before: Data): Bytes =>
+export const hashUnder = (block: Accused, key: Bytes, noted: Data, before: Data): Bytes =>
   scope(function* () {
     const output = yield* bind(block.outputIn(key, noted))
     return choose(isEmpty(output), block.hashIn('before', key, before), outputHashOf(output))
@@ -95,68 +66,6 @@ export const wrongResolved: FraudCheck = (book, block, fields) =>
       'recorded-hash-is-wrong': not(equalsByteString(recorded, actual)),
     })
   })
-
-/**
- * The hash of a transaction's record is not that of the outputs that inputs and, behind them, reference
- * inputs stand for: also where no one knows of what it is. `[transaction, outputs]`: parts of a list of
- * `[output, before]`, one for each reference
- */
-export const wrongResolvedHash: FraudCheck = (book, block, fields) =>
-  scope(function* () {
-    const opening = yield* bind(unListData(at(fields, 0)))
-    const body = yield* bind(block.bodyIn(opening))
-    const combined = (keys: List) =>
-      call<PByteString>(
-        fixed<PList<PData>, PLam<PList<PData>, PByteString>>((self, rest) =>
-          lambda((outputs) =>
-            choose(
-              nullList(rest),
-              bytes(new Uint8Array()),
-              scope(function* () {
-                const output = yield* bind(unListData(headList(outputs)))
-                return appendByteString(
-                  hashUnder(block, unBData(headList(rest)), at(output, 0), at(output, 1)),
-                  call<PByteString>(self(tailList(rest)), tailList(outputs)),
-                )
-              }),
-            ),
-          ),
-        ),
-        keys,
-        joined(block, unListData(at(fields, 1))),
-      )
-    return withFields(body, [BodyField.inputs, BodyField.referenceInputs], (inputs, read) =>
-      scope(function* () {
-        const ofRead = choose(isThere(read), keysBefore(body, untagged(body, read), listOf()), listOf())
-        const hashes = yield* bind(combined(keysBefore(body, untagged(body, inputs), ofRead)))
-        return book.enforce({
-          'resolved-is-wrong': not(equalsByteString(blake2b256(hashes), resolvedHashOf(recordOf(opening)))),
-        })
-      }),
-    )
-  })
-
-/** The items of all lists that are supplied. */
-const joined = (block: Accused, parts: List): List =>
-  recursive<PList<PData>, PList<PData>>((self, rest) =>
-    choose(
-      nullList(rest),
-      listOf(),
-      call<PList<PData>>(
-        fixed<PList<PData>, PLam<PList<PData>, PList<PData>>>((append, items) =>
-          lambda((others) =>
-            choose(
-              nullList(items),
-              others,
-              prepend(headList(items), call<PList<PData>>(append(tailList(items)), others)),
-            ),
-          ),
-        ),
-        block.suppliedList(headList(rest)),
-        self(tailList(rest)),
-      ),
-    ),
-  )(parts)
 
 /*
  * Frauds in what a block records of spent outputs and of the outputs that reference inputs name.

@@ -63,9 +63,10 @@ export interface Opened extends Pick<Transactions, 'transactionIn' | 'bodyIn'>, 
 }
 
 export const openings = (parameters: RuleParameters): Frauds<Opened>['open'] =>
-  function* (book, header, referenceInputs): Opening<Opened> {
-    const { transactionIn, bodyIn } = yield* transactionsOf(book, header, referenceInputs)
-    const { supplied, suppliedAll, witnessSetIn } = yield* witnessSetsOf(book, referenceInputs)
+  function* (book, evidence): Opening<Opened> {
+    const { header } = evidence
+    const { transactionIn, bodyIn } = yield* transactionsOf(book, evidence)
+    const { supplied, suppliedAll, witnessSetIn } = yield* witnessSetsOf(book, evidence)
     const resolvedIn = yield* bind(
       lambda<PByteString, PLam<PList<PData>, PLam<PByteString, PList<PData>>>>((record) =>
         lambda((shown) =>

@@ -31,6 +31,7 @@ import { addressIn, isLockedBy, paymentHashIn } from '../cbor/outputs.js'
 import { countIn, fieldAt } from '../cbor/read.js'
 import { BodyField, referenceAt, referencesIn } from '../cbor/references.js'
 import {
+  type Evidence,
   notedOutputsOf,
   type Opening,
   type Supplied,
@@ -49,10 +50,10 @@ export interface Witnessed extends Pick<Transactions, 'transactionIn' | 'bodyIn'
   neededIn(body: Bytes, need: Data): Bytes
 }
 
-export function* open(book: RuleBook, header: Data, referenceInputs: List): Opening<Witnessed> {
-  const transactions = yield* transactionsOf(book, header, referenceInputs)
+export function* open(book: RuleBook, evidence: Evidence): Opening<Witnessed> {
+  const transactions = yield* transactionsOf(book, evidence)
   const { outputIn } = yield* notedOutputsOf(book, transactions)
-  const { supplied, suppliedAll, witnessSetIn } = yield* witnessSetsOf(book, referenceInputs)
+  const { supplied, suppliedAll, witnessSetIn } = yield* witnessSetsOf(book, evidence)
   const spentIn = yield* bind(
     lambda<PByteString, PLam<PInt, PLam<PList<PData>, PByteString>>>((body) =>
       lambda((inputs) =>
