@@ -85,6 +85,12 @@ export interface ChainOutput {
   readonly spent?: Place & { readonly transactionHash: string; readonly by: 'inputs' | 'collateral' }
 }
 
+/** A range of slots. Both ends are part of it; an absent one is no limit. */
+export interface SlotRange {
+  readonly from?: bigint
+  readonly to?: bigint
+}
+
 /** Selects outputs. An output must match every field given; an empty query matches all of them. */
 export interface ChainOutputQuery {
   /** Bytes of the address (CIP-19) in hex. */
@@ -103,6 +109,10 @@ export interface ChainOutputQuery {
   readonly transaction?: string
   /** True: only spent outputs; false: only unspent ones. Default: both. */
   readonly spent?: boolean
+  /** The slot of `created`. */
+  readonly createdIn?: SlotRange
+  /** The slot of `spent`: only spent outputs. */
+  readonly spentIn?: SlotRange
 }
 
 /** A part of a list. */
@@ -209,6 +219,15 @@ export interface ChainView {
   block(at: number | string): Awaitable<ChainBlock | undefined>
   /** The lowest block above a height. */
   blockAfter(height: number): Awaitable<ChainBlock | undefined>
+  /** The newest closed block whose slot is not above this one, or genesis. */
+  blockUntil(slot: bigint): Awaitable<ChainTip>
+  /**
+   * The slot up to which outputs, datums and scripts are found without a wait: below that of the tip while an
+   * index is behind.
+   */
+  indexedSlot(): Awaitable<bigint>
+  /** 64 hex digits that change with everything that reads answer, but for the slot of an open block. */
+  version(): Awaitable<string>
   /** Transactions of a block, in block order or, newest first, the other way round. */
   blockTransactions(hash: string, part: ListPart): Awaitable<readonly ChainTransaction[]>
   /** A transaction by id; `place` is absent while the transaction is in the mempool. */

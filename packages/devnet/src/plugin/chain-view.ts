@@ -3,12 +3,14 @@ import {
   addressText,
   type ChainBlock,
   type ChainOutputQuery,
+  type ChainTip,
   type ChainView,
   comparePlaces,
   holdsFor,
   type MintedAsset,
   type Place,
   partOf,
+  type SlotRange,
   units,
 } from '@ratatosk/chain-apis'
 import { decodeAddress, splitUnit, type TransactionOutput } from '@ratatosk/ledger'
@@ -36,13 +38,12 @@ export function chainViewOf(devnet: Devnet): ChainView {
       return block && chainBlock(block)
     },
     blockAfter(height) {
-      // Old empty blocks are pruned, so heights can be missing.
-      for (let next = height + 1; next <= devnet.tip().height; next++) {
-        const block = devnet.block(next)
-        if (block !== undefined) return chainBlock(block)
-      }
-      return undefined
+      const block = blockAfter(devnet, height)
+      return block && chainBlock(block)
     },
+    blockUntil: (slot) => blockUntil(devnet, slot),
+    indexedSlot: () => devnet.tip().slot,
+    version: () => devnet.tip().hash,
     blockTransactions: (hash, part) => partOf(devnet.block(hash)?.transactions ?? [], part),
     transaction: (hash) => devnet.transaction(hash),
     transactions: (hashes) => found(hashes, (hash) => devnet.transaction(hash)?.transaction.transaction),
@@ -85,6 +86,29 @@ function found<Value>(
   )
 }
 
+/** The lowest block above a height. Old empty blocks are pruned, so heights can be missing. */
+function blockAfter(devnet: Devnet, height: number): DevnetBlock | undefined {
+  for (let next = height + 1; next <= devnet.tip().height; next++) {
+    const block = devnet.block(next)
+    if (block !== undefined) return block
+  }
+  return undefined
+}
+
+/** The newest block with at most this slot, or genesis: the slots of blocks rise. */
+function blockUntil(devnet: Devnet, slot: bigint): ChainTip {
+  let found: ChainTip = { height: 0, slot: 0n, hash: devnet.genesisHash }
+  let highest = devnet.tip().height
+  while (found.height < highest) {
+    const middle = Math.ceil((found.height + highest) / 2)
+    const block = blockAfter(devnet, middle - 1)
+    if (block !== undefined && block.slot <= slot) found = block
+    else highest = middle - 1
+  }
+  const { height, hash, slot: at } = found
+  return { height, hash, slot: at }
+}
+
 function chainBlock({ transactions, ...block }: DevnetBlock): ChainBlock {
   const bodies = transactions.map(({ transaction }) => transaction.body)
   const output = bodies.flatMap(({ outputs }) => outputs.map(({ value }) => value.lovelace))
@@ -100,7 +124,22 @@ function sum(values: readonly bigint[]): bigint {
 }
 
 /** The matching outputs, oldest first. */
-function find(devnet: Devnet, query: ChainOutputQuery): ChainOutput[] {
+function find(devnet: Devnet, { createdIn, spentIn, ...query }: ChainOutputQuery): ChainOutput[] {
+  const found = findAt(devnet, query)
+  if (createdIn === undefined && spentIn === undefined) return found
+  return found.filter(
+    ({ created, spent }) =>
+      isWithin(created, createdIn ?? {}) &&
+      (spentIn === undefined || (spent !== undefined && isWithin(spent, spentIn))),
+  )
+}
+
+function isWithin({ block: { slot } }: Place, { from, to }: SlotRange): boolean {
+  return (from === undefined || slot >= from) && (to === undefined || slot <= to)
+}
+
+/** Those created and spent at any time. */
+function findAt(devnet: Devnet, query: Omit<ChainOutputQuery, 'createdIn' | 'spentIn'>): ChainOutput[] {
   const { spent, address, stakeCredential, ...indexed } = query
   if (spent === false) {
     const found = devnet.utxos({ ...indexed, ...(address !== undefined && { address: textOf(address) }) })

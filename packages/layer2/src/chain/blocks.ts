@@ -42,12 +42,19 @@ export interface ViewBlocks
     | 'tip'
     | 'block'
     | 'blockAfter'
+    | 'blockUntil'
     | 'blockTransactions'
     | 'transaction'
     | 'transactions'
     | 'mempool'
   > {
   head(): Promise<Head>
+  /** The slot of the open block. */
+  openSlot(newest: Head): bigint
+  /** The slot that the open block had so many milliseconds ago, or that of the block before it. */
+  slotAgo(milliseconds: number, newest: Head): bigint
+  /** The newest closed block whose slot is not above this one. */
+  closedUntil(slot: bigint, newest: Head): Promise<Block | undefined>
   /** The places of transactions by accept sequence. Those in no block are in the open block. */
   placesOf(sequences: Iterable<bigint>, newest: Head): Promise<(sequence: bigint) => Place>
 }
@@ -116,6 +123,20 @@ export function viewBlocks(finality: Finality, { blocks, chain, slots, now }: Bl
     return closedBlock(await blocks.byHash(headerHash), newest)
   })
 
+  async function closedUntil(slot: bigint, { tip, block: last }: Head): Promise<Block | undefined> {
+    if (slot >= tip.slot) return last
+    // Blocks end in the order of their heights: few are read.
+    let found: Block | undefined
+    let [low, high] = [0, tip.height - 1]
+    while (low < high) {
+      const middle = Math.ceil((low + high) / 2)
+      const block = await blocks.byHeight(BigInt(middle))
+      if (block !== undefined && tipOf(block, slots).slot <= slot) [found, low] = [block, middle]
+      else high = middle - 1
+    }
+    return found
+  }
+
   async function placesOf(sequences: Iterable<bigint>, newest: Head): Promise<(sequence: bigint) => Place> {
     const wanted = [...new Set(sequences)].filter((sequence) => sequence > 0n)
     const found = await chain.places(wanted)
@@ -136,10 +157,21 @@ export function viewBlocks(finality: Finality, { blocks, chain, slots, now }: Bl
   return {
     head,
     placesOf,
+    closedUntil,
     currentSlot,
+    openSlot: (newest) => openTip(newest).slot,
+    slotAgo(milliseconds, { tip }) {
+      const slot = timeToSlot(slots, BigInt(Math.floor(now() - milliseconds)))
+      if (slot < tip.slot) return tip.slot
+      return slot
+    },
     tip: async () => openTip(await head()),
     block: blockAt,
     blockAfter: (height) => blockAt(height + 1),
+    async blockUntil(slot) {
+      const block = await closedUntil(slot, await head())
+      return block === undefined ? genesisTip : tipOf(block, slots)
+    },
     async blockTransactions(hash, part) {
       const newest = await head()
       if (hash === openHash(newest.tip.hash))

@@ -1,4 +1,7 @@
+import { inspect } from 'node:util'
 import { toHex } from '@ratatosk/cbor'
+import type { ChainOutput, ChainView, SlotRange } from '@ratatosk/chain-apis'
+import { slotToTime } from '@ratatosk/ledger'
 import { type CreditedDeposit, openStore } from '@ratatosk/store'
 import { acceptedOf, documentFees, fundsOf, keyOf, signed, slots } from '@ratatosk/test-kit'
 import { openTestStore } from '@ratatosk/test-kit/vitest'
@@ -19,6 +22,9 @@ const deposits = fundsOf(other, 3, 7_000_000n).map(
     address: other.address,
   }),
 )
+/** The slot in which a block ends. */
+const slotOf = (number: number) => BigInt(10 * number)
+const now = () => Number(slotToTime(slots, 45n))
 const hashes = deposits.map(({ id }) => toHex(id))
 
 async function openWorld() {
@@ -38,7 +44,7 @@ async function openWorld() {
     await store.database.run(`DROP SCHEMA ${schema} CASCADE`, [])
   })
   const viewOf = (finality: Finality) => {
-    const options = { store, index, parameters: documentFees, slots, now: Date.now }
+    const options = { store, index, parameters: documentFees, slots, now }
     return openLayer2Chain(options as unknown as Layer2ChainOptions).view(finality)
   }
   const build = async (number: number, ...credited: readonly CreditedDeposit[]) => {
@@ -50,8 +56,8 @@ async function openWorld() {
         header: Uint8Array.of(0),
         previousHeaderHash: (await store.blocks.newest())?.headerHash ?? new Uint8Array(28),
         utxosRoot: new Uint8Array(32),
-        startTime: BigInt(number),
-        endTime: BigInt(number + 1),
+        startTime: slotToTime(slots, slotOf(number - 1)),
+        endTime: slotToTime(slots, slotOf(number)),
         firstSequence: oldest.at(0)?.sequence ?? 0n,
         lastSequence: oldest.at(-1)?.sequence ?? 0n,
         transactions: oldest.length,
@@ -135,4 +141,50 @@ test('a deposit whose block was removed is accepted, and no more committed', asy
   expect(idsOf(await shownBy('accepted'))).toEqual(hashes.slice(0, 2))
   await store.blocks.forgetDeposits([deposits[1]!.id], lease)
   expect(idsOf(await shownBy('accepted'))).toEqual(hashes.slice(0, 1))
+})
+
+const whole = { offset: 0, limit: 100 }
+
+function isWithin(slot: bigint | undefined, { from = 0n, to = 1000n }: SlotRange): boolean {
+  return slot !== undefined && slot >= from && slot <= to
+}
+
+/** Compares ranges of slots with the slots shown. */
+async function expectRanges(view: ChainView): Promise<ChainOutput[]> {
+  const all = [...(await view.outputs({}, whole))]
+  for (const slot of [0n, 1n, 9n, 10n, 11n, 30n, 44n, 45n, 46n]) {
+    for (const range of [{ from: slot }, { to: slot }, { from: 10n, to: slot }]) {
+      const created = all.filter((output) => isWithin(output.created.block.slot, range))
+      const spent = all.filter((output) => isWithin(output.spent?.block.slot, range))
+      expect(await view.outputs({ createdIn: range }, whole), `created ${inspect(range)}`).toEqual(created)
+      expect(await view.outputs({ spentIn: range }, whole), `spent ${inspect(range)}`).toEqual(spent)
+    }
+  }
+  const both = { createdIn: { from: 1n }, spentIn: { to: 30n } }
+  expect(await view.outputs(both, whole)).toEqual(
+    all.filter(
+      ({ created, spent }) => created.block.slot >= 1n && isWithin(spent?.block.slot, { from: 0n, to: 30n }),
+    ),
+  )
+  expect(await view.outputs({ spent: false, spentIn: {} }, whole)).toEqual([])
+  return all
+}
+
+test('every view finds outputs by the slots that it shows, also deposits beside their block', async () => {
+  const { store, lease, viewOf, build, accept } = await openWorld()
+  await accept(0)
+  const blocks = [await build(1, deposits[0]!)]
+  await build(2, deposits[1]!)
+  // The second deposit waits for a later block, before a later transaction in the order of acceptance.
+  await store.blocks.returnToMempool(2n, lease)
+  await accept(1)
+  for (const finality of finalities) await expectRanges(viewOf(finality))
+  blocks.push(await build(3, deposits[1]!, deposits[2]!))
+  for (const merged of blocks) {
+    for (const finality of finalities) await expectRanges(viewOf(finality))
+    await store.blocks.setState([merged], 'merged', lease)
+  }
+  const all = await expectRanges(viewOf('merged'))
+  expect(all.map(({ created }) => created.block.slot).sort()).toEqual([0n, 0n, 10n, 10n, 30n, 30n, 30n])
+  expect(await viewOf('merged').blockUntil(29n)).toMatchObject({ height: 1, slot: slotOf(1) })
 })

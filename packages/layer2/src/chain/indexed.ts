@@ -9,18 +9,20 @@ import {
   type ListPart,
   type Place,
 } from '@ratatosk/chain-apis'
-import { decodeTransactionOutput, type OutputReference, splitUnit } from '@ratatosk/ledger'
+import { blake2b256, decodeTransactionOutput, type OutputReference, splitUnit } from '@ratatosk/ledger'
 import type { ChainQueries } from '@ratatosk/store'
-import type { At, IndexedOutput, LedgerIndex, OutputPart, OutputQuery } from '../ledger-index/index.js'
+import type { IndexedOutput, LedgerIndex, OutputPart, OutputQuery } from '../ledger-index/index.js'
 import type { ViewBlocks } from './blocks.js'
-import type { Finality, Head } from './finality.js'
+import type { Finality } from './finality.js'
 import { shareReads } from './share-reads.js'
+import { type State, slotRanges } from './slot-ranges.js'
 
 /** The reads of the index that a view needs. */
 export type ReadIndex = Pick<
   LedgerIndex,
   | 'caughtUp'
   | 'progress'
+  | 'lagMs'
   | 'outputs'
   | 'history'
   | 'labelled'
@@ -42,13 +44,9 @@ type IndexedReads = Pick<
   | 'knowsAddress'
   | 'datums'
   | 'script'
+  | 'indexedSlot'
+  | 'version'
 >
-
-/** The ledger of a view at one moment. */
-interface State {
-  readonly head: Head
-  readonly at: At
-}
 
 /** Outputs that are read at a time. Few, because an answer that waits for its client keeps them in memory. */
 const pageRows = 128
@@ -59,9 +57,11 @@ const pageBytes = 64 * 1024
 export function indexedReads(
   finality: Finality,
   index: ReadIndex,
-  chain: Pick<ChainQueries, 'newestSequence'>,
-  { head, placesOf }: Pick<ViewBlocks, 'head' | 'placesOf'>,
+  chain: Pick<ChainQueries, 'newestSequence' | 'newestDrop' | 'depositsBetween'>,
+  blocks: Pick<ViewBlocks, 'head' | 'placesOf' | 'closedUntil' | 'openSlot' | 'slotAgo'>,
 ): IndexedReads {
+  const { head, placesOf } = blocks
+  const rangesOf = slotRanges(finality, chain, blocks)
   // Each read of the index asks before and after.
   const readProgress = shareReads(() => index.progress())
   const progress = () => readProgress('progress')
@@ -155,9 +155,32 @@ export function indexedReads(
     return (await steady(stateOf, read)).value
   }
 
+  /** The query as the index takes it; undefined if no output can match. */
+  async function indexQuery(query: ChainOutputQuery, state: State): Promise<OutputQuery | undefined> {
+    const wanted = staticQuery(query)
+    const ranges = wanted && (await rangesOf(query, state))
+    return ranges && { ...wanted, ...ranges }
+  }
+
+  async function indexedSlot(): Promise<bigint> {
+    const [newest, sequence, drop] = await Promise.all([head(), chain.newestSequence(), chain.newestDrop()])
+    const followed = await progress()
+    const shown = [sequence ?? 0n, newest.lastSequence, newest.deposits.credited.at(-1) ?? 0n]
+    const isBehind = shown.some((each) => followed.sequence < each) || followed.dropNumber < drop
+    if (!isBehind && followed.genesis) return blocks.openSlot(newest)
+    const { block } = (await placesOf([followed.sequence], newest))(followed.sequence)
+    // Within the open block, only the time says how far.
+    return block.height > newest.tip.height ? blocks.slotAgo(index.lagMs(), newest) : block.slot
+  }
+
   /** Pages of one state. @throws {ChainUnavailableError} after an undo: the state is gone */
-  async function* readPages(query: OutputQuery, order: NonNullable<ListPart['order']>) {
-    const { value: state, check } = await steady(snapshot, async (now) => now)
+  async function* readPages(wanted: ChainOutputQuery, order: NonNullable<ListPart['order']>) {
+    const { value, check } = await steady(snapshot, async (now) => ({
+      state: now,
+      query: await indexQuery(wanted, now),
+    }))
+    const { state, query } = value
+    if (query === undefined) return
     let after: IndexedOutput | undefined
     for (;;) {
       const part = { offset: 0, limit: pageRows, order, ...(after && { after }) }
@@ -191,20 +214,16 @@ export function indexedReads(
   }
 
   return {
-    async outputs(query, part) {
-      const wanted = indexQuery(query)
-      if (wanted === undefined) return []
-      return readNow(async (state) => {
+    outputs: (query, part) =>
+      readNow(async (state) => {
+        const wanted = await indexQuery(query, state)
+        if (wanted === undefined) return []
         const { found, decode } = await findOutputs(wanted, part, state)
         const outputs: ChainOutput[] = []
         for (const each of found) outputs.push(await decode(each))
         return outputs
-      })
-    },
-    async *outputPages(query, order) {
-      const wanted = indexQuery(query)
-      if (wanted !== undefined) yield* readPages(wanted, order)
-    },
+      }),
+    outputPages: readPages,
     history: (address, part) =>
       readNow(async ({ head: newest, at }) => {
         const found = await index.history(fromHex(address), part, at)
@@ -242,6 +261,15 @@ export function indexedReads(
       await caughtUp()
       return index.script(fromHex(hash))
     },
+    indexedSlot,
+    async version() {
+      const [{ tip }, sequence, drop] = await Promise.all([
+        head(),
+        chain.newestSequence(),
+        chain.newestDrop(),
+      ])
+      return toHex(blake2b256(Buffer.from(`${tip.hash} ${sequence} ${drop}`)))
+    },
   }
 }
 
@@ -271,9 +299,10 @@ export function codeOf(error: unknown): unknown {
   return error instanceof Error && 'code' in error ? error.code : undefined
 }
 
-/** The query as the index takes it; undefined if no output can match. */
-function indexQuery(query: ChainOutputQuery): OutputQuery | undefined {
+/** The part of a query that is the same for every state; undefined if no output can match. */
+function staticQuery(query: ChainOutputQuery): OutputQuery | undefined {
   const { address, paymentCredential, stakeCredential, policy, unit, references, transaction, spent } = query
+  if (spent === false && query.spentIn !== undefined) return undefined
   const wanted = references?.flatMap((key) => readReference(key) ?? [])
   if (wanted?.length === 0) return undefined
   if (transaction !== undefined && !/^[0-9a-f]{64}$/.test(transaction)) return undefined

@@ -70,7 +70,12 @@ function openView(
 ): ChainView {
   const { store, index, evaluator, turns, parameters, slots } = options
   const { blocks, chain } = store
-  const { head, placesOf, ...reads } = viewBlocks(finality, { blocks, chain, slots, now: options.now })
+  const { head, placesOf, closedUntil, openSlot, slotAgo, ...reads } = viewBlocks(finality, {
+    blocks,
+    chain,
+    slots,
+    now: options.now,
+  })
 
   /** Each script may use the units of a whole transaction. */
   function costOf({ witnesses }: Transaction): bigint {
@@ -97,7 +102,7 @@ function openView(
     maxBlockSize: options.maxBlockSize,
     securityParameter: options.securityParameter,
     ...reads,
-    ...indexedReads(finality, index, chain, { head, placesOf }),
+    ...indexedReads(finality, index, chain, { head, placesOf, closedUntil, openSlot, slotAgo }),
     pendingOutputs,
     // No transaction of layer 2 may register a stake credential.
     stakeDeposit: () => undefined,

@@ -1,4 +1,5 @@
 import { CborWriter } from '@ratatosk/cbor'
+import { slotToTime } from '@ratatosk/ledger'
 import { openStore } from '@ratatosk/store'
 import { acceptedOf, documentFees, fundsOf, keyOf, signed, slots } from '@ratatosk/test-kit'
 import { openTestStore } from '@ratatosk/test-kit/vitest'
@@ -36,8 +37,8 @@ async function openWorld(outputs = genesis) {
     await store.database.run(`DROP SCHEMA ${schema} CASCADE`, [])
   })
   await store.withLedger((ledger) => ledger.apply({ transactions: [acceptedOf(spend.cbor)] }))
-  const viewOf = (index: Partial<LedgerIndex>, finality: Finality = 'accepted') => {
-    const options = { store, index, parameters: documentFees, slots, now: Date.now }
+  const viewOf = (index: Partial<LedgerIndex>, finality: Finality = 'accepted', now = Date.now) => {
+    const options = { store, index, parameters: documentFees, slots, now }
     return openLayer2Chain(options as unknown as Layer2ChainOptions).view(finality)
   }
   const pagesOf = (index: Partial<LedgerIndex>, finality: Finality = 'accepted') =>
@@ -54,7 +55,7 @@ async function openWorld(outputs = genesis) {
       previousHeaderHash: new Uint8Array(28),
       utxosRoot: new Uint8Array(32),
       startTime: 1n,
-      endTime: 2n,
+      endTime: slotToTime(slots, 400n),
       firstSequence: first!.sequence,
       lastSequence: first!.sequence,
       transactions: 1,
@@ -179,4 +180,29 @@ test('readers at the same time share the reads of what the index has followed', 
   })
   await Promise.all(Array.from({ length: 20 }, () => view.knowsAddress('00')))
   expect(reads, 'two for each would be 40').toBeLessThan(10)
+})
+
+test('the state of a view says how far the index has followed, and changes with every change', async () => {
+  const { store, index, viewOf, build, drop } = await openWorld()
+  const now = () => Number(slotToTime(slots, 500n))
+  const viewAt = (lagMs: number) => viewOf({ ...index, lagMs: () => lagMs }, 'accepted', now)
+  const view = viewAt(60_000)
+  expect(await view.indexedSlot(), 'it has not even the genesis').toBe(0n)
+  await index.caughtUp()
+  expect(await view.indexedSlot()).toBe(500n)
+  const versions = [await view.version()]
+  expect(await view.version()).toBe(versions[0])
+  await drop()
+  versions.push(await view.version())
+  expect(await view.indexedSlot(), 'a drop is to be followed').toBe(440n)
+  const later = signed(key, { inputs: [genesis[298]!.reference], outputs: [5_000_000n] })
+  await store.withLedger((ledger) => ledger.apply({ transactions: [acceptedOf(later.cbor)] }))
+  versions.push(await view.version())
+  await index.caughtUp()
+  await build()
+  versions.push(await view.version())
+  expect(new Set(versions).size).toBe(4)
+  const last = signed(key, { inputs: [genesis[297]!.reference], outputs: [5_000_000n] })
+  await store.withLedger((ledger) => ledger.apply({ transactions: [acceptedOf(last.cbor)] }))
+  expect(await view.indexedSlot(), 'the last that it followed is in the closed block').toBe(400n)
 })

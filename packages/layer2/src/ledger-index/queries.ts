@@ -178,7 +178,7 @@ function outputsStatement(query: OutputQuery, part: OutputPart, at: At) {
   const values = parametersOf()
   const conditions = conditionsOf(query, values)
   const after = afterOf(part, values)
-  const states = statesOf(query.spent, at, values)
+  const states = statesOf(query, at, values)
   const { direction, most, range } = partOf(part, values)
   const order = (table: string) => `${table}.sequence ${direction}, ${table}.output_index ${direction}`
 
@@ -253,18 +253,50 @@ function afterOf({ after, order }: OutputPart, values: Parameters): string[] {
 }
 
 /** Conditions on production and spending: at least one must hold, and no two can. */
-function statesOf(spent: boolean | undefined, at: At, values: Parameters): string[][] {
-  const { sequence, credited = [] } = at
-  if (sequence === undefined) {
-    if (spent === undefined) return [[]]
-    return [[`x.spent_by IS ${spent ? 'NOT NULL' : 'NULL'}`]]
+function statesOf(query: OutputQuery, at: At, values: Parameters): string[][] {
+  const spending = spendingStates(query, at, values)
+  return productionStates(query, at, values).flatMap((produced) =>
+    spending.map((spent) => [...produced, ...spent]),
+  )
+}
+
+/** The outputs of others have a list of their own: so the first list keeps the order of an index. */
+function productionStates({ spent, produced, spentBy }: OutputQuery, at: At, values: Parameters): string[][] {
+  const { sequence: until, waiting: without, credited } = at
+  // The spender of an output comes after it.
+  const isSpent = spent === true || spentBy !== undefined
+  const range = produced ?? (until === undefined || isSpent ? {} : { until, without, others: credited })
+  const { others = [] } = range
+  const isOther = others.length === 0 ? [] : [[`x.sequence = ANY (${listOf(others, values)})`]]
+  const list = range.without ?? []
+  const isIn = rangeOf('x.sequence', range, values)
+  return [list.length === 0 ? isIn : [...isIn, `x.sequence <> ALL (${listOf(list, values)})`], ...isOther]
+}
+
+function spendingStates({ spent, spentBy }: OutputQuery, { sequence }: At, values: Parameters): string[][] {
+  if (spent === false) {
+    return [
+      ['x.spent_by IS NULL'],
+      ...(sequence === undefined ? [] : [[`x.spent_by > ${values.add(sequence)}`]]),
+    ]
   }
-  if (spent) return [[`x.spent_by <= ${values.add(sequence)}`]]
-  // Nothing that the ledger has spends a deposit that is later: its own list keeps the order of an index.
-  const later = credited.length === 0 ? [] : [[`x.sequence = ANY (${listOf(credited, values)})`]]
-  const produced = producedUntil({ ...at, credited: [] }, values, 'x.sequence')
-  if (spent === undefined) return [[produced], ...later]
-  return [[produced, 'x.spent_by IS NULL'], [produced, `x.spent_by > ${values.add(sequence)}`], ...later]
+  if (spent === undefined && spentBy === undefined) return [[]]
+  const { after, until = sequence } = spentBy ?? {}
+  const last = sequence === undefined || until === undefined || until < sequence ? until : sequence
+  const range = rangeOf('x.spent_by', { after, until: last }, values)
+  return [range.length === 0 ? ['x.spent_by IS NOT NULL'] : range]
+}
+
+/** The conditions that a column is in a range. */
+function rangeOf(
+  column: string,
+  { after, until }: { readonly after?: bigint | undefined; readonly until?: bigint | undefined },
+  values: Parameters,
+): string[] {
+  return [
+    ...(after === undefined ? [] : [`${column} > ${values.add(after)}`]),
+    ...(until === undefined ? [] : [`${column} <= ${values.add(until)}`]),
+  ]
 }
 
 interface Parameters {

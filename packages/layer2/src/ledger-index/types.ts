@@ -40,6 +40,18 @@ export interface GenesisEntry {
   readonly output: Uint8Array
 }
 
+/** A range of accept sequences. */
+export interface SequenceRange {
+  /** Only later ones. */
+  readonly after?: bigint
+  /** Only earlier ones, and this one. */
+  readonly until?: bigint
+  /** These of them are not in the range. */
+  readonly without?: readonly bigint[]
+  /** Others that are in the range too. */
+  readonly others?: readonly bigint[]
+}
+
 /** Selects outputs. An output must match every field given; an empty query matches all of them. */
 export interface OutputQuery {
   /** Bytes of the address (CIP-19). */
@@ -57,6 +69,10 @@ export interface OutputQuery {
   readonly transaction?: Uint8Array
   /** True: only spent outputs; false: only unspent ones. Default: both. */
   readonly spent?: boolean
+  /** Sequences that produced the outputs; all of them are in the ledger that is asked about. */
+  readonly produced?: SequenceRange
+  /** Sequences that spent the outputs: only spent ones. */
+  readonly spentBy?: Pick<SequenceRange, 'after' | 'until'>
 }
 
 /** A part of a list of outputs. */

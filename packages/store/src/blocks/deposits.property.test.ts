@@ -307,7 +307,9 @@ class Follower {
     expect(await chain.newestSequence()).toBe(both.sort((one, other) => Number(one - other)).at(-1))
 
     for (const block of await blocks.range(BigInt(Math.max(model.merged, 1)), 1_000n)) {
-      const { credited, waiting } = await chain.depositsBeside(block)
+      const beside = await chain.depositsBeside(block)
+      expect(await chain.depositsBetween({ height: 0n, lastSequence: 0n }, block)).toEqual(beside)
+      const { credited, waiting } = beside
       const has = (sequence: bigint) =>
         sequence <= block.lastSequence ? !waiting.includes(sequence) : credited.includes(sequence)
       const unspent = Model.unspent(model.chain.slice(0, Number(block.height)), [], [])

@@ -39,6 +39,9 @@ export interface DepositsBeside {
   readonly waiting: readonly bigint[]
 }
 
+/** Where a block ends in the order of blocks and in that of acceptance. */
+export type BlockEnd = Pick<Block, 'height' | 'lastSequence'>
+
 /** Accepted transactions in order, and their places in blocks. Removed blocks are not part of it. */
 export interface ChainQueries {
   /** Total size of a block's transactions, in bytes of CBOR. */
@@ -54,6 +57,8 @@ export interface ChainQueries {
   countAfter(after: bigint, limit: number): Promise<{ readonly transactions: number; readonly bytes: number }>
   /** The highest accept sequence of the mempool or of a deposit; undefined without either. */
   newestSequence(): Promise<bigint | undefined>
+  /** The number of the newest drop of an accepted transaction or of everything; 0 without any. */
+  newestDrop(): Promise<bigint>
   /** An accepted transaction by id (32 bytes), with its place if it is in a block. */
   transaction(id: Uint8Array): Promise<(OrderedTransaction & { readonly place?: BlockPlace }) | undefined>
   /** Those of these transactions that are accepted, by id (32 bytes). */
@@ -64,7 +69,12 @@ export interface ChainQueries {
    */
   places(sequences: readonly bigint[]): Promise<ReadonlyMap<bigint, BlockPlace>>
   /** The deposits whose accept sequences do not tell whether the blocks up to this one have them. */
-  depositsBeside(block: Pick<Block, 'height' | 'lastSequence'>): Promise<DepositsBeside>
+  depositsBeside(block: BlockEnd): Promise<DepositsBeside>
+  /**
+   * The same for the blocks above one and up to another, and the sequences above its and up to the other's.
+   * Without an end, all later blocks, and deposits in no block.
+   */
+  depositsBetween(above: BlockEnd, upTo: Partial<BlockEnd>): Promise<DepositsBeside>
 }
 
 const size = statement(
@@ -107,6 +117,11 @@ const newestSequence = statement(
     (SELECT max(sequence) FROM ${schema}.mempool_transactions),
     (SELECT max(sequence) FROM ${schema}.deposits)
   ) AS sequence`,
+)
+
+const newestDrop = statement(
+  { number: int8 },
+  sql`SELECT COALESCE(max(number), 0)::bigint AS number FROM ${schema}.dropped_transactions`,
 )
 
 const place = {
@@ -174,6 +189,18 @@ const depositsBeside = statement(
   ORDER BY sequence`,
 )
 
+/** Above every height and sequence. */
+const end = 2n ** 63n - 1n
+const creditedBetween = sql`COALESCE(b.height, ${String(end)}) > $1
+  AND COALESCE(b.height, ${String(end)}) <= $3`
+const depositsBetween = statement(
+  { sequence: deposits.sequence, credited: bool },
+  sql`SELECT d.sequence, ${creditedBetween} AS credited
+  FROM ${schema}.deposits AS d LEFT JOIN ${schema}.blocks AS b ON b.id = d.block_id
+  WHERE (d.sequence > $2 AND d.sequence <= $4) <> (${creditedBetween})
+  ORDER BY d.sequence`,
+)
+
 export function openChain(database: Database): ChainQueries {
   return {
     async sizeOf(headerHash) {
@@ -188,6 +215,10 @@ export function openChain(database: Database): ChainQueries {
       const [row] = await database.query(count, [after, limit])
       return { transactions: row?.transactions ?? 0, bytes: Number(row?.bytes ?? 0) }
     },
+    async newestDrop() {
+      const [row] = await database.query(newestDrop)
+      return row?.number ?? 0n
+    },
     async newestSequence() {
       const [row] = await database.query(newestSequence)
       return row?.sequence ?? undefined
@@ -201,12 +232,12 @@ export function openChain(database: Database): ChainQueries {
       return { ...found, place: { block: { height, headerHash, endTime }, position: position - 1 } }
     },
     transactions: (ids) => database.query(transactions, [bytesColumn(ids)]),
-    async depositsBeside({ lastSequence, height }) {
-      const found = await database.query(depositsBeside, [lastSequence, height])
-      const of = (wanted: boolean) =>
-        found.flatMap(({ sequence, credited }) => (credited === wanted ? [sequence] : []))
-      return { credited: of(true), waiting: of(false) }
-    },
+    depositsBeside: async ({ lastSequence, height }) =>
+      besideOf(await database.query(depositsBeside, [lastSequence, height])),
+    depositsBetween: async (above, { height = end, lastSequence = end }) =>
+      besideOf(
+        await database.query(depositsBetween, [above.height, above.lastSequence, height, lastSequence]),
+      ),
     async places(sequences) {
       if (sequences.length === 0) return new Map()
       const rows = await database.query(places, [sequences.map(String)])
@@ -218,4 +249,12 @@ export function openChain(database: Database): ChainQueries {
       )
     },
   }
+}
+
+function besideOf(
+  found: readonly { readonly sequence: bigint; readonly credited: boolean }[],
+): DepositsBeside {
+  const of = (wanted: boolean) =>
+    found.flatMap(({ sequence, credited }) => (credited === wanted ? [sequence] : []))
+  return { credited: of(true), waiting: of(false) }
 }

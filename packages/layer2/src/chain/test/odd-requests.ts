@@ -46,7 +46,7 @@ const paths = {
   ],
   '/kupo': [
     ...['/matches', '/matches/X', '/matches/X/X', '/matches/X@X', '/datums/X', '/scripts/X', '/checkpoints'],
-    ...['/health', '/patterns'],
+    ...['/health', '/patterns', '/metrics', '/checkpoints/X', '/metadata/X', '/patterns/X', '/v1/matches/X'],
   ],
 } as const
 const parameters = {
@@ -61,6 +61,10 @@ const parameters = {
     'transaction_id',
     'output_index',
     'created_after',
+    'created_before',
+    'spent_after',
+    'spent_before',
+    'strict',
   ],
 } as const
 const types = ['application/json', 'application/cbor', 'text/plain', 'application/xml', '']
