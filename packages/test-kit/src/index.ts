@@ -24,6 +24,7 @@ export {
   midgardMissing,
   midgardTransactions,
   mutated,
+  peerCases,
   pick,
   type Random,
 } from './tools.js'

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { midgardChain, midgardGenesis as output, vectors, vectorsFolder } from '@ratatosk/fixtures/vectors'
 import { decodeTransaction, decodeTransactionOutput } from '@ratatosk/ledger'
@@ -26,6 +27,12 @@ export const midgardMissing: string | undefined =
   vectorsFolder('midgard-txs') === undefined
     ? `no midgard-txs under RATATOSK_VECTORS (${vectors})`
     : undefined
+
+/** Test cases of services of layer 1, from a file of the collection `peers`; undefined if it is absent. */
+export function peerCases<Case>(file: string): readonly Case[] | undefined {
+  const folder = vectorsFolder('peers')
+  return folder === undefined ? undefined : JSON.parse(readFileSync(join(folder, file), 'utf8'))
+}
 
 /** 1,000 signed transactions in order, each spending the output of the previous one. */
 export function midgardTransactions(file: 'txs_0.json' | 'txs_1.json'): SignedTransaction[] {

@@ -64,7 +64,7 @@ function read(reader: CborReader): MetadatumJson {
 }
 
 /** The chunks of a string of definite or indefinite length. */
-function chunks<Chunk>(reader: CborReader, major: number, readChunk: () => Chunk): Chunk[] {
+export function chunks<Chunk>(reader: CborReader, major: number, readChunk: () => Chunk): Chunk[] {
   if (!reader.tryIndefinite(major)) return [readChunk()]
   const all: Chunk[] = []
   for (let i = 0; reader.hasNext(-1, i); i++) all.push(readChunk())

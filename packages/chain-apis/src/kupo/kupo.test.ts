@@ -5,7 +5,8 @@ import { bech32 } from 'bech32'
 import { describe, expect, it, test } from 'vitest'
 import { chainWith } from '../test/served-chain.js'
 import type { ChainOutput } from '../view/chain-view.js'
-import { matchesJson, readPattern } from './kupo-api.js'
+import { matchesJson } from './matches-json.js'
+import { readPattern } from './patterns.js'
 
 describe('match json', () => {
   const address = new Uint8Array(29).fill(0x60, 0, 1)
@@ -13,6 +14,7 @@ describe('match json', () => {
   const created = { block: { height: 0, slot: 0n, hash: '00'.repeat(32) }, position: 0 }
   const spenders = ['aa', 'bb'].map((byte) => byte.repeat(32))
 
+  const plain = { resolveHashes: false, quantityText: false }
   const found = spenders.map((spender, index): ChainOutput => {
     const output = decodeTransactionOutput(new CborWriter().array(2).bytes(address).uint(1n).toBytes())
     const spent = { ...created, transactionHash: spender, by: 'inputs' } as const
@@ -35,8 +37,8 @@ describe('match json', () => {
     })
 
   test('outputs whose spender was undone meanwhile are no answer', async () => {
-    expect([...(await matchesJson(chainOf(2), found, false))]).toHaveLength(2)
-    await expect(matchesJson(chainOf(1), found, false)).rejects.toMatchObject({
+    expect([...(await matchesJson(chainOf(2), found, plain))]).toHaveLength(2)
+    await expect(matchesJson(chainOf(1), found, plain)).rejects.toMatchObject({
       name: 'ChainUnavailableError',
       statusCode: 503,
     })
@@ -57,6 +59,21 @@ describe('pattern', () => {
     ])('reads a credential that is given as %s', (_name, credential) => {
       expect(readPattern(`${credential}/*`)?.query).toEqual({ paymentCredential: keyHash })
       expect(readPattern(`*/${credential}`)?.query).toEqual({ stakeCredential: keyHash })
+    })
+
+    it('leaves out Byron addresses for */*: they have no credentials', () => {
+      const byron = '82d818582183581c9f55ecc68118931f27652f39f44c1d583cc9b002405b84465221800ba0001a71a18634'
+      const of = (address: string) => {
+        const bytes = new CborWriter().array(2).bytes(fromHex(address)).uint(1n).toBytes()
+        return { output: decodeTransactionOutput(bytes) } as ChainOutput
+      }
+      const [legacy, plain] = [of(byron), of(`60${keyHash}`)]
+      expect(['*', '*/*', byron.toUpperCase()].map((text) => readPattern(text)?.matches(legacy))).toEqual([
+        true,
+        false,
+        true,
+      ])
+      expect(readPattern('*/*')?.matches(plain)).toBe(true)
     })
 
     it.each([

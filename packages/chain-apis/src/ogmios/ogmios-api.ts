@@ -11,6 +11,7 @@ import { bodyOf, type LongLists } from '../long-lists.js'
 import { epochLength, epochOf } from '../mainnet-values.js'
 import { turnLength } from '../pause.js'
 import type { OgmiosVersion } from '../versions.js'
+import { synchronization } from '../view/synchronization.js'
 import { createBlockReader } from './block-reader.js'
 import { createMempoolFeed } from './mempool-feed.js'
 import { networkName, tipJson, utcTime } from './queries.js'
@@ -92,7 +93,7 @@ export async function ogmiosApi(
         startTime: utcTime(slotToTime(chain.slots, 0n)),
         lastKnownTip: tipJson(tip),
         lastTipUpdate: new Date().toISOString(),
-        networkSynchronization: 1,
+        networkSynchronization: synchronization(chain, await chain.indexedSlot(), tip.slot),
         currentEra: 'conway',
         metrics: { activeConnections: connections },
         connectionStatus: 'connected',

@@ -1,0 +1,72 @@
+import { CborReader, Major, toHex } from '@ratatosk/cbor'
+import { blake2b256, metadataLabels, type Transaction } from '@ratatosk/ledger'
+import { chunks } from '../blockfrost/metadata-json.js'
+import { lazyList } from '../json.js'
+import type { ChainBlock, ChainView } from '../view/chain-view.js'
+import { undone } from './hints.js'
+
+/** The metadata of transactions in Kupo's format. Transactions without any are left out. */
+export function metadataJson(transactions: readonly Pick<Transaction, 'auxiliaryData'>[]): Iterable<unknown> {
+  const found = transactions.flatMap(({ auxiliaryData }) => auxiliaryData ?? [])
+  return lazyList(found, (auxiliaryData) => {
+    const { bytes } = auxiliaryData
+    const schema = metadataLabels(auxiliaryData).map(({ label, cbor }) => [
+      String(label),
+      metadatumJson(new CborReader(cbor)),
+    ])
+    return { hash: toHex(blake2b256(bytes)), raw: toHex(bytes), schema: Object.fromEntries(schema) }
+  })
+}
+
+/** A metadatum with the name of its type. */
+function metadatumJson(reader: CborReader): unknown {
+  const major = reader.peekMajor()
+  switch (major) {
+    case Major.bytes:
+      return { bytes: toHex(Buffer.concat(chunks(reader, major, () => reader.readBytes()))) }
+    case Major.text:
+      return { string: chunks(reader, major, () => reader.readText()).join('') }
+    case Major.array: {
+      const list: unknown[] = []
+      const count = reader.readArray()
+      for (let i = 0; reader.hasNext(count, i); i++) list.push(metadatumJson(reader))
+      return { list }
+    }
+    case Major.map: {
+      const map: unknown[] = []
+      const count = reader.readMap()
+      for (let i = 0; reader.hasNext(count, i); i++)
+        map.push({ k: metadatumJson(reader), v: metadatumJson(reader) })
+      return { map }
+    }
+    default:
+      return { int: reader.readInteger() }
+  }
+}
+
+/** Transactions that are read at a time. */
+const pageLength = 64
+
+/**
+ * The transactions of a block, or the one with an id.
+ * @throws {ChainUnavailableError} if the block is undone meanwhile
+ */
+export async function* transactionPages(
+  chain: ChainView,
+  block: ChainBlock,
+  id: string | undefined,
+): AsyncGenerator<readonly Transaction[], void> {
+  if (id !== undefined) {
+    const found = await chain.transaction(id)
+    if (found?.place?.block.hash === block.hash) yield [found.transaction.transaction]
+    return
+  }
+  let offset = 0
+  for (;;) {
+    const page = await chain.blockTransactions(block.hash, { offset, limit: pageLength })
+    yield page.map(({ transaction }) => transaction)
+    offset += page.length
+    if (page.length < pageLength) break
+  }
+  if (block.open !== true && offset !== block.transactionCount) throw undone()
+}

@@ -1,0 +1,66 @@
+import { CborWriter, fromHex } from '@ratatosk/cbor'
+import { decodeTransactionOutput } from '@ratatosk/ledger'
+import { peerCases } from '@ratatosk/test-kit'
+import fastify from 'fastify'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { apis } from '../apis.js'
+import { knownDeviations } from '../test/known-deviations.js'
+import { chainWith } from '../test/served-chain.js'
+import type { ChainOutput } from '../view/chain-view.js'
+
+const patterns = peerCases<{ pattern: string; valid: boolean }>('kupo-patterns.json')
+const queries = peerCases<{ path: string; query: string; expectedStatus: number }>('kupo-queries.json')
+
+const addressBytes = `60${'11'.repeat(28)}`
+const slot = 14n
+const place = { block: { height: 1, slot, hash: '22'.repeat(32) }, position: 0 }
+const output: ChainOutput = {
+  key: `${'33'.repeat(32)}#0`,
+  transactionHash: '33'.repeat(32),
+  index: 0,
+  output: decodeTransactionOutput(new CborWriter().array(2).bytes(fromHex(addressBytes)).uint(1n).toBytes()),
+  created: place,
+  collateralReturn: false,
+}
+/** One block with one output. */
+const chain = chainWith({
+  tip: () => place.block,
+  blockUntil: (at) => (at < slot ? { height: 0, slot: 0n, hash: '00'.repeat(32) } : place.block),
+  version: () => place.block.hash,
+  async *outputPages() {
+    yield [output]
+  },
+})
+
+const server = fastify()
+beforeAll(() => server.register(apis, { chain }))
+afterAll(() => server.close())
+const statusOf = async (url: string) => (await server.inject(url)).statusCode
+
+/** Compares statuses with those of Kupo, but for known deviations, which must be deviations. */
+async function expectPeers(cases: readonly (readonly [name: string, url: string, status: number])[]) {
+  const wrong: string[] = []
+  for (const [name, url, status] of cases) if ((await statusOf(url)) !== status) wrong.push(name)
+  const names = new Set(cases.map(([name]) => name))
+  expect(wrong).toEqual(knownDeviations.kupo.filter((name) => names.has(name)))
+  expect(cases.length).toBeGreaterThan(0)
+}
+
+describe.skipIf(patterns === undefined)('cases of Kupo', () => {
+  test('patterns are valid as for Kupo', () =>
+    expectPeers(
+      (patterns ?? []).map(({ pattern, valid }) => {
+        const path = pattern.split('/').map(encodeURIComponent).join('/')
+        return [`pattern ${pattern}`, `/kupo/matches/${path}`, valid ? 200 : 400]
+      }),
+    ))
+
+  test('queries are valid as for Kupo', () =>
+    expectPeers(
+      (queries ?? []).map(({ path, query, expectedStatus }) => {
+        const url = `${path}?${query}`
+        const real = url.replace('<slot>', String(slot)).replace(/<[^>]*address[^>]*>/, addressBytes)
+        return [url, `/kupo${real}`, expectedStatus]
+      }),
+    ))
+})
