@@ -17,6 +17,7 @@ export type { AddressTransaction, Awaitable } from './view/chain-view.js'
 export {
   comparePlaces,
   holdsFor,
+  isInSlots,
   partOf,
   paymentCredential,
   stakeCredential,

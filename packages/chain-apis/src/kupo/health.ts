@@ -19,6 +19,7 @@ export interface Health {
 }
 
 const unknown = {
+  connection_status: 'connected',
   most_recent_checkpoint: null,
   most_recent_node_tip: null,
   seconds_since_last_block: null,
@@ -28,15 +29,14 @@ const unknown = {
 } as const
 
 /** The health of a chain that cannot be read. */
-export const disconnected: Health = { connection_status: 'disconnected', ...unknown }
+export const disconnected: Health = { ...unknown, connection_status: 'disconnected' }
 
 export async function readHealth(chain: ChainView): Promise<Health> {
   const [tip, checkpoint] = await Promise.all([chain.tip(), chain.indexedSlot()])
-  if (tip.height === 0) return { connection_status: 'connected', ...unknown }
+  if (tip.height === 0) return unknown
   const since = (chain.currentSlot() - checkpoint) * BigInt(chain.slots.slotLength)
   return {
     ...unknown,
-    connection_status: 'connected',
     most_recent_checkpoint: checkpoint,
     most_recent_node_tip: tip.slot,
     seconds_since_last_block: since < 0n ? 0n : since / 1000n,

@@ -34,6 +34,9 @@ export const hints = {
   strict: 'Invalid query! This endpoint knows the flag ?strict only, without a value.',
   slot: 'Invalid slot! It is an absolute slot: a whole number.',
   noBlock: 'No block is at this slot or later. If the slot is a recent one, its block may have been undone.',
+  openBlock:
+    'The block is open and has more than 10,000 transactions. Name one by ?transaction_id, or wait until ' +
+    'the block is closed.',
   datumHash: 'Invalid datum hash! It is 64 characters in base16.',
   scriptHash: 'Invalid script hash! It is 56 characters in base16.',
   unknownPoint:

@@ -3,7 +3,7 @@ import { blake2b256, metadataLabels, type Transaction } from '@ratatosk/ledger'
 import { chunks } from '../blockfrost/metadata-json.js'
 import { lazyList } from '../json.js'
 import type { ChainBlock, ChainView } from '../view/chain-view.js'
-import { undone } from './hints.js'
+import { hints, KupoError, undone } from './hints.js'
 
 /** The metadata of transactions in Kupo's format. Transactions without any are left out. */
 export function metadataJson(transactions: readonly Pick<Transaction, 'auxiliaryData'>[]): Iterable<unknown> {
@@ -46,10 +46,13 @@ function metadatumJson(reader: CborReader): unknown {
 
 /** Transactions that are read at a time. */
 const pageLength = 64
+/** Each page of an open block is read from its beginning. */
+const mostOpen = 10_000
 
 /**
  * The transactions of a block, or the one with an id.
  * @throws {ChainUnavailableError} if the block is undone meanwhile
+ * @throws {KupoError} if the block is open and has too many
  */
 export async function* transactionPages(
   chain: ChainView,
@@ -61,6 +64,7 @@ export async function* transactionPages(
     if (found?.place?.block.hash === block.hash) yield [found.transaction.transaction]
     return
   }
+  if (block.open === true && block.transactionCount > mostOpen) throw new KupoError(hints.openBlock)
   let offset = 0
   for (;;) {
     const page = await chain.blockTransactions(block.hash, { offset, limit: pageLength })

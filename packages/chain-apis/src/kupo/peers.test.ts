@@ -46,6 +46,12 @@ async function expectPeers(cases: readonly (readonly [name: string, url: string,
   expect(cases.length).toBeGreaterThan(0)
 }
 
+test('leaves out an output whose slot has left the range while it was read', async () => {
+  const shown = async (query: string) => (await server.inject(`/kupo/matches?${query}`)).json().length
+  expect([await shown(`created_before=${slot}`), await shown(`created_before=${slot - 1n}`)]).toEqual([1, 0])
+  expect(await shown('spent_after=1')).toBe(0)
+})
+
 describe.skipIf(patterns === undefined)('cases of Kupo', () => {
   test('patterns are valid as for Kupo', () =>
     expectPeers(

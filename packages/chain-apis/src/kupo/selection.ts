@@ -1,4 +1,5 @@
 import type { ChainOutput, ChainOutputQuery, ListPart } from '../view/chain-view.js'
+import { isInSlots } from '../view/outputs.js'
 import { hints, KupoError } from './hints.js'
 import { misspelled, type Parameters } from './parameters.js'
 import {
@@ -45,7 +46,9 @@ export function readSelection(text: string, parameters: Parameters): Selection {
     points,
     order: readOrder(parameters),
     resolveHashes: resolve !== undefined,
-    matches: (output) => pattern.matches(output) && (filter?.matches(output) ?? true),
+    // The slot of an open block rises while its outputs are read.
+    matches: (output) =>
+      pattern.matches(output) && (filter?.matches(output) ?? true) && isInSlots(output, slots),
   }
 }
 

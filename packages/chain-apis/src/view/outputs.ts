@@ -1,10 +1,23 @@
 import { toHex } from '@ratatosk/cbor'
 import type { TransactionOutput } from '@ratatosk/ledger'
-import type { ChainOutputQuery, ListPart, Place } from './chain-view.js'
+import type { ChainOutput, ChainOutputQuery, ListPart, Place, SlotRange } from './chain-view.js'
 
 /** Orders places from oldest to newest. */
 export function comparePlaces(a: Place, b: Place): number {
   return a.block.height - b.block.height || a.position - b.position
+}
+
+/** True if an output was created, and spent, in the slots of a query. Other fields are ignored. */
+export function isInSlots(
+  { created, spent }: ChainOutput,
+  { createdIn, spentIn }: ChainOutputQuery,
+): boolean {
+  if (createdIn !== undefined && !isWithin(created, createdIn)) return false
+  return spentIn === undefined || (spent !== undefined && isWithin(spent, spentIn))
+}
+
+function isWithin({ block: { slot } }: Place, { from, to }: SlotRange): boolean {
+  return (from === undefined || slot >= from) && (to === undefined || slot <= to)
 }
 
 /** The units of the native assets in an output: policy id followed by the asset name, in hex. */

@@ -7,10 +7,10 @@ import {
   type ChainView,
   comparePlaces,
   holdsFor,
+  isInSlots,
   type MintedAsset,
   type Place,
   partOf,
-  type SlotRange,
   units,
 } from '@ratatosk/chain-apis'
 import { decodeAddress, splitUnit, type TransactionOutput } from '@ratatosk/ledger'
@@ -124,23 +124,13 @@ function sum(values: readonly bigint[]): bigint {
 }
 
 /** The matching outputs, oldest first. */
-function find(devnet: Devnet, { createdIn, spentIn, ...query }: ChainOutputQuery): ChainOutput[] {
-  const found = findAt(devnet, query)
-  if (createdIn === undefined && spentIn === undefined) return found
-  return found.filter(
-    ({ created, spent }) =>
-      isWithin(created, createdIn ?? {}) &&
-      (spentIn === undefined || (spent !== undefined && isWithin(spent, spentIn))),
-  )
+function find(devnet: Devnet, query: ChainOutputQuery): ChainOutput[] {
+  return findAt(devnet, query).filter((output) => isInSlots(output, query))
 }
 
-function isWithin({ block: { slot } }: Place, { from, to }: SlotRange): boolean {
-  return (from === undefined || slot >= from) && (to === undefined || slot <= to)
-}
-
-/** Those created and spent at any time. */
-function findAt(devnet: Devnet, query: Omit<ChainOutputQuery, 'createdIn' | 'spentIn'>): ChainOutput[] {
-  const { spent, address, stakeCredential, ...indexed } = query
+/** Those created and spent in any slot. */
+function findAt(devnet: Devnet, query: ChainOutputQuery): ChainOutput[] {
+  const { spent, address, stakeCredential, createdIn, spentIn, ...indexed } = query
   if (spent === false) {
     const found = devnet.utxos({ ...indexed, ...(address !== undefined && { address: textOf(address) }) })
     return found.filter(({ output }) => holdsFor(output, query))
