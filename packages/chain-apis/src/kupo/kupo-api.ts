@@ -19,7 +19,7 @@ import {
 } from './answers.js'
 import { statusOf } from './health.js'
 import { hints, KupoError } from './hints.js'
-import { jsonType } from './media-types.js'
+import { acceptsQuantityText, jsonType, quantityTextType } from './media-types.js'
 import { readParameters } from './parameters.js'
 import { hasBounds } from './slots.js'
 
@@ -65,7 +65,10 @@ async function routes(fastify: FastifyInstance, options: AnswerOptions): Promise
   /** Answers 304 if nothing has changed. The tag is read before the answer, which may be newer. */
   async function cached({ url, headers }: FastifyRequest, reply: FastifyReply) {
     const [{ slot }, version] = await Promise.all([chain.tip(), chain.version()])
-    const tag = hasBounds(readParameters(url)) ? tagOf(version, slot) : version
+    const tag = tagOf(version, [
+      ...(hasBounds(readParameters(url)) ? [slot] : []),
+      ...(acceptsQuantityText(headers.accept) ? [quantityTextType] : []),
+    ])
     reply.header('x-most-recent-checkpoint', String(slot)).header('etag', tag)
     if (headers['if-none-match'] === tag) return reply.code(304).send()
   }
@@ -101,9 +104,9 @@ async function routes(fastify: FastifyInstance, options: AnswerOptions): Promise
   )
 }
 
-/** The tag of answers that depend on the slot of an open block. */
-function tagOf(version: string, slot: bigint): string {
-  return toHex(blake2b256(Buffer.from(`${version} ${slot}`)))
+/** The tag of answers that depend on more than the version of the chain. */
+function tagOf(version: string, more: readonly unknown[]): string {
+  return more.length === 0 ? version : toHex(blake2b256(Buffer.from([version, ...more].join(' '))))
 }
 
 function refuse(reply: FastifyReply, status: number, hint: string, details?: unknown): FastifyReply {

@@ -328,6 +328,9 @@ test('an answer that has not changed is 304', async (t) => {
     await devnet.produceBlock()
     t.equal((await ask(path, { 'if-none-match': etag })).statusCode, 200, path)
   }
+  const { etag } = (await ask('/matches')).headers
+  const accept = 'application/json;asset-quantity=string'
+  t.equal((await ask('/matches', { 'if-none-match': etag, accept })).statusCode, 200, 'another form')
   t.equal((await ask('/matches/nobody')).headers.etag, undefined, 'an error is not kept')
 })
 
