@@ -963,6 +963,37 @@ export interface NetworkInfo {
   readonly protocolParameters: {
     readonly [name: string]: unknown
   }
+  /** The most that layer 2 takes of a transaction, so that each breach can be proven on layer 1 */
+  readonly limits?: {
+    /** Bytes of a transaction */
+    readonly transactionBytes: number
+    /** Bytes of the body */
+    readonly bodyBytes: number
+    /** Bytes of the witness set */
+    readonly witnessSetBytes: number
+    /** CBOR items of the body: each head counts, those of containers, tags and chunks too */
+    readonly bodyItems: number
+    /** CBOR items of the witness set */
+    readonly witnessSetItems: number
+    /** Inputs, of which a reference input counts as two */
+    readonly inputs: number
+    /** Outputs */
+    readonly outputs: number
+    /** Key witnesses */
+    readonly keyWitnesses: number
+    /** Scripts in the witness set */
+    readonly scripts: number
+    /** Datums in the witness set */
+    readonly datums: number
+    /** Redeemers */
+    readonly redeemers: number
+    /** CBOR items of all outputs that inputs and reference inputs name */
+    readonly resolvedItems: number
+    /** Bytes of these outputs */
+    readonly resolvedBytes: number
+    /** CBOR items of a native script that the transaction needs */
+    readonly nativeScriptItems: number
+  }
   /** Time from a block's end until it may be merged, in milliseconds */
   readonly maturityWindow: number
   readonly versions: {

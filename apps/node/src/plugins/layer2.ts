@@ -4,6 +4,7 @@ import { devWalletScript } from '@ratatosk/client/wallet/script'
 import { testWallets } from '@ratatosk/devnet'
 import { sameOriginOnly } from '@ratatosk/http'
 import { type Finality, finalities, openLayer2Chain } from '@ratatosk/layer2/chain'
+import { profileLimits } from '@ratatosk/ledger'
 import { maxBlockBytes } from '@ratatosk/sequencer'
 import type { NetworkInfo } from '@ratatosk/tx-query/network'
 import type { FastifyPluginAsync } from 'fastify'
@@ -75,6 +76,7 @@ export function networkInfo({ settings, network, parameters }: Node): NetworkInf
     networkMagic: network.magic,
     slotClock: { zeroTime: Number(zeroTime), zeroSlot: Number(zeroSlot), slotLength },
     protocolParameters: protocolParametersJson(parameters, maxBlockBytes),
+    limits: profileLimits,
     maturityWindow: settings.MATURITY_WINDOW_MS,
     versions: { node: nodeVersion(), protocol: Number(blockVersion) },
     apis: {

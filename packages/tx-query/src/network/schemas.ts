@@ -13,6 +13,31 @@ const paths = (api: string) =>
     { description: `Paths of the ${api} API by finality, relative to the base address of the node` },
   )
 
+const limit = (description: string) => Type.Integer({ minimum: 1, description })
+
+/** Limits of a transaction besides those of the protocol parameters. */
+const limits = Type.Object(
+  {
+    transactionBytes: limit('Bytes of a transaction'),
+    bodyBytes: limit('Bytes of the body'),
+    witnessSetBytes: limit('Bytes of the witness set'),
+    bodyItems: limit('CBOR items of the body: each head counts, those of containers, tags and chunks too'),
+    witnessSetItems: limit('CBOR items of the witness set'),
+    inputs: limit('Inputs, of which a reference input counts as two'),
+    outputs: limit('Outputs'),
+    keyWitnesses: limit('Key witnesses'),
+    scripts: limit('Scripts in the witness set'),
+    datums: limit('Datums in the witness set'),
+    redeemers: limit('Redeemers'),
+    resolvedItems: limit('CBOR items of all outputs that inputs and reference inputs name'),
+    resolvedBytes: limit('Bytes of these outputs'),
+    nativeScriptItems: limit('CBOR items of a native script that the transaction needs'),
+  },
+  {
+    description: 'The most that layer 2 takes of a transaction, so that each breach can be proven on layer 1',
+  },
+)
+
 /** Body of a 200 of `GET /network`. */
 export const NetworkInfo = Type.Object(
   {
@@ -41,6 +66,7 @@ export const NetworkInfo = Type.Object(
           "The protocol parameters of layer 2, under the names of Blockfrost's /epochs/latest/parameters",
       },
     ),
+    limits: Type.Optional(limits),
     maturityWindow: Type.Integer({
       minimum: 0,
       description: "Time from a block's end until it may be merged, in milliseconds",
