@@ -5,11 +5,11 @@
 // manager into an empty project; `all` does so with each of them. This needs a registry. Names of packages as
 // arguments, such as `cli`, install these alone.
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { packageManager, prepare, root } from './prepare.mjs'
-import { run } from './steps.mjs'
+import { packPackages, tarballIn } from './pack.mjs'
+import { prepare, root } from './prepare.mjs'
 
 const chosen = process.env.RATATOSK_TARBALLS
 const full = Boolean(chosen)
@@ -118,17 +118,11 @@ function measureSubmit(consumer) {
 /** Packs with pnpm and installs each tarball alone, its @ratatosk dependencies from the other tarballs. */
 async function installTarballs() {
   const tarballs = join(folder, 'tarballs')
-  mkdirSync(tarballs)
-  const names = packages.flatMap(({ name }) => ['--filter', name])
-  const packing = [await packageManager(), '-r', ...names, 'pack', '--pack-destination', tarballs]
-  // The list of packed files is compared below.
-  const status = await run(process.execPath, packing, { cwd: root, stdio: ['ignore', 'ignore', 2] })
-  if (status !== 0) {
+  if (!(await packPackages(packages, tarballs))) {
     faults.push('pnpm pack failed')
     return
   }
-  const tarballOf = ({ name, manifest }) =>
-    join(tarballs, `${name.slice(1).replace('/', '-')}-${manifest.version}.tgz`)
+  const tarballOf = (each) => tarballIn(tarballs, each)
   const installed = wanted.length > 0 ? packages.filter(({ name }) => wanted.includes(name)) : packages
   for (const subject of installed) {
     const { name, files } = subject
