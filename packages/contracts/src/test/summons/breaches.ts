@@ -95,6 +95,19 @@ const settleBreaches: readonly Breach[] = [
     const transaction = expired(world)
     return changeOutput(transaction, 0, { lovelace: transaction.outputs[0]!.lovelace - 450_000n })
   }),
+  breach('settle-refund-tokens', 'the refund holds a token, whose ada the next change needs', (world) => {
+    const transaction = answered(world)
+    const token = { policy: new Uint8Array(28).fill(9), name: new Uint8Array(), quantity: 1n }
+    const [spent, ...others] = transaction.inputs
+    const input = {
+      ...spent!,
+      output: { ...spent!.output, tokens: [...(spent!.output.tokens ?? []), token] },
+    }
+    return changeOutput({ ...transaction, inputs: [input, ...others] }, 0, { tokens: [token] })
+  }),
+  breach('settle-refund-no-script', 'the refund has a reference script, which a sweep pays for', (world) =>
+    changeOutput(answered(world), 0, { script: world.queue.script }),
+  ),
   breach('answer-mints-nothing', 'an answer mints a verdict', (world) => {
     const transaction = answered(world)
     const verdict = verdictOf(world, subtreeQuestion)

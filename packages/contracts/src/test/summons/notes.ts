@@ -88,6 +88,16 @@ export const summonsNotes: readonly RuleNote[] = [
     'it holds the ada of the question; after an answer, less the reward',
     'taking the bond',
   ),
+  note(
+    'settle-refund-tokens',
+    'it holds no tokens',
+    'bonds whose return costs their asker the ada that tokens need',
+  ),
+  note(
+    'settle-refund-no-script',
+    'it has no reference script',
+    'bonds whose return costs their asker the fee of a script',
+  ),
   note('answer-mints-nothing', 'only the question burns', 'an answer that convicts'),
   note(
     'expire-late',

@@ -27,13 +27,13 @@ import {
   addressOf,
   datumFieldOf,
   datumOf,
-  inlineDatum,
   inputsOf,
   keyCredential,
   lookUp,
   lovelaceOf,
   mintOf,
   noDatum,
+  noTokens,
   oneToken,
   outputHolding,
   outputsOf,
@@ -46,6 +46,7 @@ import {
   validFromOf,
 } from '../core/context.js'
 import { at, branch, constr, constructorOf, fieldsOf, itemAt, none } from '../core/data.js'
+import { outputRules } from '../core/output-rules.js'
 import type { RuleBook } from '../core/rules.js'
 import { type Bytes, bind, choose, type Data, type List, recursive, scope, type Unit } from '../core/term.js'
 import { suppliedBytes } from '../fraud/openings.js'
@@ -89,11 +90,11 @@ export const settle = (
       {
         'settle-alone': nullList(tailList(spentAt(inputs, credential))),
         'settle-burns-question': equalsInteger(unIData(lookUp(minted, name)), integer(-1)),
-        'settle-refund-address': equalsData(
-          addressOf(refund),
-          constr(0, keyCredential(at(asked, Question.refund)), none()),
-        ),
-        'settle-refund-datum': equalsData(datumFieldOf(refund), inlineDatum(name)),
+        ...outputRules('settle-refund', refund, {
+          address: constr(0, keyCredential(at(asked, Question.refund)), none()),
+          tokens: noTokens(),
+          datum: name,
+        }),
         'settle-refund-ada': lessThanEqualsInteger(
           subtractInteger(lovelaceOf(own), kept),
           lovelaceOf(refund),
