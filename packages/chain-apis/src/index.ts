@@ -18,6 +18,7 @@ export {
   comparePlaces,
   holdsFor,
   isInSlots,
+  isWithin,
   partOf,
   paymentCredential,
   stakeCredential,

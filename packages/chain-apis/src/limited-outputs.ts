@@ -1,4 +1,4 @@
-import type { ChainOutput, ChainOutputQuery, ChainView } from './view/chain-view.js'
+import type { ChainOutput, ChainOutputQuery, ChainView, ListPart } from './view/chain-view.js'
 
 /** More outputs match than a sum may be made of. */
 export class TooManyOutputsError extends Error {
@@ -15,9 +15,10 @@ export async function* limitedPages(
   chain: ChainView,
   query: ChainOutputQuery,
   most: number,
+  order: NonNullable<ListPart['order']> = 'oldest-first',
 ): AsyncGenerator<readonly ChainOutput[], void> {
   let count = 0
-  for await (const page of chain.outputPages(query, 'oldest-first')) {
+  for await (const page of chain.outputPages(query, order)) {
     count += page.length
     if (count > most) throw new TooManyOutputsError(most)
     yield page

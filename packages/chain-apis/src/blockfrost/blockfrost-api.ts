@@ -1,30 +1,31 @@
 import type { FastifyInstance } from 'fastify'
 import { type ApiOptions, addFaultHook } from '../faults/fault-hook.js'
-import type { LongLists } from '../long-lists.js'
 import { blockfrostErrorBody, handleError, invalidPath } from './errors.js'
 import { addAccountRoutes } from './routes/account-routes.js'
 import { addAddressRoutes } from './routes/address-routes.js'
+import { addAssetRoutes } from './routes/asset-routes.js'
+import { addBlockRoutes } from './routes/block-routes.js'
 import { addChainRoutes } from './routes/chain-routes.js'
+import { addEpochRoutes } from './routes/epoch-routes.js'
 import { addEvaluateRoutes } from './routes/evaluate-routes.js'
 import { addMetadataRoutes, addNetworkRoutes, addScriptRoutes } from './routes/network-routes.js'
+import { addStakeRoutes } from './routes/stake-routes.js'
 import { addSubmitRoute } from './routes/submit-route.js'
 import { addTransactionRoutes } from './routes/transaction-routes.js'
+import type { BlockfrostSource } from './source.js'
 
 /** Larger than any transaction. */
 const bodyLimit = 1024 * 1024
 
-interface BlockfrostApiOptions extends ApiOptions {
-  /** The most outputs that a response may add up. */
-  readonly maxOutputs: number
+interface BlockfrostApiOptions extends ApiOptions, BlockfrostSource {
   /** The status of submissions and evaluations: 202 in Yaci's API, otherwise 200. */
   readonly postStatus: 200 | 202
-  readonly lists: LongLists
 }
 
 /** The part of the Blockfrost API that wallets and SDKs use. */
 export async function blockfrostApi(
   fastify: FastifyInstance,
-  { chain, faults, lists, maxOutputs, postStatus }: BlockfrostApiOptions,
+  { faults, postStatus, ...source }: BlockfrostApiOptions,
 ): Promise<void> {
   fastify.setErrorHandler(handleError)
   fastify.setNotFoundHandler((_request, reply) => {
@@ -37,13 +38,18 @@ export async function blockfrostApi(
     { parseAs: 'buffer', bodyLimit },
     (_request, body, done) => done(null, body),
   )
+  const { chain } = source
   addChainRoutes(fastify, chain)
-  addNetworkRoutes(fastify, chain, maxOutputs)
-  addAddressRoutes(fastify, chain, maxOutputs)
-  addAccountRoutes(fastify, chain, maxOutputs)
-  addTransactionRoutes(fastify, chain)
-  addMetadataRoutes(fastify, chain, lists)
-  addScriptRoutes(fastify, chain)
+  addNetworkRoutes(fastify, source)
+  addBlockRoutes(fastify, source)
+  addEpochRoutes(fastify, source)
+  addStakeRoutes(fastify, source)
+  addAddressRoutes(fastify, source)
+  addAssetRoutes(fastify, source)
+  addAccountRoutes(fastify, source)
+  addTransactionRoutes(fastify, source)
+  addMetadataRoutes(fastify, source)
+  addScriptRoutes(fastify, source)
   addSubmitRoute(fastify, chain, postStatus)
   addEvaluateRoutes(fastify, chain, postStatus)
 }

@@ -5,7 +5,8 @@ import { describe, expect, it } from 'vitest'
 import { chainWith } from '../test/served-chain.js'
 import { maxMetadataLength } from './metadata-json.js'
 import { plutusJson } from './plutus-json.js'
-import { assetJson, extendedAmount, fingerprint } from './routes/address-routes.js'
+import { extendedAmount } from './routes/address-routes.js'
+import { assetJson, fingerprint } from './routes/asset-routes.js'
 
 describe('asset json', () => {
   // The test vectors of CIP-14.
@@ -33,12 +34,12 @@ describe('asset json', () => {
     const transaction = decodeTransaction(payment().cbor)
     /** Metadata of both, with further bytes. */
     const metadataWith = (further: number) => {
-      const writer = new CborWriter(2 * maxMetadataLength).map(2).uint(721).map(1).text(`0x${policy}`)
-      writer.map(2).text('0x01').uint(1).text('0x02').uint(2)
+      const writer = new CborWriter(2 * maxMetadataLength).map(2).uint(721).map(1).text(policy)
+      writer.map(2).text('01').map(0).text('02').map(0)
       return writer.uint(722).bytes(new Uint8Array(further)).toBytes()
     }
     const chain = chainWith({
-      asset: (unit) => ({ quantity: 1n, mints: 1, first: unit, last: unit }),
+      asset: (unit) => ({ quantity: 1n, mints: 1, first: unit, last: unit, described: unit }),
       transaction: (unit) => {
         const bytes = metadataWith(unit === large ? maxMetadataLength : 0)
         const auxiliaryData = { bytes, scripts: [] }

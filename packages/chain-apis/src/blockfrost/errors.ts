@@ -1,14 +1,9 @@
+import { STATUS_CODES } from 'node:http'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { isForClients } from '../errors.js'
 
-const statusNames: Readonly<Record<number, string>> = {
-  400: 'Bad Request',
-  404: 'Not Found',
-  425: 'Mempool Full',
-  429: 'Project Over Limit',
-  500: 'Internal Server Error',
-  503: 'Service Unavailable',
-}
+/** Blockfrost's names of statuses that differ from those of HTTP. */
+const statusNames: Readonly<Record<number, string>> = { 425: 'Mempool Full', 429: 'Project Over Limit' }
 
 export class BlockfrostError extends Error {
   override readonly name = 'BlockfrostError'
@@ -21,16 +16,21 @@ export class BlockfrostError extends Error {
   }
 }
 
+/** A 400 with the message of the real service. */
+export function badRequest(message: string): BlockfrostError {
+  return new BlockfrostError(400, message)
+}
+
 export function notFound(): BlockfrostError {
   return new BlockfrostError(404, 'The requested component has not been found.')
 }
 
 export function invalidPath(): BlockfrostError {
-  return new BlockfrostError(400, 'Invalid path. Please check https://docs.blockfrost.io/')
+  return badRequest('Invalid path. Please check https://docs.blockfrost.io/')
 }
 
 export function blockfrostErrorBody(status: number, message: string) {
-  return { status_code: status, error: statusNames[status] ?? 'Error', message }
+  return { status_code: status, error: statusNames[status] ?? STATUS_CODES[status] ?? 'Error', message }
 }
 
 export function handleError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply {

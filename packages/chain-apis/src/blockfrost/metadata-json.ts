@@ -1,6 +1,7 @@
 import { CborReader, Major, toHex } from '@ratatosk/cbor'
 import { type AuxiliaryData, metadataLabels } from '@ratatosk/ledger'
-import { BlockfrostError } from './errors.js'
+import { badRequest } from './errors.js'
+import { readChunks } from './raw-cbor.js'
 
 /** The most bytes of auxiliary data that are converted; their JSON is at most 16 times as long. */
 export const maxMetadataLength = 64 * 1024
@@ -18,9 +19,13 @@ export function metadataJson(
 ): { readonly label: string; readonly json: MetadatumJson }[] {
   if (data === undefined) return []
   if (data.bytes.length > maxMetadataLength) {
-    throw new BlockfrostError(400, 'The metadata is too large for JSON. Read it as CBOR.')
+    throw tooLarge()
   }
   return metadataLabels(data).map(({ label, cbor }) => ({ label: String(label), json: metadatumJson(cbor) }))
+}
+
+export function tooLarge(): Error {
+  return badRequest('The metadata is too large for JSON. Read it as CBOR.')
 }
 
 /** A metadatum as CBOR, in both forms that Blockfrost has. */
@@ -43,9 +48,9 @@ function read(reader: CborReader): MetadatumJson {
   const major = reader.peekMajor()
   switch (major) {
     case Major.bytes:
-      return `0x${toHex(Buffer.concat(chunks(reader, major, () => reader.readBytes())))}`
+      return `0x${toHex(Buffer.concat(readChunks(reader, major, () => reader.readBytes())))}`
     case Major.text:
-      return chunks(reader, major, () => reader.readText()).join('')
+      return readChunks(reader, major, () => reader.readText()).join('')
     case Major.array: {
       const items: MetadatumJson[] = []
       const count = reader.readArray()
@@ -61,14 +66,6 @@ function read(reader: CborReader): MetadatumJson {
     default:
       return reader.readInteger()
   }
-}
-
-/** The chunks of a string of definite or indefinite length. */
-export function chunks<Chunk>(reader: CborReader, major: number, readChunk: () => Chunk): Chunk[] {
-  if (!reader.tryIndefinite(major)) return [readChunk()]
-  const all: Chunk[] = []
-  for (let i = 0; reader.hasNext(-1, i); i++) all.push(readChunk())
-  return all
 }
 
 /** As JSON, a nested key would be escaped again on each level, which doubles its length. */

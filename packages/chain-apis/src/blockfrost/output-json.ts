@@ -1,15 +1,26 @@
 import { hexOrNull } from '@ratatosk/cbor'
 import { blake2b256, type TransactionOutput, type Value } from '@ratatosk/ledger'
-import { TooManyOutputsError } from '../limited-outputs.js'
 import { addressText } from '../view/address-text.js'
 import type { ChainOutput } from '../view/chain-view.js'
 
-export function amountJson({ lovelace, assets }: Value): { unit: string; quantity: string }[] {
-  const amount = [{ unit: 'lovelace', quantity: String(lovelace) }]
+/** A quantity of a unit. */
+export interface Amount {
+  readonly unit: string
+  readonly quantity: string
+}
+
+/** Lovelace, then the assets in the order of their units. */
+export function amountJson({ lovelace, assets }: Value): Amount[] {
+  const amount: Amount[] = []
   for (const [policy, names] of assets) {
     for (const [name, quantity] of names) amount.push({ unit: policy + name, quantity: String(quantity) })
   }
-  return amount
+  return [{ unit: 'lovelace', quantity: String(lovelace) }, ...amount.sort(byUnit)]
+}
+
+export function byUnit(a: Amount, b: Amount): number {
+  if (a.unit === b.unit) return 0
+  return a.unit < b.unit ? -1 : 1
 }
 
 export function outputJson({ address, value, datum, referenceScript }: TransactionOutput) {
@@ -31,35 +42,5 @@ export function utxoJson({ transactionHash, index, output, created }: ChainOutpu
     tx_index: index,
     output_index: index,
     block: created.block.hash,
-  }
-}
-
-/** The most units of a total, which is built in memory. An output holds about a thousand at most. */
-const maxUnits = 20_000
-
-/** The sum of several outputs. `add` throws {@link TooManyOutputsError} beyond 20,000 units. */
-export class Total {
-  readonly #quantities = new Map<string, bigint>([['lovelace', 0n]])
-  outputs = 0
-
-  add(outputs: readonly ChainOutput[]): this {
-    this.outputs += outputs.length
-    for (const { output } of outputs) {
-      for (const { unit, quantity } of amountJson(output.value)) {
-        this.#quantities.set(unit, (this.#quantities.get(unit) ?? 0n) + BigInt(quantity))
-      }
-      if (this.#quantities.size > maxUnits)
-        throw new TooManyOutputsError(maxUnits, 'assets are in the outputs')
-    }
-    return this
-  }
-
-  get lovelace(): bigint {
-    return this.#quantities.get('lovelace') ?? 0n
-  }
-
-  /** Lovelace first. */
-  json(): { unit: string; quantity: string }[] {
-    return Array.from(this.#quantities, ([unit, quantity]) => ({ unit, quantity: String(quantity) }))
   }
 }

@@ -1,38 +1,109 @@
-import type { FastifyReply } from 'fastify'
-import { encodeJsonParts } from '../json.js'
+import { Readable } from 'node:stream'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { clientOf } from '../client-signal.js'
+import { encodeJsonParts, lazyList } from '../json.js'
+import { TooManyOutputsError } from '../limited-outputs.js'
 import { bodyOf } from '../long-lists.js'
-import type { ListPart } from '../view/chain-view.js'
-import { BlockfrostError } from './errors.js'
+import type { Awaitable, ChainOutput, ChainOutputQuery, ListPart } from '../view/chain-view.js'
+import { badRequest } from './errors.js'
+import type { BlockfrostSource } from './source.js'
 
-export interface Paging {
-  readonly count?: string
-  readonly page?: string
-  readonly order?: string
-}
+type ListRequest = Pick<FastifyRequest, 'query' | 'headers'>
 
-/** Parses a page: `count` 1 to 100 (default), `page` from 1, `order` `asc` (default) or `desc`; or a 400. */
-export function readPaging({ count, page, order = 'asc' }: Paging): Required<ListPart> {
-  const limit = integer('count', count, 100, 100)
-  const offset = (integer('page', page, 1, 21_474_836) - 1) * limit
-  if (order !== 'asc' && order !== 'desc') {
-    throw new BlockfrostError(400, 'querystring/order must be equal to one of the allowed values')
+const largest = { count: 100, page: 21_474_836 } as const
+const pagingNames: readonly string[] = ['count', 'page', 'order']
+
+/** The part of a list that a request asks for. */
+export class List {
+  readonly order: NonNullable<ListPart['order']>
+  /** The header `unpaged`: the whole list. */
+  readonly isUnpaged: boolean
+  readonly #query: Readonly<Record<string, unknown>>
+  readonly #page: Required<ListPart>
+  readonly #most: number
+
+  /**
+   * @param most the most entries of a whole list
+   * @param others names of further parameters
+   * @throws {BlockfrostError} 400 for a wrong page, and for a parameter that the list does not have
+   */
+  constructor({ query, headers }: ListRequest, most: number, others: readonly string[] = []) {
+    this.#query = query as Readonly<Record<string, unknown>>
+    this.#most = most
+    const limit = this.#integer('count', 100)
+    const offset = (this.#integer('page', 1) - 1) * limit
+    const order = this.parameter('order') ?? 'asc'
+    if (order !== 'asc' && order !== 'desc')
+      throw badRequest('querystring/order must be equal to one of the allowed values')
+    // Otherwise a misspelt name would get the answer to another question.
+    const names = [...pagingNames, ...others]
+    const unknown = Object.keys(this.#query).find((name) => !names.includes(name))
+    if (unknown !== undefined)
+      throw badRequest(`querystring/${unknown} is not a parameter of this list: ${names.join(', ')}`)
+    this.order = order === 'asc' ? 'oldest-first' : 'newest-first'
+    this.#page = { offset, limit, order: this.order }
+    this.isUnpaged = Boolean(headers.unpaged)
   }
-  return { offset, limit, order: order === 'asc' ? 'oldest-first' : 'newest-first' }
+
+  /** The text of a parameter that is given at most once. */
+  parameter(name: string): unknown {
+    const given = this.#query[name]
+    return Array.isArray(given) && given.length === 1 ? given[0] : given
+  }
+
+  /** Reads the part from a chain. @throws {TooManyOutputsError} the whole list is too long */
+  async read<T>(read: (part: Required<ListPart>) => Awaitable<readonly T[]>): Promise<readonly T[]> {
+    if (!this.isUnpaged) return read(this.#page)
+    const all = await read({ offset: 0, limit: this.#most + 1, order: this.order })
+    if (all.length > this.#most) throw new TooManyOutputsError(this.#most, 'entries are in the list')
+    return all
+  }
+
+  /** The part of a list that is read in the order that the request asks for, and no further. */
+  async take<T>(pages: AsyncIterable<readonly T[]>): Promise<readonly T[]> {
+    return this.read(async ({ offset, limit }) => {
+      const taken: T[] = []
+      for await (const page of pages) {
+        taken.push(...page)
+        if (taken.length >= offset + limit) break
+      }
+      return taken.slice(offset, offset + limit)
+    })
+  }
+
+  /** The part of a list that is oldest first. */
+  of<T>(items: readonly T[]): readonly T[] {
+    const ordered = this.order === 'oldest-first' ? items : [...items].reverse()
+    return this.isUnpaged ? ordered : ordered.slice(this.#page.offset, this.#page.offset + this.#page.limit)
+  }
+
+  /** Numbers are read as the JSON schema validator of the real service does. */
+  #integer(name: keyof typeof largest, fallback: number): number {
+    const given = this.parameter(name)
+    if (given === undefined) return fallback
+    const value = typeof given === 'string' && given !== '' ? Number(given) : Number.NaN
+    if (!Number.isInteger(value)) throw badRequest(`querystring/${name} must be integer`)
+    if (value < 1) throw badRequest(`querystring/${name} must be >= 1`)
+    if (value > largest[name]) throw badRequest(`querystring/${name} must be <= ${largest[name]}`)
+    return value
+  }
 }
 
-/** One page of a list that is oldest first. */
-export function page<T>(items: readonly T[], paging: Paging): T[] {
-  const { offset, limit, order } = readPaging(paging)
-  const ordered = order === 'oldest-first' ? items : [...items].reverse()
-  return ordered.slice(offset, offset + limit)
+/** Answers all of these outputs, in pages: each list is whole, or its connection is closed. */
+export async function sendOutputs(
+  reply: FastifyReply,
+  { chain, lists }: BlockfrostSource,
+  query: ChainOutputQuery,
+  { order }: List,
+  toJson: (output: ChainOutput) => object,
+): Promise<FastifyReply> {
+  const pages = chain.outputPages(query, order)
+  return sendPages(reply, await lists.read(pages, (page) => lazyList(page, toJson), clientOf(reply)))
 }
 
-function integer(name: string, text: string | undefined, fallback: number, most: number): number {
-  if (text === undefined) return fallback
-  const value = /^\d{1,8}$/.test(text) ? Number(text) : 0
-  if (value < 1) throw new BlockfrostError(400, `querystring/${name} must be >= 1`)
-  if (value > most) throw new BlockfrostError(400, `querystring/${name} must be <= ${most}`)
-  return value
+/** Answers a list that is read while it is sent. */
+export function sendPages(reply: FastifyReply, list: AsyncIterable<string>): FastifyReply {
+  return reply.type('application/json; charset=utf-8').send(Readable.from(list))
 }
 
 /** Answers JSON that may be long: other work takes its turn while it is encoded. */

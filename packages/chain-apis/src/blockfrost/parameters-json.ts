@@ -1,18 +1,18 @@
 import type { PlutusLanguage, ProtocolParameters, Rational } from '@ratatosk/ledger'
 import {
   defaultMaxReferenceScriptsSize,
-  epochOf,
   type Ratio,
   referenceScriptTiers,
   unusedParameters as unused,
 } from '../mainnet-values.js'
 import type { ChainView } from '../view/chain-view.js'
+import { namedCosts } from './named-costs.js'
 
-/** `/epochs/latest/parameters`. */
-export async function parametersJson(chain: ChainView) {
+/** The protocol parameters of an epoch, which are those of all epochs. */
+export function parametersJson(chain: ChainView, epoch: number) {
   const { parameters, maxBlockSize, genesisHash } = chain
   return {
-    epoch: epochOf((await chain.tip()).slot),
+    epoch,
     ...protocolParametersJson(parameters, maxBlockSize),
     nonce: genesisHash,
   }
@@ -45,10 +45,8 @@ export function protocolParametersJson(parameters: ProtocolParameters, maxBlockS
     protocol_minor_ver: ledgerVersion.minor,
     min_utxo: String(parameters.coinsPerUtxoByte),
     min_pool_cost: String(unused.minStakePoolCost),
-    cost_models: costModels(parameters.costModels, (model) =>
-      Object.fromEntries(model.map((cost, index) => [String(index), Number(cost)])),
-    ),
-    cost_models_raw: costModels(parameters.costModels, (model) => model.map(Number)),
+    cost_models: costModels(parameters.costModels, namedCosts),
+    cost_models_raw: costModels(parameters.costModels, (_language, model) => model.map(Number)),
     price_mem: decimal(executionPrices.memory),
     price_step: decimal(executionPrices.steps),
     max_tx_ex_mem: String(maxTransactionExecutionUnits.memory),
@@ -91,12 +89,12 @@ export function protocolParametersJson(parameters: ProtocolParameters, maxBlockS
 
 function costModels<T>(
   models: ChainView['parameters']['costModels'],
-  write: (model: readonly bigint[]) => T,
+  write: (language: PlutusLanguage, model: readonly bigint[]) => T,
 ): { [language in PlutusLanguage]?: T } {
   const written: { [language in PlutusLanguage]?: T } = {}
   for (const language of ['PlutusV1', 'PlutusV2', 'PlutusV3'] as const) {
     const model = models[language]
-    if (model !== undefined) written[language] = write(model)
+    if (model !== undefined) written[language] = write(language, model)
   }
   return written
 }

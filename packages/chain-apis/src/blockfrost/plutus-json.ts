@@ -1,4 +1,5 @@
 import { CborReader, Major, toHex } from '@ratatosk/cbor'
+import { readChunks } from './raw-cbor.js'
 
 /** Plutus data in cardano-cli's detailed JSON schema. */
 type PlutusJson =
@@ -62,10 +63,6 @@ function readMap(reader: CborReader): { k: PlutusJson; v: PlutusJson }[] {
   return entries
 }
 
-/** A byte string of definite or indefinite length. */
 function readBytes(reader: CborReader): Uint8Array {
-  if (!reader.tryIndefinite(Major.bytes)) return reader.readBytes()
-  const chunks: Uint8Array[] = []
-  for (let i = 0; reader.hasNext(-1, i); i++) chunks.push(reader.readBytes())
-  return Buffer.concat(chunks)
+  return Buffer.concat(readChunks(reader, Major.bytes, () => reader.readBytes()))
 }

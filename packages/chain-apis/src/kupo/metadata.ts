@@ -1,6 +1,6 @@
 import { CborReader, Major, toHex } from '@ratatosk/cbor'
 import { blake2b256, metadataLabels, type Transaction } from '@ratatosk/ledger'
-import { chunks } from '../blockfrost/metadata-json.js'
+import { readChunks } from '../blockfrost/raw-cbor.js'
 import { lazyList } from '../json.js'
 import type { ChainBlock, ChainView } from '../view/chain-view.js'
 import { hints, KupoError, undone } from './hints.js'
@@ -23,9 +23,9 @@ function metadatumJson(reader: CborReader): unknown {
   const major = reader.peekMajor()
   switch (major) {
     case Major.bytes:
-      return { bytes: toHex(Buffer.concat(chunks(reader, major, () => reader.readBytes()))) }
+      return { bytes: toHex(Buffer.concat(readChunks(reader, major, () => reader.readBytes()))) }
     case Major.text:
-      return { string: chunks(reader, major, () => reader.readText()).join('') }
+      return { string: readChunks(reader, major, () => reader.readText()).join('') }
     case Major.array: {
       const list: unknown[] = []
       const count = reader.readArray()

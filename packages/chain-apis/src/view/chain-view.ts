@@ -55,8 +55,6 @@ export interface ChainBlock extends ChainTip {
   readonly size: number
   /** How many transactions it has. */
   readonly transactionCount: number
-  /** Sums over its transactions, in lovelace; absent if the chain does not keep them. */
-  readonly totals?: { readonly output: bigint; readonly fees: bigint }
   /**
    * True for a block that may still get transactions. Chain synchronization delivers it only once it is
    * closed.
@@ -107,6 +105,8 @@ export interface ChainOutputQuery {
   readonly references?: readonly string[]
   /** Id of the transaction that created the outputs. */
   readonly transaction?: string
+  /** Hash of the reference script that the output holds, 56 hex digits. */
+  readonly referenceScript?: string
   /** True: only spent outputs; false: only unspent ones. Default: both. */
   readonly spent?: boolean
   /** The slot of `created`. */
@@ -135,6 +135,37 @@ export interface MintedAsset {
   readonly first: string
   /** The newest of them. */
   readonly last: string
+  /** The newest transaction that minted it with metadata of label 721 (CIP-25). */
+  readonly described?: string
+}
+
+/** A change of the supply of an asset. */
+export interface AssetMint {
+  readonly hash: string
+  /** Less than 0 if it was burnt. */
+  readonly quantity: bigint
+}
+
+/** Who holds outputs: one of its fields is given. */
+export type HolderQuery = Pick<ChainOutputQuery, 'address' | 'paymentCredential'>
+
+/** A place in a range of blocks; without a position, the whole block. */
+export interface BlockPoint {
+  readonly height: number
+  readonly position?: number
+}
+
+/** Blocks from one to another, both included. */
+export interface BlockRange {
+  readonly from?: BlockPoint
+  readonly to?: BlockPoint
+}
+
+/** Sums over the transactions of blocks, in lovelace. */
+export interface BlockTotals {
+  readonly transactions: number
+  readonly output: bigint
+  readonly fees: bigint
 }
 
 /** A transaction of an address. */
@@ -250,8 +281,14 @@ export interface ChainView {
     query: ChainOutputQuery,
     order: NonNullable<ListPart['order']>,
   ): AsyncIterable<readonly ChainOutput[]>
-  /** Transactions that pay to an address or spend from it. @param address its bytes in hex */
-  history(address: string, part: ListPart): Awaitable<readonly AddressTransaction[]>
+  /** Transactions that pay to a holder or spend from it; with a unit, those whose outputs hold it. */
+  history(
+    query: HolderQuery | Required<Pick<ChainOutputQuery, 'unit'>>,
+    part: ListPart,
+    range?: BlockRange,
+  ): Awaitable<readonly AddressTransaction[]>
+  /** Sums over the blocks of two heights and those between them. */
+  totals(first: number, last: number): Awaitable<BlockTotals>
   /** Ids of valid transactions whose metadata has a label. @param label 64 bits without sign */
   labelled(label: bigint, part: ListPart): Awaitable<readonly string[]>
   /**
@@ -265,13 +302,15 @@ export interface ChainView {
   ): Awaitable<readonly { readonly unit: string; readonly quantity: bigint }[]>
   /** An asset by its unit, if it was ever minted or the chain began with it. */
   asset(unit: string): Awaitable<MintedAsset | undefined>
+  /** The changes of the supply of an asset, each transaction once. */
+  mints(unit: string, part: ListPart): Awaitable<readonly AssetMint[]>
   /** True if any output was ever sent to the address. @param address its bytes in hex */
   knowsAddress(address: string): Awaitable<boolean>
   /**
    * Those of the outputs that are unspent after applying the mempool: what a chained transaction can spend.
    */
   pendingOutputs(references: readonly string[]): Awaitable<UtxoView>
-  /** Those of these datums by hash that an output or a witness ever contained. */
+  /** Those of these datums and redeemers' data by hash that an output or a witness ever contained. */
   datums(hashes: readonly string[]): Awaitable<ReadonlyMap<string, Uint8Array>>
   /** The script with a hash, if an output or a witness ever contained it. */
   script(hash: string): Awaitable<Script | undefined>

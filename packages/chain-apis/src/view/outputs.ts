@@ -1,6 +1,14 @@
-import { toHex } from '@ratatosk/cbor'
+import { hexOrNull, toHex } from '@ratatosk/cbor'
 import type { TransactionOutput } from '@ratatosk/ledger'
-import type { ChainOutput, ChainOutputQuery, ListPart, Place, SlotRange } from './chain-view.js'
+import type {
+  BlockPoint,
+  BlockRange,
+  ChainOutput,
+  ChainOutputQuery,
+  ListPart,
+  Place,
+  SlotRange,
+} from './chain-view.js'
 
 /** Orders places from oldest to newest. */
 export function comparePlaces(a: Place, b: Place): number {
@@ -12,12 +20,18 @@ export function isInSlots(
   { created, spent }: ChainOutput,
   { createdIn, spentIn }: ChainOutputQuery,
 ): boolean {
-  if (createdIn !== undefined && !isWithin(created, createdIn)) return false
-  return spentIn === undefined || (spent !== undefined && isWithin(spent, spentIn))
+  if (createdIn !== undefined && !isWithinSlots(created, createdIn)) return false
+  return spentIn === undefined || (spent !== undefined && isWithinSlots(spent, spentIn))
 }
 
-function isWithin({ block: { slot } }: Place, { from, to }: SlotRange): boolean {
+function isWithinSlots({ block: { slot } }: Place, { from, to }: SlotRange): boolean {
   return (from === undefined || slot >= from) && (to === undefined || slot <= to)
+}
+
+/** True if a place is in a range of blocks. */
+export function isWithin({ block, position }: Place, { from, to }: BlockRange): boolean {
+  const beyond = (point: BlockPoint) => block.height - point.height || position - (point.position ?? position)
+  return (from === undefined || beyond(from) >= 0) && (to === undefined || beyond(to) <= 0)
 }
 
 /** The units of the native assets in an output: policy id followed by the asset name, in hex. */
@@ -36,13 +50,16 @@ export function stakeCredential({ address }: TransactionOutput): string | undefi
 }
 
 /**
- * True if an output has the address, credentials and assets of a query. Other fields are ignored.
+ * True if an output has the address, credentials, assets and reference script of a query. Other fields are
+ * ignored.
  */
 export function holdsFor(output: TransactionOutput, query: ChainOutputQuery): boolean {
-  const { address, paymentCredential: payment, stakeCredential: stake, policy, unit } = query
+  const { address, paymentCredential: payment, stakeCredential: stake, policy, unit, referenceScript } = query
   if (address !== undefined && toHex(output.address.bytes) !== address) return false
   if (payment !== undefined && paymentCredential(output) !== payment) return false
   if (stake !== undefined && stakeCredential(output) !== stake) return false
+  if (referenceScript !== undefined && hexOrNull(output.referenceScript?.hash) !== referenceScript)
+    return false
   if (policy !== undefined && !output.value.assets.has(policy)) return false
   if (unit === undefined) return true
   return output.value.assets.get(unit.slice(0, 56))?.has(unit.slice(56)) === true

@@ -158,6 +158,7 @@ function createPreimages(): Preimages {
     addOutput,
     addTransaction({ body, witnesses, auxiliaryData }) {
       for (const [hash, datum] of witnesses.datums) datums.set(hash, datum)
+      for (const { data } of witnesses.redeemers) datums.set(toHex(blake2b256(data)), data)
       for (const script of [...witnesses.scripts, ...(auxiliaryData?.scripts ?? [])])
         scripts.set(toHex(script.hash), script)
       for (const output of body.outputs) addOutput(output)

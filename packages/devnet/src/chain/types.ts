@@ -48,6 +48,8 @@ export interface UtxoQuery {
   readonly references?: readonly string[]
   /** Id of the transaction that created the outputs. */
   readonly transaction?: string
+  /** Hash of the reference script that the output holds, 56 hex digits. */
+  readonly referenceScript?: string
 }
 
 /**

@@ -1,6 +1,9 @@
 import { fromHex } from '@ratatosk/cbor'
 import {
+  type AssetMint,
   addressText,
+  type BlockRange,
+  type BlockTotals,
   type ChainBlock,
   type ChainOutputQuery,
   type ChainTip,
@@ -8,12 +11,13 @@ import {
   comparePlaces,
   holdsFor,
   isInSlots,
+  isWithin,
   type MintedAsset,
   type Place,
   partOf,
   units,
 } from '@ratatosk/chain-apis'
-import { decodeAddress, splitUnit, type TransactionOutput } from '@ratatosk/ledger'
+import { decodeAddress, effects, splitUnit, type TransactionOutput } from '@ratatosk/ledger'
 import type { ChainOutput, DevnetBlock } from '../chain/types.js'
 import type { Devnet } from '../types.js'
 
@@ -59,10 +63,12 @@ export function chainViewOf(devnet: Devnet): ChainView {
         yield found.slice(start, start + pageLength)
       }
     },
-    history: (address, part) => partOf(historyOf(devnet, address), part),
+    history: (query, part, range) => partOf(historyOf(devnet, query, range), part),
+    totals: (first, last) => totalsOf(devnet, first, last),
     labelled: (label, part) => partOf(devnet.labelled(label), part),
     assets: (policy, part) => partOf(assetsOf(devnet, policy), part),
     asset: (unit) => assetOf(devnet, unit),
+    mints: (unit, part) => partOf(mintsOf(devnet, unit), part),
     knowsAddress: (address) => devnet.knowsAddress(textOf(address)),
     pendingOutputs: () => devnet.pendingUtxos,
     datums: (hashes) => found(hashes, (hash) => devnet.datum(hash)),
@@ -110,17 +116,21 @@ function blockUntil(devnet: Devnet, slot: bigint): ChainTip {
 }
 
 function chainBlock({ transactions, ...block }: DevnetBlock): ChainBlock {
-  const bodies = transactions.map(({ transaction }) => transaction.body)
-  const output = bodies.flatMap(({ outputs }) => outputs.map(({ value }) => value.lovelace))
-  return {
-    ...block,
-    transactionCount: transactions.length,
-    ...(bodies.length > 0 && { totals: { output: sum(output), fees: sum(bodies.map(({ fee }) => fee)) } }),
-  }
+  return { ...block, transactionCount: transactions.length }
 }
 
-function sum(values: readonly bigint[]): bigint {
-  return values.reduce((total, value) => total + value, 0n)
+/** The collateral is the fee if scripts failed. */
+function totalsOf(devnet: Devnet, first: number, last: number): BlockTotals {
+  let [transactions, output, fees] = [0, 0n, 0n]
+  for (let height = first; height <= Math.min(last, devnet.tip().height); height++) {
+    for (const { transaction } of devnet.block(height)?.transactions ?? []) {
+      const { body, isValid } = transaction
+      transactions += 1
+      fees += isValid ? body.fee : (body.totalCollateral ?? 0n)
+      for (const { output: produced } of effects(transaction).produced) output += produced.value.lovelace
+    }
+  }
+  return { transactions, output, fees }
 }
 
 /** The matching outputs, oldest first. */
@@ -146,16 +156,20 @@ function findAt(devnet: Devnet, query: ChainOutputQuery): ChainOutput[] {
   )
 }
 
-/** Transactions that pay to an address or spend from it, oldest first. */
-function historyOf(devnet: Devnet, address: string): { hash: string; place: Place }[] {
+/** The transactions of a history within a range, oldest first. */
+function historyOf(
+  devnet: Devnet,
+  query: ChainOutputQuery,
+  range: BlockRange = {},
+): { hash: string; place: Place }[] {
   const touched = new Map<string, Place>()
-  for (const { transactionHash, created, spent } of find(devnet, { address })) {
+  for (const { transactionHash, created, spent } of find(devnet, query)) {
     touched.set(transactionHash, created)
-    if (spent !== undefined) touched.set(spent.transactionHash, spent)
+    if (spent !== undefined && query.unit === undefined) touched.set(spent.transactionHash, spent)
   }
-  return Array.from(touched, ([hash, place]) => ({ hash, place })).sort((a, b) =>
-    comparePlaces(a.place, b.place),
-  )
+  return Array.from(touched, ([hash, place]) => ({ hash, place }))
+    .filter(({ place }) => isWithin(place, range))
+    .sort((a, b) => comparePlaces(a.place, b.place))
 }
 
 /** Units in order of their first mint, with what is left of them. */
@@ -172,7 +186,7 @@ function assetsOf(devnet: Devnet, policy: string | undefined): { unit: string; q
 }
 
 /** The genesis mints with its outputs, and transactions with what they produce beyond what they spend. */
-function assetOf(devnet: Devnet, unit: string): MintedAsset | undefined {
+function mintsOf(devnet: Devnet, unit: string): AssetMint[] {
   const quantityIn = ({ output }: ChainOutput) => quantityOf(output, unit)
   const changes = new Map<string, { quantity: bigint; place: Place }>()
   const add = (hash: string, place: Place, quantity: bigint) => {
@@ -182,12 +196,26 @@ function assetOf(devnet: Devnet, unit: string): MintedAsset | undefined {
     add(found.transactionHash, found.created, quantityIn(found))
     if (found.spent !== undefined) add(found.spent.transactionHash, found.spent, -quantityIn(found))
   }
-  const mints = [...changes].filter(([, { quantity }]) => quantity !== 0n)
-  mints.sort(([, a], [, b]) => comparePlaces(a.place, b.place))
+  return [...changes]
+    .filter(([, { quantity }]) => quantity !== 0n)
+    .sort(([, a], [, b]) => comparePlaces(a.place, b.place))
+    .map(([hash, { quantity }]) => ({ hash, quantity }))
+}
+
+function assetOf(devnet: Devnet, unit: string): MintedAsset | undefined {
+  const mints = mintsOf(devnet, unit)
   const [first, last] = [mints.at(0), mints.at(-1)]
   if (first === undefined || last === undefined) return undefined
-  const left = mints.reduce((sum, [, { quantity }]) => sum + quantity, 0n)
-  return { quantity: left, mints: mints.length, first: first[0], last: last[0] }
+  const quantity = mints.reduce((sum, mint) => sum + mint.quantity, 0n)
+  const described = new Set(devnet.labelled(721n))
+  const newest = mints.findLast((mint) => mint.quantity > 0n && described.has(mint.hash))
+  return {
+    quantity,
+    mints: mints.length,
+    first: first.hash,
+    last: last.hash,
+    ...(newest && { described: newest.hash }),
+  }
 }
 
 function quantityOf({ value }: TransactionOutput, unit: string): bigint {

@@ -1,5 +1,6 @@
 import { fromHex, toHex } from '@ratatosk/cbor'
 import {
+  type BlockPoint,
   type ChainBlock,
   type ChainTip,
   type ChainTransaction,
@@ -16,6 +17,7 @@ import {
   timeToSlot,
 } from '@ratatosk/ledger'
 import type { Block, OrderedTransaction, SequencePart, Store } from '@ratatosk/store'
+import type { At } from '../ledger-index/index.js'
 import {
   blockHash,
   type Finality,
@@ -57,6 +59,8 @@ export interface ViewBlocks
   closedUntil(slot: bigint, newest: Head): Promise<Block | undefined>
   /** The places of transactions by accept sequence. Those in no block are in the open block. */
   placesOf(sequences: Iterable<bigint>, newest: Head): Promise<(sequence: bigint) => Place>
+  /** The ledger after a place of the chain; undefined: that place may still come. */
+  ledgerAt(point: BlockPoint, newest: Head): Promise<At | undefined>
 }
 
 /** Maximum number of transactions of the open block that are counted. */
@@ -150,6 +154,21 @@ export function viewBlocks(finality: Finality, { blocks, chain, slots, now }: Bl
     }
   }
 
+  async function ledgerAt({ height, position }: BlockPoint, newest: Head): Promise<At | undefined> {
+    if (height < 1) return { sequence: 0n }
+    if (height > newest.tip.height) {
+      const isOpen = height === newest.tip.height + 1 && position !== undefined
+      return isOpen ? { sequence: newest.lastSequence + BigInt(position) + 1n } : undefined
+    }
+    const block = await blocks.byHeight(BigInt(height))
+    if (block === undefined) return undefined
+    const [at] =
+      position === undefined
+        ? []
+        : await blocks.transactionsOf(block.headerHash, { offset: position, limit: 1 })
+    return { sequence: at?.sequence ?? block.lastSequence, ...(await chain.depositsBeside(block)) }
+  }
+
   async function acceptedAfter(sequence: bigint, part: ListPart): Promise<ChainTransaction[]> {
     return (await chain.acceptedAfter(sequence, sequencePart(part))).map(toChainTransaction)
   }
@@ -158,6 +177,7 @@ export function viewBlocks(finality: Finality, { blocks, chain, slots, now }: Bl
     head,
     placesOf,
     closedUntil,
+    ledgerAt,
     currentSlot,
     openSlot: (newest) => openTip(newest).slot,
     slotAgo(milliseconds, { tip }) {

@@ -1,6 +1,7 @@
 import { setImmediate as nextIteration } from 'node:timers/promises'
 import { fromHex, toHex } from '@ratatosk/cbor'
 import {
+  type BlockPoint,
   type ChainOutput,
   type ChainOutputQuery,
   ChainUnavailableError,
@@ -11,7 +12,13 @@ import {
 } from '@ratatosk/chain-apis'
 import { blake2b256, decodeTransactionOutput, type OutputReference, splitUnit } from '@ratatosk/ledger'
 import type { ChainQueries } from '@ratatosk/store'
-import type { IndexedOutput, LedgerIndex, OutputPart, OutputQuery } from '../ledger-index/index.js'
+import type {
+  HistoryQuery,
+  IndexedOutput,
+  LedgerIndex,
+  OutputPart,
+  OutputQuery,
+} from '../ledger-index/index.js'
 import type { ViewBlocks } from './blocks.js'
 import type { Finality } from './finality.js'
 import { shareReads } from './share-reads.js'
@@ -25,9 +32,11 @@ export type ReadIndex = Pick<
   | 'lagMs'
   | 'outputs'
   | 'history'
+  | 'totals'
   | 'labelled'
   | 'assets'
   | 'asset'
+  | 'mints'
   | 'knowsAddress'
   | 'datums'
   | 'script'
@@ -38,9 +47,11 @@ type IndexedReads = Pick<
   | 'outputs'
   | 'outputPages'
   | 'history'
+  | 'totals'
   | 'labelled'
   | 'assets'
   | 'asset'
+  | 'mints'
   | 'knowsAddress'
   | 'datums'
   | 'script'
@@ -58,9 +69,9 @@ export function indexedReads(
   finality: Finality,
   index: ReadIndex,
   chain: Pick<ChainQueries, 'newestSequence' | 'newestDrop' | 'depositsBetween'>,
-  blocks: Pick<ViewBlocks, 'head' | 'placesOf' | 'closedUntil' | 'openSlot' | 'slotAgo'>,
+  blocks: Pick<ViewBlocks, 'head' | 'placesOf' | 'ledgerAt' | 'closedUntil' | 'openSlot' | 'slotAgo'>,
 ): IndexedReads {
-  const { head, placesOf } = blocks
+  const { head, placesOf, ledgerAt } = blocks
   const rangesOf = slotRanges(finality, chain, blocks)
   // Each read of the index asks before and after.
   const readProgress = shareReads(() => index.progress())
@@ -224,14 +235,24 @@ export function indexedReads(
         return outputs
       }),
     outputPages: readPages,
-    history: (address, part) =>
+    history: (query, part, { from, to } = {}) =>
       readNow(async ({ head: newest, at }) => {
-        const found = await index.history(fromHex(address), part, at)
+        const until = (to && (await ledgerAt(to, newest))) ?? at
+        const since = from && (await ledgerAt(beforePoint(from), newest))
+        if (from !== undefined && since === undefined) return []
+        const found = await index.history(historyQuery(query), part, until, since)
         const placeOf = await placesOf(
           found.map(({ sequence }) => sequence),
           newest,
         )
         return found.map(({ id, sequence }) => ({ hash: toHex(id), place: placeOf(sequence) }))
+      }),
+    totals: (first, last) =>
+      readNow(async ({ head: newest, at }) => {
+        const since = await ledgerAt({ height: first - 1 }, newest)
+        if (since === undefined) return { transactions: 0, output: 0n, fees: 0n }
+        const until = (await ledgerAt({ height: last }, newest)) ?? at
+        return index.totals(since.sequence, until.sequence)
       }),
     labelled: (label, part) =>
       readNow(async ({ at }) => (await index.labelled(label, part, at)).map(({ id }) => toHex(id))),
@@ -247,7 +268,20 @@ export function indexedReads(
       readNow(async ({ at }) => {
         const { policy, assetName } = assetOf(unit)
         const found = await index.asset(policy, assetName, at)
-        return found && { ...found, first: toHex(found.first), last: toHex(found.last) }
+        if (found === undefined) return undefined
+        const { described, ...asset } = found
+        return {
+          ...asset,
+          first: toHex(found.first),
+          last: toHex(found.last),
+          ...(described && { described: toHex(described) }),
+        }
+      }),
+    mints: (unit, part) =>
+      readNow(async ({ at }) => {
+        const { policy, assetName } = assetOf(unit)
+        const found = await index.mints(policy, assetName, part, at)
+        return found.map(({ id, quantity }) => ({ hash: toHex(id), quantity }))
       }),
     knowsAddress: (address) => readNow(({ at }) => index.knowsAddress(fromHex(address), at)),
     async datums(hashes) {
@@ -299,9 +333,23 @@ export function codeOf(error: unknown): unknown {
   return error instanceof Error && 'code' in error ? error.code : undefined
 }
 
+/** The place before another one. */
+function beforePoint({ height, position = 0 }: BlockPoint): BlockPoint {
+  return position > 0 ? { height, position: position - 1 } : { height: height - 1 }
+}
+
+function historyQuery(query: Parameters<ChainView['history']>[0]): HistoryQuery {
+  if ('unit' in query) return assetOf(query.unit)
+  const { address, paymentCredential = '' } = query
+  return address === undefined
+    ? { paymentCredential: fromHex(paymentCredential) }
+    : { address: fromHex(address) }
+}
+
 /** The part of a query that is the same for every state; undefined if no output can match. */
 function staticQuery(query: ChainOutputQuery): OutputQuery | undefined {
   const { address, paymentCredential, stakeCredential, policy, unit, references, transaction, spent } = query
+  const { referenceScript } = query
   if (spent === false && query.spentIn !== undefined) return undefined
   const wanted = references?.flatMap((key) => readReference(key) ?? [])
   if (wanted?.length === 0) return undefined
@@ -316,6 +364,7 @@ function staticQuery(query: ChainOutputQuery): OutputQuery | undefined {
     ...(unit !== undefined && assetOf(unit)),
     ...(wanted !== undefined && { references: wanted }),
     ...(transaction !== undefined && { transaction: fromHex(transaction) }),
+    ...(referenceScript !== undefined && { referenceScript: fromHex(referenceScript) }),
     ...(spent !== undefined && { spent }),
   }
 }

@@ -70,7 +70,7 @@ function openView(
 ): ChainView {
   const { store, index, evaluator, turns, parameters, slots } = options
   const { blocks, chain } = store
-  const { head, placesOf, closedUntil, openSlot, slotAgo, ...reads } = viewBlocks(finality, {
+  const { head, placesOf, ledgerAt, closedUntil, openSlot, slotAgo, ...reads } = viewBlocks(finality, {
     blocks,
     chain,
     slots,
@@ -102,7 +102,7 @@ function openView(
     maxBlockSize: options.maxBlockSize,
     securityParameter: options.securityParameter,
     ...reads,
-    ...indexedReads(finality, index, chain, { head, placesOf, closedUntil, openSlot, slotAgo }),
+    ...indexedReads(finality, index, chain, { head, placesOf, ledgerAt, closedUntil, openSlot, slotAgo }),
     pendingOutputs,
     // No transaction of layer 2 may register a stake credential.
     stakeDeposit: () => undefined,

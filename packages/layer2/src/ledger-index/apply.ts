@@ -11,6 +11,7 @@ import {
 import type { OutputReference } from '@ratatosk/ledger'
 import type { IndexEntries } from './entries.js'
 import { IndexError } from './errors.js'
+import { chunkBits } from './tables.js'
 
 const reference = { transaction_id: 'bytea', output_index: 'integer' } as const
 
@@ -18,7 +19,20 @@ const insertTransactions = insert('transactions', {
   sequence: 'bigint',
   transaction_id: 'bytea',
   valid: 'boolean',
+  output: 'bigint',
+  fee: 'bigint',
 })
+
+/** The totals of chunks, of the transactions of a part of a statement. */
+const totalsOf = (transactions: string) => sql`
+  SELECT sequence >> ${chunkBits} AS chunk, count(fee) AS transactions,
+    COALESCE(sum(output), 0) AS output, COALESCE(sum(fee), 0) AS fees
+  FROM ${transactions} GROUP BY 1`
+
+const addTotals = sql`INSERT INTO ${schema}.totals AS t (chunk, transactions, output, fees)
+  ${totalsOf(`${parameterRows({ sequence: 'bigint', output: 'bigint', fee: 'bigint' })} AS given`)}
+  ON CONFLICT (chunk) DO UPDATE SET transactions = t.transactions + EXCLUDED.transactions,
+    output = t.output + EXCLUDED.output, fees = t.fees + EXCLUDED.fees`
 
 const insertOutputs = insert('outputs', {
   ...reference,
@@ -26,6 +40,7 @@ const insertOutputs = insert('outputs', {
   owner: 'bytea',
   address: 'bytea',
   stake_credential: 'bytea',
+  reference_script: 'bytea',
   output: 'bytea',
   spent_by: 'bigint',
 })
@@ -36,7 +51,13 @@ const insertAssets = insert(
   'name',
 )
 
-const mint = { policy: 'bytea', name: 'bytea', sequence: 'bigint', quantity: 'numeric' } as const
+const mint = {
+  policy: 'bytea',
+  name: 'bytea',
+  sequence: 'bigint',
+  quantity: 'numeric',
+  described: 'boolean',
+} as const
 
 /** Mints after one that the index has: `before` is that one, NULL if there is none. */
 const counted = (before: string, quantity: string) => sql`
@@ -51,10 +72,10 @@ const newestBefore = (asset: string, condition = '') => sql`LEFT JOIN LATERAL (
   ) AS before ON true`
 
 // The sequences of a step are above all that the index has.
-const insertMints = sql`INSERT INTO ${schema}.mints (policy, name, sequence, quantity, total, nth)
-  SELECT given.policy, given.name, sequence, quantity, ${counted('before', 'quantity')}
+const insertMints = sql`INSERT INTO ${schema}.mints (policy, name, sequence, quantity, described, total, nth)
+  SELECT given.policy, given.name, sequence, quantity, described, ${counted('before', 'quantity')}
   FROM (
-    SELECT policy, COALESCE(name, '') AS name, sequence, quantity
+    SELECT policy, COALESCE(name, '') AS name, sequence, quantity, described
     FROM ${parameterRows(mint)} AS given
   ) AS given ${newestBefore('given')}
   WINDOW mints AS (PARTITION BY given.policy, given.name ORDER BY sequence)`
@@ -104,6 +125,13 @@ export async function addEntries(
       transactions.map(({ sequence }) => sequence),
       bytesColumn(transactions.map(({ id }) => id)),
       transactions.map(({ valid }) => valid),
+      transactions.map(({ sums }) => sums?.output),
+      transactions.map(({ sums }) => sums?.fee),
+    ])
+    await connection.execute(addTotals, [
+      transactions.map(({ sequence }) => sequence),
+      transactions.map(({ sums }) => sums?.output),
+      transactions.map(({ sums }) => sums?.fee),
     ])
   }
   if (outputs.length > 0) {
@@ -113,6 +141,7 @@ export async function addEntries(
       bytesColumn(outputs.map(({ owner }) => owner)),
       bytesColumn(outputs.map(({ address }) => address)),
       bytesColumn(outputs.map(({ stake }) => stake)),
+      bytesColumn(outputs.map(({ script }) => script)),
       bytesColumn(outputs.map(({ output }) => output)),
       outputs.map(({ spentBy }) => spentBy),
     ])
@@ -144,6 +173,7 @@ export async function addEntries(
       bytesColumn(mints.map(({ name }) => name)),
       mints.map(({ sequence }) => sequence),
       mints.map(({ quantity }) => quantity),
+      mints.map(({ described }) => described),
     ])
   }
   if (labels.length > 0) {
@@ -203,7 +233,12 @@ const undoStatements = [
     WHERE p.hash = unused.hash AND NOT EXISTS (
       SELECT FROM ${schema}.preimage_uses AS u WHERE u.hash = p.hash AND u.sequence <> ALL ($1::bigint[])
     )`,
-  sql`DELETE FROM ${schema}.transactions WHERE sequence ${among}`,
+  sql`WITH gone AS (
+      DELETE FROM ${schema}.transactions WHERE sequence ${among} RETURNING sequence, output, fee
+    ), less AS (${totalsOf('gone')})
+    UPDATE ${schema}.totals AS t SET transactions = t.transactions - less.transactions,
+      output = t.output - less.output, fees = t.fees - less.fees
+    FROM less WHERE t.chunk = less.chunk`,
 ]
 
 /** Undoes transactions with no indexed spender of their outputs. Ignores transactions not indexed. */

@@ -89,7 +89,7 @@ for (const backend of backends) {
       expect(await ids({ transaction: one.id })).toEqual([one.id])
       expect(await index.asset(policy, name)).toEqual({ quantity: 5n, mints: 1, first: one.id, last: one.id })
       expect(await index.transaction(one.id)).toMatchObject({ id: one.id, valid: true })
-      expect(await index.history(alice, all)).toHaveLength(2)
+      expect(await index.history({ address: alice }, all)).toHaveLength(2)
       await expectSameAsLedger()
     })
 
@@ -159,7 +159,7 @@ for (const backend of backends) {
       expect(await ids({ address: alice }, await at(second))).toEqual([one.id, two.id])
       expect(await index.knowsAddress(alice, { sequence: first.lastSequence })).toBe(false)
       expect(await index.knowsAddress(alice, await at(first))).toBe(true)
-      expect(await index.history(alice, all, await at(first))).toMatchObject([{ id: one.id }])
+      expect(await index.history({ address: alice }, all, await at(first))).toMatchObject([{ id: one.id }])
       const newestFirst = { ...all, order: 'newest-first' } as const
       expect(await index.outputs({ address: alice }, newestFirst, await at(second))).toMatchObject([
         { transactionId: two.id },
@@ -167,7 +167,7 @@ for (const backend of backends) {
       ])
       const waits = { ...(await at(second)), waiting: [(await index.transaction(one.id))!.sequence] }
       expect(await ids({ address: alice }, { ...waits, credited: [] })).toEqual([two.id])
-      expect(await index.history(alice, all, waits)).toMatchObject([{ id: two.id }])
+      expect(await index.history({ address: alice }, all, waits)).toMatchObject([{ id: two.id }])
     })
 
     it('is rebuilt as it was', async () => {

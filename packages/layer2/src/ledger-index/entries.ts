@@ -17,13 +17,25 @@ import {
 import type { FollowedTransaction, GenesisEntry } from './types.js'
 
 export interface IndexEntries {
-  readonly transactions: { sequence: bigint; id: Uint8Array; valid: boolean }[]
+  /** A deposit has no sums. */
+  readonly transactions: {
+    sequence: bigint
+    id: Uint8Array
+    valid: boolean
+    sums?: { readonly output: bigint; readonly fee: bigint }
+  }[]
   /** Outputs that it produces, spent within it or not. */
   readonly outputs: OutputEntry[]
   readonly assets: AssetEntry[]
   /** Outputs that it spends and did not produce. */
   readonly spent: { reference: OutputReference; spentBy: bigint }[]
-  readonly mints: { policy: Uint8Array; name: Uint8Array; sequence: bigint; quantity: bigint }[]
+  readonly mints: {
+    policy: Uint8Array
+    name: Uint8Array
+    sequence: bigint
+    quantity: bigint
+    described: boolean
+  }[]
   /** The labels of each transaction's metadata. */
   readonly labels: { label: bigint; sequence: bigint }[]
   /** Datums and scripts, each content once. */
@@ -41,6 +53,7 @@ interface OutputEntry extends Position {
   readonly owner: Uint8Array
   readonly address: Uint8Array
   readonly stake: Uint8Array | undefined
+  readonly script: Uint8Array | undefined
   readonly output: Uint8Array
 }
 
@@ -69,23 +82,26 @@ export function entriesOf(
       net.add({ spent: [], produced: [{ reference: { transactionId: id, index: 0 }, output }] })
       collected.transactions.push({ sequence, id, valid: true })
       collected.contents(output, sequence)
-      collected.mint(output.value.assets, sequence)
+      collected.mint(output.value.assets, sequence, false)
       continue
     }
     const transaction = decodeTransaction(cbor)
     const all = effects(transaction)
     const change = remaining(all, bridge)
     net.add(change)
-    collected.transactions.push({ sequence, id, valid: transaction.isValid })
-    collected.mint(mintOf(transaction, all, change), sequence)
+    collected.transactions.push({ sequence, id, valid: transaction.isValid, sums: sumsOf(transaction, all) })
     const { witnesses, auxiliaryData } = transaction
+    const labels = labelsOf(transaction)
+    collected.mint(mintOf(transaction, all, change), sequence, labels.includes(721n))
     for (const [hash, data] of witnesses.datums)
       collected.preimage(hash, fromHex(hash), undefined, data, sequence)
     for (const script of witnesses.scripts) collected.script(script, sequence)
     for (const script of auxiliaryData?.scripts ?? []) collected.script(script, sequence)
-    if (transaction.isValid && auxiliaryData !== undefined) {
-      for (const { label } of metadataLabels(auxiliaryData)) collected.labels.push({ label, sequence })
+    for (const { data } of witnesses.redeemers) {
+      const hash = blake2b256(data)
+      collected.preimage(Buffer.from(hash).toString('hex'), hash, undefined, data, sequence)
     }
+    for (const label of labels) collected.labels.push({ label, sequence })
     for (const { output } of change.produced) collected.contents(output, sequence)
   }
   const at = (position: number | undefined) => (position === undefined ? undefined : sequenceAt[position])
@@ -96,6 +112,18 @@ export function entriesOf(
     collected.spent.push({ reference, spentBy: at(spentBy) ?? 0n })
   }
   return collected
+}
+
+/** The labels of a transaction's metadata, which one without valid scripts does not have. */
+function labelsOf({ isValid, auxiliaryData }: Transaction): bigint[] {
+  if (!isValid || auxiliaryData === undefined) return []
+  return metadataLabels(auxiliaryData).map(({ label }) => label)
+}
+
+/** The sums that a transaction pays out and pays as fee; its collateral is the fee if scripts failed. */
+function sumsOf({ isValid, body }: Transaction, { produced }: Effects) {
+  const output = produced.reduce((sum, { output: { value } }) => sum + value.lovelace, 0n)
+  return { output, fee: isValid ? body.fee : (body.totalCollateral ?? 0n) }
 }
 
 type Assets = ReadonlyMap<string, ReadonlyMap<string, bigint>>
@@ -132,7 +160,7 @@ export function* entriesOfGenesis(genesis: readonly GenesisEntry[]): Generator<I
       const sequence = BigInt(start + place - genesis.length)
       collected.output({ reference, output }, sequence, undefined)
       collected.contents(output, sequence)
-      collected.mint(output.value.assets, sequence)
+      collected.mint(output.value.assets, sequence, false)
     }
     yield collected
   }
@@ -175,7 +203,7 @@ function collect() {
     preimage,
     script,
     output({ reference, output }: Produced, sequence: bigint, spentBy: bigint | undefined): void {
-      const { address, value } = output
+      const { address, value, referenceScript } = output
       entries.outputs.push({
         reference,
         sequence,
@@ -183,6 +211,7 @@ function collect() {
         owner: ownerOf(address),
         address: address.bytes,
         stake: 'stake' in address ? address.stake?.hash : undefined,
+        script: referenceScript?.hash,
         output: output.bytes,
       })
       for (const [policy, names] of value.assets) {
@@ -198,10 +227,11 @@ function collect() {
       }
       if (referenceScript !== undefined) script(referenceScript, sequence)
     },
-    mint(assets: Assets, sequence: bigint): void {
+    mint(assets: Assets, sequence: bigint, isDescribed: boolean): void {
       for (const [policy, names] of assets) {
         for (const [name, quantity] of names) {
-          entries.mints.push({ policy: fromHex(policy), name: fromHex(name), sequence, quantity })
+          const described = isDescribed && quantity > 0n
+          entries.mints.push({ policy: fromHex(policy), name: fromHex(name), sequence, quantity, described })
         }
       }
     },

@@ -1,10 +1,10 @@
-import { blake2b256, scriptHash } from '@ratatosk/ledger'
+import { blake2b256, type OutputReference, scriptHash } from '@ratatosk/ledger'
 import type { AcceptedTransaction } from '@ratatosk/store'
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { genesis } from './test/history.js'
 import { addressOf, credential, type TransactionDraft } from './test/transactions.js'
 import { acceptAndIndex, backends, createWorld, type World } from './test/world.js'
-import type { IndexedOutput, IndexPart, LedgerIndex, OutputQuery } from './types.js'
+import type { HistoryQuery, IndexedOutput, IndexPart, LedgerIndex, OutputQuery } from './types.js'
 
 const all = { offset: 0, limit: 100 }
 const unspent = { spent: false } as const
@@ -156,13 +156,108 @@ for (const backend of backends) {
       })
       const third = await accept({ inputs: [out(second)], outputs: [{ address: script }] })
       const ids = async (part: IndexPart = all, at = {}) =>
-        (await index.history(alice, part, at)).map(({ id }) => id)
+        (await index.history({ address: alice }, part, at)).map(({ id }) => id)
       expect(await ids()).toEqual([first.id, second.id, third.id])
       expect(await ids({ offset: 1, limit: 1, order: 'newest-first' })).toEqual([second.id])
       expect(await ids(all, { sequence: first.sequence })).toEqual([first.id])
       expect(await index.knowsAddress(alice)).toBe(true)
       expect(await index.knowsAddress(alice, { sequence: 0n })).toBe(false)
       expect(await index.knowsAddress(addressOf(99))).toBe(false)
+    })
+
+    it('lists the transactions of a credential, and those of an asset, since a ledger', async () => {
+      const first = await accept({
+        inputs: [input(2)],
+        outputs: [{ address: script, assets: [[200, 'bb', 1]] }],
+      })
+      const second = await accept({ inputs: [out(first)], outputs: [{ address: alice }] })
+      const third = await accept({
+        inputs: [out(second)],
+        outputs: [{ address: script, assets: [[200, 'bb', 1]] }],
+      })
+      const ids = async (query: HistoryQuery, at = {}, since = {}) =>
+        (await index.history(query, all, at, since)).map(({ id }) => id)
+      const paymentCredential = credential(60)
+      const held = { policy, assetName: name('bb') }
+      expect(await ids({ paymentCredential })).toEqual([first.id, second.id, third.id])
+      expect(await ids(held)).toEqual([first.id, third.id])
+      const { sequence } = first
+      expect(await ids({ paymentCredential }, {}, { sequence })).toEqual([second.id, third.id])
+      expect(await ids({ paymentCredential }, second, { sequence })).toEqual([second.id])
+      expect(await ids(held, {}, { sequence })).toEqual([third.id])
+      const [waiting, credited] = [[sequence], [third.sequence]]
+      expect(await ids({ paymentCredential }, {}, { sequence, waiting, credited })).toEqual([
+        first.id,
+        second.id,
+      ])
+    })
+
+    it('finds outputs by their reference script', async () => {
+      const referenceScript = scriptHash('PlutusV3', plutus)
+      const paid = await accept({
+        inputs: [input(2)],
+        outputs: [
+          { address: alice },
+          { address: alice, script: plutus },
+          { address: script, script: plutus },
+        ],
+      })
+      await accept({ inputs: [out(paid, 1)], outputs: [{ address: alice }] })
+      expect(await find({ referenceScript, ...unspent })).toEqual(names(out(paid, 2)))
+      expect(await find({ referenceScript })).toEqual(names(out(paid, 1), out(paid, 2)))
+      expect(await find({ referenceScript, ...unspent }, paid.sequence)).toEqual(
+        names(out(paid, 1), out(paid, 2)),
+      )
+    })
+
+    it('sums up what transactions pay', async () => {
+      const pay = (position: number, fee: number) =>
+        accept({ inputs: [input(position)], outputs: [{ address: alice }, { address: alice }], fee })
+      const [first, second, third] = [await pay(2, 5), await pay(3, 6), await pay(4, 7)]
+      const sums = (transactions: number, fees: bigint) => ({
+        transactions,
+        output: BigInt(transactions) * 4_000_000n,
+        fees,
+      })
+      expect(await index.totals()).toEqual(sums(3, 18n))
+      expect(await index.totals(first.sequence)).toEqual(sums(2, 13n))
+      expect(await index.totals(first.sequence, second.sequence)).toEqual(sums(1, 6n))
+      expect(await index.totals(third.sequence)).toEqual(sums(0, 0n))
+      // As if they were thousands of transactions apart.
+      const apart = (table: string) => world.store.database.run(`UPDATE "${schema()}".${table}`, [])
+      await apart(`transactions SET sequence = sequence + 9000 WHERE sequence > ${first.sequence}`)
+      await apart(`totals SET chunk = chunk + 2, transactions = 2, output = 8000000, fees = 13`)
+      await world.store.database.run(
+        `INSERT INTO "${schema()}".totals VALUES (${first.sequence >> 12n}, 1, 4000000, 5)`,
+        [],
+      )
+      expect(await index.totals()).toEqual(sums(3, 18n))
+      expect(await index.totals(0n, first.sequence + 8500n)).toEqual(sums(1, 5n))
+      expect(await index.totals(first.sequence, first.sequence + 20_000n)).toEqual(sums(2, 13n))
+      expect(await index.totals(first.sequence, second.sequence + 9000n)).toEqual(sums(1, 6n))
+    })
+
+    it('lists the mints of an asset, and knows the last one with metadata', async () => {
+      const mint = (from: OutputReference, quantity: number, labels?: readonly bigint[]) =>
+        accept({
+          inputs: [from],
+          outputs: [{ address: alice }],
+          mint: [[210, 'bb', quantity]],
+          ...(labels && { labels }),
+        })
+      const described = await mint(input(3), 7, [721n])
+      const plain = await mint(out(described), 2, [20n])
+      const burnt = await mint(out(plain), -1, [721n])
+      const under = credential(210)
+      expect(await index.asset(under, name('bb'))).toMatchObject({ described: described.id, last: burnt.id })
+      expect(await index.asset(under, name('bb'), { sequence: described.sequence - 1n })).toBeUndefined()
+      expect(await index.mints(under, name('bb'), all)).toEqual([
+        { id: described.id, quantity: 7n },
+        { id: plain.id, quantity: 2n },
+        { id: burnt.id, quantity: -1n },
+      ])
+      const newest = { offset: 0, limit: 1, order: 'newest-first' } as const
+      expect(await index.mints(under, name('bb'), newest, plain)).toEqual([{ id: plain.id, quantity: 2n }])
     })
 
     it('knows what was minted, burnt and left of each asset', async () => {

@@ -19,7 +19,10 @@ import {
 } from '@ratatosk/database'
 import { decodeAddress, decodeNativeScript, type Script } from '@ratatosk/ledger'
 import { ownerOf } from './entries.js'
+import { chunkBits } from './tables.js'
 import type { At, IndexedOutput, IndexPart, IndexQueries, OutputPart, OutputQuery } from './types.js'
+
+const largestSequence = 2n ** 62n
 
 const transactionRow = { sequence: int8, id: bytea, valid: bool }
 const transactionById = statement(
@@ -33,6 +36,26 @@ const idOf = (which: string) => sql`COALESCE(
   (SELECT transaction_id FROM ${schema}.outputs AS o WHERE o.sequence = found.${which} LIMIT 1)
 ) AS ${which}`
 
+// Parameters: a sequence before the first one, and the last one. It adds chunks and what is beside them.
+const chunkOf = (sequence: string) => `(${sequence}::bigint >> ${chunkBits})`
+const [firstChunk, lastChunk] = [chunkOf('$1'), chunkOf('$2')] as const
+const totalsBetween = statement(
+  { transactions: int8, output: text, fees: text },
+  sql`SELECT COALESCE(sum(transactions), 0)::bigint AS transactions,
+    COALESCE(sum(output), 0)::text AS output, COALESCE(sum(fees), 0)::text AS fees
+  FROM (
+    SELECT transactions, output, fees FROM ${schema}.totals
+    WHERE chunk > ${firstChunk} AND chunk < ${lastChunk}
+    UNION ALL
+    SELECT count(fee), sum(output), sum(fee) FROM ${schema}.transactions
+    WHERE sequence > $1 AND sequence <= $2 AND sequence < ((${firstChunk} + 1) << ${chunkBits})
+    UNION ALL
+    SELECT count(fee), sum(output), sum(fee) FROM ${schema}.transactions
+    WHERE sequence > $1 AND sequence <= $2 AND sequence >= (${lastChunk} << ${chunkBits})
+      AND ${lastChunk} > ${firstChunk}
+  ) AS parts`,
+)
+
 const language: Computed<Script['language']> = { sqlType: 'text' }
 const datumsByHash = statement(
   { hash: bytea, bytes: bytea },
@@ -45,54 +68,16 @@ const scriptByHash = statement(
 )
 
 export function openQueries(database: Database): IndexQueries {
+  return { ...outputQueries(database), ...transactionQueries(database), ...assetQueries(database) }
+}
+
+type Queries<Name extends keyof IndexQueries> = Pick<IndexQueries, Name>
+
+function outputQueries(database: Database): Queries<'outputs' | 'knowsAddress' | 'datums' | 'script'> {
   return {
     async outputs(query, part, at = {}) {
       const { statement, parameters } = outputsStatement(query, part, at)
       return (await queryInIndexOrder(database, statement, parameters)).map(toOutput)
-    },
-
-    async transaction(id) {
-      const [row] = await database.query(transactionById, [id])
-      return row
-    },
-
-    async history(address, part, at = {}) {
-      const values = parametersOf()
-      const owner = values.add(ownerOf(decodeAddress(address)))
-      const here = `o.owner = ${owner} AND o.address = ${values.add(address)}`
-      const { direction, most, range } = partOf(part, values)
-      const touched = (name: string) => sql`(
-        SELECT DISTINCT o.${name} AS sequence FROM ${schema}.outputs AS o
-        WHERE ${here} AND o.${name} > 0 AND ${producedUntil(at, values, `o.${name}`)}
-        ORDER BY o.${name} ${direction} ${most}
-      )`
-      const page = statement(
-        transactionRow,
-        sql`SELECT t.sequence, t.transaction_id AS id, t.valid
-        FROM (
-          SELECT sequence FROM (${touched('sequence')} UNION ${touched('spent_by')}) AS touched
-          ORDER BY sequence ${direction} ${range}
-        ) AS page
-        JOIN ${schema}.transactions AS t USING (sequence)
-        ORDER BY sequence ${direction}`,
-      )
-      return queryInIndexOrder(database, page, values.all)
-    },
-
-    async labelled(label, part, at = {}) {
-      const values = parametersOf()
-      const here = `label = ${values.add(String(label))}::numeric${until(at, values)}`
-      const { direction, range } = partOf(part, values)
-      const page = statement(
-        transactionRow,
-        sql`SELECT t.sequence, t.transaction_id AS id, t.valid
-        FROM (
-          SELECT sequence FROM ${schema}.labels WHERE ${here} ORDER BY sequence ${direction} ${range}
-        ) AS page
-        JOIN ${schema}.transactions AS t USING (sequence)
-        ORDER BY sequence ${direction}`,
-      )
-      return queryInIndexOrder(database, page, values.all)
     },
 
     async knowsAddress(address, at = {}) {
@@ -110,6 +95,81 @@ export function openQueries(database: Database): IndexQueries {
       return row?.known ?? false
     },
 
+    datums: (hashes) => database.query(datumsByHash, [bytesColumn(hashes)]),
+
+    async script(hash) {
+      const [row] = await database.query(scriptByHash, [hash])
+      if (row === undefined) return undefined
+      const { language, bytes } = row
+      return language === 'native' ? decodeNativeScript(bytes) : { language, hash, bytes }
+    },
+  }
+}
+
+function transactionQueries(database: Database): Queries<'transaction' | 'history' | 'totals' | 'labelled'> {
+  return {
+    async transaction(id) {
+      const [row] = await database.query(transactionById, [id])
+      return row
+    },
+
+    async history(query, part, at = {}, since = {}) {
+      const values = parametersOf()
+      const isHeld = 'policy' in query
+      const here = isHeld ? heldOf(query, values) : conditionsOf(query, values)
+      const { direction, most, range } = partOf(part, values)
+      const touched = (name: string) => {
+        const when = [producedUntil(at, values, name), producedSince(since, values, name)]
+        return sql`(
+          SELECT DISTINCT ${name} AS sequence FROM ${schema}.${isHeld ? 'assets' : 'outputs'} AS x
+          WHERE ${[...here, `${name} > 0`, ...when].join(' AND ')}
+          ORDER BY ${name} ${direction} ${most}
+        )`
+      }
+      const paid = touched('x.sequence')
+      const found = isHeld ? paid : sql`${paid} UNION ${touched('x.spent_by')}`
+      const page = statement(
+        transactionRow,
+        sql`SELECT t.sequence, t.transaction_id AS id, t.valid
+        FROM (
+          SELECT sequence FROM (${found}) AS touched
+          ORDER BY sequence ${direction} ${range}
+        ) AS page
+        JOIN ${schema}.transactions AS t USING (sequence)
+        ORDER BY sequence ${direction}`,
+      )
+      return queryInIndexOrder(database, page, values.all)
+    },
+
+    async totals(after = -1n, until = largestSequence) {
+      const [row] = await queryInIndexOrder(database, totalsBetween, [after, until])
+      return {
+        transactions: Number(row?.transactions ?? 0n),
+        output: BigInt(row?.output ?? 0),
+        fees: BigInt(row?.fees ?? 0),
+      }
+    },
+
+    async labelled(label, part, at = {}) {
+      const values = parametersOf()
+      const here = `label = ${values.add(String(label))}::numeric${until(at, values)}`
+      const { direction, range } = partOf(part, values)
+      const page = statement(
+        transactionRow,
+        sql`SELECT t.sequence, t.transaction_id AS id, t.valid
+        FROM (
+          SELECT sequence FROM ${schema}.labels WHERE ${here} ORDER BY sequence ${direction} ${range}
+        ) AS page
+        JOIN ${schema}.transactions AS t USING (sequence)
+        ORDER BY sequence ${direction}`,
+      )
+      return queryInIndexOrder(database, page, values.all)
+    },
+  }
+}
+
+function assetQueries(database: Database): Queries<'assets' | 'asset' | 'mints'> {
+  return {
     async assets(policy, part, at = {}) {
       const values = parametersOf()
       const here = policy === undefined ? '' : ` AND policy = ${values.add(policy)}`
@@ -134,26 +194,39 @@ export function openQueries(database: Database): IndexQueries {
     async asset(policy, name, at = {}) {
       const values = parametersOf()
       const here = `policy = ${values.add(policy)} AND name = ${values.add(name)}`
+      const before = until(at, values)
       const asset = statement(
-        { quantity: text, mints: int4, first: bytea, last: bytea },
-        sql`SELECT total::text AS quantity, mints, ${idOf('first')}, ${idOf('last')} FROM (
+        { quantity: text, mints: int4, first: bytea, last: bytea, described: nullable(bytea) },
+        sql`SELECT total::text AS quantity, mints, ${idOf('first')}, ${idOf('last')},
+          ${idOf('described')} FROM (
           SELECT total, nth AS mints, sequence AS last, (
             SELECT sequence FROM ${schema}.mints WHERE ${here} ORDER BY sequence LIMIT 1
-          ) AS first
-          FROM ${schema}.mints WHERE ${here}${until(at, values)} ORDER BY sequence DESC LIMIT 1
+          ) AS first, (
+            SELECT sequence FROM ${schema}.mints WHERE ${here} AND described${before}
+            ORDER BY sequence DESC LIMIT 1
+          ) AS described
+          FROM ${schema}.mints WHERE ${here}${before} ORDER BY sequence DESC LIMIT 1
         ) AS found`,
       )
       const [row] = await queryInIndexOrder(database, asset, values.all)
-      return row && { ...row, quantity: BigInt(row.quantity) }
+      if (row === undefined) return undefined
+      const { described, quantity, ...found } = row
+      return { ...found, quantity: BigInt(quantity), ...(described && { described }) }
     },
 
-    datums: (hashes) => database.query(datumsByHash, [bytesColumn(hashes)]),
-
-    async script(hash) {
-      const [row] = await database.query(scriptByHash, [hash])
-      if (row === undefined) return undefined
-      const { language, bytes } = row
-      return language === 'native' ? decodeNativeScript(bytes) : { language, hash, bytes }
+    async mints(policy, name, part, at = {}) {
+      const values = parametersOf()
+      const here = `policy = ${values.add(policy)} AND name = ${values.add(name)}${until(at, values)}`
+      const { direction, range } = partOf(part, values)
+      const mints = statement(
+        { id: bytea, quantity: text },
+        sql`SELECT ${idOf('id')}, quantity::text AS quantity FROM (
+          SELECT sequence AS id, quantity FROM ${schema}.mints
+          WHERE ${here} ORDER BY sequence ${direction} ${range}
+        ) AS found ORDER BY found.id ${direction}`,
+      )
+      const rows = await queryInIndexOrder(database, mints, values.all)
+      return rows.map(({ id, quantity }) => ({ id, quantity: BigInt(quantity) }))
     },
   }
 }
@@ -182,14 +255,7 @@ function outputsStatement(query: OutputQuery, part: OutputPart, at: At) {
   const { direction, most, range } = partOf(part, values)
   const order = (table: string) => `${table}.sequence ${direction}, ${table}.output_index ${direction}`
 
-  const { policy, assetName } = query
-  const held =
-    policy === undefined
-      ? undefined
-      : [
-          `x.policy = ${values.add(policy)}`,
-          ...(assetName === undefined ? [] : [`x.name = ${values.add(assetName)}`]),
-        ]
+  const held = query.policy === undefined ? undefined : heldOf(query, values)
   const branch = (state: readonly string[]): Sql => {
     const [from, where] =
       held === undefined
@@ -221,9 +287,17 @@ function outputsStatement(query: OutputQuery, part: OutputPart, at: At) {
   return { statement: outputs, parameters: values.all }
 }
 
+/** Conditions on an asset that an output holds. `x` is the table of assets. */
+function heldOf({ policy, assetName }: OutputQuery, values: Parameters): string[] {
+  return [
+    ...(policy === undefined ? [] : [`x.policy = ${values.add(policy)}`]),
+    ...(assetName === undefined ? [] : [`x.name = ${values.add(assetName)}`]),
+  ]
+}
+
 /** Conditions on the output alone. `x` is the table of outputs. */
 function conditionsOf(query: OutputQuery, values: Parameters): string[] {
-  const { address, paymentCredential, stakeCredential, references, transaction } = query
+  const { address, paymentCredential, stakeCredential, references, transaction, referenceScript } = query
   const conditions: string[] = []
   if (address !== undefined) {
     conditions.push(`x.owner = ${values.add(ownerOf(decodeAddress(address)))}`)
@@ -232,6 +306,7 @@ function conditionsOf(query: OutputQuery, values: Parameters): string[] {
   if (paymentCredential !== undefined) conditions.push(`x.owner = ${values.add(paymentCredential)}`)
   if (stakeCredential !== undefined) conditions.push(`x.stake_credential = ${values.add(stakeCredential)}`)
   if (transaction !== undefined) conditions.push(`x.transaction_id = ${values.add(transaction)}`)
+  if (referenceScript !== undefined) conditions.push(`x.reference_script = ${values.add(referenceScript)}`)
   if (references !== undefined) {
     const first = values.all.length + 1
     values.add(bytesColumn(references.map(({ transactionId }) => transactionId)))
@@ -340,6 +415,16 @@ function producedUntil(at: At, values: Parameters, column: string): string {
   const isOld = `${column} <= ${values.add(sequence)}`
   const isIn = waiting.length === 0 ? isOld : `${isOld} AND ${column} <> ALL (${listOf(waiting, values)})`
   return credited.length === 0 ? isIn : `(${isIn} OR ${column} = ANY (${listOf(credited, values)}))`
+}
+
+/** The condition that what has a sequence is not in an earlier ledger. */
+function producedSince(since: At, values: Parameters, column: string): string {
+  const { sequence, credited = [], waiting = [] } = since
+  if (sequence === undefined) return 'true'
+  const isNew = `${column} > ${values.add(sequence)}`
+  const waited = waiting.length === 0 ? '' : ` OR ${column} = ANY (${listOf(waiting, values)})`
+  const isOut = credited.length === 0 ? '' : ` AND ${column} <> ALL (${listOf(credited, values)})`
+  return `(${isNew}${waited})${isOut}`
 }
 
 const listOf = (sequences: readonly bigint[], values: Parameters) =>

@@ -13,14 +13,26 @@ import { IndexError } from './errors.js'
 import type { Progress } from './types.js'
 
 /** Raise it with every change of the tables or of what they hold: an index of another version is rebuilt. */
-const version = 5
+const version = 6
 
-const names = ['outputs', 'assets', 'mints', 'labels', 'transactions', 'preimages', 'preimage_uses'] as const
+const names = [
+  'outputs',
+  'assets',
+  'mints',
+  'labels',
+  'transactions',
+  'totals',
+  'preimages',
+  'preimage_uses',
+] as const
+
+/** The totals of a chunk are those of 2^12 sequences. */
+export const chunkBits = 12
 
 /**
  * The tables. `owner` is the payment credential or a Byron address; `sequence` and `spent_by` are accept
  * sequences. A mint is the `nth` of its asset and leaves `total`: one row however often it was minted. Lists
- * of assets read only first mints.
+ * of assets read only first mints; one is `described` by metadata of label 721. A deposit has no fee.
  */
 const create = [
   sql`CREATE TABLE ${schema}.progress (
@@ -33,7 +45,16 @@ const create = [
   sql`CREATE TABLE ${schema}.transactions (
     sequence bigint PRIMARY KEY,
     transaction_id bytea NOT NULL UNIQUE,
-    valid boolean NOT NULL
+    valid boolean NOT NULL,
+    output bigint,
+    fee bigint
+  )`,
+  // Sums over many transactions are read from these.
+  sql`CREATE TABLE ${schema}.totals (
+    chunk bigint PRIMARY KEY,
+    transactions bigint NOT NULL,
+    output numeric NOT NULL,
+    fees numeric NOT NULL
   )`,
   sql`CREATE TABLE ${schema}.outputs (
     transaction_id bytea NOT NULL,
@@ -42,6 +63,7 @@ const create = [
     owner bytea NOT NULL,
     address bytea NOT NULL,
     stake_credential bytea,
+    reference_script bytea,
     output bytea NOT NULL,
     spent_by bigint,
     PRIMARY KEY (transaction_id, output_index)
@@ -55,6 +77,10 @@ const create = [
     WHERE stake_credential IS NOT NULL`,
   sql`CREATE INDEX ON ${schema}.outputs (stake_credential, sequence, output_index)
     WHERE stake_credential IS NOT NULL AND spent_by IS NULL`,
+  sql`CREATE INDEX ON ${schema}.outputs (reference_script, sequence, output_index)
+    WHERE reference_script IS NOT NULL`,
+  sql`CREATE INDEX ON ${schema}.outputs (reference_script, sequence, output_index)
+    WHERE reference_script IS NOT NULL AND spent_by IS NULL`,
   sql`CREATE TABLE ${schema}.assets (
     transaction_id bytea NOT NULL,
     output_index integer NOT NULL,
@@ -77,8 +103,10 @@ const create = [
     quantity numeric NOT NULL,
     total numeric NOT NULL,
     nth integer NOT NULL,
+    described boolean NOT NULL,
     PRIMARY KEY (policy, name, sequence)
   )`,
+  sql`CREATE INDEX ON ${schema}.mints (policy, name, sequence) WHERE described`,
   sql`CREATE INDEX ON ${schema}.mints (sequence)`,
   sql`CREATE INDEX ON ${schema}.mints (sequence, policy, name) WHERE nth = 1`,
   sql`CREATE INDEX ON ${schema}.mints (policy, sequence, name) WHERE nth = 1`,

@@ -67,6 +67,8 @@ export interface OutputQuery {
   readonly references?: readonly { readonly transactionId: Uint8Array; readonly index: number }[]
   /** Id of the transaction that produced the outputs, 32 bytes. */
   readonly transaction?: Uint8Array
+  /** Hash of the reference script that the output holds, 28 bytes. */
+  readonly referenceScript?: Uint8Array
   /** True: only spent outputs; false: only unspent ones. Default: both. */
   readonly spent?: boolean
   /** Sequences that produced the outputs; all of them are in the ledger that is asked about. */
@@ -109,6 +111,19 @@ export interface At {
   readonly waiting?: readonly bigint[]
 }
 
+/** Whose history is asked for: one address, one payment credential, or one asset. */
+export type HistoryQuery =
+  | Required<Pick<OutputQuery, 'address'>>
+  | Required<Pick<OutputQuery, 'paymentCredential'>>
+  | Required<Pick<OutputQuery, 'policy' | 'assetName'>>
+
+/** Sums over transactions, in lovelace. */
+export interface Totals {
+  readonly transactions: number
+  readonly output: bigint
+  readonly fees: bigint
+}
+
 /** A transaction that the index knows, or a deposit, which is valid. */
 export interface IndexedTransaction {
   readonly sequence: bigint
@@ -141,8 +156,14 @@ export interface IndexQueries {
   outputs(query: OutputQuery, part: OutputPart, at?: At): Promise<IndexedOutput[]>
   /** The transaction with an id (32 bytes). Its block is what the store says of its sequence. */
   transaction(id: Uint8Array): Promise<IndexedTransaction | undefined>
-  /** Transactions that spend from an address or pay to it, each once. @param address its bytes */
-  history(address: Uint8Array, part: IndexPart, at?: At): Promise<IndexedTransaction[]>
+  /**
+   * Transactions that spend from a holder or pay to it, each once; those of an asset have it in an output.
+   *
+   * @param since only what came after this ledger
+   */
+  history(query: HistoryQuery, part: IndexPart, at?: At, since?: At): Promise<IndexedTransaction[]>
+  /** Sums over the transactions, without deposits, after a sequence and up to another. Default: over all. */
+  totals(after?: bigint, until?: bigint): Promise<Totals>
   /** Whether any output was ever at the address. @param address its bytes */
   knowsAddress(address: Uint8Array, at?: At): Promise<boolean>
   /** Valid transactions whose metadata has a label. @param label 64 bits without sign */
@@ -172,10 +193,19 @@ export interface IndexQueries {
         readonly mints: number
         readonly first: Uint8Array
         readonly last: Uint8Array
+        /** The last one that minted it with metadata of label 721. */
+        readonly described?: Uint8Array
       }
     | undefined
   >
-  /** Plutus data by their hashes (32 bytes), as far as witnesses or outputs contained them. */
+  /** The mints and burns of an asset. */
+  mints(
+    policy: Uint8Array,
+    name: Uint8Array,
+    part: IndexPart,
+    at?: At,
+  ): Promise<{ readonly id: Uint8Array; readonly quantity: bigint }[]>
+  /** Plutus data by their hashes (32 bytes), as far as witnesses, redeemers or outputs contained them. */
   datums(
     hashes: readonly Uint8Array[],
   ): Promise<readonly { readonly hash: Uint8Array; readonly bytes: Uint8Array }[]>

@@ -123,6 +123,41 @@ export function blockfrostSuite(test: RunTest, served: OpenLedger): void {
     t.same(await api.blocksTxs(block.hash), [hash])
   })
 
+  test('transactions within blocks, and sums over blocks and an epoch', async (t) => {
+    const { api, ledger } = await open(t)
+    const { cbor, hash } = payment()
+    await api.txSubmit(cbor)
+    await ledger.produceBlock()
+    const next = payment(`${hash}#1`, 79_600_000n)
+    await api.txSubmit(next.cbor)
+    const newest = await ledger.produceBlock()
+    const within = async (from?: string, to?: string) =>
+      (await api.addressesTransactions(alice.address, {}, { from, to })).map(({ tx_hash }) => tx_hash)
+    t.same(await within('1', '1'), [hash])
+    t.same(await within('2'), [next.hash])
+    t.same(await within('1:1'), [next.hash])
+    t.same(await within('1:0', '2:0'), [hash, next.hash])
+    t.same(await within('3'), [])
+    t.same(await within(undefined, '9'), await within())
+    t.match(await api.addressesTransactions(alice.address, {}, { from: '2' }), [
+      { block_height: 2, tx_index: 0 },
+    ])
+    t.match(await errorOf(within('9', '3')), {
+      status_code: 400,
+      message: 'Invalid (malformed or out of range) from/to parameter(s).',
+    })
+    t.match(await api.blocks(1), { output: '99800000', fees: '200000', tx_count: 1 })
+    const sums = { tx_count: 2, output: '189400000', fees: '400000', active_stake: null }
+    const epoch = await api.epochsLatest()
+    // With the open block of layer 2.
+    t.match(epoch, { ...sums, block_count: ledger.layer === 1 ? 2 : 3 })
+    t.match(await api.epochs(epoch.epoch), sums)
+    t.match(await errorOf(api.epochs(epoch.epoch + 1)), { status_code: 404 })
+    t.match(await api.blocksBySlot(Number(newest.slot)), { slot: Number(newest.slot) })
+    t.match(await api.blocksNext(1), [{ height: 2 }])
+    t.match(await api.blocksPrevious(2), [{ height: 1 }])
+  })
+
   test('genesis outputs are shown as the outputs of a transaction', async (t) => {
     const { api, ledger } = await open(t)
     t.match(await api.txs('11'.repeat(32)), {

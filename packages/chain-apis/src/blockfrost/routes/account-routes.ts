@@ -1,67 +1,122 @@
-import { toHex } from '@ratatosk/cbor'
+import { isDecodeError, toHex } from '@ratatosk/cbor'
 import type { Credential } from '@ratatosk/ledger'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { lazyList } from '../../json.js'
 import { limitedPages } from '../../limited-outputs.js'
-import { readStakeCredential, stakeAddress } from '../../stake-credential.js'
-import { addressText } from '../../view/address-text.js'
-import type { ChainView } from '../../view/chain-view.js'
-import { BlockfrostError, notFound } from '../errors.js'
-import { Total, utxoJson } from '../output-json.js'
-import { type Paging, page, readPaging, sendJson } from '../paging.js'
+import { stakeAddress } from '../../stake-credential.js'
+import { addressText, readAddressText } from '../../view/address-text.js'
+import type { AddressTransaction, ChainView, Place } from '../../view/chain-view.js'
+import { comparePlaces, isWithin } from '../../view/outputs.js'
+import { rangeNames, readRange } from '../block-range.js'
+import { badRequest, notFound } from '../errors.js'
+import { utxoJson } from '../output-json.js'
+import { List, sendJson, sendOutputs } from '../paging.js'
+import { placedJson } from '../places-json.js'
+import type { BlockfrostSource } from '../source.js'
+import { flowJson, unspentTotal } from '../sums.js'
 
-interface ByStake {
-  Params: { stake: string }
-  Querystring: Paging
-}
+type ByStake = { Params: { stake: string } }
 
 /** Routes for stake accounts: registered ones, and those at whose addresses an output ever was. */
-export function addAccountRoutes(fastify: FastifyInstance, chain: ChainView, maxOutputs: number): void {
+export function addAccountRoutes(fastify: FastifyInstance, source: BlockfrostSource): void {
+  const { chain, maxOutputs } = source
   const utxos = { config: { operation: 'utxos' as const } }
+  const listOf = (request: FastifyRequest, others?: readonly string[]) =>
+    new List(request, maxOutputs, others)
 
-  fastify.get<ByStake>('/accounts/:stake', async ({ params }) => {
-    const credential = readCredential(params.stake)
+  fastify.get<ByStake>('/accounts/:stake', utxos, async ({ params }) => {
+    const credential = readCredential(chain, params.stake)
     const { lovelace } = await totalOf(credential)
     return accountJson(chain, credential, lovelace)
   })
-  fastify.get<ByStake>('/accounts/:stake/utxos', utxos, async ({ params, query }, reply) => {
-    const credential = readCredential(params.stake)
-    const outputs = await chain.outputs({ ...queryOf(credential), spent: false }, readPaging(query))
+  fastify.get<ByStake>('/accounts/:stake/utxos', utxos, async (request, reply) => {
+    const list = listOf(request)
+    const credential = readCredential(chain, request.params.stake)
+    const query = { ...queryOf(credential), spent: false }
+    if (list.isUnpaged) {
+      await requireKnown(chain, credential)
+      return sendOutputs(reply, source, query, list, utxoJson)
+    }
+    const outputs = await list.read((part) => chain.outputs(query, part))
     if (outputs.length === 0) await requireKnown(chain, credential)
     return sendJson(reply, lazyList(outputs, utxoJson))
   })
-  fastify.get<ByStake>('/accounts/:stake/addresses', utxos, async ({ params, query }) => {
-    const credential = readCredential(params.stake)
+  fastify.get<ByStake>('/accounts/:stake/addresses', utxos, async (request) => {
+    const list = listOf(request)
+    const credential = readCredential(chain, request.params.stake)
     const addresses = new Set<string>()
     for await (const outputs of limitedPages(chain, queryOf(credential), maxOutputs)) {
       for (const { output } of outputs) addresses.add(addressText(output.address))
     }
     if (addresses.size === 0) await requireKnown(chain, credential)
-    return page(
-      Array.from(addresses, (address) => ({ address })),
-      query,
-    )
+    return list.of(Array.from(addresses, (address) => ({ address })))
   })
-  fastify.get<ByStake>('/accounts/:stake/addresses/assets', utxos, async ({ params, query }) => {
-    const total = await totalOf(readCredential(params.stake))
-    // Without lovelace, which comes first.
-    return page(total.json().slice(1), query)
+  fastify.get<ByStake>('/accounts/:stake/addresses/assets', utxos, async (request) => {
+    const list = listOf(request)
+    return list.of((await totalOf(readCredential(chain, request.params.stake))).assets())
   })
+  fastify.get<ByStake>('/accounts/:stake/addresses/total', utxos, async ({ params }) => {
+    const credential = readCredential(chain, params.stake)
+    const sums = await flowJson(chain, queryOf(credential), maxOutputs)
+    if (sums !== undefined) return { stake_address: stakeAddress(chain.networkId, credential), ...sums }
+    await requireKnown(chain, credential)
+    const none = [{ unit: 'lovelace', quantity: '0' }]
+    const stake = stakeAddress(chain.networkId, credential)
+    return { stake_address: stake, received_sum: none, sent_sum: none, tx_count: 0 }
+  })
+  fastify.get<ByStake>('/accounts/:stake/transactions', utxos, async (request) => {
+    const list = listOf(request, rangeNames)
+    const credential = readCredential(chain, request.params.stake)
+    const range = readRange(list)
+    const transactions = await transactionsOf(source, credential)
+    if (transactions.length === 0) await requireKnown(chain, credential)
+    const within = transactions.filter(({ place }) => isWithin(place, range))
+    return list.of(within).map(({ address, ...each }) => ({ address, ...placedJson(chain, each) }))
+  })
+  // The chain has no delegation, so there is nothing to list.
+  for (const name of ['history', 'rewards', 'delegations', 'mirs']) {
+    fastify.get<ByStake>(`/accounts/:stake/${name}`, utxos, async (request) => {
+      listOf(request)
+      await requireKnown(chain, readCredential(chain, request.params.stake))
+      return []
+    })
+  }
 
-  async function totalOf(credential: Credential): Promise<Total> {
-    const total = new Total()
-    const query = { ...queryOf(credential), spent: false }
-    for await (const outputs of limitedPages(chain, query, maxOutputs)) total.add(outputs)
+  async function totalOf(credential: Credential) {
+    const total = await unspentTotal(chain, queryOf(credential), maxOutputs)
     if (total.outputs === 0) await requireKnown(chain, credential)
     return total
   }
 }
 
-/** @throws {BlockfrostError} 400 if the text is not a stake address */
-function readCredential(text: string): Credential {
-  const credential = readStakeCredential(text, 'key')
-  if (credential !== undefined) return credential
-  throw new BlockfrostError(400, 'Invalid or malformed stake address format.')
+/** Each address of an account with each of its transactions, oldest first. */
+async function transactionsOf({ chain, maxOutputs }: BlockfrostSource, credential: Credential) {
+  const found = new Map<string, AddressTransaction & { readonly address: string }>()
+  const add = (address: string, hash: string, place: Place) =>
+    found.set(`${hash} ${address}`, {
+      address,
+      hash,
+      place: { block: place.block, position: place.position },
+    })
+  for await (const outputs of limitedPages(chain, queryOf(credential), maxOutputs)) {
+    for (const { output, transactionHash, created, spent } of outputs) {
+      const address = addressText(output.address)
+      add(address, transactionHash, created)
+      if (spent !== undefined) add(address, spent.transactionHash, spent)
+    }
+  }
+  return [...found.values()].sort((a, b) => comparePlaces(a.place, b.place))
+}
+
+/** @throws {BlockfrostError} 400 if the text is not a stake address of this network */
+function readCredential(chain: ChainView, text: string): Credential {
+  try {
+    const address = readAddressText(text)
+    if (address.kind === 'reward' && address.networkId === chain.networkId) return address.stake
+  } catch (error) {
+    if (!isDecodeError(error)) throw error
+  }
+  throw badRequest('Invalid or malformed stake address format.')
 }
 
 function queryOf({ hash }: Credential) {

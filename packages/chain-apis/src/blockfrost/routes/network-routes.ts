@@ -1,30 +1,39 @@
-import { Readable } from 'node:stream'
 import { toHex } from '@ratatosk/cbor'
 import { metadataLabels, type NativeScript, type Script } from '@ratatosk/ledger'
-import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { clientOf } from '../../client-signal.js'
-import { encodeJson } from '../../json.js'
+import { encodeJson, lazyList } from '../../json.js'
 import { limitedPages } from '../../limited-outputs.js'
-import type { LongLists } from '../../long-lists.js'
-import { epochLength, maxSupply } from '../../mainnet-values.js'
-import type { ChainTransaction, ChainView } from '../../view/chain-view.js'
-import { BlockfrostError, notFound } from '../errors.js'
+import { epochLength, epochOf, maxSupply } from '../../mainnet-values.js'
+import type { ChainOutput, ChainTransaction, ChainView } from '../../view/chain-view.js'
+import { badRequest, notFound } from '../errors.js'
 import { cborJson, maxMetadataLength, metadatumJson } from '../metadata-json.js'
-import { type Paging, readPaging } from '../paging.js'
+import { utxoJson } from '../output-json.js'
+import { List, sendJson, sendOutputs, sendPages } from '../paging.js'
 import { plutusJson } from '../plutus-json.js'
+import type { BlockfrostSource } from '../source.js'
 
-export function addNetworkRoutes(fastify: FastifyInstance, chain: ChainView, maxOutputs: number): void {
-  fastify.get('/network/eras', async () => [
-    {
-      start: { time: 0, slot: 0, epoch: 0 },
-      end: { time: null, slot: null, epoch: null },
-      parameters: {
-        epoch_length: Number(epochLength),
-        slot_length: chain.slots.slotLength / 1000,
-        safe_zone: 3 * chain.securityParameter,
+export function addNetworkRoutes(fastify: FastifyInstance, { chain, maxOutputs }: BlockfrostSource): void {
+  // The only era ends with its epoch, or the next one if less than the safe zone is left.
+  fastify.get('/network/eras', async () => {
+    const slotLength = chain.slots.slotLength / 1000
+    const safeZone = 3 * chain.securityParameter
+    const { slot } = await chain.tip()
+    const isNear = slot % epochLength >= Number(epochLength) - safeZone
+    const epoch = epochOf(slot) + (isNear ? 2 : 1)
+    const end = epoch * Number(epochLength)
+    return [
+      {
+        start: { time: 0, slot: 0, epoch: 0 },
+        end: { time: Math.floor(end * slotLength), slot: end, epoch },
+        parameters: {
+          epoch_length: Number(epochLength),
+          slot_length: slotLength,
+          safe_zone: safeZone,
+        },
       },
-    },
-  ])
+    ]
+  })
 
   let running: Promise<object> | undefined
   // All who ask meanwhile share one answer.
@@ -63,33 +72,33 @@ async function networkJson(chain: ChainView, maxOutputs: number) {
   }
 }
 
-interface ByLabel {
-  Params: { label: string }
-  Querystring: Paging
-}
+type ByLabel = { Params: { label: string } }
 
-export function addMetadataRoutes(fastify: FastifyInstance, chain: ChainView, lists: LongLists): void {
+export function addMetadataRoutes(
+  fastify: FastifyInstance,
+  { chain, maxOutputs, lists }: BlockfrostSource,
+): void {
   const config = { config: { operation: 'transaction' as const } }
 
-  fastify.get<ByLabel>('/metadata/txs/labels/:label', config, ({ params, query }, reply) =>
+  fastify.get<ByLabel>('/metadata/txs/labels/:label', config, (request, reply) =>
     // `null` where Blockfrost has no JSON either.
-    answer(reply, params.label, query, (cbor) => ({
+    answer(reply, request, (cbor) => ({
       json_metadata: cbor.length > maxMetadataLength ? null : metadatumJson(cbor),
     })),
   )
-  fastify.get<ByLabel>('/metadata/txs/labels/:label/cbor', config, ({ params, query }, reply) =>
-    answer(reply, params.label, query, cborJson),
+  fastify.get<ByLabel>('/metadata/txs/labels/:label/cbor', config, (request, reply) =>
+    answer(reply, request, cborJson),
   )
 
   /** Sends a page transaction by transaction: their metadata may have a megabyte each. */
   async function answer(
     reply: FastifyReply,
-    text: string,
-    query: Paging,
+    request: FastifyRequest<ByLabel>,
     json: (cbor: Uint8Array) => object,
   ): Promise<FastifyReply> {
-    const label = readLabel(text)
-    const hashes = await chain.labelled(label, readPaging(query))
+    const part = new List(request, maxOutputs)
+    const label = readLabel(request.params.label)
+    const hashes = await part.read((each) => chain.labelled(label, each))
     if (hashes.length === 0) throw notFound()
     const itemsOf = (transactions: readonly ChainTransaction[]) =>
       transactions.flatMap(({ hash, transaction: { auxiliaryData } }) =>
@@ -97,8 +106,7 @@ export function addMetadataRoutes(fastify: FastifyInstance, chain: ChainView, li
           .filter((each) => each.label === label)
           .map(({ cbor }) => ({ tx_hash: hash, ...json(cbor) })),
       )
-    const list = await lists.read(transactionsOf(hashes), itemsOf, clientOf(reply))
-    return reply.type('application/json').send(Readable.from(list))
+    return sendPages(reply, await lists.read(transactionsOf(hashes), itemsOf, clientOf(reply)))
   }
 
   /** One transaction per page. One that has left the chain meanwhile is left out. */
@@ -114,7 +122,7 @@ export function addMetadataRoutes(fastify: FastifyInstance, chain: ChainView, li
 function readLabel(text: string): bigint {
   const label = /^\d{1,20}$/.test(text) ? BigInt(text) : -1n
   if (label >= 0n && label < 2n ** 64n) return label
-  throw new BlockfrostError(400, 'Missing, out of range or malformed label.')
+  throw badRequest('Missing, out of range or malformed label.')
 }
 
 const types = {
@@ -126,7 +134,8 @@ const types = {
 
 type ByHash = { Params: { hash: string } }
 
-export function addScriptRoutes(fastify: FastifyInstance, chain: ChainView): void {
+export function addScriptRoutes(fastify: FastifyInstance, source: BlockfrostSource): void {
+  const { chain, maxOutputs } = source
   const script = { config: { operation: 'script' as const } }
   const datum = { config: { operation: 'datum' as const } }
 
@@ -158,6 +167,18 @@ export function addScriptRoutes(fastify: FastifyInstance, chain: ChainView): voi
   fastify.get<ByHash>('/scripts/:hash/json', script, async ({ params }) => {
     const found = await scriptOf(params.hash)
     return { json: found.language === 'native' ? nativeJson(found.script) : null }
+  })
+
+  fastify.get<ByHash>('/scripts/:hash/utxos', script, async (request, reply) => {
+    const list = new List(request, maxOutputs)
+    const hash = toHex((await scriptOf(request.params.hash)).hash)
+    const query = { referenceScript: hash, spent: false }
+    const toJson = (output: ChainOutput) => {
+      const { tx_index: _index, ...json } = utxoJson(output)
+      return json
+    }
+    if (list.isUnpaged) return sendOutputs(reply, source, query, list, toJson)
+    return sendJson(reply, lazyList(await list.read((part) => chain.outputs(query, part)), toJson))
   })
 
   fastify.get<ByHash>('/scripts/datum/:hash', datum, async ({ params }, reply) =>

@@ -2,6 +2,7 @@ import { toHex } from '@ratatosk/cbor'
 import {
   blake2b256,
   byReference,
+  effects,
   metadataLabels,
   outputReferenceKey,
   type Rational,
@@ -18,13 +19,18 @@ import type { ChainOutput, ChainView, Place } from '../../view/chain-view.js'
 import { paymentCredential } from '../../view/outputs.js'
 import { notFound } from '../errors.js'
 import { cborJson, metadataJson } from '../metadata-json.js'
-import { amountJson, outputJson, Total } from '../output-json.js'
-import { type Paging, readPaging, sendJson } from '../paging.js'
-import { seconds } from './chain-routes.js'
+import { outputJson } from '../output-json.js'
+import { List, sendJson } from '../paging.js'
+import { seconds } from '../places-json.js'
+import type { BlockfrostSource } from '../source.js'
+import { Total } from '../sums.js'
 
 type ByHash = { Params: { hash: string } }
 
-export function addTransactionRoutes(fastify: FastifyInstance, chain: ChainView): void {
+export function addTransactionRoutes(
+  fastify: FastifyInstance,
+  { chain, maxOutputs }: BlockfrostSource,
+): void {
   const config = { config: { operation: 'transaction' as const } }
 
   async function confirmed(hash: string): Promise<{ transaction: Transaction; place: Place }> {
@@ -48,7 +54,7 @@ export function addTransactionRoutes(fastify: FastifyInstance, chain: ChainView)
     if (found?.place === undefined && outputs.length === 0) throw notFound()
     return sendJson(reply, {
       hash,
-      inputs: found === undefined ? [] : await inputsOf(chain, found.transaction.transaction),
+      inputs: found === undefined ? [] : spentJson(await inputsOf(chain, found.transaction.transaction)),
       outputs: lazyList(outputs, createdJson),
     })
   })
@@ -87,9 +93,29 @@ export function addTransactionRoutes(fastify: FastifyInstance, chain: ChainView)
     redeemersJson(chain, (await confirmed(params.hash)).transaction),
   )
 
-  fastify.get<{ Querystring: Paging }>('/mempool', config, async ({ query }) =>
-    (await chain.mempool(readPaging(query))).map(({ hash }) => ({ tx_hash: hash })),
+  fastify.get<ByHash>('/txs/:hash/required_signers', config, async ({ params }) =>
+    (await confirmed(params.hash)).transaction.body.requiredSigners.map((hash) => ({
+      witness_hash: toHex(hash),
+    })),
   )
+  // The chain has no certificates of these kinds.
+  for (const name of ['delegations', 'mirs', 'pool_updates', 'pool_retires']) {
+    fastify.get<ByHash>(`/txs/:hash/${name}`, config, async ({ params }) => {
+      await confirmed(params.hash)
+      return []
+    })
+  }
+
+  fastify.get('/mempool', config, async (request) =>
+    (await new List(request, maxOutputs).read((part) => chain.mempool(part))).map(({ hash }) => ({
+      tx_hash: hash,
+    })),
+  )
+  fastify.get<ByHash>('/mempool/:hash', config, async ({ params }, reply) => {
+    const found = await chain.transaction(params.hash.toLowerCase())
+    if (found === undefined || found.place !== undefined) throw notFound()
+    return sendJson(reply, await pendingJson(chain, found.transaction.transaction))
+  })
 }
 
 function outputsOf(chain: ChainView, transaction: string) {
@@ -130,61 +156,93 @@ const unsupportedCounts = {
 }
 
 function transactionJson(chain: ChainView, transaction: Transaction, { block, position }: Place) {
-  const { body, witnesses, bytes, isValid } = transaction
-  const { invalidBefore, invalidHereafter } = body.validityInterval
-  const { paid, refunded } = deposits(body, chain.parameters.keyDeposit)
-  const outputs = body.outputs.flatMap(({ value }) => amountJson(value))
-  const total = new Map<string, bigint>()
-  for (const { unit, quantity } of outputs) total.set(unit, (total.get(unit) ?? 0n) + BigInt(quantity))
   return {
-    ...unsupportedCounts,
-    hash: toHex(transaction.id),
+    ...sizesJson(chain, transaction),
     block: block.hash,
     block_height: block.height,
     block_time: seconds(slotToTime(chain.slots, block.slot)),
     slot: Number(block.slot),
     index: position,
-    output_amount: Array.from(total, ([unit, quantity]) => ({ unit, quantity: String(quantity) })),
-    fees: String(body.fee),
+    treasury_donation: String(transaction.body.treasuryDonation),
+  }
+}
+
+/** The facts of a transaction that do not depend on its place. */
+function sizesJson(chain: ChainView, transaction: Transaction) {
+  const { body, witnesses, bytes, isValid } = transaction
+  const { invalidBefore, invalidHereafter } = body.validityInterval
+  const { paid, refunded } = deposits(body, chain.parameters.keyDeposit)
+  const { spent, produced } = effects(transaction)
+  return {
+    ...unsupportedCounts,
+    hash: toHex(transaction.id),
+    output_amount: new Total().add(produced).json(),
+    fees: String(isValid ? body.fee : (body.totalCollateral ?? 0n)),
     deposit: String(paid - refunded),
     size: bytes.length,
     invalid_before: invalidBefore === undefined ? null : String(invalidBefore),
     invalid_hereafter: invalidHereafter === undefined ? null : String(invalidHereafter),
-    utxo_count: body.inputs.length + body.outputs.length,
+    utxo_count: spent.length + produced.length,
     withdrawal_count: body.withdrawals.length,
     stake_cert_count: body.certificates.length,
     asset_mint_or_burn_count: [...body.mint.values()].reduce((sum, names) => sum + names.size, 0),
     redeemer_count: witnesses.redeemers.length,
     valid_contract: isValid,
-    treasury_donation: String(body.treasuryDonation),
   }
 }
 
-/** The inputs of a transaction, which become JSON when they are encoded. */
-async function inputsOf(chain: ChainView, { body }: Transaction): Promise<Iterable<unknown>> {
-  const references = [...body.inputs, ...body.collateralInputs, ...body.referenceInputs].map(
-    outputReferenceKey,
-  )
+/** A transaction of the mempool. Inputs whose outputs are in the mempool too have no address. */
+async function pendingJson(chain: ChainView, transaction: Transaction) {
+  const { body, witnesses } = transaction
+  const inputs = await inputsOf(chain, transaction)
+  return {
+    tx: sizesJson(chain, transaction),
+    inputs: inputs.map(({ found, place, kind }) => ({
+      ...(found && { address: addressText(found.output.address) }),
+      ...place,
+      ...kind,
+    })),
+    outputs: lazyList(body.outputs.entries(), ([index, output]) => ({
+      ...outputJson(output),
+      output_index: index,
+      collateral: false,
+    })),
+    redeemers: witnesses.redeemers.map(({ index, purpose, executionUnits }) => ({
+      tx_index: index,
+      purpose,
+      unit_mem: String(executionUnits.memory),
+      unit_steps: String(executionUnits.steps),
+    })),
+  }
+}
+
+/** The inputs of a transaction, each with the output that it names, if the chain has it. */
+async function inputsOf(chain: ChainView, { body }: Transaction) {
+  const inputs = [
+    ...body.inputs.map((reference) => ({ reference, kind: { collateral: false, reference: false } })),
+    ...body.collateralInputs.map((reference) => ({
+      reference,
+      kind: { collateral: true, reference: false },
+    })),
+    ...body.referenceInputs.map((reference) => ({ reference, kind: { collateral: false, reference: true } })),
+  ]
+  const references = inputs.map(({ reference }) => outputReferenceKey(reference))
   const part = { offset: 0, limit: Number.POSITIVE_INFINITY }
   const outputs = await chain.outputs({ references: [...new Set(references)] }, part)
   const byKey = new Map(outputs.map((output) => [output.key, output]))
-  const kinds = [
-    { inputs: body.inputs, collateral: false, reference: false },
-    { inputs: body.collateralInputs, collateral: true, reference: false },
-    { inputs: body.referenceInputs, collateral: false, reference: true },
-  ]
-  const known = kinds.flatMap(({ inputs, ...kind }) =>
-    inputs.flatMap((reference) => {
-      const found = byKey.get(outputReferenceKey(reference))
-      return found === undefined ? [] : { found, kind }
-    }),
-  )
-  return lazyList(known, ({ found: { transactionHash, index, output }, kind }) => ({
-    ...outputJson(output),
-    tx_hash: transactionHash,
-    output_index: index,
-    ...kind,
+  return inputs.map(({ reference, kind }) => ({
+    found: byKey.get(outputReferenceKey(reference)),
+    place: { tx_hash: toHex(reference.transactionId), output_index: reference.index },
+    kind,
   }))
+}
+
+/** Becomes JSON when it is encoded. */
+function spentJson(inputs: Awaited<ReturnType<typeof inputsOf>>): Iterable<unknown> {
+  return lazyList(
+    inputs.flatMap(({ found, ...input }) => (found === undefined ? [] : { found, ...input })),
+    ({ found, place, kind }) => ({ ...outputJson(found.output), ...place, ...kind }),
+  )
 }
 
 function createdJson({ output, index, spent, collateralReturn }: ChainOutput) {

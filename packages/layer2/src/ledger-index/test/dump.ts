@@ -1,14 +1,25 @@
 import type { SharedDriver } from '@ratatosk/database'
 
-const tables = ['transactions', 'outputs', 'assets', 'mints', 'labels', 'preimages', 'preimage_uses']
+const tables = [
+  'transactions',
+  'totals',
+  'outputs',
+  'assets',
+  'mints',
+  'labels',
+  'preimages',
+  'preimage_uses',
+]
 
 /** Every row of the index in order, without its progress, which may pass transactions dropped earlier. */
 export async function dumpIndex(database: SharedDriver, schema: string): Promise<Record<string, string[]>> {
   const found: Record<string, string[]> = {}
   for (const table of tables) {
+    // A chunk stays when its transactions are undone.
+    const kept = table === 'totals' ? 'WHERE transactions > 0' : ''
     found[table] = await readRows(
       database,
-      `SELECT to_json(t)::text AS row FROM "${schema}".${table} AS t ORDER BY 1`,
+      `SELECT to_json(t)::text AS row FROM "${schema}".${table} AS t ${kept} ORDER BY 1`,
     )
   }
   return found

@@ -1,0 +1,103 @@
+import { slotToTime } from '@ratatosk/ledger'
+import { readBlockHash } from '../block-hash.js'
+import { epochLength, epochOf } from '../mainnet-values.js'
+import type { ChainBlock, ChainView } from '../view/chain-view.js'
+import { badRequest, notFound } from './errors.js'
+import { seconds } from './places-json.js'
+
+const largestNumber = 2 ** 31 - 1
+
+/** A whole number of 31 bits in a path; undefined for other texts. */
+export function readNumber(text: string): number | undefined {
+  return /^\d{1,10}$/.test(text) && Number(text) <= largestNumber ? Number(text) : undefined
+}
+
+/** @throws {BlockfrostError} 400 if the text is neither hash nor height, 404 for a block that is not there */
+export async function blockBy(chain: ChainView, text: string): Promise<ChainBlock> {
+  const isHash = /^([0-9a-f]{56}|[0-9a-f]{64})$/i.test(text)
+  const height = isHash ? undefined : readNumber(text)
+  if (!isHash && height === undefined) {
+    throw badRequest(
+      Number.isNaN(Number(text))
+        ? 'Missing or malformed block hash.'
+        : 'Missing, out of range or malformed block number.',
+    )
+  }
+  const at = height ?? readBlockHash(text)
+  const block = await chain.block(at)
+  if (block !== undefined) return block
+  if (at === 0 || at === chain.genesisHash) return genesisBlock(chain)
+  throw notFound()
+}
+
+export async function newestBlock(chain: ChainView): Promise<ChainBlock> {
+  return (await chain.block((await chain.tip()).hash)) ?? genesisBlock(chain)
+}
+
+function genesisBlock({ genesisHash, slots }: ChainView): ChainBlock {
+  return {
+    height: 0,
+    slot: 0n,
+    hash: genesisHash,
+    previous: genesisHash,
+    time: slotToTime(slots, 0n),
+    size: 0,
+    transactionCount: 0,
+  }
+}
+
+/** The lowest block in a slot or after it; undefined beyond the tip. Found by halving the chain. */
+export async function firstBlockFrom(chain: ChainView, slot: bigint): Promise<ChainBlock | undefined> {
+  const tip = await chain.tip()
+  if (tip.slot < slot) return undefined
+  let found: ChainBlock | undefined
+  let [low, high] = [0, tip.height]
+  while (low < high) {
+    const middle = low + Math.ceil((high - low) / 2)
+    const block = await chain.blockAfter(middle - 1)
+    if (block === undefined || block.slot >= slot) {
+      found = block ?? found
+      high = middle - 1
+    } else low = block.height
+  }
+  return found
+}
+
+/** As answers show a block. */
+export async function blockJson(chain: ChainView, block: ChainBlock) {
+  const { height, slot, hash, time, size, transactionCount } = block
+  const [tip, next, totals] = await Promise.all([
+    chain.tip(),
+    chain.block(height + 1),
+    transactionCount > 0 ? chain.totals(height, height) : undefined,
+  ])
+  return {
+    time: seconds(time),
+    height,
+    hash,
+    slot: Number(slot),
+    epoch: epochOf(slot),
+    epoch_slot: Number(slot % epochLength),
+    slot_leader: 'ratatosk',
+    size,
+    tx_count: transactionCount,
+    output: totals === undefined ? null : String(totals.output),
+    fees: totals === undefined ? null : String(totals.fees),
+    block_vrf: null,
+    op_cert: null,
+    op_cert_counter: null,
+    previous_block: height === 0 ? null : block.previous,
+    next_block: next?.hash ?? null,
+    confirmations: tip.height - height,
+  }
+}
+
+/** The blocks of these heights that are there. */
+export async function blocksAt(chain: ChainView, heights: Iterable<number>): Promise<ChainBlock[]> {
+  const blocks: ChainBlock[] = []
+  for (const height of heights) {
+    const block = await chain.block(height)
+    if (block !== undefined) blocks.push(block)
+  }
+  return blocks
+}

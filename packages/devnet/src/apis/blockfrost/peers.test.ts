@@ -1,0 +1,70 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { getSchemaForEndpoint } from '@blockfrost/openapi'
+import { vectorsFolder } from '@ratatosk/fixtures/vectors'
+import { Ajv, type ValidateFunction } from 'ajv'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openPeersScene } from '../../test/peers-scene.js'
+
+interface Case {
+  readonly method: 'GET'
+  readonly pathTemplate: string
+  readonly path: string
+  readonly situation: string
+  readonly expectedStatus: number
+  readonly expectedShape: string
+  readonly expectedMessage?: string
+}
+
+const folder = vectorsFolder('peers')
+const cases: readonly Case[] =
+  folder === undefined ? [] : JSON.parse(readFileSync(join(folder, 'blockfrost-semantics.json'), 'utf8'))
+const deviationsFile = new URL('../../../../chain-apis/src/test/known-deviations.json', import.meta.url)
+const deviations: Readonly<Record<string, string>> = JSON.parse(
+  readFileSync(deviationsFile, 'utf8'),
+).blockfrost
+
+const ajv = new Ajv({ strict: false, allErrors: true, verbose: true })
+const validators = new Map<string, ValidateFunction>()
+
+/** The parts of an answer that the document of the real service does not allow. */
+function faultsOf(template: string, json: unknown): string | undefined {
+  const schema = getSchemaForEndpoint(template).response[200]
+  const validate = validators.get(template) ?? ajv.compile(schema)
+  validators.set(template, validate)
+  validate(json)
+  // The document forgets null in the lists of values that may be null.
+  const faults = validate.errors?.filter(({ data, parentSchema }) => data !== null || !parentSchema?.nullable)
+  return faults?.length ? ajv.errorsText(faults) : undefined
+}
+
+describe.skipIf(folder === undefined)('the answers of Blockfrost (needs peers/ in RATATOSK_VECTORS)', () => {
+  let scene: Awaited<ReturnType<typeof openPeersScene>>
+  beforeAll(async () => {
+    scene = await openPeersScene()
+  })
+  afterAll(() => scene.close())
+
+  async function agrees(each: Case): Promise<unknown> {
+    const url = `/blockfrost/api/v0${scene.pathOf(each.path)}`
+    const { statusCode, body } = await scene.server.inject({ method: each.method, url })
+    const json = JSON.parse(body)
+    expect({ status: statusCode, body: json }).toMatchObject({ status: each.expectedStatus })
+    if (each.expectedMessage !== undefined) expect(json.message).toBe(each.expectedMessage)
+    if (statusCode === 200) expect(faultsOf(each.pathTemplate, json)).toBeUndefined()
+    if (each.expectedShape === '[]') expect(json).toEqual([])
+    if (each.expectedShape === 'array, not empty') expect(json).not.toHaveLength(0)
+    if (each.expectedShape === 'as lower-case') {
+      const lower = await scene.server.inject({ method: each.method, url: url.toLowerCase() })
+      expect(body).toBe(lower.body)
+    }
+    return json
+  }
+
+  it.each(cases)('$method $path: $situation', async (each) => {
+    const reason = deviations[`${each.method} ${each.path}`]
+    if (reason === undefined) await agrees(each)
+    // A deviation that has gone must leave the list.
+    else await expect(agrees(each), reason).rejects.toThrow()
+  })
+})
