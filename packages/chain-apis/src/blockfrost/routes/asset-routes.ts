@@ -5,14 +5,16 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
 import { encodeJson, lazyList } from '../../json.js'
 import { limitedPages } from '../../limited-outputs.js'
 import { addressText } from '../../view/address-text.js'
-import type { ChainView } from '../../view/chain-view.js'
+import type { ChainOutput, ChainView } from '../../view/chain-view.js'
+import { isWithin } from '../../view/outputs.js'
 import { assetMetadata } from '../asset-metadata.js'
 import { rangeNames, readRange } from '../block-range.js'
 import { badRequest, invalidPath, notFound } from '../errors.js'
 import { tooLarge } from '../metadata-json.js'
 import { utxoJson } from '../output-json.js'
-import { List, sendJson, sendOutputs } from '../paging.js'
+import { List, sendJson } from '../paging.js'
 import { placedJson } from '../places-json.js'
+import { plutusJson } from '../plutus-json.js'
 import type { BlockfrostSource } from '../source.js'
 
 /** Routes for assets and policies. */
@@ -39,7 +41,7 @@ export function addAssetRoutes(fastify: FastifyInstance, source: BlockfrostSourc
     }
     const answer = assetLists.get(name)
     if (answer === undefined) throw invalidPath()
-    const list = new List(request, maxOutputs, name === 'transactions' ? rangeNames : [])
+    const list = new List(request, maxOutputs, ranged.has(name) ? rangeNames : [])
     const unit = readAsset(asset)
     const range = readRange(list)
     if ((await chain.asset(unit)) === undefined) throw notFound()
@@ -73,14 +75,29 @@ const answers: Readonly<Record<string, (request: AssetRequest) => Promise<unknow
   txs: async ({ source: { chain }, unit, list }) =>
     (await list.read((part) => chain.history({ unit }, part))).map(({ hash }) => hash),
 
-  async utxos({ source, unit, list, reply }) {
-    const query = { unit, spent: false }
-    if (list.isUnpaged) return sendOutputs(reply, source, query, list, utxoJson)
-    const outputs = await list.read((part) => source.chain.outputs(query, part))
-    return sendJson(reply, lazyList(outputs, utxoJson))
+  async utxos({ source: { chain, maxOutputs }, unit, list, range, reply }) {
+    async function* pages(): AsyncGenerator<ChainOutput[]> {
+      const query = { unit, spent: false }
+      for await (const page of limitedPages(chain, query, maxOutputs, list.order))
+        yield page.filter(({ created }) => isWithin(created, range))
+    }
+    return sendJson(
+      reply,
+      lazyList(await list.take(pages()), (output) => assetUtxoJson(chain, output)),
+    )
   },
 }
 const assetLists = new Map(Object.entries(answers))
+const ranged = new Set(['transactions', 'utxos'])
+
+function assetUtxoJson(chain: ChainView, output: ChainOutput) {
+  const { tx_index: _index, ...json } = utxoJson(output)
+  const { transactionHash: hash, created: place } = output
+  const { datum } = output.output
+  const { block_height, block_time } = placedJson(chain, { hash, place })
+  const inline_datum_json = datum.kind === 'inline' ? plutusJson(datum.data) : null
+  return { ...json, inline_datum_json, block_height, block_time }
+}
 
 /** Who holds an asset, in the order of their first outputs. */
 async function holders({ chain, maxOutputs }: BlockfrostSource, unit: string) {

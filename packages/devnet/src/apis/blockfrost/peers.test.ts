@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { getSchemaForEndpoint } from '@blockfrost/openapi'
 import { vectorsFolder } from '@ratatosk/fixtures/vectors'
-import { Ajv, type ValidateFunction } from 'ajv'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { faultsOf } from '../../test/blockfrost-document.js'
 import { openPeersScene } from '../../test/peers-scene.js'
 
 interface Case {
@@ -23,20 +22,6 @@ const deviationsFile = new URL('../../../../chain-apis/src/test/known-deviations
 const deviations: Readonly<Record<string, string>> = JSON.parse(
   readFileSync(deviationsFile, 'utf8'),
 ).blockfrost
-
-const ajv = new Ajv({ strict: false, allErrors: true, verbose: true })
-const validators = new Map<string, ValidateFunction>()
-
-/** The parts of an answer that the document of the real service does not allow. */
-function faultsOf(template: string, json: unknown): string | undefined {
-  const schema = getSchemaForEndpoint(template).response[200]
-  const validate = validators.get(template) ?? ajv.compile(schema)
-  validators.set(template, validate)
-  validate(json)
-  // The document forgets null in the lists of values that may be null.
-  const faults = validate.errors?.filter(({ data, parentSchema }) => data !== null || !parentSchema?.nullable)
-  return faults?.length ? ajv.errorsText(faults) : undefined
-}
 
 describe.skipIf(folder === undefined)('the answers of Blockfrost (needs peers/ in RATATOSK_VECTORS)', () => {
   let scene: Awaited<ReturnType<typeof openPeersScene>>

@@ -1,0 +1,157 @@
+import { draft, genesisOf } from '@ratatosk/test-kit/ledger-apis'
+import fastify from 'fastify'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { createDevnet } from '../../create-devnet.js'
+import { devnetApis } from '../../plugin/devnet-apis.js'
+import { faultsOf } from '../../test/blockfrost-document.js'
+import { openPeersScene } from '../../test/peers-scene.js'
+import { alice } from '../../test/scenes.js'
+
+const root = '/blockfrost/api/v0'
+const unknown = 'ab'.repeat(32)
+const pool = 'pool1pu5jlj4q9w9jlxeu370a3c9myx47md5j5m2str0naunn2q3lkdy'
+
+describe('paths that the cases of others do not name', () => {
+  let scene: Awaited<ReturnType<typeof openPeersScene>>
+  beforeAll(async () => {
+    scene = await openPeersScene()
+  })
+  afterAll(() => scene.close())
+
+  async function ask(path: string, headers: Record<string, string> = {}) {
+    const { statusCode, body } = await scene.server.inject({ url: root + scene.pathOf(path), headers })
+    return { status: statusCode, json: JSON.parse(body) }
+  }
+
+  it.each([
+    ['/network', '/network'],
+    ['/network/eras', '/network/eras'],
+    ['/epochs/latest', '/epochs/latest'],
+    ['/epochs/{number}', '/epochs/139'],
+    ['/epochs/{number}', '/epochs/0'],
+    ['/epochs/{number}/blocks', '/epochs/139/blocks'],
+    ['/epochs/{number}/stakes', '/epochs/139/stakes'],
+    ['/blocks/{hash_or_number}/next', '/blocks/2/next'],
+    ['/blocks/{hash_or_number}/previous', '/blocks/3/previous'],
+    ['/blocks/{hash_or_number}/txs/cbor', '/blocks/3/txs/cbor'],
+    ['/blocks/latest/txs/cbor', '/blocks/latest/txs/cbor'],
+    ['/addresses/{address}/txs', '/addresses/<addr_vk>/txs'],
+    ['/addresses/{address}/extended', '/addresses/<address with outputs>/extended'],
+    ['/assets/{asset}/history', '/assets/<asset burned>/history'],
+    ['/assets/{asset}/transactions', '/assets/<asset burned>/transactions'],
+    ['/assets/{asset}/txs', '/assets/<asset held>/txs'],
+    ['/assets/{asset}/utxos', '/assets/<asset held>/utxos'],
+    ['/accounts/{stake_address}', '/accounts/<stake with outputs>'],
+    ['/accounts/{stake_address}/addresses/total', '/accounts/<stake with outputs>/addresses/total'],
+    ['/accounts/{stake_address}/transactions', '/accounts/<stake with outputs>/transactions'],
+    ['/scripts/{script_hash}/utxos', '/scripts/<policy>/utxos'],
+    ['/txs/{hash}/required_signers', '/txs/<tx>/required_signers'],
+    ['/epochs/{number}/parameters', '/epochs/latest/parameters'],
+  ])('%s: %s', async (template, path) => {
+    const { status, json } = await ask(path)
+    expect({ status, faults: faultsOf(template, json) }).toEqual({ status: 200, faults: undefined })
+  })
+
+  it('shows the mints and burns of an asset', async () => {
+    expect((await ask('/assets/<asset burned>/history')).json).toMatchObject([
+      { tx_hash: scene.places.tx, action: 'minted', amount: '1' },
+      { action: 'burned', amount: '-1' },
+    ])
+  })
+
+  it.each([
+    '/pools',
+    '/pools/extended',
+    '/pools/retired',
+    '/pools/retiring',
+    '/governance/dreps',
+    '/governance/proposals',
+    '/accounts/<stake with outputs>/history',
+    '/accounts/<stake with outputs>/rewards',
+    '/accounts/<stake with outputs>/delegations',
+    '/accounts/<stake with outputs>/mirs',
+    '/txs/<tx>/delegations',
+    '/txs/<tx>/mirs',
+    '/txs/<tx>/pool_updates',
+    '/txs/<tx>/pool_retires',
+    '/addresses/<address with outputs>/transactions?from=5',
+  ])('%s is empty', async (path) => {
+    expect(await ask(path)).toEqual({ status: 200, json: [] })
+  })
+
+  it.each([
+    [404, `/pools/${pool}`, 'The requested component has not been found.'],
+    [404, `/pools/${pool}/history`, 'The requested component has not been found.'],
+    [400, '/pools/pool1x', 'Invalid or malformed pool id format.'],
+    [404, `/governance/proposals/${unknown}/0`, 'The requested component has not been found.'],
+    [400, '/governance/proposals/x', 'Invalid or malformed gov action id.'],
+    [400, '/governance/dreps/x', 'Invalid or malformed drep id.'],
+    [404, `/accounts/<stake never used>/history`, 'The requested component has not been found.'],
+    [400, `/accounts/${'ab'.repeat(28)}`, 'Invalid or malformed stake address format.'],
+    [404, `/txs/${unknown}/mirs`, 'The requested component has not been found.'],
+    [404, `/scripts/${'ab'.repeat(28)}/utxos`, 'The requested component has not been found.'],
+    [404, '/epochs/140', 'The requested component has not been found.'],
+    [400, '/epochs/1.5', 'Missing, out of range or malformed epoch_number.'],
+    [400, '/blocks/slot/x', 'Missing, out of range or malformed slot_number.'],
+    [404, '/blocks/slot/0', 'The requested component has not been found.'],
+    [404, `/blocks/${'ab'.repeat(32)}/next`, 'The requested component has not been found.'],
+    [400, '/addresses/<stake with outputs>', 'Invalid address for this network or malformed address format.'],
+    [400, '/addresses/', 'Invalid address for this network or malformed address format.'],
+    [400, '/addresses/<addr_vkh with outputs>/utxos/asset1stonks', 'Invalid or malformed asset format.'],
+    [400, '/assets?pages=2', 'querystring/pages is not a parameter of this list: count, page, order'],
+    [404, `/mempool/${unknown}`, 'The requested component has not been found.'],
+    [400, '/assets/<asset held>/constructor', 'Invalid path. Please check https://docs.blockfrost.io/'],
+  ])('%i for %s', async (status, path, message) => {
+    expect(await ask(path)).toMatchObject({ status, json: { status_code: status, message } })
+  })
+
+  it('names the costs of each language in the order of the ledger', async () => {
+    const { json } = await ask('/epochs/latest/parameters')
+    for (const language of ['PlutusV1', 'PlutusV2', 'PlutusV3'])
+      expect(Object.values(json.cost_models[language])).toEqual(json.cost_models_raw[language])
+    const [first] = Object.keys(json.cost_models.PlutusV1)
+    expect(first).toBe('addInteger-cpu-arguments-intercept')
+    expect(Object.keys(json.cost_models.PlutusV1).at(165)).toBe('verifyEd25519Signature-memory-arguments')
+    expect(Object.keys(json.cost_models.PlutusV3).at(-1)).toBe('scaleValue-memory-arguments-slope')
+  })
+
+  it.each([
+    [413, { 'content-type': 'application/cbor' }, 'Payload Too Large', Buffer.alloc(1024 * 1024 + 1)],
+    [415, { 'content-type': 'application/xml' }, 'Unsupported Media Type', Buffer.from('<x/>')],
+  ])('%i names its status', async (status, headers, error, payload) => {
+    const answer = await scene.server.inject({ method: 'POST', url: `${root}/tx/submit`, headers, payload })
+    expect(answer.json()).toMatchObject({ status_code: status, error })
+  })
+})
+
+it('answers a whole list with the header unpaged, also of a transaction in the mempool', async () => {
+  const { utxos, networkMagic } = genesisOf(Array.from({ length: 150 }, () => alice.addressBytes))
+  const genesis = { startTime: Date.now() - 5000, networkMagic, utxos }
+  const devnet = await createDevnet({ blockEveryMs: 0, genesis })
+  const server = fastify()
+  onTestFinished(() => devnet.close())
+  onTestFinished(() => server.close())
+  await server.register(devnetApis, { devnet })
+  const read = async (path: string, headers = {}) =>
+    (await server.inject({ url: root + path, headers })).json()
+  const path = `/addresses/${alice.address}/utxos`
+  const all = await read(path, { unpaged: 'true' })
+  expect(await read(path)).toHaveLength(100)
+  expect(all).toEqual([...(await read(path)), ...(await read(`${path}?page=2`))])
+  expect(await read(`${path}?order=desc`, { unpaged: 'true' })).toEqual(all.toReversed())
+
+  const { cbor, hash } = draft({
+    inputs: [`${'11'.repeat(32)}#7`],
+    outputs: [{ address: alice.addressBytes, lovelace: 99_800_000n }],
+    fee: 200_000n,
+    signers: [alice],
+  })
+  await devnet.submit(cbor)
+  const pending = await read(`/mempool/${hash}`)
+  expect(faultsOf('/mempool/{hash}', pending)).toBeUndefined()
+  expect(pending).toMatchObject({
+    tx: { hash, fees: '200000' },
+    inputs: [{ address: alice.address, output_index: 7 }],
+    outputs: [{ output_index: 0 }],
+  })
+})
