@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Failures, RuleContext, Transaction } from '@ratatosk/ledger'
+import type { Failures, Transaction } from '@ratatosk/ledger'
 import type { Delivery } from '@ratatosk/queue'
 import { isStoreError, type Store, type StoreError } from '@ratatosk/store'
 import type { Outcome, ValidationObserver } from './activity.js'
@@ -10,7 +10,7 @@ import { type OrphanExchange, Orphans } from './orphans.js'
 import { type Offer, Parking, type WaitingDelivery } from './parking.js'
 import type { ParkedDelivery, ScriptLane } from './script-lane.js'
 import type { SignatureChecks } from './signatures.js'
-import type { ValidatedBatch } from './validate-batch.js'
+import type { BatchContext, ValidatedBatch } from './validate-batch.js'
 
 export interface BatchRunnerOptions {
   readonly store: Pick<Store, 'withLedger' | 'withUnlockedLedger' | 'rejections'>
@@ -24,7 +24,7 @@ export interface BatchRunnerOptions {
   readonly observer: ValidationObserver
   /** POSIX milliseconds. */
   now(): number
-  context(): RuleContext
+  context(): BatchContext
   /** Milliseconds until the next delivery after this many attempts. */
   backoff(attempts: number): number
 }
@@ -33,7 +33,7 @@ interface CommittedBatch {
   readonly batch: ValidatedBatch
   /** Further candidates that were validated with it. */
   readonly copies: readonly Offer[]
-  readonly context: RuleContext
+  readonly context: BatchContext
 }
 
 /** A decoded transaction takes about ten times its bytes. */
@@ -205,7 +205,7 @@ export class BatchRunner {
     for (const { failures, settle } of rejected) settle({ kind: 'rejected', failures })
   }
 
-  #conclude(entry: WaitingDelivery, batch: ValidatedBatch, context: RuleContext): void {
+  #conclude(entry: WaitingDelivery, batch: ValidatedBatch, context: BatchContext): void {
     const { delivery, examined } = entry
     if (!isCandidate(examined)) {
       entry.settle({ kind: 'rejected', failures: examined })

@@ -34,6 +34,12 @@ export interface ParkedDecision {
   readonly blockedBy: readonly Candidate[]
 }
 
+/** The rules and the time. */
+export interface BatchContext extends RuleContext {
+  /** The last slot in which a transaction that may become valid is tried again. */
+  readonly lastTry?: bigint
+}
+
 export interface ValidatedBatch {
   readonly decisions: ReadonlyMap<Candidate, Decision>
   /** In an order in which they can be applied to the ledger. */
@@ -48,7 +54,7 @@ export function validateBatch(
   candidates: readonly Candidate[],
   known: ReadonlySet<string>,
   view: BatchView,
-  context: RuleContext,
+  context: BatchContext,
   verifyFew: (transaction: Transaction) => Failures | undefined,
 ): ValidatedBatch {
   const decisions = new Map<Candidate, Decision>()
@@ -68,7 +74,7 @@ export function validateBatch(
     const failures = nameSpenders(broken, spent)
     if (candidate.flaws.length > 0) return { kind: 'rejected', failures: joined(candidate.flaws, failures) }
     if (failures.length > 0) {
-      if (!isRetriable(failures, context.slot)) return { kind: 'rejected', failures }
+      if (!isRetriable(failures, context.slot, context.lastTry)) return { kind: 'rejected', failures }
       const [spentBy] = spent.values()
       if (spentBy !== undefined) return { kind: 'rejected', failures, spentBy }
       const missing = candidate.named.flatMap(({ key }) => (view.get(key) === undefined ? [key] : []))

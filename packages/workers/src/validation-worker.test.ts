@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { timeToSlot } from '@ratatosk/ledger'
 import { type Ledger, openStore, type Store } from '@ratatosk/store'
 import {
   breakableProxy,
@@ -115,6 +116,19 @@ describe.each(testedServices(openers))('validation on %s', (_name, open) => {
     slot = 10
     await drained()
     expect(await isAccepted(store, early)).toBe(true)
+  })
+
+  test('refuses at once a validity interval that begins after the last attempt', async (context) => {
+    const { store, submit, drained } = run(await open(context), { backoffMs: 100, maxAttempts: 10 })
+    await store.applyGenesis(funds)
+    const invalidBefore = timeToSlot(slots, BigInt(Date.now())) + 300n
+    const late = signed(key, { inputs: [references[0]!], outputs: [10n * ada], invalidBefore })
+    const [id] = await submit([late])
+    await drained()
+    expect(await store.rejections.find(id!)).toMatchObject({
+      attempts: 1,
+      code: 'OutsideValidityIntervalUTxO',
+    })
   })
 
   test('validates a replayed dead letter again and notes its replay', async (context) => {

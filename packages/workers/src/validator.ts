@@ -2,7 +2,6 @@ import {
   type Failures,
   type PhaseTwo,
   type ProtocolParameters,
-  type RuleContext,
   type SlotConfig,
   timeToSlot,
 } from '@ratatosk/ledger'
@@ -13,6 +12,7 @@ import { type Candidate, examine, isCandidate, type Leaving } from './examine.js
 import type { SharedOrphan } from './orphans.js'
 import { type ParkedDelivery, ScriptLane } from './script-lane.js'
 import { maxVerifiedOnArrival, SignatureChecks } from './signatures.js'
+import type { BatchContext } from './validate-batch.js'
 
 export interface ValidatorOptions extends Omit<BatchRunnerOptions, 'scripts' | 'signatures' | 'context'> {
   readonly parameters: ProtocolParameters
@@ -33,10 +33,15 @@ export class Validator {
   readonly #signatures = new SignatureChecks<ParkedDelivery>()
   readonly #scripts: ScriptLane
   readonly #runner: BatchRunner
+  /** Slots until the last try of a transaction, and as many again for deliveries that are late. */
+  readonly #slotsOfTries: bigint
 
   constructor(options: ValidatorOptions) {
-    const { evaluator, slots, scriptConcurrency, maxWaitingForScripts } = options
+    const { evaluator, slots, scriptConcurrency, maxWaitingForScripts, maxAttempts, backoff } = options
     this.#options = options
+    let tries = 0
+    for (let past = 1; past < maxAttempts; past++) tries += backoff(past)
+    this.#slotsOfTries = BigInt(Math.ceil((2 * tries) / slots.slotLength) + 2)
     this.#scripts = new ScriptLane({
       phaseTwo: evaluator === undefined ? undefined : { evaluator, slots },
       signatures: this.#signatures,
@@ -105,9 +110,10 @@ export class Validator {
     this.#runner.close()
   }
 
-  #context(): RuleContext {
+  #context(): BatchContext {
     const { parameters, networkId, slots, now } = this.#options
-    return { parameters, networkId, slot: timeToSlot(slots, BigInt(now())) }
+    const slot = timeToSlot(slots, BigInt(now()))
+    return { parameters, networkId, slot, lastTry: slot + this.#slotsOfTries }
   }
 }
 

@@ -146,5 +146,12 @@ describe('retry', () => {
     ])('is false if %s', (_, failures, slot) => {
       expect(isRetriable(failures, slot)).toBe(false)
     })
+
+    it('is false if the validity interval begins after the last try', () => {
+      expect(isRetriable([early], 5n, 10n)).toBe(true)
+      expect(isRetriable([early], 5n, 9n)).toBe(false)
+      expect(isRetriable([unknown, early], 5n, 9n)).toBe(false)
+      expect(isRetriable([unknown], 5n, 5n)).toBe(true)
+    })
   })
 })
