@@ -221,6 +221,7 @@ export async function createDevnet(options: DevnetOptions = {}): Promise<Devnet>
     outputsOf: (transactionHash) => chain.outputs.of(transactionHash),
     output: (reference) => chain.outputs.get(reference),
     labelled: (label) => chain.labelled(label),
+    labels: () => chain.labels(),
     knowsAddress: (address) => chain.outputs.knowsAddress(toHex(readAddressText(address).bytes)),
     datum: (hash) => chain.preimages.datum(hash),
     script: (hash) => chain.preimages.script(hash),

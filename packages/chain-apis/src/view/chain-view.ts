@@ -291,6 +291,8 @@ export interface ChainView {
   totals(first: number, last: number): Awaitable<BlockTotals>
   /** Ids of valid transactions whose metadata has a label. @param label 64 bits without sign */
   labelled(label: bigint, part: ListPart): Awaitable<readonly string[]>
+  /** The labels of metadata with the number of their transactions; `oldest-first` is the ascending order. */
+  labels(part: ListPart): Awaitable<readonly { readonly label: bigint; readonly count: number }[]>
   /**
    * Units ever minted, by their first mint, with the quantity that is left: 0 once burnt.
    *

@@ -23,6 +23,8 @@ export interface Chain {
   transaction(hash: string): { readonly transaction: DevnetTransaction; readonly place: Place } | undefined
   /** Ids of valid transactions whose metadata has a label, oldest first. */
   labelled(label: bigint): readonly string[]
+  /** The labels of metadata, in no order. */
+  labels(): readonly bigint[]
   append(block: DevnetBlock): void
   undo(): DevnetBlock
   prune(height: number): void
@@ -93,6 +95,7 @@ export function createChain(genesis: ChainTip, keyDeposit: bigint): Chain {
     },
     transaction: (hash) => transactions.get(hash),
     labelled: (label) => labels.get(label) ?? [],
+    labels: () => [...labels].flatMap(([label, { length }]) => (length > 0 ? label : [])),
     append(block) {
       const at = { height: block.height, slot: block.slot, hash: block.hash }
       block.transactions.forEach((transaction, position) => {

@@ -130,6 +130,8 @@ export interface ChainReads {
   knowsAddress(address: string): boolean
   /** Ids of valid transactions of the chain whose metadata has a label, oldest first. */
   labelled(label: bigint): readonly string[]
+  /** The labels of metadata of valid transactions, in no order. */
+  labels(): readonly bigint[]
   /** Unspent outputs after applying the mempool: what a chained transaction can spend. */
   readonly pendingUtxos: UtxoView
   /** The datum with a hash, if an output or a witness ever contained it. */

@@ -66,6 +66,11 @@ export function chainViewOf(devnet: Devnet): ChainView {
     history: (query, part, range) => partOf(historyOf(devnet, query, range), part),
     totals: (first, last) => totalsOf(devnet, first, last),
     labelled: (label, part) => partOf(devnet.labelled(label), part),
+    labels: (part) =>
+      partOf(
+        devnet.labels().toSorted((a, b) => (a < b ? -1 : 1)),
+        part,
+      ).map((label) => ({ label, count: devnet.labelled(label).length })),
     assets: (policy, part) => partOf(assetsOf(devnet, policy), part),
     asset: (unit) => assetOf(devnet, unit),
     mints: (unit, part) => partOf(mintsOf(devnet, unit), part),

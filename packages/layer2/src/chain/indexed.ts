@@ -34,6 +34,7 @@ export type ReadIndex = Pick<
   | 'history'
   | 'totals'
   | 'labelled'
+  | 'labels'
   | 'assets'
   | 'asset'
   | 'mints'
@@ -49,6 +50,7 @@ type IndexedReads = Pick<
   | 'history'
   | 'totals'
   | 'labelled'
+  | 'labels'
   | 'assets'
   | 'asset'
   | 'mints'
@@ -256,6 +258,7 @@ export function indexedReads(
       }),
     labelled: (label, part) =>
       readNow(async ({ at }) => (await index.labelled(label, part, at)).map(({ id }) => toHex(id))),
+    labels: (part) => readNow(({ at }) => index.labels(part, at)),
     assets: (policy, part) =>
       readNow(async ({ at }) => {
         const found = await index.assets(policy === undefined ? undefined : fromHex(policy), part, at)

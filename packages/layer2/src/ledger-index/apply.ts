@@ -80,7 +80,17 @@ const insertMints = sql`INSERT INTO ${schema}.mints (policy, name, sequence, qua
   ) AS given ${newestBefore('given')}
   WINDOW mints AS (PARTITION BY given.policy, given.name ORDER BY sequence)`
 
-const insertLabels = insert('labels', { label: 'numeric', sequence: 'bigint' })
+/** The number of a label's transactions that the index has before a row. */
+const labelledBefore = (row: string, condition = '') => sql`LEFT JOIN LATERAL (
+    SELECT nth FROM ${schema}.labels AS m
+    WHERE m.label = ${row}.label${condition} ORDER BY m.sequence DESC LIMIT 1
+  ) AS before ON true`
+const countedLabels = `COALESCE(before.nth, 0) + (row_number() OVER labels)::integer AS nth`
+
+const insertLabels = sql`INSERT INTO ${schema}.labels (label, sequence, nth)
+  SELECT given.label, sequence, ${countedLabels}
+  FROM ${parameterRows({ label: 'numeric', sequence: 'bigint' })} AS given ${labelledBefore('given')}
+  WINDOW labels AS (PARTITION BY given.label ORDER BY sequence)`
 
 const insertPreimages = sql`${insert(
   'preimages',
@@ -219,13 +229,27 @@ const undoMints = sql`WITH gone AS (
   UPDATE ${schema}.mints AS m SET total = later.total, nth = later.nth FROM later
   WHERE m.policy = later.policy AND m.name = later.name AND m.sequence = later.sequence`
 
+const undoLabels = sql`WITH gone AS (
+    DELETE FROM ${schema}.labels WHERE sequence ${among} RETURNING label, sequence
+  ), first AS (
+    SELECT label, min(sequence) AS sequence FROM gone GROUP BY label
+  ), later AS (
+    SELECT m.label, m.sequence, ${countedLabels}
+    FROM first JOIN ${schema}.labels AS m USING (label)
+    ${labelledBefore('first', ' AND m.sequence < first.sequence')}
+    WHERE m.sequence > first.sequence AND m.sequence <> ALL ($1::bigint[])
+    WINDOW labels AS (PARTITION BY m.label ORDER BY m.sequence)
+  )
+  UPDATE ${schema}.labels AS m SET nth = later.nth FROM later
+  WHERE m.label = later.label AND m.sequence = later.sequence`
+
 const undoStatements = [
   ...['outputs', 'assets'].flatMap((table) => [
     sql`DELETE FROM ${schema}.${table} WHERE sequence ${among}`,
     sql`UPDATE ${schema}.${table} SET spent_by = NULL WHERE spent_by ${among}`,
   ]),
   undoMints,
-  sql`DELETE FROM ${schema}.labels WHERE sequence ${among}`,
+  undoLabels,
   sql`WITH unused AS (
       DELETE FROM ${schema}.preimage_uses WHERE sequence ${among} RETURNING hash
     )

@@ -327,6 +327,14 @@ for (const backend of backends) {
       expect(await ids(high, { offset: 1, limit: 9 })).toEqual([second.id])
       expect(await ids(high, all, { sequence: first.sequence })).toEqual([first.id])
       expect(await ids(1n)).toEqual([])
+      const counts = [
+        { label: low, count: 1 },
+        { label: high, count: 2 },
+      ]
+      expect(await index.labels(all)).toEqual(counts)
+      expect(await index.labels({ offset: 0, limit: 1, order: 'newest-first' })).toEqual([counts[1]])
+      expect(await index.labels(all, first)).toEqual(counts.map((each) => ({ ...each, count: 1 })))
+      expect(await index.labels(all, { sequence: 0n })).toEqual([])
     })
 
     it('finds datums and scripts of witnesses and outputs by their hash', async () => {

@@ -106,7 +106,9 @@ function outputQueries(database: Database): Queries<'outputs' | 'knowsAddress' |
   }
 }
 
-function transactionQueries(database: Database): Queries<'transaction' | 'history' | 'totals' | 'labelled'> {
+function transactionQueries(
+  database: Database,
+): Queries<'transaction' | 'history' | 'totals' | 'labelled' | 'labels'> {
   return {
     async transaction(id) {
       const [row] = await database.query(transactionById, [id])
@@ -148,6 +150,24 @@ function transactionQueries(database: Database): Queries<'transaction' | 'histor
         output: BigInt(row?.output ?? 0),
         fees: BigInt(row?.fees ?? 0),
       }
+    },
+
+    async labels(part, at = {}) {
+      const values = parametersOf()
+      const before = until(at, values)
+      const { direction, range } = partOf(part, values)
+      const page = statement(
+        { label: text, count: int4 },
+        sql`SELECT label::text AS label, (
+          SELECT nth FROM ${schema}.labels AS l
+          WHERE l.label = page.label${before} ORDER BY sequence DESC LIMIT 1
+        ) AS count
+        FROM (
+          SELECT label FROM ${schema}.labels WHERE nth = 1${before} ORDER BY label ${direction} ${range}
+        ) AS page ORDER BY page.label ${direction}`,
+      )
+      const found = await queryInIndexOrder(database, page, values.all)
+      return found.map(({ label, count }) => ({ label: BigInt(label), count }))
     },
 
     async labelled(label, part, at = {}) {

@@ -32,7 +32,8 @@ export const chunkBits = 12
 /**
  * The tables. `owner` is the payment credential or a Byron address; `sequence` and `spent_by` are accept
  * sequences. A mint is the `nth` of its asset and leaves `total`: one row however often it was minted. Lists
- * of assets read only first mints; one is `described` by metadata of label 721. A deposit has no fee.
+ * of assets and labels read only first ones. A mint is `described` by metadata of label 721. A deposit has
+ * no fee.
  */
 const create = [
   sql`CREATE TABLE ${schema}.progress (
@@ -114,8 +115,10 @@ const create = [
   sql`CREATE TABLE ${schema}.labels (
     label numeric NOT NULL,
     sequence bigint NOT NULL,
+    nth integer NOT NULL,
     PRIMARY KEY (label, sequence)
   )`,
+  sql`CREATE INDEX ON ${schema}.labels (label, sequence) WHERE nth = 1`,
   sql`CREATE INDEX ON ${schema}.labels (sequence)`,
   // Datums, whose language is NULL, and scripts. Content may occur in many transactions: it is kept while one
   // of them is.

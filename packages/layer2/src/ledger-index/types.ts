@@ -168,6 +168,8 @@ export interface IndexQueries {
   knowsAddress(address: Uint8Array, at?: At): Promise<boolean>
   /** Valid transactions whose metadata has a label. @param label 64 bits without sign */
   labelled(label: bigint, part: IndexPart, at?: At): Promise<IndexedTransaction[]>
+  /** The labels of metadata in ascending or descending order, each with the number of its transactions. */
+  labels(part: IndexPart, at?: At): Promise<{ readonly label: bigint; readonly count: number }[]>
   /**
    * Assets ever minted, by their first mint, with the quantity that is left: 0 once burnt.
    *

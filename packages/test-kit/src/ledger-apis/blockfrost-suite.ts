@@ -375,6 +375,10 @@ function blockfrostSupplySuite(
     t.same(await api.metadataTxsLabelCbor('1990'), [
       { tx_hash: hash, cbor_metadata: '\\x80', metadata: '80' },
     ])
+    t.match(await api.metadataTxsLabels(), [
+      { label: '721', count: '1' },
+      { label: '1990', cip10: null, count: '1' },
+    ])
     t.same(await api.metadataTxsLabel('721', { order: 'desc', count: 1 }), await api.metadataTxsLabel('721'))
     t.match(await errorOf(api.metadataTxsLabel('721', { page: 2 })), { status_code: 404 })
     t.match(await errorOf(api.metadataTxsLabel('1x')), { status_code: 400 })

@@ -72,6 +72,13 @@ async function networkJson(chain: ChainView, maxOutputs: number) {
   }
 }
 
+/** Labels of the registry of CIP-10 that wallets and dApps write. */
+const labelNames: ReadonlyMap<bigint, string> = new Map([
+  [674n, 'CIP-0020 - Transaction message/comment metadata'],
+  [721n, 'CIP-0025 - NFT Metadata Standard'],
+  [777n, 'CIP-0027 - Royalties Standard'],
+])
+
 type ByLabel = { Params: { label: string } }
 
 export function addMetadataRoutes(
@@ -89,6 +96,15 @@ export function addMetadataRoutes(
   fastify.get<ByLabel>('/metadata/txs/labels/:label/cbor', config, (request, reply) =>
     answer(reply, request, cborJson),
   )
+
+  fastify.get('/metadata/txs/labels', config, async (request) => {
+    const labels = await new List(request, maxOutputs).read((part) => chain.labels(part))
+    return labels.map(({ label, count }) => ({
+      label: String(label),
+      cip10: labelNames.get(label) ?? null,
+      count: String(count),
+    }))
+  })
 
   /** Sends a page transaction by transaction: their metadata may have a megabyte each. */
   async function answer(

@@ -25,6 +25,7 @@ describe('paths that the cases of others do not name', () => {
 
   it.each([
     ['/network', '/network'],
+    ['/metadata/txs/labels', '/metadata/txs/labels'],
     ['/network/eras', '/network/eras'],
     ['/epochs/latest', '/epochs/latest'],
     ['/epochs/{number}', '/epochs/139'],

@@ -34,7 +34,11 @@ const paths = {
     ],
     ...['/network', '/network/eras', '/addresses/X/extended', '/assets', '/accounts/X/addresses/assets'],
     ...['/metadata/txs/labels', '/metadata/txs/labels/X', '/metadata/txs/labels/X/cbor'],
-    ...['/txs/X/stakes', '/txs/X/withdrawals'],
+    ...['/txs/X/stakes', '/txs/X/withdrawals', '/txs/X/required_signers', '/mempool/X', '/pools/X'],
+    ...['/assets/X/X', '/assets/X/history', '/assets/X/transactions', '/assets/X/utxos', '/scripts/X/utxos'],
+    ...['/blocks/X/next', '/blocks/X/previous', '/blocks/X/txs/cbor', '/blocks/slot/X', '/epochs/X'],
+    ...['/epochs/X/blocks', '/accounts/X/transactions', '/accounts/X/addresses/total', '/addresses/X/txs'],
+    ...['/addresses/X/utxos/lovelace', '/governance/proposals/X/X', '/governance/dreps/X'],
     ...['/addresses/X/transactions', '/assets/X', '/assets/X/addresses', '/assets/policy/X', '/accounts/X'],
     ...[
       '/accounts/X/utxos',
@@ -50,7 +54,7 @@ const paths = {
   ],
 } as const
 const parameters = {
-  '/blockfrost/api/v0': ['count', 'page', 'order'],
+  '/blockfrost/api/v0': ['count', 'page', 'order', 'from', 'to'],
   '/kupo': [
     'spent',
     'unspent',
