@@ -4,10 +4,7 @@ import { fileLimits } from '../settings/regular-file.js'
 import type { NetworkName, Settings } from '../settings/schema.js'
 import { readJsonFile } from './network.js'
 
-/**
- * The included parameters by ledger version. The devnet uses preprod's of version 11. At that version,
- * mainnet's cost model of Plutus V1 and all of preview's were not available.
- */
+/** The included parameters by ledger version. All networks have the cost models of preprod at version 11. */
 const includedFiles: Readonly<Record<NetworkName, ReadonlyMap<number, string>>> = {
   devnet: new Map([
     [10, 'devnet'],
@@ -17,8 +14,14 @@ const includedFiles: Readonly<Record<NetworkName, ReadonlyMap<number, string>>> 
     [10, 'preprod'],
     [11, 'preprod-11'],
   ]),
-  preview: new Map([[10, 'preview']]),
-  mainnet: new Map([[10, 'mainnet']]),
+  preview: new Map([
+    [10, 'preview'],
+    [11, 'preprod-11'],
+  ]),
+  mainnet: new Map([
+    [10, 'mainnet'],
+    [11, 'preprod-11'],
+  ]),
 }
 
 /**

@@ -97,7 +97,7 @@ export const ledgerSettings = {
   }),
   LEDGER_VERSION: Type.Optional(
     oneOf(['10', '11'], {
-      defaultNote: "the deployment's; of a new one `11`, on mainnet and preview `10`",
+      defaultNote: "the deployment's; of a new one `11`",
       description:
         "Ledger version (Cardano's protocol version) of layer 2, and of the devnet. It is fixed for the " +
         'life of a deployment: the store keeps it, and another one is refused',
