@@ -1,7 +1,8 @@
 import { slotToTime } from '@ratatosk/ledger'
 import { readBlockHash } from '../block-hash.js'
+import { TooManyOutputsError } from '../limited-outputs.js'
 import { epochLength, epochOf } from '../mainnet-values.js'
-import type { ChainBlock, ChainView } from '../view/chain-view.js'
+import type { ChainBlock, ChainView, ListPart } from '../view/chain-view.js'
 import { badRequest, notFound } from './errors.js'
 import { seconds } from './places-json.js'
 
@@ -63,13 +64,13 @@ export async function firstBlockFrom(chain: ChainView, slot: bigint): Promise<Ch
   return found
 }
 
-/** As answers show a block. */
+/** As answers show a block. An open one has no sums yet: whoever asks for the tip does not wait for them. */
 export async function blockJson(chain: ChainView, block: ChainBlock) {
-  const { height, slot, hash, time, size, transactionCount } = block
+  const { height, slot, hash, time, size, transactionCount, open } = block
   const [tip, next, totals] = await Promise.all([
     chain.tip(),
     chain.block(height + 1),
-    transactionCount > 0 ? chain.totals(height, height) : undefined,
+    transactionCount > 0 && !open ? chain.totals(height, height) : undefined,
   ])
   return {
     time: seconds(time),
@@ -92,10 +93,25 @@ export async function blockJson(chain: ChainView, block: ChainBlock) {
   }
 }
 
-/** The blocks of these heights that are there. */
-export async function blocksAt(chain: ChainView, heights: Iterable<number>): Promise<ChainBlock[]> {
+/** The most blocks of a list that is read whole: each costs several queries. */
+export const mostBlocks = 300
+
+/**
+ * The blocks from a height to another that are there.
+ *
+ * @throws {TooManyOutputsError}
+ */
+export async function blocksBetween(
+  chain: ChainView,
+  first: number,
+  last: number,
+  order: Required<ListPart>['order'] = 'oldest-first',
+): Promise<ChainBlock[]> {
+  const count = Math.max(0, last - first + 1)
+  if (count > mostBlocks) throw new TooManyOutputsError(mostBlocks, 'blocks are in the list')
   const blocks: ChainBlock[] = []
-  for (const height of heights) {
+  for (let step = 0; step < count; step++) {
+    const height = order === 'oldest-first' ? first + step : last - step
     const block = await chain.block(height)
     if (block !== undefined) blocks.push(block)
   }

@@ -3,15 +3,20 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { lazyList } from '../../json.js'
 import { epochLength } from '../../mainnet-values.js'
 import type { ChainBlock, ChainView, ListPart } from '../../view/chain-view.js'
-import { blockBy, blockJson, blocksAt, firstBlockFrom, newestBlock, readNumber } from '../blocks.js'
+import {
+  blockBy,
+  blockJson,
+  blocksBetween,
+  firstBlockFrom,
+  mostBlocks,
+  newestBlock,
+  readNumber,
+} from '../blocks.js'
 import { badRequest, notFound } from '../errors.js'
 import { List, sendJson } from '../paging.js'
 import type { BlockfrostSource } from '../source.js'
 
 type ByBlock = { Params: { block: string } }
-
-/** The most blocks of a list that is read whole: each costs several queries. */
-const mostBlocks = 1000
 
 /** Routes for blocks. */
 export function addBlockRoutes(fastify: FastifyInstance, { chain, maxOutputs }: BlockfrostSource): void {
@@ -73,17 +78,13 @@ export function addBlockRoutes(fastify: FastifyInstance, { chain, maxOutputs }: 
         // Both lists are oldest first; the pages of previous blocks begin next to the block.
         const first = isNext ? height + 1 + offset : Math.max(1, height - offset - limit)
         const last = isNext ? Math.min(newest, height + offset + limit) : height - offset - 1
-        return blocksAt(chain, heightsFrom(first, last))
+        return blocksBetween(chain, first, last)
       })
       const all: object[] = []
       for (const block of blocks) all.push(await blockJson(chain, block))
       return all
     })
   }
-}
-
-export function* heightsFrom(first: number, last: number): Generator<number> {
-  for (let height = first; height <= last; height++) yield height
 }
 
 async function blockInSlot(chain: ChainView, slot: bigint): Promise<ChainBlock> {

@@ -2,19 +2,16 @@ import { slotToTime } from '@ratatosk/ledger'
 import type { FastifyInstance } from 'fastify'
 import { epochLength, epochOf } from '../../mainnet-values.js'
 import type { ChainView } from '../../view/chain-view.js'
-import { blocksAt, firstBlockFrom } from '../blocks.js'
+import { blocksBetween, firstBlockFrom, mostBlocks } from '../blocks.js'
 import { notFound } from '../errors.js'
 import { List } from '../paging.js'
 import { parametersJson } from '../parameters-json.js'
 import { seconds } from '../places-json.js'
 import type { BlockfrostSource } from '../source.js'
-import { heightsFrom, readEpoch } from './block-routes.js'
+import { readEpoch } from './block-routes.js'
 import { readPool } from './stake-routes.js'
 
 type ByEpoch = { Params: { epoch: string } }
-
-/** The most blocks of a list that is read whole: each costs several queries. */
-const mostBlocks = 1000
 
 /** Routes for epochs and protocol parameters. Nothing happens at the boundary of an epoch. */
 export function addEpochRoutes(fastify: FastifyInstance, { chain }: BlockfrostSource): void {
@@ -43,8 +40,7 @@ export function addEpochRoutes(fastify: FastifyInstance, { chain }: BlockfrostSo
       const isOldestFirst = order === 'oldest-first'
       const from = isOldestFirst ? first + offset : Math.max(first, last - offset - limit + 1)
       const to = isOldestFirst ? Math.min(last, from + limit - 1) : last - offset
-      const heights = [...heightsFrom(from, to)]
-      return blocksAt(chain, isOldestFirst ? heights : heights.reverse())
+      return blocksBetween(chain, from, to, order)
     })
     return blocks.map(({ hash }) => hash)
   })
