@@ -23,7 +23,7 @@ export {
   ScriptsNotRunError,
 } from './errors.js'
 export { parseProtocolParameters } from './parameters/parse.js'
-export { slotToTime, timeToSlot } from './parameters/slots.js'
+export { forecastHorizon, safeZone, slotToTime, timeToSlot } from './parameters/slots.js'
 export type { ProtocolParameters, Rational, SlotConfig } from './parameters/types.js'
 export type { RuleContext, UtxoView } from './rules/context.js'
 export {
@@ -40,6 +40,7 @@ export { validatePart } from './rules/encoding.js'
 export type { Failures, Json, Predicate, PredicateFailure } from './rules/predicates.js'
 export { validateMint, validateProfile, validateProfileOfInputs } from './rules/profile.js'
 export { profileLimits } from './rules/profile-limits.js'
+export { type RedeemerFault, redeemerFaults } from './rules/redeemer-faults.js'
 export { isRetriable } from './rules/retry.js'
 export { minimumFee, minimumLovelace, referenceScriptsFee, transactionSize } from './rules/utxo.js'
 export { type PhaseTwo, validateScripts } from './rules/utxos.js'

@@ -5,7 +5,6 @@ import {
   type RuleContext,
   type SlotConfig,
   type TransactionOutput,
-  timeToSlot,
   validateSignatures,
 } from '@ratatosk/ledger'
 import type { EvaluationResult, RedeemerResult } from '@ratatosk/ledger/plutus'
@@ -13,6 +12,7 @@ import type { Evaluation, Evaluations, Turns } from '@ratatosk/ports'
 import type { Store } from '@ratatosk/store'
 import { LRUCache } from 'lru-cache'
 import { BatchView } from './batch-view.js'
+import { contextAt } from './context.js'
 import { type Candidate, examine, isCandidate, type Leaving } from './examine.js'
 import { costOf, runScripts } from './script-runs.js'
 import { spendersOfMissing } from './spent-inputs.js'
@@ -64,7 +64,7 @@ interface ReadState {
  * const { verdict, failures } = await evaluations.evaluate(cbor)
  */
 export function openEvaluations(options: EvaluationsOptions): Evaluations<LedgerEvaluation> {
-  const { store, parameters, networkId, slots, evaluator, now = Date.now } = options
+  const { store, slots, evaluator, now = Date.now } = options
   const { turns = openTurns() } = options
   const results = new LRUCache<string, EvaluationResult>({
     max: maxResults,
@@ -74,7 +74,7 @@ export function openEvaluations(options: EvaluationsOptions): Evaluations<Ledger
   })
 
   async function evaluate(cbor: Uint8Array, signal?: AbortSignal): Promise<LedgerEvaluation> {
-    const context = { parameters, networkId, slot: timeToSlot(slots, BigInt(now())) }
+    const context = contextAt(options, now())
     const examined = examine(cbor, context, options.leaving)
     if (!isCandidate(examined)) {
       return {

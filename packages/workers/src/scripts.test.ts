@@ -1,4 +1,5 @@
-import { chain, collect, freeOfCharge, fundsOf, keyOf, outputsOf } from '@ratatosk/test-kit'
+import { forecastHorizon, timeToSlot } from '@ratatosk/ledger'
+import { chain, collect, freeOfCharge, fundsOf, keyOf, outputsOf, slots } from '@ratatosk/test-kit'
 import { expect, type TestContext, test } from 'vitest'
 import type { ValidationWorkerOptions } from './index.js'
 import { minting, withCostModel } from './test/minting.js'
@@ -35,8 +36,12 @@ function heldEvaluator() {
   return { evaluator, asked, ids }
 }
 
-async function start(context: TestContext, options: Partial<ValidationWorkerOptions>) {
-  const services: Services = await openers.PGlite(context)
+async function start(
+  context: TestContext,
+  options: Partial<ValidationWorkerOptions>,
+  opener: keyof typeof openers = 'PGlite',
+) {
+  const services: Services = await openers[opener](context)
   await services.store.applyGenesis(funds)
   return run(services, { parameters, scriptConcurrency: 4, ...options })
 }
@@ -268,4 +273,31 @@ test(`a payment beside ${flood} scripts of 900 ms each`, { timeout: 120_000 }, a
   }
   console.log(`payments beside ${flood} scripts: ${times.join(', ')} ms`)
   expect(worker.stats().rejected).toBeLessThan(flood)
+})
+
+test('rejects at once what scripts would see beyond the horizon of layer 1', async (context) => {
+  const now = Number(slots.zeroTime) + 5000
+  const { store, submit, drained, worker } = await start(
+    context,
+    {
+      now: () => now,
+      evaluator: { evaluate: async () => success },
+    },
+    'PostgreSQL and Redis',
+  )
+  const end = forecastHorizon(timeToSlot(slots, BigInt(now)))
+  const ending = (invalidHereafter: bigint) =>
+    minting(
+      key,
+      { input: first!, lovelace: 10n * ada, tokens: 0, collateral: collateral!, invalidHereafter },
+      parameters,
+    )
+  const [allowed, late] = [ending(end), ending(end + 1n)]
+  await submit([late])
+  await drained()
+  expect(await allRejections(store)).toMatchObject([{ code: 'OutsideForecast' }])
+  expect(worker.stats()).toMatchObject({ postponed: 0, rejected: 1 })
+  await submit([allowed])
+  await drained()
+  expect(await isAccepted(store, allowed)).toBe(true)
 })

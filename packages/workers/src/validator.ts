@@ -1,13 +1,8 @@
-import {
-  type Failures,
-  type PhaseTwo,
-  type ProtocolParameters,
-  type SlotConfig,
-  timeToSlot,
-} from '@ratatosk/ledger'
+import type { Failures, PhaseTwo, ProtocolParameters, SlotConfig } from '@ratatosk/ledger'
 import type { Delivery, DeliverySlot, Disposition } from '@ratatosk/queue'
 import type { Outcome } from './activity.js'
 import { BatchRunner, type BatchRunnerOptions } from './batch-runner.js'
+import { contextAt } from './context.js'
 import { type Candidate, examine, isCandidate, type Leaving } from './examine.js'
 import type { SharedOrphan } from './orphans.js'
 import { type ParkedDelivery, ScriptLane } from './script-lane.js'
@@ -111,9 +106,8 @@ export class Validator {
   }
 
   #context(): BatchContext {
-    const { parameters, networkId, slots, now } = this.#options
-    const slot = timeToSlot(slots, BigInt(now()))
-    return { parameters, networkId, slot, lastTry: slot + this.#slotsOfTries }
+    const context = contextAt(this.#options, this.#options.now())
+    return { ...context, lastTry: context.slot + this.#slotsOfTries }
   }
 }
 

@@ -1,6 +1,7 @@
 import { isStakeCertificate } from '@ratatosk/chain-apis'
 import {
   type Failures,
+  forecastHorizon,
   type ProtocolParameters,
   type RuleContext,
   type SlotConfig,
@@ -32,14 +33,17 @@ export function createRules(
   evaluator: Pick<Evaluator, 'evaluate'>,
 ): ChainRules {
   const context = (slot: bigint): RuleContext => ({ parameters, networkId: 0, slot })
+  // For new transactions only: after a roll-back, it would end earlier.
+  const contextOfNew = (slot: bigint) => ({ ...context(slot), forecastHorizon: forecastHorizon(slot) })
   return {
     parameters,
     async validate(transaction, view, slot) {
       const unsupported = findUnsupported(transaction)
       if (unsupported.length > 0) return unsupported
       const accounts = validateAccounts(transaction, view, parameters)
-      if (accounts.length > 0) return [...accounts, ...validatePhaseOne(transaction, view, context(slot))]
-      return validate(transaction, view, context(slot), { evaluator, slots })
+      if (accounts.length > 0)
+        return [...accounts, ...validatePhaseOne(transaction, view, contextOfNew(slot))]
+      return validate(transaction, view, contextOfNew(slot), { evaluator, slots })
     },
     revalidate: (transaction, view, slot) => [
       ...validateAccounts(transaction, view, parameters),

@@ -16,3 +16,14 @@ export function timeToSlot(slots: SlotConfig, time: bigint): bigint {
   const whole = elapsed / length
   return slots.zeroSlot + (elapsed < 0n && elapsed % length !== 0n ? whole - 1n : whole)
 }
+
+/**
+ * For how many slots after the newest block the time of a slot is known: 3 · k / f of mainnet. Layer 1 may
+ * change the length of slots in a hard fork after them, so it runs no script on a later bound.
+ */
+export const safeZone = 129_600n
+
+/** The last slot whose time is known in a slot: {@link RuleContext.forecastHorizon}. */
+export function forecastHorizon(slot: bigint): bigint {
+  return slot + safeZone
+}

@@ -1,8 +1,8 @@
 import type { Failures, PredicateFailure } from './predicates.js'
 
 /**
- * Whether the transaction may become valid later: it fails only because of unknown inputs, a slot beyond the
- * forecast horizon, or a validity interval that has not begun. A transaction that breaks another rule never
+ * Whether the transaction may become valid later: it fails only because of unknown inputs, or of a
+ * validity interval that has not begun. A transaction that breaks another rule never
  * becomes valid.
  *
  * @param slot the current slot, which may be later than the slot of the failures
@@ -17,7 +17,7 @@ export function isRetriable(failures: Failures, slot: bigint, last?: bigint): bo
 }
 
 function mayPass({ predicate, details }: PredicateFailure, slot: bigint, last: bigint | undefined): boolean {
-  if (predicate === 'BadInputsUTxO' || predicate === 'OutsideForecast') return true
+  if (predicate === 'BadInputsUTxO') return true
   if (predicate !== 'OutsideValidityIntervalUTxO') return false
   const { invalidBefore, invalidHereafter } = details
   if (last !== undefined && typeof invalidBefore === 'string' && BigInt(invalidBefore) > last) return false

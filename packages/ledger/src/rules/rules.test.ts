@@ -131,7 +131,6 @@ describe('retry', () => {
         5n,
       ],
       ['both', [unknown, early], 5n],
-      ['the time of its end is not known yet', [failure('OutsideForecast')], 5n],
     ])('is true if %s', (_, failures, slot) => {
       expect(isRetriable(failures, slot)).toBe(true)
     })
@@ -141,6 +140,7 @@ describe('retry', () => {
       ['the validity interval has ended', [late], 20n],
       ['it has ended since', [early], 20n],
       ['it is empty', [never], 5n],
+      ['the time of its end is not known yet', [failure('OutsideForecast')], 5n],
       ['another rule is broken', [failure('FeeTooSmallUTxO')], 5n],
       ['another rule is broken as well', [unknown, failure('InvalidWitnessesUTXOW')], 5n],
     ])('is false if %s', (_, failures, slot) => {

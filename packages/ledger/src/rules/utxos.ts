@@ -24,12 +24,25 @@ const certificatesOfV1 = new Set([
  */
 function validateScriptContexts(
   transaction: Transaction,
-  { parameters }: RuleContext,
+  context: RuleContext,
   resolution: Resolution,
   use: ScriptUse,
   findings: Findings,
 ): void {
-  const errors: Json[] = []
+  const errors = scriptContextErrors(transaction, context, resolution, use)
+  if (errors.length > 0) {
+    findings.add('CollectErrors', 'The transaction cannot be shown to its scripts', { errors })
+  }
+}
+
+/** The details of CollectErrors; those of inputs are found for known outputs only. */
+export function scriptContextErrors(
+  transaction: Transaction,
+  { parameters, forecastHorizon }: RuleContext,
+  resolution: Resolution,
+  use: ScriptUse,
+): { readonly [key: string]: Json }[] {
+  const errors: { readonly [key: string]: Json }[] = []
   for (const language of [...languagesUsed(use)].sort()) {
     if (parameters.costModels[language] === undefined) errors.push({ error: 'NoCostModel', language })
     const translate = (reason: string, items?: Json): void => {
@@ -38,10 +51,11 @@ function validateScriptContexts(
     validateOutputs(transaction, resolution, language === 'PlutusV1', translate)
     if (language === 'PlutusV3') validateOverlap(resolution, parameters.ledgerVersion.major, translate)
     else validateConwayFeatures(transaction, use, language, translate)
+    const { invalidBefore = 0n, invalidHereafter = 0n } = transaction.body.validityInterval
+    const late = [invalidBefore, invalidHereafter].filter((slot) => slot > (forecastHorizon ?? slot))
+    if (late.length > 0) translate('TimeTranslationPastHorizon', late.map(String))
   }
-  if (errors.length > 0) {
-    findings.add('CollectErrors', 'The transaction cannot be shown to its scripts', { errors })
-  }
+  return errors
 }
 
 type Translate = (reason: string, items?: Json) => void

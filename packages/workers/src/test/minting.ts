@@ -27,12 +27,13 @@ export interface Minting {
   readonly fee?: bigint
   /** Declared by the redeemer. @defaultValue 1000 */
   readonly steps?: number
+  readonly invalidHereafter?: bigint
 }
 
 /** A transaction that mints one token under a Plutus policy and pays everything to the key itself. */
 export function minting(
   key: TestKey,
-  { input, lovelace, tokens, collateral, fee = 1_000_000n, steps = 1000 }: Minting,
+  { input, lovelace, tokens, collateral, fee = 1_000_000n, steps = 1000, invalidHereafter }: Minting,
   parameters: ProtocolParameters,
 ): SignedTransaction {
   const policyId = scriptHash('PlutusV3', policy)
@@ -49,16 +50,10 @@ export function minting(
   redeemers.array(2).uint(1000).uint(steps)
 
   const assemble = (integrity: Uint8Array) => {
-    const body = new CborWriter().map(6).uint(0).raw(references(input)).uint(1).raw(outputs.toBytes())
-    body
-      .uint(2)
-      .uint(fee)
-      .uint(9)
-      .raw(assets(1))
-      .uint(11)
-      .bytes(integrity)
-      .uint(13)
-      .raw(references(collateral))
+    const body = new CborWriter().map(invalidHereafter === undefined ? 6 : 7)
+    body.uint(0).raw(references(input)).uint(1).raw(outputs.toBytes()).uint(2).uint(fee)
+    if (invalidHereafter !== undefined) body.uint(3).uint(invalidHereafter)
+    body.uint(9).raw(assets(1)).uint(11).bytes(integrity).uint(13).raw(references(collateral))
     const id = blake2b256(body.toBytes())
     const witnesses = new CborWriter().map(3)
     witnesses.uint(0).tag(258).array(1).array(2).bytes(key.publicKey).bytes(key.sign(id))
