@@ -28,6 +28,11 @@ export interface ApisOptions {
   }
   /** The version of the Ogmios API. Default 6. */
   readonly ogmiosVersion?: OgmiosVersion
+  /**
+   * Whether Ogmios's responses have the fields of JSON-RPC 2.0 only, without `method`, as strict clients
+   * want. Default false.
+   */
+  readonly ogmiosStrictRpc?: boolean
   /** The most outputs that a response of Blockfrost may add up; more are refused. Default 10,000. */
   readonly maxOutputs?: number
   /** The most WebSockets of the server, over all chains; more are answered 503. Default 2,500. */
@@ -45,7 +50,7 @@ export interface ApisOptions {
 async function plugin(fastify: FastifyInstance, options: ApisOptions): Promise<void> {
   const { chain, prefix = '', paths = {}, faults } = options
   const { maxOutputs = 10_000, maxWebSockets = 2500, stallTimeoutMs = 30_000 } = options
-  const { ogmiosVersion: version = '6' } = options
+  const { ogmiosVersion: version = '6', ogmiosStrictRpc: strictRpc = false } = options
   if (typeof chain?.submit !== 'function') {
     throw new TypeError('@ratatosk/chain-apis: the option chain must satisfy ChainView')
   }
@@ -75,6 +80,7 @@ async function plugin(fastify: FastifyInstance, options: ApisOptions): Promise<v
       ...api,
       lists,
       version,
+      strictRpc,
       maxWebSockets,
       stallTimeoutMs,
       prefix: prefix + ogmios,

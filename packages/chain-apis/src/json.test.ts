@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { EncodedJson, encodeJson, encodeJsonParts, lazyList } from './json.js'
+import { EncodedJson, encodeJson, encodeJsonParts, lazyList, parseJson } from './json.js'
 
 async function whole(value: unknown): Promise<string> {
   let text = ''
@@ -64,4 +64,21 @@ test('other work takes its turn, and an item is made when the part before it is 
   clearInterval(timer)
   expect(made).toBe(5000)
   expect(turns).toBeGreaterThan(2)
+})
+
+test.each([
+  ['[1,-0.5,1e2,"12345678901234567890"]', [1, -0.5, 100, '12345678901234567890']],
+  ['{"a":-9007199254740993}', { a: -9007199254740993n }],
+  [
+    '[ 123456789012345678901234567890, 9007199254740991]',
+    [123456789012345678901234567890n, 9007199254740991],
+  ],
+])('parses %s without rounding', (text, value) => {
+  expect(parseJson(text)).toEqual(value)
+})
+
+test('refuses numbers that nothing can hold, and deep nesting', () => {
+  expect(() => parseJson('[1e400]')).toThrow(SyntaxError)
+  expect(() => parseJson(`[${'1'.repeat(1001)}]`)).toThrow(SyntaxError)
+  expect(() => parseJson('['.repeat(100_000) + ']'.repeat(100_000))).toThrow('nests deeper than 32 levels')
 })

@@ -1,4 +1,45 @@
+import { randomUUID } from 'node:crypto'
+import { InvalidInputError } from './input.js'
+import { maxRequestDepth } from './limits.js'
 import { createPause } from './pause.js'
+
+/** A number that doubles may round, after what stands before a value; also matches in some strings. */
+const longNumber = /[[:,\s]-?(?:\d{16}|\d+[.eE])/
+const scalar = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g
+/** With it begins the text that stands for an integer: no client can guess it. */
+const marker = `${randomUUID()} `
+/** Reading more digits takes quadratic time. */
+const maxDigits = 1000
+
+/**
+ * Parses a request. Integers that doubles would round become bigints.
+ *
+ * @throws {SyntaxError} it is not JSON, or no number can hold one of its numbers
+ * @throws {InvalidInputError} it nests too deeply
+ */
+export function parseJson(text: string): unknown {
+  const value: unknown = JSON.parse(text)
+  if (nestsDeeper(value, maxRequestDepth)) {
+    throw new InvalidInputError(`it nests deeper than ${maxRequestDepth} levels`)
+  }
+  if (!longNumber.test(text)) return value
+  return JSON.parse(text.replace(scalar, markInteger), (_key, member) =>
+    typeof member === 'string' && member.startsWith(marker) ? BigInt(member.slice(marker.length)) : member,
+  )
+}
+
+/** A long integer as text that stands for it; other scalars as they are. */
+function markInteger(text: string): string {
+  if (text.startsWith('"')) return text
+  const number = Number(text)
+  if (!Number.isFinite(number) || text.length > maxDigits) throw new SyntaxError('A number is out of range')
+  return Number.isSafeInteger(number) || !/^-?\d+$/.test(text) ? text : `"${marker}${text}"`
+}
+
+function nestsDeeper(json: unknown, levels: number): boolean {
+  if (typeof json !== 'object' || json === null) return false
+  return levels === 0 || Object.values(json).some((member) => nestsDeeper(member, levels - 1))
+}
 
 /** JSON that is encoded already: in UTF-8, or as text that is read while it is sent. */
 export class EncodedJson<Part extends JsonPart = JsonPart> {
@@ -88,11 +129,4 @@ function membersOf(value: object): [string, unknown][] {
 
 function isIterable(value: object): value is Iterable<unknown> {
   return Symbol.iterator in value
-}
-
-export type JsonObject = { readonly [key: string]: unknown }
-
-/** True for parsed JSON that is an object. */
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

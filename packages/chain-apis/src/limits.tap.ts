@@ -3,12 +3,12 @@ import { until } from '@ratatosk/test-kit/http'
 import t from 'tap'
 import { serve } from './test/served-chain.js'
 
-let long = ' '.repeat(256 * 1024)
+let long = ' '.repeat(512 * 1024)
 const evaluate = '/blockfrost/api/v0/utils/txs/evaluate'
 const transaction = { cbor: '84a0a0f5f6' }
 const address = 'addr_test1vpu5vlrf4xkxv2qpwngf6cjhtw542ayty80v8dyr49rf5eg57c2qv'
 
-t.test('refuses requests above 256 KiB', async (t) => {
+t.test('refuses requests above 512 KiB', async (t) => {
   const { server, connect } = await serve(t)
   const post = async (url: string, type: string) =>
     (await server.inject({ method: 'POST', url, headers: { 'content-type': type }, payload: long }))
@@ -19,8 +19,10 @@ t.test('refuses requests above 256 KiB', async (t) => {
   t.equal(await post(evaluate, 'application/cbor'), 413)
   t.equal(await post(`${evaluate}/utxos`, 'application/json'), 413)
   const { socket, closed } = await connect()
+  const reason = new Promise((resolve) => socket.once('close', (_code, text) => resolve(String(text))))
   socket.send(long)
   t.equal(await closed, 1009)
+  t.equal(await reason, 'A message may have at most 524288 bytes')
 })
 
 t.test('refuses more than 300 additional outputs', async (t) => {
@@ -54,7 +56,7 @@ t.test('refuses lists that are too long', async (t) => {
   const key = '00'.repeat(28)
   const reference = { transaction: { id: '00'.repeat(32) }, index: 0 }
   for (const [method, name, entry, max, code] of [
-    ['findIntersection', 'points', { slot: 1, id: '00' }, 100, 1000],
+    ['findIntersection', 'points', { slot: 1, id: '00'.repeat(32) }, 100, 1000],
     ['queryLedgerState/utxo', 'addresses', address, 100, undefined],
     ['queryLedgerState/utxo', 'outputReferences', reference, 1000, undefined],
     ['queryLedgerState/rewardAccountSummaries', 'keys', key, 100, undefined],
@@ -68,7 +70,7 @@ t.test('refuses lists that are too long', async (t) => {
     t.equal((await post(max)).error?.code, code, name)
     t.match((await post(max + 1)).error, {
       code: -32602,
-      message: `"${name}" may have at most ${max} entries.`,
+      message: `Invalid parameters: ${name} may have at most ${max} entries.`,
     })
   }
 })

@@ -1,5 +1,8 @@
-/** The most bytes of an Ogmios request and of an evaluation: a transaction with the outputs that it needs. */
-export const maxRequestLength = 256 * 1024
+/**
+ * The most bytes of an Ogmios request and of an evaluation: a transaction in hex with the outputs that it
+ * needs, which may hold 204,800 bytes of reference scripts.
+ */
+export const maxRequestLength = 512 * 1024
 
 /** The most levels of arrays and objects in an Ogmios request. Answers repeat its `id`. */
 export const maxRequestDepth = 32

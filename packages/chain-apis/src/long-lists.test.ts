@@ -120,7 +120,7 @@ async function serveEndless(timeLimitMs: number) {
   onTestFinished(() => server.close())
   await server.register(kupoApi, { ...api, prefix: '/kupo' })
   await registerWebSockets(server, limits.stallTimeoutMs)
-  await server.register(ogmiosApi, { ...api, ...limits, version: '6', prefix: '/ogmios' })
+  await server.register(ogmiosApi, { ...api, ...limits, version: '6', strictRpc: false, prefix: '/ogmios' })
   return { state, url: (await listening(server)).url }
 }
 

@@ -39,6 +39,7 @@ function opensWebSocket({ method, headers }: IncomingMessage): boolean {
 /** Closes each WebSocket whose client answers no ping. */
 function closeSilent(fastify: FastifyInstance, timeoutMs: number): void {
   const { websocketServer } = fastify
+  websocketServer.on('connection', nameReason)
   /** Those whose last ping is not answered. */
   const asked = new WeakSet<WebSocket>()
   websocketServer.on('connection', (socket) => socket.on('pong', () => asked.delete(socket)))
@@ -59,6 +60,13 @@ function closeSilent(fastify: FastifyInstance, timeoutMs: number): void {
   // After the sockets were read: the answers of a turn that was late may have arrived.
   const timer = setInterval(() => setImmediate(check), timeoutMs)
   fastify.addHook('onClose', async () => clearInterval(timer))
+}
+
+/** Gives a reason to the client whose message is too long: `ws` closes without one. */
+function nameReason(socket: WebSocket): void {
+  const close = socket.close.bind(socket)
+  const tooLong = `A message may have at most ${maxRequestLength} bytes`
+  socket.close = (code, reason = code === 1009 ? tooLong : undefined) => close(code, reason)
 }
 
 /** A route that is no WebSocket answers such a request. Its connection is no longer read, so it is closed. */

@@ -1,4 +1,5 @@
 import { fromHex } from '@ratatosk/cbor'
+import { safeZone } from '@ratatosk/ledger'
 import { describe, expect, it } from 'vitest'
 import type { ChainEvent } from './chain/types.js'
 import { draft } from './test/draft.js'
@@ -219,10 +220,42 @@ describe('Plutus scripts', () => {
     })
   })
 
+  it('are not run on bounds beyond the horizon', async () => {
+    const { devnet } = await open()
+    const output = await lock(devnet, succeedingHash)
+    const ending = (invalidHereafter: bigint) =>
+      draft({
+        inputs: [output],
+        outputs: [{ address: alice.addressBytes, lovelace: 19_700_000n }],
+        fee: 300_000n,
+        signers: [alice],
+        collateral: [second],
+        scripts: [succeeding],
+        redeemers: [{ tag: 0, index: 0, memory: 10_000n, steps: 10_000_000n }],
+        invalidHereafter,
+      }).cbor
+    const end = devnet.currentSlot() + safeZone
+    for (const late of [end + 1n, 2n ** 63n]) {
+      expect(await devnet.submit(ending(late))).toMatchObject({
+        failures: [{ predicate: 'OutsideForecast' }],
+      })
+      expect(await devnet.evaluate(ending(late))).toMatchObject({
+        kind: 'faulty-redeemers',
+        faults: [{ fault: { kind: 'BadTranslation', reason: 'TimeTranslationPastHorizon' } }],
+      })
+    }
+    expect(await devnet.evaluate(ending(end))).toMatchObject({ kind: 'evaluated', result: { ok: true } })
+    expect(await devnet.submit(ending(end))).toMatchObject({ kind: 'accepted' })
+  })
+
   it('are not evaluated if an input is unknown', async () => {
     const { devnet } = await open()
     const unknown = `${'22'.repeat(32)}#0`
     const evaluation = await devnet.evaluate(unlock(unknown, succeeding).cbor)
-    expect(evaluation).toEqual({ kind: 'unknown-inputs', references: [unknown] })
+    const fault = { kind: 'UnknownInputs', references: [unknown] }
+    expect(evaluation).toEqual({
+      kind: 'faulty-redeemers',
+      faults: [{ purpose: 'spend', index: 0, fault }],
+    })
   })
 })

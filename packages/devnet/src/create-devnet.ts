@@ -232,10 +232,15 @@ export async function createDevnet(options: DevnetOptions = {}): Promise<Devnet>
       const copy = Uint8Array.from(cbor)
       return exclusively(() => submit(copy))
     },
-    async evaluate(cbor, additional = new Map()) {
+    async evaluate(cbor, additional = new Map(), prefersAdditional = false) {
       const transaction = readTransaction(Uint8Array.from(cbor))
       if (typeof transaction === 'string') return { kind: 'malformed', message: transaction }
-      return evaluateTransaction({ evaluator, parameters, slots, utxos: mempool }, transaction, additional)
+      return evaluateTransaction(
+        { evaluator, parameters, slots, networkId: 0, slot: currentSlot(), utxos: mempool },
+        transaction,
+        additional,
+        prefersAdditional,
+      )
     },
     produceBlock: () => exclusively(produceBlock),
     async rollBack(blocks, { resubmit = false } = {}) {

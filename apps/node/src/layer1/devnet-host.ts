@@ -69,6 +69,7 @@ export async function hostDevnet({
       devnet,
       paths: { wallet: '/dev-wallet.js' },
       ogmiosVersion: settings.OGMIOS_VERSION,
+      ogmiosStrictRpc: settings.OGMIOS_STRICT_RPC,
     })
     return { devnet, url: await listen(server, settings, served?.formerUrl, log), close }
   } catch (error) {

@@ -24,7 +24,10 @@ const paths = { blockfrost: '/blockfrost/api/v0', kupo: '/kupo', ogmios: '/ogmio
 
 interface Layer2ApisOptions {
   readonly views: ReadonlyMap<Finality, ChainView>
-  readonly settings: Pick<Settings, 'CORS_ORIGIN' | 'MAX_CONNECTIONS' | 'OGMIOS_VERSION' | 'STALL_TIMEOUT_MS'>
+  readonly settings: Pick<
+    Settings,
+    'CORS_ORIGIN' | 'MAX_CONNECTIONS' | 'OGMIOS_STRICT_RPC' | 'OGMIOS_VERSION' | 'STALL_TIMEOUT_MS'
+  >
 }
 
 /** Serves layer 2 by the APIs of layer 1, once for each finality. */
@@ -36,6 +39,7 @@ export const layer2Apis: FastifyPluginAsync<Layer2ApisOptions> = async (server, 
       prefix: prefixes[finality],
       paths,
       ogmiosVersion: settings.OGMIOS_VERSION,
+      ogmiosStrictRpc: settings.OGMIOS_STRICT_RPC,
       // Clients of other routes always find connections.
       maxWebSockets: Math.ceil(settings.MAX_CONNECTIONS / 2),
       stallTimeoutMs: settings.STALL_TIMEOUT_MS,

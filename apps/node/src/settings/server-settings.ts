@@ -31,6 +31,10 @@ export const endpointSettings = {
     default: '6',
     description: 'Version of the Ogmios API that `/l2` and the devnet serve',
   }),
+  OGMIOS_STRICT_RPC: flag({
+    default: false,
+    description: 'Omit `method` from the responses of that API: JSON-RPC 2.0 has no such field',
+  }),
   LAYER2_SUBMIT_TIMEOUT_MS: milliseconds({
     default: 15_000,
     minimum: 100,

@@ -72,6 +72,7 @@ test('fills in every default', () => {
     OPERATION_TIMEOUT_MS: 180000,
     FAUCET_ENABLED: true,
     OGMIOS_VERSION: '6',
+    OGMIOS_STRICT_RPC: false,
     FAUCET_LAYER: '1',
     FAUCET_AMOUNT: 100000000,
     FAUCET_COOLDOWN_SECONDS: 86400,

@@ -2,10 +2,11 @@ import { isDeepStrictEqual } from 'node:util'
 import { CborReader, CborWriter, toHex } from '@ratatosk/cbor'
 import {
   decodeTransaction,
-  outputReferenceKey,
+  forecastHorizon,
   type ProtocolParameters,
   type Redeemer,
   type RedeemerPurpose,
+  redeemerFaults,
   type SlotConfig,
   type Transaction,
   type TransactionOutput,
@@ -23,6 +24,10 @@ export interface EvaluationContext {
   readonly evaluator: Pick<Evaluator, 'evaluate'>
   readonly parameters: ProtocolParameters
   readonly slots: SlotConfig
+  /** 0 for test networks, 1 for mainnet. */
+  readonly networkId: number
+  /** The current slot. */
+  readonly slot: bigint
   /** Unspent outputs, including those created in the mempool. */
   readonly utxos: UtxoView
 }
@@ -32,24 +37,31 @@ export interface EvaluationContext {
  * of a whole transaction.
  *
  * @param additional outputs that `utxos` does not have, by output reference
+ * @param prefersAdditional whether they replace outputs of `utxos`
  * @throws {EvaluatorError} (rejects) `EVALUATOR_BUSY` or `EVALUATOR_CLOSED`
  */
 export async function evaluateTransaction(
-  { evaluator, parameters, slots, utxos }: EvaluationContext,
+  { evaluator, parameters, slots, networkId, slot, utxos }: EvaluationContext,
   transaction: Transaction,
   additional: ReadonlyMap<string, TransactionOutput>,
+  prefersAdditional = false,
 ): Promise<Exclude<ScriptEvaluation, { kind: 'malformed' | 'busy' }>> {
   const overlapping = [...additional].filter(([key, output]) => {
-    const known = utxos.get(key)
+    const known = prefersAdditional ? undefined : utxos.get(key)
     return known !== undefined && !isDeepStrictEqual(contentOf(known), contentOf(output))
   })
   if (overlapping.length > 0) {
     return { kind: 'overlapping-outputs', references: overlapping.map(([key]) => key) }
   }
-  const view: UtxoView = { get: (key) => utxos.get(key) ?? additional.get(key) }
-  const inputs = [...transaction.body.inputs, ...transaction.body.referenceInputs].map(outputReferenceKey)
-  const unknown = [...new Set(inputs)].filter((key) => view.get(key) === undefined)
-  if (unknown.length > 0) return { kind: 'unknown-inputs', references: unknown }
+  const view: UtxoView = { get: (key) => additional.get(key) ?? utxos.get(key) }
+  const context = { parameters, networkId, slot, forecastHorizon: forecastHorizon(slot) }
+  const faults = redeemerFaults(transaction, view, context)
+  if (faults.length > 0) {
+    return {
+      kind: 'faulty-redeemers',
+      faults: faults.map(({ redeemer: { purpose, index }, fault }) => ({ purpose, index, fault })),
+    }
+  }
   const result = await evaluator.evaluate(
     withMaximumBudgets(transaction, parameters),
     view,

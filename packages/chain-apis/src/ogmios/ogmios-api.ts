@@ -13,8 +13,9 @@ import { turnLength } from '../pause.js'
 import type { OgmiosVersion } from '../versions.js'
 import { synchronization } from '../view/synchronization.js'
 import { createBlockReader } from './block-reader.js'
+import { networkName, utcTime } from './json/texts.js'
 import { createMempoolFeed } from './mempool-feed.js'
-import { networkName, tipJson, utcTime } from './queries.js'
+import { tipJson } from './queries.js'
 import { failure, RpcError, type RpcRequest, type RpcResponse, readRequest, unavailable } from './rpc.js'
 import { createSession, operationOf, type Session } from './session.js'
 
@@ -31,6 +32,8 @@ const waitingMethods = new Set(['findIntersection', 'nextBlock', 'acquireMempool
 interface OgmiosOptions extends ApiOptions {
   readonly lists: LongLists
   readonly version: OgmiosVersion
+  /** Whether responses have no field `method`, which JSON-RPC does not know. */
+  readonly strictRpc: boolean
   /** The most WebSockets of the server; more are refused. */
   readonly maxWebSockets: number
   /** Time for which a WebSocket may not take a part of a message, in milliseconds; then it is closed. */
@@ -48,7 +51,7 @@ interface Connection {
 /** The part of Ogmios that wallets and SDKs use: JSON-RPC 2.0 with `@cardano-ogmios/schema`'s messages. */
 export async function ogmiosApi(
   fastify: FastifyInstance,
-  { chain, lists, faults, maxWebSockets, stallTimeoutMs, version }: OgmiosOptions,
+  { chain, lists, faults, maxWebSockets, stallTimeoutMs, version, strictRpc }: OgmiosOptions,
 ): Promise<void> {
   const context = {
     chain,
@@ -60,6 +63,9 @@ export async function ogmiosApi(
   let connections = 0
   /** For messages on WebSockets: thousands may arrive, or get an answer, in one turn of the event loop. */
   const turn = createTurns()
+
+  const wire = (response: RpcResponse): RpcResponse =>
+    strictRpc ? { ...response, method: undefined } : response
 
   fastify.removeAllContentTypeParsers()
   fastify.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body))
@@ -114,7 +120,7 @@ export async function ogmiosApi(
       return reply
         .code(status)
         .type(json)
-        .send(await bodyOf(encodeJsonParts(response)))
+        .send(await bodyOf(encodeJsonParts(wire(response))))
     } catch (error) {
       if (!(error instanceof RpcError)) throw error
       return reply
@@ -176,9 +182,9 @@ export async function ogmiosApi(
       case 'refusal':
         return socket.terminate()
       case 'rate-limit':
-        return send(encodeJson(failure(request, { code: -32_000, message: 'Usage is over limit.' })))
+        return send(encodeJson(wire(failure(request, { code: -32_000, message: 'Usage is over limit.' }))))
       case 'failure':
-        return send(encodeJson(failure(request, { code: -32_603, message: 'Internal error.' })))
+        return send(encodeJson(wire(failure(request, { code: -32_603, message: 'Internal error.' }))))
       case 'garbage':
         return send(garbage)
       case 'delay':
@@ -187,7 +193,7 @@ export async function ogmiosApi(
     const response = await session.answer(request)
     if (fault?.kind === 'lost-answer') return socket.terminate()
     if (waitingMethods.has(request.method)) await turn()
-    await send(encodeJsonParts(response))
+    await send(encodeJsonParts(wire(response)))
   }
 }
 

@@ -1,51 +1,63 @@
-import { isDecodeError, toHex } from '@ratatosk/cbor'
-import { type Credential, type Rational, slotToTime } from '@ratatosk/ledger'
+import { toHex } from '@ratatosk/cbor'
+import { type Credential, safeZone, slotToTime } from '@ratatosk/ledger'
 import { readBlockHash } from '../block-hash.js'
 import type { ConnectedClient } from '../client-signal.js'
-import { EncodedJson, isObject, lazyList } from '../json.js'
+import { referenceKey } from '../evaluation/additional-outputs.js'
+import {
+  InvalidInputError,
+  isObject,
+  type JsonObject,
+  quoted,
+  readAddress,
+  readFields,
+  readHex,
+  readInteger,
+  readList,
+  readText,
+} from '../input.js'
+import { EncodedJson, lazyList } from '../json.js'
 import { maxAddresses, maxCredentials, maxReferences } from '../limits.js'
 import type { LongLists } from '../long-lists.js'
-import {
-  defaultMaxReferenceScriptsSize,
-  epochLength,
-  epochOf,
-  type Ratio,
-  referenceScriptTiers,
-  unusedParameters as unused,
-} from '../mainnet-values.js'
+import { epochLength, epochOf } from '../mainnet-values.js'
 import { readStakeCredential } from '../stake-credential.js'
-import type { OgmiosVersion } from '../versions.js'
-import { readAddressText } from '../view/address-text.js'
 import type { ChainOutput, ChainOutputQuery, ChainTip, ChainView, Point } from '../view/chain-view.js'
+import { genesisConfiguration } from './json/genesis-json.js'
 import { lovelaceJson, outputJson, referenceJson } from './json/output-json.js'
-import { checkList, invalidParams, RpcError, type RpcRequest } from './rpc.js'
-
-type Query = (chain: ChainView, params: RpcRequest['params'], version: OgmiosVersion) => unknown
+import { parametersJson } from './json/parameters-json.js'
+import { utcTime } from './json/texts.js'
+import type { Query } from './query.js'
+import { ungoverned } from './ungoverned.js'
 
 export const queries: Readonly<Record<string, Query>> = {
-  'queryLedgerState/tip': async (chain) => pointJson(await chain.tip()),
-  'queryLedgerState/epoch': async (chain) => epochOf((await chain.tip()).slot),
-  'queryLedgerState/eraStart': () => eraStart,
-  'queryLedgerState/eraSummaries': ({ slots, securityParameter }) => [
-    {
-      start: eraStart,
-      parameters: {
-        epochLength,
-        slotLength: { milliseconds: slots.slotLength },
-        safeZone: 3 * securityParameter,
+  'queryLedgerState/tip': [[], async (chain) => pointJson(await chain.tip())],
+  'queryLedgerState/epoch': [[], async (chain) => epochOf((await chain.tip()).slot)],
+  'queryLedgerState/eraStart': [[], () => eraStart],
+  'queryLedgerState/eraSummaries': [
+    [],
+    ({ slots }) => [
+      {
+        start: eraStart,
+        parameters: { epochLength, slotLength: { milliseconds: slots.slotLength }, safeZone },
       },
+    ],
+  ],
+  'queryLedgerState/protocolParameters': [[], (chain, _params, version) => parametersJson(chain, version)],
+  'queryLedgerState/rewardAccountSummaries': [['keys', 'scripts'], rewardAccounts],
+  'queryLedgerState/treasuryAndReserves': [
+    [],
+    () => ({ treasury: lovelaceJson(0n), reserves: lovelaceJson(0n) }),
+  ],
+  'queryNetwork/tip': [[], async (chain) => pointJson(await chain.tip())],
+  'queryNetwork/blockHeight': [
+    [],
+    async (chain) => {
+      const { height } = await chain.tip()
+      return height === 0 ? 'origin' : height
     },
   ],
-  'queryLedgerState/protocolParameters': (chain, _params, version) => parametersJson(chain, version),
-  'queryLedgerState/rewardAccountSummaries': rewardAccounts,
-  'queryLedgerState/treasuryAndReserves': () => ({ treasury: lovelaceJson(0n), reserves: lovelaceJson(0n) }),
-  'queryNetwork/tip': async (chain) => pointJson(await chain.tip()),
-  'queryNetwork/blockHeight': async (chain) => {
-    const { height } = await chain.tip()
-    return height === 0 ? 'origin' : height
-  },
-  'queryNetwork/startTime': ({ slots }) => utcTime(slotToTime(slots, 0n)),
-  'queryNetwork/genesisConfiguration': genesisConfiguration,
+  'queryNetwork/startTime': [[], ({ slots }) => utcTime(slotToTime(slots, 0n))],
+  'queryNetwork/genesisConfiguration': [['era'], genesisConfiguration],
+  ...ungoverned,
 }
 
 const eraStart = { time: { seconds: 0 }, slot: 0, epoch: 0 }
@@ -62,19 +74,23 @@ export function tipJson({
   return height === 0 ? 'origin' : { slot, id: hash, height }
 }
 
-/** @throws {RpcError} -32602 */
+/** @throws {InvalidInputError} */
 export function readPoint(point: unknown): 'origin' | Point {
   if (point === 'origin') return point
-  if (!isObject(point) || typeof point.id !== 'string' || !Number.isSafeInteger(point.slot)) {
-    throw invalidParams('A point is "origin" or { "slot", "id" }.')
+  if (!isObject(point)) throw new InvalidInputError('a point is "origin" or { "slot", "id" }.')
+  // Clients pass tips, which also have a height.
+  const { slot, id } = readFields(point, 'a point', ['slot', 'id', 'height'])
+  const hash = readHex(id, 'the id of a point')
+  if (hash.length !== 64 && hash.length !== 56) {
+    throw new InvalidInputError('the id of a point must be 64 hex digits, or 56 on layer 2.')
   }
-  return { slot: BigInt(Number(point.slot)), hash: readBlockHash(point.id) }
+  return { slot: readInteger(slot, 'the slot of a point'), hash: readBlockHash(hash) }
 }
 
 export async function unspentOutputs(
   chain: ChainView,
   lists: LongLists,
-  params: RpcRequest['params'],
+  params: JsonObject,
   client: ConnectedClient,
 ): Promise<EncodedJson> {
   const pages = pagesOf(chain, utxoQueries(params))
@@ -85,16 +101,18 @@ function utxoJson({ key, output }: ChainOutput) {
   return { ...referenceJson(key), ...outputJson(output) }
 }
 
-export function utcTime(milliseconds: bigint): string {
-  return new Date(Number(milliseconds)).toISOString().replace(/\.000Z$/, 'Z')
-}
-
-/** @throws {RpcError} -32602 */
-function utxoQueries({ outputReferences, addresses }: RpcRequest['params']): readonly ChainOutputQuery[] {
+/** Only no parameters ask for all outputs. @throws {InvalidInputError} */
+function utxoQueries(params: JsonObject): readonly ChainOutputQuery[] {
+  const names = Object.keys(params)
+  if (names.length > 1) throw new InvalidInputError('send either outputReferences or addresses.')
+  if (names.length === 0) return [{}]
+  const { outputReferences, addresses } = params
   if (outputReferences !== undefined) return [{ references: readReferences(outputReferences) }]
-  if (addresses === undefined) return [{}]
-  checkList('addresses', addresses, maxAddresses)
-  const distinct = new Set(addresses.map((address) => addressBytes(String(address))))
+  const distinct = new Set(
+    readList(addresses, 'addresses', maxAddresses).map((address, position) =>
+      toHex(readAddress(address, `addresses[${position}]`).bytes),
+    ),
+  )
   return Array.from(distinct, (address) => ({ address }))
 }
 
@@ -102,35 +120,17 @@ async function* pagesOf(chain: ChainView, queries: readonly ChainOutputQuery[]) 
   for (const query of queries) yield* chain.outputPages({ ...query, spent: false }, 'oldest-first')
 }
 
-function addressBytes(text: string): string {
-  try {
-    return toHex(readAddressText(text).bytes)
-  } catch (error) {
-    if (isDecodeError(error)) throw invalidParams(`Not an address: ${error.message}`)
-    throw error
-  }
-}
-
-/** The network that Ogmios would name. */
-export function networkName({ networkId }: Pick<ChainView, 'networkId'>): 'mainnet' | 'testnet' {
-  return networkId === 1 ? 'mainnet' : 'testnet'
-}
-
-async function rewardAccounts(
-  chain: ChainView,
-  { keys = [], scripts = [] }: RpcRequest['params'],
-): Promise<unknown> {
-  checkList('keys', keys, maxCredentials)
-  checkList('scripts', scripts, maxCredentials)
-  const read = (text: unknown, kind: Credential['kind']): Credential => {
-    const credential = readStakeCredential(String(text), kind)
-    if (credential === undefined) throw invalidParams(`Not a stake credential: ${String(text).slice(0, 120)}`)
-    return credential
-  }
-  const credentials = [
-    ...keys.map((key) => read(key, 'key')),
-    ...scripts.map((script) => read(script, 'script')),
-  ]
+async function rewardAccounts(chain: ChainView, { keys = [], scripts = [] }: JsonObject): Promise<unknown> {
+  const read = (list: unknown, name: string, kind: Credential['kind']): readonly Credential[] =>
+    readList(list, name, maxCredentials).map((entry, position) => {
+      const text = readText(entry, `${name}[${position}]`)
+      const credential = readStakeCredential(text, kind)
+      if (credential !== undefined) return credential
+      throw new InvalidInputError(
+        `${name}[${position}] is not a stake credential, as 56 hex digits or in bech32: ${quoted(text)}.`,
+      )
+    })
+  const credentials = [...read(keys, 'keys', 'key'), ...read(scripts, 'scripts', 'script')]
   const accounts = await Promise.all(
     credentials.map(async (credential) => {
       const deposit = await chain.stakeDeposit(credential)
@@ -147,134 +147,10 @@ async function rewardAccounts(
 }
 
 function readReferences(references: unknown): string[] {
-  checkList('outputReferences', references, maxReferences)
-  return references.map((reference: unknown) => {
-    const { transaction, index } = isObject(reference) ? reference : {}
-    const id = isObject(transaction) ? transaction.id : undefined
-    if (typeof id !== 'string' || !Number.isSafeInteger(index)) {
-      throw invalidParams('An output reference is { "transaction": { "id" }, "index" }.')
-    }
-    return `${id.toLowerCase()}#${index}`
+  return readList(references, 'outputReferences', maxReferences).map((reference, position) => {
+    const what = `outputReferences[${position}]`
+    const { transaction, index } = readFields(reference, what, ['transaction', 'index'])
+    const { id } = readFields(transaction, `${what}.transaction`, ['id'])
+    return referenceKey(id, index, what)
   })
-}
-
-function genesisConfiguration(
-  chain: ChainView,
-  { era }: RpcRequest['params'],
-  version: OgmiosVersion,
-): unknown {
-  if (era !== 'shelley') {
-    throw new RpcError(
-      2004,
-      'The chain starts in the Conway era: only "shelley" has a genesis configuration.',
-      String(era),
-    )
-  }
-  return {
-    era,
-    startTime: utcTime(slotToTime(chain.slots, 0n)),
-    networkMagic: chain.networkMagic,
-    network: networkName(chain),
-    activeSlotsCoefficient: '1/1',
-    securityParameter: chain.securityParameter,
-    epochLength,
-    slotsPerKesPeriod: 129_600,
-    maxKesEvolutions: 62,
-    slotLength: { milliseconds: chain.slots.slotLength },
-    updateQuorum: 5,
-    maxLovelaceSupply: 45_000_000_000_000_000n,
-    initialParameters: parametersJson(chain, version),
-    initialDelegates: [],
-    initialFunds: {},
-    initialStakePools: { stakePools: {}, delegators: {} },
-  }
-}
-
-const languages = { PlutusV1: 'plutus:v1', PlutusV2: 'plutus:v2', PlutusV3: 'plutus:v3' } as const
-
-/** `queryLedgerState/protocolParameters`. Parameters that no rule reads are mainnet's. */
-function parametersJson(
-  { parameters, maxBlockSize }: Pick<ChainView, 'parameters' | 'maxBlockSize'>,
-  version: OgmiosVersion,
-) {
-  const { executionPrices, maxTransactionExecutionUnits, maxBlockExecutionUnits } = parameters
-  const { pool, drep } = unused
-  const { numerator, denominator } = parameters.referenceScriptCostPerByte
-  return {
-    minFeeCoefficient: parameters.minFeeA,
-    minFeeConstant: lovelaceJson(parameters.minFeeB),
-    minFeeReferenceScripts: { ...referenceScriptTiers, base: Number(numerator) / Number(denominator) },
-    minUtxoDepositCoefficient: parameters.coinsPerUtxoByte,
-    minUtxoDepositConstant: lovelaceJson(0n),
-    maxBlockBodySize: { bytes: maxBlockSize },
-    maxBlockHeaderSize: { bytes: unused.maxBlockHeaderSize },
-    maxTransactionSize: { bytes: parameters.maxTransactionSize },
-    maxValueSize: { bytes: parameters.maxValueSize },
-    stakeCredentialDeposit: lovelaceJson(parameters.keyDeposit),
-    stakePoolDeposit: lovelaceJson(parameters.poolDeposit),
-    stakePoolRetirementEpochBound: unused.stakePoolRetirementEpochBound,
-    stakePoolPledgeInfluence: ratio(unused.stakePoolPledgeInfluence),
-    minStakePoolCost: lovelaceJson(unused.minStakePoolCost),
-    desiredNumberOfStakePools: unused.desiredNumberOfStakePools,
-    monetaryExpansion: ratio(unused.monetaryExpansion),
-    treasuryExpansion: ratio(unused.treasuryExpansion),
-    collateralPercentage: parameters.collateralPercentage,
-    maxCollateralInputs: parameters.maxCollateralInputs,
-    plutusCostModels: Object.fromEntries(
-      (['PlutusV1', 'PlutusV2', 'PlutusV3'] as const).flatMap((language) => {
-        const model = parameters.costModels[language]
-        return model === undefined ? [] : [[languages[language], model]]
-      }),
-    ),
-    scriptExecutionPrices: { memory: exact(executionPrices.memory), cpu: exact(executionPrices.steps) },
-    maxExecutionUnitsPerTransaction: units(maxTransactionExecutionUnits),
-    maxExecutionUnitsPerBlock: units(maxBlockExecutionUnits),
-    [version === '6' ? 'maxReferenceScriptsSize' : 'maxReferenceScriptsSizePerTransaction']: {
-      bytes: parameters.maxReferenceScriptsSize ?? defaultMaxReferenceScriptsSize,
-    },
-    stakePoolVotingThresholds: {
-      noConfidence: ratio(pool.noConfidence),
-      constitutionalCommittee: {
-        default: ratio(pool.committeeNormal),
-        stateOfNoConfidence: ratio(pool.committeeNoConfidence),
-      },
-      hardForkInitiation: ratio(pool.hardForkInitiation),
-      protocolParametersUpdate: { security: ratio(pool.security) },
-    },
-    constitutionalCommitteeMinSize: unused.committeeMinSize,
-    constitutionalCommitteeMaxTermLength: unused.committeeMaxTermLength,
-    governanceActionLifetime: unused.governanceActionLifetime,
-    governanceActionDeposit: lovelaceJson(parameters.governanceActionDeposit),
-    delegateRepresentativeVotingThresholds: {
-      noConfidence: ratio(drep.noConfidence),
-      constitution: ratio(drep.constitution),
-      constitutionalCommittee: {
-        default: ratio(drep.committeeNormal),
-        stateOfNoConfidence: ratio(drep.committeeNoConfidence),
-      },
-      hardForkInitiation: ratio(drep.hardForkInitiation),
-      protocolParametersUpdate: {
-        network: ratio(drep.network),
-        economic: ratio(drep.economic),
-        technical: ratio(drep.technical),
-        governance: ratio(drep.governance),
-      },
-      treasuryWithdrawals: ratio(drep.treasuryWithdrawals),
-    },
-    delegateRepresentativeDeposit: lovelaceJson(parameters.drepDeposit),
-    delegateRepresentativeMaxIdleTime: unused.drepMaxIdleTime,
-    version: parameters.ledgerVersion,
-  }
-}
-
-function units({ memory, steps }: { readonly memory: bigint; readonly steps: bigint }) {
-  return { memory, cpu: steps }
-}
-
-function exact({ numerator, denominator }: Rational): string {
-  return `${numerator}/${denominator}`
-}
-
-function ratio([numerator, denominator]: Ratio): string {
-  return `${numerator}/${denominator}`
 }

@@ -1,16 +1,17 @@
-import { isObject, type JsonObject } from '../json.js'
-import { maxRequestDepth } from '../limits.js'
+import { InvalidInputError, isObject, quoted } from '../input.js'
+import { parseJson } from '../json.js'
 
 /** A JSON-RPC 2.0 request. Ogmios accepts any JSON as the `id` and returns it with the response. */
 export interface RpcRequest {
   readonly method: string
-  readonly params: JsonObject
+  /** Any JSON; null and undefined mean none. */
+  readonly params: unknown
   readonly id: unknown
 }
 
 export interface RpcResponse {
   readonly jsonrpc: '2.0'
-  readonly method?: string
+  readonly method?: string | undefined
   readonly result?: unknown
   readonly error?: RpcErrorObject
   readonly id: unknown
@@ -30,6 +31,8 @@ export class RpcError extends Error {
     readonly code: number,
     message: string,
     readonly data?: unknown,
+    /** The id of the request, if it was no request otherwise. */
+    readonly id?: unknown,
   ) {
     super(message)
   }
@@ -38,36 +41,33 @@ export class RpcError extends Error {
 /** There is no answer yet; the request may be repeated. In the range that JSON-RPC leaves to servers. */
 export const unavailable = -32_000
 
-export function invalidParams(message: string): RpcError {
-  return new RpcError(-32602, message)
-}
-
-/** @throws {RpcError} -32602 if a parameter is not an array of at most `max` entries */
-export function checkList(name: string, list: unknown, max: number): asserts list is readonly unknown[] {
-  if (!Array.isArray(list)) throw invalidParams(`"${name}" must be an array.`)
-  if (list.length > max) throw invalidParams(`"${name}" may have at most ${max} entries.`)
-}
+/** Mesh still sends those of Ogmios 5, the last four. */
+const members = ['jsonrpc', 'method', 'params', 'id', 'type', 'version', 'servicename', 'mirror']
 
 /** @throws {RpcError} -32700 if the text is not JSON, -32600 if it is not a request */
 export function readRequest(text: string): RpcRequest {
-  let json: unknown
-  try {
-    json = JSON.parse(text)
-  } catch {
-    throw new RpcError(-32700, 'Invalid JSON.')
-  }
+  const json = parsed(text)
   if (!isObject(json) || json.jsonrpc !== '2.0' || typeof json.method !== 'string') {
-    throw new RpcError(-32600, 'Invalid request: expected { "jsonrpc": "2.0", "method": "…" }.')
+    throw invalidRequest('expected { "jsonrpc": "2.0", "method": "…" }.')
   }
-  if (nestsDeeper(json, maxRequestDepth)) {
-    throw new RpcError(-32600, `Invalid request: it nests deeper than ${maxRequestDepth} levels.`)
-  }
-  return { method: json.method, params: isObject(json.params) ? json.params : {}, id: json.id ?? null }
+  const { method, params, id = null } = json
+  const unknown = Object.keys(json).find((name) => !members.includes(name))
+  // The client may need the id for its answer.
+  if (unknown !== undefined) throw invalidRequest(`it has an unknown field ${quoted(unknown)}.`, id)
+  return { method, params, id }
 }
 
-function nestsDeeper(json: unknown, levels: number): boolean {
-  if (typeof json !== 'object' || json === null) return false
-  return levels === 0 || Object.values(json).some((member) => nestsDeeper(member, levels - 1))
+function parsed(text: string): unknown {
+  try {
+    return parseJson(text)
+  } catch (error) {
+    if (error instanceof InvalidInputError) throw invalidRequest(`${error.message}.`)
+    throw new RpcError(-32700, 'Invalid JSON.')
+  }
+}
+
+function invalidRequest(reason: string, id?: unknown): RpcError {
+  return new RpcError(-32600, `Invalid request: ${reason}`, undefined, id)
 }
 
 export function success({ method, id }: RpcRequest, result: unknown): RpcResponse {
@@ -76,8 +76,8 @@ export function success({ method, id }: RpcRequest, result: unknown): RpcRespons
 
 export function failure(
   request: RpcRequest | undefined,
-  { code, message, data }: RpcErrorObject,
+  { code, message, data, id = null }: RpcErrorObject & { readonly id?: unknown },
 ): RpcResponse {
   const error = data === undefined ? { code, message } : { code, message, data }
-  return { jsonrpc: '2.0', ...(request && { method: request.method }), error, id: request?.id ?? null }
+  return { jsonrpc: '2.0', ...(request && { method: request.method }), error, id: request?.id ?? id }
 }

@@ -1,24 +1,17 @@
 import type { ConnectedClient } from '../client-signal.js'
 import { isChainUnavailable } from '../errors.js'
 import type { FaultOperation } from '../faults/faults.js'
+import { InvalidInputError, type JsonObject, quoted, readFields, readHex, readList } from '../input.js'
 import { maxPoints } from '../limits.js'
 import type { LongLists } from '../long-lists.js'
 import type { OgmiosVersion } from '../versions.js'
-import type { ChainBlock, ChainChange, ChainTip, ChainView } from '../view/chain-view.js'
+import type { ChainBlock, ChainChange, ChainTip, ChainView, Point } from '../view/chain-view.js'
 import type { BlockReader } from './block-reader.js'
 import { transactionJson } from './json/transaction-json.js'
 import type { MempoolFeed, MempoolSnapshot } from './mempool-feed.js'
 import { pointJson, queries, readPoint, tipJson, unspentOutputs } from './queries.js'
-import {
-  checkList,
-  failure,
-  invalidParams,
-  RpcError,
-  type RpcRequest,
-  type RpcResponse,
-  success,
-  unavailable,
-} from './rpc.js'
+import type { Query } from './query.js'
+import { failure, RpcError, type RpcRequest, type RpcResponse, success, unavailable } from './rpc.js'
 import { evaluateTransaction, submitTransaction } from './transactions.js'
 
 /** One connection: its methods, and the state that they share between requests. */
@@ -59,25 +52,37 @@ export function createSession(
 ): Session {
   const chainSync = createChainSync(chain, blocks)
   const monitor = createMempoolMonitor(chain, mempool, version)
-  const methods: Readonly<Record<string, (params: RpcRequest['params']) => unknown>> = {
-    submitTransaction: (params) => submitTransaction(chain, params),
-    evaluateTransaction: (params) => evaluateTransaction(chain, params, client.signal),
-    'queryLedgerState/utxo': (params) => unspentOutputs(chain, lists, params, client),
-    findIntersection: (params) => chainSync.findIntersection(params),
-    nextBlock: () => chainSync.nextBlock(),
-    acquireLedgerState: ({ point }) => acquireLedgerState(chain, point),
-    releaseLedgerState: () => ({ released: 'ledgerState' }),
-    acquireMempool: () => monitor.acquireMempool(),
-    nextTransaction: (params) => monitor.nextTransaction(params),
-    hasTransaction: (params) => monitor.hasTransaction(params),
-    sizeOfMempool: () => monitor.sizeOfMempool(),
-    releaseMempool: () => monitor.releaseMempool(),
+  const methods: Readonly<Record<string, Method>> = {
+    submitTransaction: [['transaction'], (params) => submitTransaction(chain, params, version)],
+    evaluateTransaction: [
+      ['transaction', 'additionalUtxo'],
+      (params) => evaluateTransaction(chain, params, version, client.signal),
+    ],
+    'queryLedgerState/utxo': [
+      ['outputReferences', 'addresses'],
+      (params) => unspentOutputs(chain, lists, params, client),
+    ],
+    findIntersection: [['points'], (params) => chainSync.findIntersection(params)],
+    nextBlock: [[], () => chainSync.nextBlock()],
+    acquireLedgerState: [['point'], ({ point }) => acquireLedgerState(chain, point)],
+    releaseLedgerState: [[], () => ({ released: 'ledgerState' })],
+    acquireMempool: [[], () => monitor.acquireMempool()],
+    nextTransaction: [['fields'], (params) => monitor.nextTransaction(params)],
+    hasTransaction: [['id'], (params) => monitor.hasTransaction(params)],
+    sizeOfMempool: [[], () => monitor.sizeOfMempool()],
+    releaseMempool: [[], () => monitor.releaseMempool()],
   }
 
   async function run({ method, params }: RpcRequest): Promise<unknown> {
-    if (Object.hasOwn(methods, method)) return methods[method]?.(params)
-    if (Object.hasOwn(queries, method)) return queries[method]?.(chain, params, version)
-    throw new RpcError(-32601, `Method not found: "${method}".`)
+    if (Object.hasOwn(methods, method)) {
+      const [names, answer] = methods[method] as Method
+      return answer(paramsOf(params, names))
+    }
+    if (Object.hasOwn(queries, method)) {
+      const [names, answer] = queries[method] as Query
+      return answer(chain, paramsOf(params, names), version)
+    }
+    throw new RpcError(-32601, `Method not found: ${quoted(method)}.`)
   }
 
   return {
@@ -86,6 +91,9 @@ export function createSession(
         return success(request, await run(request))
       } catch (error) {
         if (error instanceof RpcError) return failure(request, error)
+        if (error instanceof InvalidInputError) {
+          return failure(request, { code: -32602, message: `Invalid parameters: ${error.message}` })
+        }
         if (isChainUnavailable(error)) return failure(request, { code: unavailable, message: error.message })
         onError(error)
         return failure(request, { code: -32603, message: 'Internal error.' })
@@ -96,6 +104,19 @@ export function createSession(
       monitor.close()
     },
   }
+}
+
+/** The names of the parameters of a method, and its answer. */
+type Method = readonly [names: readonly string[], answer: (params: JsonObject) => unknown]
+
+/**
+ * The parameters of a request; null stands for none where there are no others.
+ *
+ * @throws {InvalidInputError} they are not an object, or it has other fields
+ */
+function paramsOf(params: unknown, names: readonly string[]): JsonObject {
+  const given = names.length === 0 ? (params ?? undefined) : params
+  return given === undefined ? {} : readFields(given, 'params', names)
 }
 
 /** Only the tip can be acquired: the chain keeps no older ledger states. */
@@ -113,8 +134,8 @@ async function acquireLedgerState(chain: ChainView, point: unknown): Promise<unk
 interface MempoolMonitor {
   /** Takes a snapshot. If the connection already has one, waits until the mempool differs from it. */
   acquireMempool(): Promise<unknown>
-  nextTransaction(params: RpcRequest['params']): Promise<unknown>
-  hasTransaction(params: RpcRequest['params']): unknown
+  nextTransaction(params: JsonObject): Promise<unknown>
+  hasTransaction(params: JsonObject): unknown
   sizeOfMempool(): unknown
   releaseMempool(): unknown
   close(): void
@@ -154,6 +175,7 @@ export function createMempoolMonitor(
       return undefined
     },
     async nextTransaction({ fields }) {
+      if (fields !== undefined && fields !== 'all') throw new InvalidInputError('fields must be "all".')
       const next = acquired().entries[position++]
       if (next === undefined) return { transaction: null }
       if (fields !== 'all') return { transaction: { id: next.hash } }
@@ -164,8 +186,8 @@ export function createMempoolMonitor(
       }
     },
     hasTransaction({ id }) {
-      if (typeof id !== 'string') throw invalidParams('"id" must be a string.')
-      return acquired().entries.some(({ hash }) => hash === id)
+      const wanted = readHex(id, 'id', 32)
+      return acquired().entries.some(({ hash }) => hash === wanted)
     },
     sizeOfMempool() {
       const { entries, bytes } = acquired()
@@ -190,7 +212,7 @@ export function createMempoolMonitor(
 
 /** Chain synchronization of one connection: its cursor, and a wait for the next block. */
 interface ChainSync {
-  findIntersection(params: RpcRequest['params']): Promise<unknown>
+  findIntersection(params: JsonObject): Promise<unknown>
   nextBlock(): Promise<unknown>
   close(): void
 }
@@ -216,8 +238,7 @@ function createChainSync(chain: ChainView, blocks: BlockReader): ChainSync {
     if (event.type === 'roll-back' || event.type === 'block') wake?.()
   }
 
-  async function find(point: unknown): Promise<ChainTip | undefined> {
-    const wanted = readPoint(point)
+  async function find(wanted: 'origin' | Point): Promise<ChainTip | undefined> {
     if (wanted === 'origin') return origin
     const block = await chain.block(wanted.hash)
     if (block === undefined || block.slot < wanted.slot) return undefined
@@ -236,10 +257,10 @@ function createChainSync(chain: ChainView, blocks: BlockReader): ChainSync {
 
   return {
     async findIntersection({ points = ['origin'] }) {
-      checkList('points', points, maxPoints)
+      const wanted = readList(points, 'points', maxPoints).map(readPoint)
       listen()
       const tip = tipJson(await chain.tip())
-      for (const point of points) {
+      for (const point of wanted) {
         if (closed) break
         const found = await find(point)
         if (found === undefined) continue

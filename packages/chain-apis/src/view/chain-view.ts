@@ -2,13 +2,14 @@ import type {
   Credential,
   Failures,
   ProtocolParameters,
+  RedeemerFault,
   Script,
   SlotConfig,
   Transaction,
   TransactionOutput,
   UtxoView,
 } from '@ratatosk/ledger'
-import type { EvaluationResult } from '@ratatosk/ledger/plutus'
+import type { EvaluationResult, RedeemerPointer } from '@ratatosk/ledger/plutus'
 
 // The port between a chain and the HTTP APIs that serve it, and the values that cross it. Hashes are
 // lower-case hex; output references are `<64 hex digits>#<index>`, as `outputReferenceKey` of
@@ -203,7 +204,7 @@ export type SubmitResult =
  * The outcome of running a transaction's scripts.
  *
  * - `malformed`: the bytes do not decode; `message` says where decoding stopped.
- * - `unknown-inputs`: the transaction references outputs that neither the chain nor the caller provides.
+ * - `faulty-redeemers`: no script ran, because those of the redeemers in `faults` cannot.
  * - `overlapping-outputs`: the caller provides outputs that differ from those the chain has under the same
  *   references.
  * - `busy`: too many evaluations run; the caller may try again.
@@ -211,7 +212,10 @@ export type SubmitResult =
  */
 export type ScriptEvaluation =
   | { readonly kind: 'malformed'; readonly message: string }
-  | { readonly kind: 'unknown-inputs'; readonly references: readonly string[] }
+  | {
+      readonly kind: 'faulty-redeemers'
+      readonly faults: readonly (RedeemerPointer & { readonly fault: RedeemerFault })[]
+    }
   | { readonly kind: 'overlapping-outputs'; readonly references: readonly string[] }
   | { readonly kind: 'busy' }
   | { readonly kind: 'evaluated'; readonly transaction: Transaction; readonly result: EvaluationResult }
@@ -326,11 +330,14 @@ export interface ChainView {
    *
    * @param additional outputs that the chain does not have, by output reference
    * @param signal ends the wait for scripts, because the client has left; the result is then `busy`
+   * @param prefersAdditional whether they replace outputs of the chain that differ from them, which are
+   *   `overlapping-outputs` otherwise
    */
   evaluate(
     cbor: Uint8Array,
     additional: ReadonlyMap<string, TransactionOutput>,
     signal?: AbortSignal,
+    prefersAdditional?: boolean,
   ): Promise<ScriptEvaluation>
   /**
    * Calls the listener after each change.

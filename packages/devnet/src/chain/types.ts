@@ -65,7 +65,7 @@ export type DevnetSubmitResult = Exclude<SubmitResult, { kind: 'undecided' }>
  * The outcome of running a transaction's scripts.
  *
  * - `malformed`: the bytes do not decode; `message` says where decoding stopped.
- * - `unknown-inputs`: the transaction references outputs that neither the chain nor the caller provides.
+ * - `faulty-redeemers`: no script ran, because those of the redeemers in `faults` cannot.
  * - `overlapping-outputs`: the caller provides outputs that differ from those the chain has under the same
  *   references.
  * - `evaluated`: the scripts ran; `result` has the execution units or the failure of each redeemer.
@@ -145,8 +145,13 @@ export interface ChainReads {
    * Runs the scripts of a transaction, ignoring the budgets that its redeemers declare.
    *
    * @param additional outputs that the chain does not have, by output reference
+   * @param prefersAdditional whether they replace outputs of the chain that differ from them
    */
-  evaluate(cbor: Uint8Array, additional?: ReadonlyMap<string, TransactionOutput>): Promise<ChainEvaluation>
+  evaluate(
+    cbor: Uint8Array,
+    additional?: ReadonlyMap<string, TransactionOutput>,
+    prefersAdditional?: boolean,
+  ): Promise<ChainEvaluation>
   /**
    * Calls the listener after each change.
    *

@@ -80,7 +80,8 @@ export function chainViewOf(devnet: Devnet): ChainView {
     script: (hash) => devnet.script(hash),
     stakeDeposit: (credential) => devnet.stakeDeposit(credential),
     submit: (cbor) => devnet.submit(cbor),
-    evaluate: (cbor, additional) => devnet.evaluate(cbor, additional),
+    evaluate: (cbor, additional, _signal, prefersAdditional) =>
+      devnet.evaluate(cbor, additional, prefersAdditional),
     subscribe: (listener) => devnet.subscribe(listener),
   }
 }

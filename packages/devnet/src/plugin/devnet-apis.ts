@@ -40,10 +40,12 @@ export interface DevnetApisOptions {
   readonly allowedHosts?: readonly string[]
   /** The version of the Ogmios API. Default 6. */
   readonly ogmiosVersion?: OgmiosVersion
+  /** Whether Ogmios's responses have no field `method`. Default false. */
+  readonly ogmiosStrictRpc?: boolean
 }
 
 async function plugin(fastify: FastifyInstance, options: DevnetApisOptions) {
-  const { devnet, prefix = '', paths = {}, allowedHosts = [], ogmiosVersion } = options
+  const { devnet, prefix = '', paths = {}, allowedHosts = [], ogmiosVersion, ogmiosStrictRpc } = options
   if (typeof devnet?.submit !== 'function') {
     throw new DevnetError('DEVNET_CONFIGURATION', 'devnetApis requires the option devnet, from createDevnet')
   }
@@ -66,6 +68,7 @@ async function plugin(fastify: FastifyInstance, options: DevnetApisOptions) {
     prefix,
     paths: served,
     ...(ogmiosVersion && { ogmiosVersion }),
+    ...(ogmiosStrictRpc && { ogmiosStrictRpc }),
     // They are in memory anyway.
     maxOutputs: Number.POSITIVE_INFINITY,
   })

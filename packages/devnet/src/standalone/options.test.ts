@@ -9,6 +9,7 @@ const defaults = {
   blockEveryMs: 1000,
   slotLengthMs: 1000,
   ogmiosVersion: '6',
+  ogmiosStrictRpc: false,
   ledgerVersion: undefined,
 }
 
@@ -19,9 +20,10 @@ describe('readCommand', () => {
 
   it('reads every option', () => {
     const hosts = '--host ::1 --port 0 --allow-host devnet --allow-host 10.0.0.2'
-    const args = `${hosts} --data-dir chain --block-every 0 --slot-length 20 --ogmios 7 --ledger 11`.split(
-      ' ',
-    )
+    const args =
+      `${hosts} --data-dir chain --block-every 0 --slot-length 20 --ogmios 7 --strict-rpc --ledger 11`.split(
+        ' ',
+      )
     expect(readCommand(args)).toEqual({
       kind: 'start',
       options: {
@@ -32,6 +34,7 @@ describe('readCommand', () => {
         blockEveryMs: 0,
         slotLengthMs: 20,
         ogmiosVersion: '7',
+        ogmiosStrictRpc: true,
         ledgerVersion: '11',
       },
     })

@@ -14,6 +14,8 @@ export interface StandaloneOptions {
   readonly blockEveryMs: number
   readonly slotLengthMs: number
   readonly ogmiosVersion: OgmiosVersion
+  /** Whether Ogmios's responses have no field `method`. */
+  readonly ogmiosStrictRpc: boolean
   /** Undefined: that of the chain in the folder, or the newest. */
   readonly ledgerVersion: LedgerVersion | undefined
 }
@@ -37,6 +39,7 @@ Runs a Cardano layer 1 in this process and serves the Blockfrost, Kupo and Ogmio
   --slot-length <ms>   length of a slot                                     (default 1000)
   --ledger <version>   ledger version of the chain: 10 or 11     (default the chain's, or 11)
   --ogmios <version>   version of the Ogmios API: 6 or 7                    (default 6)
+  --strict-rpc         omit "method" from Ogmios's responses, as JSON-RPC 2.0 has no such field
   -h, --help           print this help
   -v, --version        print the version
 `
@@ -55,6 +58,7 @@ export function readCommand(args: readonly string[]): Command {
         'slot-length': { type: 'string', default: '1000' },
         ledger: { type: 'string' },
         ogmios: { type: 'string', default: '6' },
+        'strict-rpc': { type: 'boolean', default: false },
         help: { type: 'boolean', short: 'h', default: false },
         version: { type: 'boolean', short: 'v', default: false },
       },
@@ -69,6 +73,7 @@ export function readCommand(args: readonly string[]): Command {
       blockEveryMs: wholeNumber('--block-every', values['block-every'], 0, 86_400_000),
       slotLengthMs: wholeNumber('--slot-length', values['slot-length'], 1, 86_400_000),
       ogmiosVersion: oneOf('--ogmios', values.ogmios, ogmiosVersions),
+      ogmiosStrictRpc: values['strict-rpc'],
       ledgerVersion:
         values.ledger === undefined ? undefined : oneOf('--ledger', values.ledger, ledgerVersions),
     }

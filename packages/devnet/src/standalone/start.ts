@@ -27,6 +27,7 @@ export async function start(options: StandaloneOptions): Promise<Standalone> {
     blockEveryMs,
     slotLengthMs,
     ogmiosVersion,
+    ogmiosStrictRpc,
     ledgerVersion,
   } = options
   const { store, close: closeStore } = await openStore(dataDirectory)
@@ -48,6 +49,7 @@ export async function start(options: StandaloneOptions): Promise<Standalone> {
     paths: { control: '/devnet', wallet: '/dev-wallet.js' },
     allowedHosts: [host, ...allowedHosts],
     ogmiosVersion,
+    ogmiosStrictRpc,
   })
   const url = await server.listen({ host, port })
   return {

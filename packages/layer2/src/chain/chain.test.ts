@@ -28,6 +28,8 @@ describe('evaluation', () => {
       turns: openTurns({ maxWaitMs: 600_000 }),
       parameters: documentFees,
       slots,
+      networkId: 0,
+      now: Date.now,
     } as unknown as Layer2ChainOptions)
     const chain = view('accepted')
     const { cbor } = signed(key, { inputs: [fund!.reference], outputs: [5_000_000n] })

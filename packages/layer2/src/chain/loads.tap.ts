@@ -84,18 +84,9 @@ t.test('transactions far above the limit of size', async (t) => {
   for (const write of [inputs, outputs, mint]) {
     const sent = { method: 'POST', headers, body: body(write) }
     t.equal((await ask(`${blockfrost}/tx/submit`, sent)).status, 400, `${write.name}, submitted`)
-    const evaluated = {
-      ...sent,
-      body: sent.body
-        .subarray(0, 256 * 1024)
-        .toString('hex')
-        .slice(0, 256 * 1024),
-    }
-    t.equal(
-      (await ask(`${blockfrost}/utils/txs/evaluate`, evaluated)).status,
-      400,
-      `${write.name}, evaluated`,
-    )
+    const evaluated = { ...sent, body: sent.body.subarray(0, 256 * 1024).toString('hex') }
+    const answer = await ask(`${blockfrost}/utils/txs/evaluate`, evaluated)
+    t.equal(JSON.parse(answer.body).type, 'jsonwsp/fault', `${write.name}, evaluated`)
   }
 })
 

@@ -111,7 +111,7 @@ function openView(
       if (result.kind === 'accepted') index.wake()
       return result
     },
-    async evaluate(cbor, additional, signal) {
+    async evaluate(cbor, additional, signal, prefersAdditional) {
       const transaction = readTransaction(Uint8Array.from(cbor))
       if (typeof transaction === 'string') return { kind: 'malformed', message: transaction }
       const { inputs, referenceInputs, collateralInputs } = transaction.body
@@ -123,9 +123,17 @@ function openView(
       }
       try {
         return await evaluateTransaction(
-          { evaluator: inTurn, parameters, slots, utxos },
+          {
+            evaluator: inTurn,
+            parameters,
+            slots,
+            networkId: options.networkId,
+            slot: reads.currentSlot(),
+            utxos,
+          },
           transaction,
           additional,
+          prefersAdditional,
         )
       } catch (error) {
         if (signal?.aborted || codeOf(error) === 'WORKERS_EVALUATIONS_BUSY') return { kind: 'busy' }

@@ -1,5 +1,5 @@
 import { toHex } from '@ratatosk/cbor'
-import { metadataLabels, type NativeScript, type Script } from '@ratatosk/ledger'
+import { metadataLabels, type NativeScript, type Script, safeZone } from '@ratatosk/ledger'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { clientOf } from '../../client-signal.js'
 import { encodeJson, lazyList } from '../../json.js'
@@ -17,9 +17,8 @@ export function addNetworkRoutes(fastify: FastifyInstance, { chain, maxOutputs }
   // The only era ends with its epoch, or the next one if less than the safe zone is left.
   fastify.get('/network/eras', async () => {
     const slotLength = chain.slots.slotLength / 1000
-    const safeZone = 3 * chain.securityParameter
     const { slot } = await chain.tip()
-    const isNear = slot % epochLength >= Number(epochLength) - safeZone
+    const isNear = slot % epochLength >= Number(epochLength - safeZone)
     const epoch = epochOf(slot) + (isNear ? 2 : 1)
     const end = epoch * Number(epochLength)
     return [
@@ -29,7 +28,7 @@ export function addNetworkRoutes(fastify: FastifyInstance, { chain, maxOutputs }
         parameters: {
           epoch_length: Number(epochLength),
           slot_length: slotLength,
-          safe_zone: safeZone,
+          safe_zone: Number(safeZone),
         },
       },
     ]

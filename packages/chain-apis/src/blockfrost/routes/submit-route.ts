@@ -1,6 +1,6 @@
-import { fromHex } from '@ratatosk/cbor'
 import type { Failures, PredicateFailure } from '@ratatosk/ledger'
 import type { FastifyInstance } from 'fastify'
+import { envelopeHint, hexBytes, textOf } from '../../transaction-bytes.js'
 import type { ChainView } from '../../view/chain-view.js'
 import { BlockfrostError } from '../errors.js'
 
@@ -9,7 +9,10 @@ export function addSubmitRoute(fastify: FastifyInstance, chain: ChainView, statu
     '/tx/submit',
     { config: { operation: 'submit' } },
     async ({ body }, reply) => {
-      if (!Buffer.isBuffer(body)) throw new BlockfrostError(400, 'Content-Type must be application/cbor')
+      if (!Buffer.isBuffer(body)) {
+        const hint = envelopeHint(JSON.stringify(body) ?? '')
+        throw new BlockfrostError(400, hint ?? 'Content-Type must be application/cbor')
+      }
       const result = await chain.submit(readBody(body))
       if (result.kind === 'malformed') throw new BlockfrostError(400, malformedMessage(result.message))
       if (result.kind === 'rejected') throw new BlockfrostError(400, rejectionMessage(result.failures))
@@ -22,14 +25,17 @@ export function addSubmitRoute(fastify: FastifyInstance, chain: ChainView, statu
   )
 }
 
-/** Mesh sends hex to Yaci. It begins with 8, the first half byte of a transaction, as text. */
+/** Mesh sends hex to Yaci. */
 function readBody(body: Buffer): Uint8Array {
-  const text = body[0] === 0x38 ? body.toString('latin1').trim() : ''
-  return /^([0-9a-fA-F]{2})+$/.test(text) ? fromHex(text) : body
+  const text = textOf(body)
+  if (text === undefined) return body
+  const hint = envelopeHint(text)
+  if (hint !== undefined) throw new BlockfrostError(400, hint)
+  return hexBytes(text) ?? body
 }
 
 /** The message for bytes that do not decode, in the format of cardano-submit-api. */
-export function malformedMessage(reason: string): string {
+function malformedMessage(reason: string): string {
   return JSON.stringify({
     contents: { contents: [`DecoderErrorDeserialiseFailure "Conway" (${reason})`], tag: 'TxReadError' },
     tag: 'TxSubmitFail',

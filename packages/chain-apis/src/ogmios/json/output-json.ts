@@ -51,14 +51,19 @@ export function referenceJson(reference: string | OutputReference) {
   return { transaction: { id }, index: Number(index) }
 }
 
-const languages = { PlutusV1: 'plutus:v1', PlutusV2: 'plutus:v2', PlutusV3: 'plutus:v3' } as const
+/** Plutus's languages as Ogmios names them. */
+export const plutusLanguages = {
+  PlutusV1: 'plutus:v1',
+  PlutusV2: 'plutus:v2',
+  PlutusV3: 'plutus:v3',
+} as const
 
 export function scriptJson(script: Script) {
   const cbor = toHex(script.bytes)
   if (script.language === 'native') {
     return { language: 'native' as const, json: nativeJson(script.script), cbor }
   }
-  return { language: languages[script.language], cbor }
+  return { language: plutusLanguages[script.language], cbor }
 }
 
 function nativeJson(script: NativeScript): unknown {

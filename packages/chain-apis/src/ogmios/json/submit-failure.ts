@@ -13,7 +13,16 @@ import {
 import { addressText } from '../../view/address-text.js'
 import { deposits } from '../../view/certificates.js'
 import type { RpcErrorObject } from '../rpc.js'
-import { assetsJson, lovelaceJson, outputJson, purposes, referenceJson, valueJson } from './output-json.js'
+import { contextReason } from './evaluation-json.js'
+import {
+  assetsJson,
+  lovelaceJson,
+  outputJson,
+  plutusLanguages,
+  purposes,
+  referenceJson,
+  valueJson,
+} from './output-json.js'
 import { intervalJson } from './transaction-json.js'
 
 /** Builds the `data` of an error. */
@@ -119,6 +128,7 @@ const known: Readonly<Record<string, readonly [code: number, data?: Data]>> = {
       unsuitableCollateralInputs: entries(details.inputs).map(({ input }) => referenceJson(String(input))),
     }),
   ],
+  OutsideForecast: [3130, ({ details }) => ({ unforeseeableSlot: amount(details.slot) })],
   TooManyCollateralInputs: [
     3131,
     ({ details }) => ({ maximumCollateralInputs: details.maximum, countedCollateralInputs: details.count }),
@@ -208,14 +218,28 @@ export function submitFailure(
     failures[0]
   if (failure === undefined) throw new RangeError('a rejected transaction violates at least one rule')
   const { predicate, message, details } = failure
+  if (predicate === 'CollectErrors') return collectErrors(failure)
   const [code, data] = known[predicate] ?? []
-  if (code === undefined)
-    return { code: 3997, message: `${predicate}: ${message}`, data: { predicate, ...details } }
+  if (code === undefined) {
+    const text = `${predicate}: ${message}`
+    return { code: 3997, message: text, data: { error: `${text} ${JSON.stringify(details)}` } }
+  }
   return {
     code,
     message: `${predicate}: ${message}`,
     ...(data && { data: data({ ...context, details }) }),
   }
+}
+
+/** The transaction cannot be shown to its scripts: the first reason. */
+function collectErrors({ predicate, message, details }: PredicateFailure): RpcErrorObject {
+  const [{ error, language, reason } = {}] = entries(details.errors)
+  const text = `${predicate}: ${message}`
+  if (error === 'NoCostModel') {
+    const missing = plutusLanguages[language as keyof typeof plutusLanguages]
+    return { code: 3115, message: text, data: { missingCostModels: [missing] } }
+  }
+  return { code: 3004, message: text, data: { reason: contextReason(String(reason)) } }
 }
 
 // The details of a failed predicate, in the JSON of Ogmios.

@@ -2,6 +2,7 @@ import { toHex } from '@ratatosk/cbor'
 import { metadataLabels, type Transaction } from '@ratatosk/ledger'
 import type { OgmiosVersion } from '../../versions.js'
 import { addressText } from '../../view/address-text.js'
+import { metadatumJson } from './metadata-json.js'
 import { assetsJson, lovelaceJson, outputJson, purposes, referenceJson, scriptJson } from './output-json.js'
 
 /** A transaction. Ogmios 7 omits `outputs` and `validityInterval` if they are empty. */
@@ -34,7 +35,10 @@ export function transactionJson(transaction: Transaction, version: OgmiosVersion
       auxiliaryData && {
         hash: toHex(body.auxiliaryDataHash),
         labels: Object.fromEntries(
-          metadataLabels(auxiliaryData).map(({ label, cbor }) => [String(label), { cbor: toHex(cbor) }]),
+          metadataLabels(auxiliaryData).map(({ label, cbor }) => [
+            String(label),
+            { cbor: toHex(cbor), json: metadatumJson(cbor) },
+          ]),
         ),
       },
     signatories: [

@@ -115,8 +115,14 @@ async function evaluate(devnet: DevnetPort, cbor: Uint8Array): Promise<readonly 
     new Layer1Error('LAYER1_REJECTED', 'The transaction cannot be evaluated', { reason: cleanReason(reason) })
   const evaluation = await devnet.evaluate(cbor)
   if (evaluation.kind === 'malformed') throw refused(evaluation.message)
-  if (evaluation.kind !== 'evaluated')
+  if (evaluation.kind === 'overlapping-outputs')
     throw refused(`${evaluation.kind}: ${evaluation.references.join(', ')}`)
+  if (evaluation.kind === 'faulty-redeemers') {
+    const faults = evaluation.faults.map(
+      ({ purpose, index, fault }) => `${fault.kind} for ${purpose} ${index}`,
+    )
+    throw refused(faults.join(', '))
+  }
   const { ok, failure, redeemers } = evaluation.result
   if (!ok) throw refused(failure === undefined ? 'a script fails' : `${failure.kind}: ${failure.message}`)
   return redeemers.flatMap(({ purpose, index, outcome }) =>

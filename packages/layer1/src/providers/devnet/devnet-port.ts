@@ -61,7 +61,15 @@ export type DevnetSubmission =
 
 export type PortEvaluation =
   | { readonly kind: 'malformed'; readonly message: string }
-  | { readonly kind: 'unknown-inputs' | 'overlapping-outputs'; readonly references: readonly string[] }
+  | { readonly kind: 'overlapping-outputs'; readonly references: readonly string[] }
+  | {
+      readonly kind: 'faulty-redeemers'
+      readonly faults: readonly {
+        readonly purpose: RedeemerPurpose
+        readonly index: number
+        readonly fault: { readonly kind: string }
+      }[]
+    }
   | {
       readonly kind: 'evaluated'
       readonly result: {
