@@ -87,6 +87,13 @@ export function ogmiosScripts(test: RunTest, open: OpenConnection): void {
         redeemers: [...redeemers, { ...redeemers[0]!, tag: 1 }],
       },
       3129: { ...base, scripts: [succeeding], collateral: [locked], redeemers },
+      3130: {
+        ...base,
+        scripts: [succeeding],
+        collateral: [second],
+        redeemers,
+        invalidHereafter: ledger.currentSlot() + 200_000n,
+      },
       3132: { ...base, scripts: [succeeding], redeemers },
       3134: {
         ...base,

@@ -96,6 +96,17 @@ const known: Readonly<Record<string, readonly [code: number, data?: Data]>> = {
         .map(addressText),
     }),
   ],
+  WrongNetworkWithdrawal: [
+    3124,
+    ({ transaction, details, network }) => ({
+      expectedNetwork: network,
+      discriminatedType: 'rewardAccount',
+      invalidEntities: transaction.body.withdrawals
+        .map(({ account }) => account)
+        .filter(({ networkId }) => networkId !== details.networkId)
+        .map(addressText),
+    }),
+  ],
   WrongNetworkInTxBody: [
     3124,
     ({ network }) => ({ expectedNetwork: network, discriminatedType: 'transaction' }),
@@ -217,29 +228,32 @@ export function submitFailure(
     failures.find(({ predicate }) => !consequences.includes(predicate)) ??
     failures[0]
   if (failure === undefined) throw new RangeError('a rejected transaction violates at least one rule')
-  const { predicate, message, details } = failure
-  if (predicate === 'CollectErrors') return collectErrors(failure)
-  const [code, data] = known[predicate] ?? []
-  if (code === undefined) {
-    const text = `${predicate}: ${message}`
-    return { code: 3997, message: text, data: { error: `${text} ${JSON.stringify(details)}` } }
-  }
-  return {
-    code,
-    message: `${predicate}: ${message}`,
-    ...(data && { data: data({ ...context, details }) }),
-  }
+  const { predicate, details } = failure
+  const code = codeOf(failure)
+  const message = `${predicate}: ${failure.message}`
+  if (predicate === 'CollectErrors') return { code, message, data: collectErrors(details) }
+  if (code === other) return { code, message, data: { error: `${message} ${JSON.stringify(details)}` } }
+  const data = known[predicate]?.[1]
+  return { code, message, ...(data && { data: data({ ...context, details }) }) }
 }
 
-/** The transaction cannot be shown to its scripts: the first reason. */
-function collectErrors({ predicate, message, details }: PredicateFailure): RpcErrorObject {
-  const [{ error, language, reason } = {}] = entries(details.errors)
-  const text = `${predicate}: ${message}`
-  if (error === 'NoCostModel') {
-    const missing = plutusLanguages[language as keyof typeof plutusLanguages]
-    return { code: 3115, message: text, data: { missingCostModels: [missing] } }
-  }
-  return { code: 3004, message: text, data: { reason: contextReason(String(reason)) } }
+/** The code of all failures that Ogmios has no code for. */
+const other = 3997
+
+function codeOf({ predicate, details }: PredicateFailure): number {
+  if (predicate !== 'CollectErrors') return known[predicate]?.[0] ?? other
+  return isWithoutCostModel(details) ? 3115 : 3004
+}
+
+function isWithoutCostModel({ errors }: PredicateFailure['details']): boolean {
+  return entries(errors)[0]?.error === 'NoCostModel'
+}
+
+/** The first reason for which the transaction cannot be shown to its scripts. */
+function collectErrors(details: PredicateFailure['details']): unknown {
+  const [{ language, reason } = {}] = entries(details.errors)
+  if (!isWithoutCostModel(details)) return { reason: contextReason(String(reason)) }
+  return { missingCostModels: [plutusLanguages[language as keyof typeof plutusLanguages]] }
 }
 
 // The details of a failed predicate, in the JSON of Ogmios.
