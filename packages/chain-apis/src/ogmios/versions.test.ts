@@ -1,5 +1,7 @@
+import { fromHex } from '@ratatosk/cbor'
 import { decodeTransaction, parseProtocolParameters } from '@ratatosk/ledger'
 import { documentFees, keyOf, signed } from '@ratatosk/test-kit'
+import { draft } from '@ratatosk/test-kit/ledger-apis'
 import fastify from 'fastify'
 import { expect, it, onTestFinished } from 'vitest'
 import { apis } from '../apis.js'
@@ -41,6 +43,20 @@ it('omits empty outputs and intervals of Ogmios 7 only', () => {
   const { outputs, validityInterval } = transactionJson(empty, '7')
   expect([outputs, validityInterval]).toEqual([undefined, undefined])
   expect(transactionJson(paying, '7').outputs).toEqual(transactionJson(paying, '6').outputs)
+})
+
+it('writes each label of metadata as CBOR, and as JSON if it has no bytes', () => {
+  const { cbor } = draft({
+    inputs: [`${'00'.repeat(32)}#0`],
+    outputs: [],
+    fee: 0n,
+    signers: [],
+    auxiliaryData: fromHex('a21902a2a1636d73678161611902a34101'),
+  })
+  expect(transactionJson(decodeTransaction(cbor), '6').metadata?.labels).toEqual({
+    674: { cbor: 'a1636d7367816161', json: { msg: ['a'] } },
+    675: { cbor: '4101', json: undefined },
+  })
 })
 
 it('refuses another version', async () => {
