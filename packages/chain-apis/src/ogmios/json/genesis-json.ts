@@ -1,6 +1,6 @@
 import { slotToTime } from '@ratatosk/ledger'
 import { InvalidInputError, type JsonObject, quoted, readText } from '../../input.js'
-import { epochLength, maxSupply } from '../../mainnet-values.js'
+import { epochLength, maxSupply, referenceScriptTiers } from '../../mainnet-values.js'
 import type { OgmiosVersion } from '../../versions.js'
 import type { ChainView } from '../../view/chain-view.js'
 import { parametersJson } from './parameters-json.js'
@@ -36,9 +36,6 @@ const ofConway = [
 /** Those that it has in Ogmios 7 as well. */
 const ofConway7 = [...ofConway, 'plutusCostModels', 'minFeeReferenceScripts'] as const
 
-/** The parameters that the genesis of Dijkstra has, which only Ogmios 7 knows. */
-const ofDijkstra = ['maxReferenceScriptsSizePerTransaction', 'minFeeReferenceScripts'] as const
-
 /** Conway's limit of a block. */
 const maxReferenceScriptsOfBlock = { bytes: 1_048_576 }
 
@@ -57,7 +54,12 @@ export function genesisConfiguration(chain: ChainView, { era }: JsonObject, vers
     securityParameter: chain.securityParameter,
   }
   if (name === 'dijkstra' && version === '7') {
-    return { era: name, maxReferenceScriptsSizePerBlock: maxReferenceScriptsOfBlock, ...pick(ofDijkstra) }
+    return {
+      era: name,
+      maxReferenceScriptsSizePerBlock: maxReferenceScriptsOfBlock,
+      ...pick(['maxReferenceScriptsSizePerTransaction']),
+      minFeeReferenceScripts: referenceScriptTiers,
+    }
   }
   switch (name) {
     case 'byron':
