@@ -161,7 +161,7 @@ t.test('layer 2 is served with three finalities', { skip: services.skip }, async
       const { hash, received, policyId, metadata, asset } = await pay(url)
       t.match(hash, /^[0-9a-f]{64}$/, name)
       t.same(received, [hash], `${name}: the payment is found at its address`)
-      const acorn = { name: 'An acorn', size: 5 }
+      const acorn = { name: 'An acorn', image: 'ipfs://acorn', size: 5 }
       t.same(metadata, [{ label: '721', json_metadata: { [policyId]: { Acorn: acorn } } }], name)
       t.match(asset, {
         policy_id: policyId,
@@ -208,7 +208,7 @@ async function pay(url: string) {
     .mintAssets({ [policyId + fromText('Acorn')]: 3n })
     .attach.MintingPolicy(policy)
     .addSignerKey(key)
-    .attachMetadata(721, { [policyId]: { Acorn: { name: 'An acorn', size: 5 } } })
+    .attachMetadata(721, { [policyId]: { Acorn: { name: 'An acorn', image: 'ipfs://acorn', size: 5 } } })
   const signed = await (await builder.complete()).sign.withWallet().complete()
   const hash = await signed.submit()
   await lucid.awaitTx(hash, 200)

@@ -64,7 +64,7 @@ export async function firstBlockFrom(chain: ChainView, slot: bigint): Promise<Ch
   return found
 }
 
-/** As answers show a block. An open one has no sums yet: whoever asks for the tip does not wait for them. */
+/** As answers show a block. An open one has no sums yet: clients that ask for the tip do not wait. */
 export async function blockJson(chain: ChainView, block: ChainBlock) {
   const { height, slot, hash, time, size, transactionCount, open } = block
   const [tip, next, totals] = await Promise.all([

@@ -42,10 +42,7 @@ export function addAddressRoutes(fastify: FastifyInstance, source: BlockfrostSou
         const holder = readHolder(chain, text)
         if (asset === undefined) return sendUtxos(reply, source, holder, part)
         if (asset === 'lovelace') return sendAdaOutputs(reply, source, holder, part)
-        const unit = readAsset(asset)
-        await requireKnown(chain, holder)
-        if ((await chain.asset(unit)) === undefined) throw notFound()
-        return sendUtxos(reply, source, holder, part, unit)
+        return sendUtxos(reply, source, holder, part, readAsset(asset))
       }
       case 'transactions':
         return transactionsOf(chain, text, new List(request, maxOutputs, rangeNames))
@@ -85,12 +82,16 @@ async function sendUtxos(
 ): Promise<FastifyReply> {
   const { chain } = source
   const query = { ...holder.query, ...(unit !== undefined && { unit }), spent: false }
-  if (list.isUnpaged) {
+  const requireBoth = async () => {
     await requireKnown(chain, holder)
+    if (unit !== undefined && (await chain.asset(unit)) === undefined) throw notFound()
+  }
+  if (list.isUnpaged) {
+    await requireBoth()
     return sendOutputs(reply, source, query, list, utxoJson)
   }
   const outputs = await list.read((part) => chain.outputs(query, part))
-  if (outputs.length === 0) await requireKnown(chain, holder)
+  if (outputs.length === 0) await requireBoth()
   return sendJson(reply, lazyList(outputs, utxoJson))
 }
 
