@@ -18,11 +18,11 @@ export async function blockBy(chain: ChainView, text: string): Promise<ChainBloc
   const isHash = /^([0-9a-f]{56}|[0-9a-f]{64})$/i.test(text)
   const height = isHash ? undefined : readNumber(text)
   if (!isHash && height === undefined) {
-    throw badRequest(
-      Number.isNaN(Number(text))
-        ? 'Missing or malformed block hash.'
-        : 'Missing, out of range or malformed block number.',
-    )
+    const number = text === '' ? Number.NaN : Number(text)
+    if (Number.isNaN(number)) throw badRequest('Missing or malformed block hash.')
+    if (number < 0 || number > largestNumber)
+      throw badRequest('Missing, out of range or malformed block number.')
+    throw notFound()
   }
   const at = height ?? readBlockHash(text)
   const block = await chain.block(at)

@@ -93,6 +93,8 @@ describe('paths that the cases of others do not name', () => {
     [404, `/scripts/${'ab'.repeat(28)}/utxos`, 'The requested component has not been found.'],
     [404, '/epochs/140', 'The requested component has not been found.'],
     [400, '/epochs/1.5', 'Missing, out of range or malformed epoch_number.'],
+    [404, '/blocks/1e1', 'The requested component has not been found.'],
+    [400, '/blocks/', 'Missing or malformed block hash.'],
     [400, '/blocks/slot/x', 'Missing, out of range or malformed slot_number.'],
     [404, '/blocks/slot/0', 'The requested component has not been found.'],
     [404, `/blocks/${'ab'.repeat(32)}/next`, 'The requested component has not been found.'],
