@@ -337,14 +337,17 @@ for (const backend of backends) {
       expect(await index.labels(all, { sequence: 0n })).toEqual([])
     })
 
-    it('finds datums and scripts of witnesses and outputs by their hash', async () => {
+    it('finds datums, data of redeemers and scripts by their hash', async () => {
       const inline = Uint8Array.of(0x18, 0x63)
+      const redeemer = Uint8Array.of(0x18, 0x64)
       await accept({
         inputs: [input(4)],
         outputs: [{ address: script, datum: inline, script: plutus }],
         datums: [datum],
         scripts: [Uint8Array.of(1, 2)],
+        redeemers: [redeemer],
       })
+      expect(await index.datums([blake2b256(redeemer)])).toMatchObject([{ bytes: redeemer }])
       expect(await index.datums([blake2b256(datum)])).toMatchObject([{ bytes: datum }])
       expect(await index.datums([blake2b256(inline)])).toMatchObject([{ bytes: inline }])
       expect(await index.datums([new Uint8Array(32)])).toEqual([])

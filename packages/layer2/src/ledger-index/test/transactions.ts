@@ -38,6 +38,8 @@ export interface TransactionDraft {
   readonly mint?: readonly (readonly [policy: number, name: string, quantity: number])[]
   readonly datums?: readonly Uint8Array[]
   readonly scripts?: readonly Uint8Array[]
+  /** Plutus data of redeemers for the inputs. */
+  readonly redeemers?: readonly Uint8Array[]
   /** Labels of metadata, each with the same value. */
   readonly labels?: readonly bigint[]
   /** Marks the transaction invalid: it spends this and pays it back. */
@@ -49,6 +51,7 @@ export interface TransactionDraft {
 /** A transaction as validation gives it to the store, unsigned and unbalanced. */
 export function transactionOf(draft: TransactionDraft): AcceptedTransaction {
   const { inputs, outputs, mint = [], datums = [], scripts = [], labels = [], collateral, fee = 0 } = draft
+  const { redeemers = [] } = draft
   const body = new Map([
     [0, referencesOf(inputs)],
     [1, encodeList(outputs.map(outputOf))],
@@ -58,6 +61,13 @@ export function transactionOf(draft: TransactionDraft): AcceptedTransaction {
   if (collateral) body.set(13, referencesOf([collateral.input])).set(16, outputOf(collateral.back))
   const witnesses = new Map<number, Uint8Array>()
   if (datums.length > 0) witnesses.set(4, encodeSet(datums))
+  if (redeemers.length > 0) {
+    const units = encodeList([encodeUint(0), encodeUint(0)])
+    const entries = redeemers.map((data, index) =>
+      encodeList([encodeUint(0), encodeUint(index), data, units]),
+    )
+    witnesses.set(5, encodeList(entries))
+  }
   if (scripts.length > 0) witnesses.set(7, encodeSet(scripts.map(encodeBytes)))
   const auxiliaryData = new CborWriter().map(labels.length)
   for (const label of labels) auxiliaryData.uint(label).text('a test')
