@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { RedeemerFault, RedeemerPurpose } from '@ratatosk/ledger'
 import type { EvaluationFailure, EvaluationResult, RedeemerPointer } from '@ratatosk/ledger/plutus'
-import { contextReason } from '../ogmios/json/evaluation-json.js'
+import { contextReason, unknownInput } from '../ogmios/json/evaluation-json.js'
 import { plutusLanguages } from '../ogmios/json/output-json.js'
 import type { ScriptEvaluation } from '../view/chain-view.js'
 
@@ -95,11 +95,6 @@ function faultJson(fault: RedeemerFault, pointer: RedeemerPointer): unknown {
     case 'BadTranslation':
       return noContext(contextReason(fault.reason))
   }
-}
-
-/** In Ogmios's words, which clients search for. */
-function unknownInput([reference = '']: readonly string[]): string {
-  return `Unknown transaction input (missing from UTxO set): ${reference}`
 }
 
 function noContext(reason: string) {

@@ -75,7 +75,14 @@ const failures: readonly (readonly [ScriptEvaluation, unknown, unknown])[] = [
         },
       },
     },
-    [{ error: { code: 3117, data: { unknownOutputReferences: [{ index: 0 }] } } }],
+    [
+      {
+        error: {
+          code: 3004,
+          data: { reason: `Unknown transaction input (missing from UTxO set): ${reference}` },
+        },
+      },
+    ],
   ],
 ]
 

@@ -120,7 +120,7 @@ const answers: Readonly<Record<Version, Answer>> = {
       if (cbor === undefined || evaluated === undefined) {
         throw new RpcError(-32600, `Invalid request: ${unreadable}`)
       }
-      if (evaluated.kind !== 'malformed') return success(request, ogmios.evaluationJson(evaluated))
+      if (evaluated.kind !== 'malformed') return success(request, ogmios.evaluationJson(evaluated, true))
       throw isMaryTransaction(cbor) ? ogmios.incompatibleEra('mary') : malformed(evaluated.message, '6')
     } catch (error) {
       if (error instanceof RpcError) return failure(request, error)

@@ -4,8 +4,17 @@ import type { ScriptEvaluation } from '../../view/chain-view.js'
 import { RpcError, type RpcErrorObject, unavailable } from '../rpc.js'
 import { plutusLanguages, purposes, referenceJson } from './output-json.js'
 
-/** The result of `evaluateTransaction`. @throws {RpcError} if there is none */
-export function evaluationJson(evaluation: Exclude<ScriptEvaluation, { kind: 'malformed' }>): unknown {
+/**
+ * The result of `evaluateTransaction`.
+ *
+ * @param byRedeemer whether the error 3004 is given for each redeemer, also for unknown inputs, as Blockfrost
+ *   does; the schema of Ogmios has it for the whole transaction only
+ * @throws {RpcError} if there is none
+ */
+export function evaluationJson(
+  evaluation: Exclude<ScriptEvaluation, { kind: 'malformed' }>,
+  byRedeemer = false,
+): unknown {
   switch (evaluation.kind) {
     case 'busy':
       throw new RpcError(unavailable, 'Too many evaluations are running. Try again in a second.')
@@ -16,9 +25,9 @@ export function evaluationJson(evaluation: Exclude<ScriptEvaluation, { kind: 'ma
     case 'faulty-redeemers': {
       const failures = evaluation.faults.map(({ fault, ...pointer }) => ({
         pointer,
-        error: faultJson(fault, pointer),
+        error: faultJson(fault, pointer, byRedeemer),
       }))
-      throw scriptFailures(failures)
+      throw scriptFailures(failures, byRedeemer)
     }
     case 'evaluated':
       return resultJson(evaluation.result)
@@ -66,12 +75,15 @@ interface PointerError {
 }
 
 /** One error for all redeemers. Errors of the script context concern them all, and stand alone. */
-function scriptFailures(failures: readonly PointerError[]): RpcError {
-  const own = failures.filter(({ error }) => !(error instanceof RpcError))
+function scriptFailures(failures: readonly PointerError[], byRedeemer = false): RpcError {
+  const own = failures.filter(({ error }) => byRedeemer || !(error instanceof RpcError))
   const [first] = failures
   if (own.length === 0 && first?.error instanceof RpcError) return first.error
   const data = inOrder(own.map(({ pointer, error }) => ({ ...pointer, error }))).map(
-    ({ error, ...pointer }) => ({ validator: validator(pointer), error }),
+    ({ error: { code, message, data }, ...pointer }) => ({
+      validator: validator(pointer),
+      error: { code, message, data },
+    }),
   )
   return new RpcError(3010, 'Some scripts of the transactions terminated with error(s).', data)
 }
@@ -95,7 +107,7 @@ function failureJson(failure: EvaluationFailure): RpcErrorObject {
   }
 }
 
-function faultJson(fault: RedeemerFault, pointer: RedeemerPointer): RpcErrorObject {
+function faultJson(fault: RedeemerFault, pointer: RedeemerPointer, byRedeemer: boolean): RpcErrorObject {
   switch (fault.kind) {
     case 'Extraneous':
       return {
@@ -110,6 +122,7 @@ function faultJson(fault: RedeemerFault, pointer: RedeemerPointer): RpcErrorObje
         data: { missingScripts: [validator(pointer)] },
       }
     case 'UnknownInputs':
+      if (byRedeemer) return noContext(unknownInput(fault.references))
       return {
         code: 3117,
         message: 'The transaction references outputs that are unknown or spent.',
@@ -130,7 +143,12 @@ function noContext(reason: string): RpcError {
   return new RpcError(3004, 'Unable to create the evaluation context from the given transaction.', { reason })
 }
 
-/** The reasons for which a transaction has no script context, in Ogmios's words. */
+/** The reason of an unknown input, in Ogmios's words, which clients search for. */
+export function unknownInput([reference = '']: readonly string[]): string {
+  return `Unknown transaction input (missing from UTxO set): ${reference}`
+}
+
+/** The other reasons for which a transaction has no script context, in Ogmios's words. */
 const reasons: Readonly<Record<string, string>> = {
   TimeTranslationPastHorizon:
     "Uncomputable slot arithmetic; transaction's validity bounds go beyond the foreseeable end " +
