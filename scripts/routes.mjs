@@ -5,8 +5,6 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-const roles = ['all', 'api', 'tx-processor', 'sequencer', 'archivist', 'watcher']
-
 /** Routes without a schema: method, path, and what they are. */
 const undescribed = [
   [/^\/$/, 'GET', '/', 'Landing page'],
@@ -22,6 +20,7 @@ const undescribed = [
 export async function registeredRoutes() {
   const { databaseUrl, inDatabase, whyMissing } = await import('../packages/test-kit/dist/index.js')
   const { readSettings, startNode } = await import('../apps/node/dist/index.js')
+  const { duties } = await import('../apps/node/dist/roles.js')
   const missing = await whyMissing('PostgreSQL')
   if (missing) return undefined
 
@@ -32,15 +31,14 @@ export async function registeredRoutes() {
   diagnostics.subscribe('fastify.initialization', watch)
   const nodes = []
   try {
-    for (const role of roles) {
+    for (const role of Object.keys(duties)) {
       record.role = role
       const follows = role === 'archivist' || role === 'watcher'
       const settings = {
         PORT: '0',
         LOG_LEVEL: 'silent',
         NODE_ROLE: role,
-        FAUCET_TOKEN: 'faucet',
-        OPERATOR_TOKEN: 'operator',
+        ...(role !== 'reader' && { FAUCET_TOKEN: 'faucet', OPERATOR_TOKEN: 'operator' }),
         SERVE_METRICS: 'true',
         DATA_DIR: join(directory, role),
         DATABASE_URL: databaseUrl,
@@ -94,13 +92,14 @@ function code(names) {
 
 export function routesTable(routes) {
   const rows = new Map()
+  const roles = new Set(routes.map(({ role }) => role))
   for (const { role, methods, path, summary, access } of routes) {
     const name = `${methods.join(', ')} ${path}`
     const row = rows.get(name) ?? { name, summary, access, roles: new Set() }
     rows.set(name, { ...row, roles: row.roles.add(role) })
   }
   const lines = [...rows.values()].map(({ name, summary, access, roles: of }) => {
-    const served = of.size === roles.length ? 'every role' : code(of)
+    const served = of.size === roles.size ? 'every role' : code(of)
     return `| \`${name}\` | ${summary} | ${access} | ${served} |`
   })
   return ['| route | what | access | roles |', '| --- | --- | --- | --- |', ...lines].join('\n')

@@ -1,9 +1,14 @@
 import type { Role, Settings } from './settings/schema.js'
 
+/**
+ * Routes that are served together. `public`: submissions, and what shows the node; `ledger`: reads of the
+ * ledger; `commit`: `/commit`; `operations`: every other route of an operator; `faucet`: its claims.
+ */
+export type RouteGroup = 'public' | 'ledger' | 'commit' | 'operations' | 'faucet'
+
 /** The routes of a process beside `/health/*`, and its work. */
 export interface Duties {
-  /** `public`: the endpoints that the specification gives to `api` nodes; `whole`: every endpoint. */
-  readonly serves: 'whole' | 'public' | 'nothing'
+  readonly serves: readonly RouteGroup[]
   /** The archivist API: the node's own blocks under `/archivist`, or an archive at the root. */
   readonly bodies: 'own blocks' | 'archive' | 'none'
   readonly validates: boolean
@@ -15,7 +20,7 @@ export interface Duties {
 }
 
 const none: Duties = {
-  serves: 'nothing',
+  serves: [],
   bodies: 'none',
   validates: false,
   sequences: false,
@@ -25,14 +30,16 @@ const none: Duties = {
 
 export const duties: Readonly<Record<Role, Duties>> = {
   all: {
-    serves: 'whole',
+    serves: ['public', 'ledger', 'commit', 'operations', 'faucet'],
     bodies: 'own blocks',
     validates: true,
     sequences: true,
     reachesLayer1: true,
     embeds: true,
   },
-  api: { ...none, serves: 'public', reachesLayer1: true },
+  // As the specification has it.
+  api: { ...none, serves: ['public', 'commit', 'faucet'], reachesLayer1: true },
+  reader: { ...none, serves: ['public', 'ledger'], bodies: 'own blocks', reachesLayer1: true },
   'tx-processor': { ...none, validates: true },
   sequencer: { ...none, bodies: 'own blocks', sequences: true, reachesLayer1: true },
   archivist: { ...none, bodies: 'archive', reachesLayer1: true, embeds: true },
@@ -41,21 +48,22 @@ export const duties: Readonly<Record<Role, Duties>> = {
 
 /** Whether this process serves layer 2 by the APIs of layer 1, from an index of its own. */
 export function servesLayer2({ serves }: Duties, { SERVE_LAYER2_APIS }: Settings): boolean {
-  return serves === 'whole' && SERVE_LAYER2_APIS
+  return serves.includes('ledger') && SERVE_LAYER2_APIS
 }
 
 /** Whether this process serves pages, which read what they show from it. */
 export function servesConsole({ serves }: Duties, settings: Settings): boolean {
-  return serves !== 'nothing' && settings.SERVE_CONSOLE && settings.SERVE_EXPLORER
+  return serves.includes('public') && settings.SERVE_CONSOLE && settings.SERVE_EXPLORER
 }
 
 /** Whether this process pays faucet claims. */
 export function hasFaucet({ NODE_ROLE, FAUCET_TOKEN, FAUCET_ENABLED }: Settings): boolean {
-  return duties[NODE_ROLE].serves !== 'nothing' && FAUCET_TOKEN !== undefined && FAUCET_ENABLED
+  return duties[NODE_ROLE].serves.includes('faucet') && FAUCET_TOKEN !== undefined && FAUCET_ENABLED
 }
 
 /** Whether this process removes invalid blocks by fraud proofs, or stands by to do so. */
 export function watches({ NODE_ROLE, WATCHER_SEED_PHRASE }: Settings): boolean {
   if (NODE_ROLE === 'watcher') return true
-  return duties[NODE_ROLE].bodies !== 'none' && WATCHER_SEED_PHRASE !== undefined
+  const { sequences, bodies } = duties[NODE_ROLE]
+  return (sequences || bodies === 'archive') && WATCHER_SEED_PHRASE !== undefined
 }

@@ -24,7 +24,7 @@ export interface PluginRow {
  * @example
  * const row = pluginRow({
  *   plugin: txQuery,
- *   when: ({ serves }) => serves === 'whole',
+ *   when: ({ serves }) => serves.includes('ledger'),
  *   options: ({ store }) => ({ ledger: store, network: 'testnet', prefix: '/second' }),
  * })
  * await startNode(settings, { plugins: [row] })

@@ -3,7 +3,7 @@ import { isatty } from 'node:tty'
 import closeWithGrace from 'close-with-grace'
 import type { Logger } from 'pino'
 import { isSettingsError, isStartError } from './errors.js'
-import { duties, servesConsole } from './roles.js'
+import { duties, servesConsole, servesLayer2 } from './roles.js'
 import { createLogger, logFormat } from './server/logger.js'
 import { type Environment, readSettings } from './settings/read.js'
 import type { Settings } from './settings/schema.js'
@@ -55,7 +55,7 @@ function reasonOf(error: unknown): string {
 /** The terminal's text after a start: where the node is, and what to try. */
 export function banner(node: RunningNode): string {
   const { url, settings, places, genesis, stateQueueAddress, watcherAddress } = node
-  const { NODE_ROLE, NETWORK, BRIDGE = NETWORK === 'devnet', SERVE_DOCS, SERVE_LAYER2_APIS } = settings
+  const { NODE_ROLE, NETWORK, BRIDGE = NETWORK === 'devnet', SERVE_DOCS } = settings
   const hasConsole = servesConsole(duties[NODE_ROLE], settings)
   const rows = [
     ...(hasConsole ? [['console', `${url}/console`]] : []),
@@ -75,9 +75,8 @@ export function banner(node: RunningNode): string {
   if (hasConsole && BRIDGE)
     rows.push(['bridge', `${url}/console#/bridge (or ratatosk deposit, ratatosk withdraw)`])
   if (SERVE_DOCS && NODE_ROLE !== 'tx-processor') rows.push(['all endpoints', `${url}/docs`])
-  if (SERVE_LAYER2_APIS && NODE_ROLE === 'all') {
+  if (servesLayer2(duties[NODE_ROLE], settings))
     rows.push(['for SDKs', `${url}/l2/blockfrost/api/v0 (also kupo, ogmios)`])
-  }
   const width = Math.max(...rows.map(([name = '']) => name.length))
   const table = rows.map(([name = '', value]) => `  ${name.padEnd(width)}  ${value}`)
   return [
@@ -99,11 +98,12 @@ function hints(
   address: string | undefined,
 ): string[] {
   const lines = [`  curl ${url}/health/ready`]
-  if (role === 'all') {
+  const { serves } = duties[role]
+  if (serves.includes('ledger')) {
     if (address !== undefined) lines.push(`  curl '${url}/utxos?address=${address}'`)
     lines.push(`  curl ${url}/stateQueue`)
     // The demo pays from the devnet's test wallets.
-    if (NETWORK === 'devnet')
+    if (role === 'all' && NETWORK === 'devnet')
       lines.push(`  npx @ratatosk/cli demo --url ${url}  # a payment, from submission to merge, step by step`)
   }
   if (role === 'api') {

@@ -3,16 +3,14 @@ export { overdueLine } from './commit-watch.js'
 export { createSequencer } from './create-sequencer.js'
 export { isSequencerError, SequencerError } from './errors.js'
 export { operationUnderWay } from './operation-lock.js'
+export type { CallsServer } from './remote/active-calls.js'
 export {
   type CreateOperationsOptions,
   createOperations,
   type Operations,
 } from './remote/create-operations.js'
-export {
-  type OperationsServer,
-  type ServeOperationsOptions,
-  serveOperations,
-} from './remote/serve-operations.js'
+export { openRemoteRoots, serveRoots } from './remote/remote-roots.js'
+export { type ServeOperationsOptions, serveOperations } from './remote/serve-operations.js'
 export {
   type CostSettings,
   commitDefaults,

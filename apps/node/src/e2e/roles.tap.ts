@@ -2,6 +2,7 @@ import { ask, until } from '@ratatosk/test-kit/http'
 import t, { type Test } from 'tap'
 import { readSettings, startNode } from '../index.js'
 import { anyPlacement, sharedBackends } from '../test/backends.js'
+import { devnetFunds } from '../test/devnet-funds.js'
 import { askExact, runNode, submit } from '../test/node.js'
 import { transferFrom } from '../test/transfers.js'
 
@@ -66,7 +67,11 @@ for (const backend of services) {
   t.test(`roles on ${backend.name}`, { skip: backend.skip }, async (t) => {
     const placement = await backend.place(t)
     const run = (t: Test, role: string) =>
-      runNode(t, { ...placement, NODE_ROLE: role, FAUCET_TOKEN: 'open sesame' })
+      runNode(t, {
+        ...placement,
+        NODE_ROLE: role,
+        ...(role !== 'reader' && { FAUCET_TOKEN: 'open sesame' }),
+      })
 
     await t.test('all serves every endpoint', async (t) => {
       t.same(await servedPaths((await run(t, 'all')).url), every)
@@ -100,6 +105,17 @@ for (const backend of services) {
       },
     )
 
+    await t.test('reader serves what reads and submits, and nothing of an operator', async (t) => {
+      const { url } = await run(t, 'reader')
+      const reads = ['/tx', '/txs', '/utxos', '/block', '/stateQueue', ...forArchivists]
+      const own = every.filter((path) => forApi.includes(path) || reads.includes(path))
+      const expected = own.filter((path) => path !== '/commit' && path !== '/faucet/claims')
+      t.same(await servedPaths(url), [...health, ...expected])
+      const document = JSON.parse((await ask(`${url}/openapi.json`)).body)
+      const secured = Object.values<Record<string, { security?: unknown }>>(document.paths)
+      t.ok(secured.every((methods) => Object.values(methods).every(({ security }) => !security)))
+    })
+
     await t.test('tx-processor serves only health', async (t) => {
       t.same(await servedPaths((await run(t, 'tx-processor')).url), health)
     })
@@ -121,6 +137,12 @@ for (const backend of services) {
 
     await t.test('sequencer serves health, and its blocks to archivists', async (t) => {
       t.same(await servedPaths((await run(t, 'sequencer')).url), [...health, ...forArchivists])
+      const reader = await run(t, 'reader')
+      const { utxo } = devnetFunds(3, 0)
+      const path = `/proofs/utxo?outref=${utxo.outref}`
+      await until(async () => (await ask(reader.url + path)).status === 200, {
+        what: 'a reader proves an output by what the active sequencer keeps',
+      })
     })
 
     await t.test('an api node only queues transactions; a tx-processor validates them', async (t) => {
@@ -139,11 +161,21 @@ for (const backend of services) {
       await run(t, 'tx-processor')
       await until(async () => (await found()).every(Boolean))
 
-      const reader = await run(t, 'all')
+      const reader = await run(t, 'reader')
       for (const { transfer } of transfers) {
         const answer = await ask(`${reader.url}/tx?tx_hash=${transfer.hash}`)
         t.equal(answer.body, `{"tx":"${transfer.cborHex}"}`)
       }
+      const blockfrost = `${reader.url}/l2/blockfrost/api/v0`
+      const { transfer, receiver } = await transferFrom(2, 4)
+      const submitted = await ask(`${blockfrost}/tx/submit`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/cbor' },
+        body: Buffer.from(transfer.cborHex, 'hex'),
+      })
+      t.match(submitted, { status: 200, body: `"${transfer.hash}"` }, 'an SDK has one URL')
+      t.match(await ask(`${blockfrost}/txs/${transfer.hash}`), { status: 200 })
+      t.match(await ask(`${blockfrost}/addresses/${receiver}/utxos`), { status: 200 })
     })
   })
 }

@@ -51,10 +51,9 @@ export function readKeys(settings: Settings, network: Network): NodeKeys {
       reachesLayer1 || (validates && network.isDevnet)
         ? administratorKeys(settings, administratorWallets(settings, network), operator)
         : undefined,
-    operatorAddress:
-      serves === 'nothing'
-        ? undefined
-        : (operatorAddress(settings, network) ?? keysOf('OPERATOR_SEED_PHRASE').addressText),
+    operatorAddress: serves.includes('public')
+      ? (operatorAddress(settings, network) ?? keysOf('OPERATOR_SEED_PHRASE').addressText)
+      : undefined,
     operator,
     faucet: hasFaucet(settings) ? keysOf('FAUCET_SEED_PHRASE') : undefined,
     watcher,

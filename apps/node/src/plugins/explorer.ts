@@ -29,7 +29,7 @@ export function explorerOptions(node: Node): ExplorerOptions {
     ...(index && { index: followed(index) }),
     ...(settlement && { layer1: layer1Of(settlement, keys.operatorAddress) }),
     // `POST /evaluate` does the same for every client.
-    ...(duties.serves === 'whole' && settings.SERVE_EVALUATE && { runScripts: scriptsOf(node) }),
+    ...(duties.serves.includes('ledger') && settings.SERVE_EVALUATE && { runScripts: scriptsOf(node) }),
     sequencer: async () => {
       const lease = await store.leases.current('sequencer')
       // Its name starts with that of the machine, which only the operator needs.

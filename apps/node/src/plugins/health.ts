@@ -36,7 +36,7 @@ export function healthOptions(node: Node): HealthOptions {
       ...(following && { blocks: async () => noInvalidBlock(following) }),
       ...(watches(settings) &&
         following && {
-          watcher: async () => checkWatching(following, duties.serves !== 'nothing'),
+          watcher: async () => checkWatching(following, duties.serves.includes('public')),
         }),
     },
     probeTimeoutMs: settings.HEALTH_PROBE_TIMEOUT_MS,

@@ -66,7 +66,12 @@ export function metricsOptions(node: Node): MetricsOptions {
       : []),
     ...watcherMetrics(node),
   ]
-  return { ...operatorAccess(settings), registry: prometheus({ metrics }) }
+  const { METRICS_TOKEN: operatorToken } = settings
+  return {
+    ...operatorAccess(settings),
+    ...(operatorToken !== undefined && { operatorToken }),
+    registry: prometheus({ metrics }),
+  }
 }
 
 function infoMetric(role: string): Metric {

@@ -23,7 +23,7 @@ export function operatorOptions(node: Node): OperatorOptions {
   return {
     ...operatorAccess(settings),
     operations: { run: operationRunner(node) },
-    ...(duties.serves === 'whole'
+    ...(duties.serves.includes('operations')
       ? { blocks: store.blocks, globals: { snapshot: () => globalsOf(node) } }
       : { serve: ['commit'] }),
   }

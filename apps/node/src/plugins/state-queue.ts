@@ -16,7 +16,7 @@ import type { Settlement } from '../layer1/settlement.js'
 import type { Node } from '../node.js'
 import { operationRunner, operatorAccess } from './operator.js'
 
-/** An `api` node serves only what it can read from layer 1 alone. */
+/** Without the ledger, a process serves only what it can read from layer 1 alone. */
 export function stateQueueOptions(node: Node): StateQueueOptions {
   const { settings, duties, store, keys } = node
   const settlement = present(node.settlement, 'layer 1')
@@ -27,10 +27,8 @@ export function stateQueueOptions(node: Node): StateQueueOptions {
     ...(keys.operatorAddress !== undefined && {
       wallet: commitmentWallet(settlement, keys.operatorAddress),
     }),
-    ...(duties.serves === 'whole' && {
-      queue: stateQueueOf(settlement, store),
-      repair: { repair: () => run('repair') },
-    }),
+    ...(duties.serves.includes('ledger') && { queue: stateQueueOf(settlement, store) }),
+    ...(duties.serves.includes('operations') && { repair: { repair: () => run('repair') } }),
   }
 }
 

@@ -22,7 +22,7 @@ import { network } from '@ratatosk/tx-query/network'
 import { proofs } from '@ratatosk/tx-query/proofs'
 import { present } from '../context.js'
 import type { Node } from '../node.js'
-import { type Duties, hasFaucet, servesConsole, servesLayer2, watches } from '../roles.js'
+import { type Duties, hasFaucet, type RouteGroup, servesConsole, servesLayer2, watches } from '../roles.js'
 import { type PluginRow, pluginRow } from '../row.js'
 import { openEvaluations } from '../work/evaluations.js'
 import { openFaucet } from '../work/faucet.js'
@@ -39,15 +39,20 @@ import { statusSources } from './queued-submissions.js'
 import { maturityOf, stateQueueOptions } from './state-queue.js'
 
 const always = () => true
-const servesPublic = ({ serves }: Duties) => serves !== 'nothing'
-const servesWhole = ({ serves }: Duties) => serves === 'whole'
+const inGroup =
+  (group: RouteGroup) =>
+  ({ serves }: Duties) =>
+    serves.includes(group)
+const servesPublic = inGroup('public')
+const servesLedger = inGroup('ledger')
+const operates = inGroup('operations')
 
 /** Every plugin of the node, in the order of registration. To add one, add its package and a row. */
 export const plugins: readonly PluginRow[] = [
   // First, because it describes the routes that follow.
   pluginRow({
     plugin: docs,
-    when: ({ serves, bodies }, { SERVE_DOCS }) => SERVE_DOCS && (serves !== 'nothing' || bodies !== 'none'),
+    when: ({ serves, bodies }, { SERVE_DOCS }) => SERVE_DOCS && (serves.length > 0 || bodies !== 'none'),
     options: () => description,
   }),
   // It times the routes that follow.
@@ -88,12 +93,12 @@ export const plugins: readonly PluginRow[] = [
   }),
   pluginRow({
     plugin: txQuery,
-    when: servesWhole,
+    when: servesLedger,
     options: ({ store, network }) => ({ ledger: ledgerOf(store), network: network.kind }),
   }),
   pluginRow({
     plugin: evaluate,
-    when: (duties, { SERVE_EVALUATE }) => servesWhole(duties) && SERVE_EVALUATE,
+    when: (duties, { SERVE_EVALUATE }) => servesLedger(duties) && SERVE_EVALUATE,
     options: (node) => ({
       evaluations: openEvaluations(node),
       maxTransactionSize: node.settings.MAX_TX_SIZE,
@@ -107,18 +112,18 @@ export const plugins: readonly PluginRow[] = [
   }),
   pluginRow({
     plugin: devnetControls,
-    when: (duties, { LAYER1_PROVIDER }) => servesWhole(duties) && LAYER1_PROVIDER === 'devnet',
+    when: (duties, { LAYER1_PROVIDER }) => operates(duties) && LAYER1_PROVIDER === 'devnet',
     options: devnetControlOptions,
   }),
   pluginRow({ plugin: network, when: servesLayer2, options: (node) => ({ info: networkInfo(node) }) }),
   pluginRow({
     plugin: proofs,
-    when: (duties, { SERVE_PROOFS }) => servesWhole(duties) && SERVE_PROOFS,
+    when: (duties, { SERVE_PROOFS }) => servesLedger(duties) && SERVE_PROOFS,
     options: (node) => ({ prover: openProver(node) }),
   }),
   pluginRow({
     plugin: deadLetters,
-    when: servesWhole,
+    when: operates,
     options: ({ store, submissions, settings }) => ({
       ...operatorAccess(settings),
       deadLetters: deadLettersOf(store, submissions),
@@ -131,7 +136,7 @@ export const plugins: readonly PluginRow[] = [
     options: operatorsOptions,
   }),
   pluginRow({ plugin: bridge, when: servesPublic, options: bridgeOptions }),
-  pluginRow({ plugin: operator, when: servesPublic, options: operatorOptions }),
+  pluginRow({ plugin: operator, when: inGroup('commit'), options: operatorOptions }),
   pluginRow({
     plugin: faucet,
     when: (_, settings) => hasFaucet(settings),

@@ -11,7 +11,7 @@ export const roleSettings = {
     maximum: 65_535,
     description: 'Port to listen on; `0` takes a free port and prints it',
   }),
-  NODE_ROLE: oneOf(['all', 'api', 'tx-processor', 'sequencer', 'archivist', 'watcher'], {
+  NODE_ROLE: oneOf(['all', 'api', 'reader', 'tx-processor', 'sequencer', 'archivist', 'watcher'], {
     default: 'all',
     description: 'What this process serves and runs',
   }),
@@ -29,6 +29,11 @@ export const accessSettings = {
   OPERATOR_TOKEN: optional({
     secret: true,
     description: 'Bearer token that operator and debug endpoints require; unset: they are unauthenticated',
+  }),
+  METRICS_TOKEN: optional({
+    secret: true,
+    defaultNote: '`OPERATOR_TOKEN`',
+    description: 'Bearer token that `/metrics` requires; it allows nothing else',
   }),
   OPERATOR_OPEN: flag({
     default: false,

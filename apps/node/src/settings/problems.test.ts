@@ -10,7 +10,7 @@ test.each<[Record<string, string>, string]>([
   ),
   [
     { NODE_ROLE: 'master' },
-    'NODE_ROLE is "master": it must be one of all, api, tx-processor, sequencer, archivist, watcher.',
+    'NODE_ROLE is "master": it must be one of all, api, reader, tx-processor, sequencer, archivist, watcher.',
   ],
   [
     { NODE_ROLE: 'api' },
@@ -167,6 +167,11 @@ test.each<[Record<string, string>, string]>([
 
 const peers = { ARCHIVIST_PEERS: 'http://127.0.0.1:3000/archivist' }
 const everyPolicy = 'ledger,transaction,witness'
+const forReader = {
+  OPERATOR_TOKEN: '',
+  OPERATOR_ADDRESS: 'addr_test1',
+  ADMIN_KEY_HASH: 'ab'.repeat(28),
+}
 const noAdministrator = /neither ADMIN_KEY_HASH nor ADMIN_SCRIPT nor ADMIN_SEED_PHRASE is set/
 
 test.each<[string, Record<string, string>, readonly RegExp[]]>([
@@ -184,6 +189,21 @@ test.each<[string, Record<string, string>, readonly RegExp[]]>([
   ],
   ['api', {}, [/neither OPERATOR_ADDRESS nor OPERATOR_SEED_PHRASE is set/, noAdministrator]],
   ['api', { OPERATOR_ADDRESS: 'addr_test1', ADMIN_KEY_HASH: 'ab'.repeat(28) }, []],
+  [
+    'reader',
+    { OPERATOR_TOKEN: '' },
+    [/ OPERATOR_ADDRESS is not set/, /neither ADMIN_KEY_HASH nor ADMIN_SCRIPT is set/],
+  ],
+  ['reader', { ...forReader }, []],
+  ...(['OPERATOR', 'ADMIN', 'FAUCET', 'WATCHER'] as const).map(
+    (name): [string, Record<string, string>, RegExp[]] => [
+      'reader',
+      { ...forReader, [`${name}_SEED_PHRASE`]: phrase },
+      [new RegExp(`^${name}_SEED_PHRASE is set but NODE_ROLE is "reader".* set it for the role "\\w+"`)],
+    ],
+  ),
+  ['reader', { ...forReader, FAUCET_TOKEN: 'a' }, [/^FAUCET_TOKEN is set .* role "api"/]],
+  ['reader', { ...forReader, OPERATOR_TOKEN: 'a' }, [/^OPERATOR_TOKEN is set .* role "api".*METRICS_TOKEN/]],
   ['tx-processor', {}, []],
   ['watcher', { ...peers, ADMIN_KEY_HASH: 'ab'.repeat(28) }, [/ WATCHER_SEED_PHRASE is not set/]],
   ['watcher', { ...peers, ADMIN_KEY_HASH: 'ab'.repeat(28), WATCHER_SEED_PHRASE: phrase }, []],
@@ -231,6 +251,11 @@ test.each<[Record<string, string>, RegExp | undefined]>([
   [{ ...preprod, ...preprodKeys, OPERATOR_TOKEN: '' }, /^NETWORK is "preprod" but OPERATOR_TOKEN is not set/],
   [{ ...preprod, ...preprodKeys, OPERATOR_TOKEN: '', OPERATOR_OPEN: 'true' }, undefined],
   [{ ...preprod, NODE_ROLE: 'tx-processor', HOST: '0.0.0.0', OPERATOR_TOKEN: '' }, undefined],
+  [
+    { NODE_ROLE: 'reader', HOST: '0.0.0.0', SERVE_METRICS: 'true', DATABASE_URL: 'postgres://db/ledger' },
+    /^HOST is "0\.0\.0\.0" but METRICS_TOKEN is not set/,
+  ],
+  [{ NODE_ROLE: 'reader', HOST: '0.0.0.0', DATABASE_URL: 'postgres://db/ledger' }, undefined],
   [{ ...watcher, HOST: '0.0.0.0' }, /^HOST is "0\.0\.0\.0" but OPERATOR_TOKEN is not set/],
   [{ ...watcher, HOST: '0.0.0.0', OPERATOR_TOKEN: 'open sesame' }, undefined],
   [{ ...watcher, HOST: '0.0.0.0', VERDICT_POLICIES: 'ledger' }, undefined],

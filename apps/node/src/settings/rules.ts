@@ -15,6 +15,7 @@ export function brokenRules(settings: Settings): string[] {
     ...rulesOfPeers(settings),
     ...rulesOfProvider(settings),
     ...rulesOfKeys(settings),
+    ...rulesOfReader(settings),
     ...rulesOfAdministrator(settings),
     ...ruleOfOperatorAccess(settings),
     ...rulesOfPublicHosts(settings),
@@ -115,7 +116,8 @@ function rulesOfKeys(settings: Settings): string[] {
   const { NETWORK, NODE_ROLE } = settings
   if (settings.NETWORK === 'devnet') return []
   const problems: string[] = []
-  const needs = (...names: readonly (keyof Settings)[]) => {
+  const needs = (...all: readonly (keyof Settings)[]) => {
+    const names = all.filter((name) => NODE_ROLE !== 'reader' || !(name in holders))
     if (names.some((name) => settings[name] !== undefined)) return
     const subject = names.length === 1 ? `${names[0]} is not set` : `neither ${names.join(' nor ')} is set`
     problems.push(
@@ -128,10 +130,33 @@ function rulesOfKeys(settings: Settings): string[] {
   }
   if (hasFaucet(settings)) needs('FAUCET_SEED_PHRASE')
   if (watches(settings)) needs('WATCHER_SEED_PHRASE')
-  if (NODE_ROLE === 'api') needs('OPERATOR_ADDRESS', 'OPERATOR_SEED_PHRASE')
+  if (NODE_ROLE === 'api' || NODE_ROLE === 'reader') needs('OPERATOR_ADDRESS', 'OPERATOR_SEED_PHRASE')
   if (duties[NODE_ROLE].reachesLayer1 && !settings.ADMIN_RENOUNCED)
     needs('ADMIN_KEY_HASH', 'ADMIN_SCRIPT', 'ADMIN_SEED_PHRASE')
   return problems
+}
+
+/** The secrets that a reader must not hold, by the roles that need them. */
+const holders = {
+  OPERATOR_SEED_PHRASE: '"sequencer" (or "all")',
+  ADMIN_SEED_PHRASE: '"sequencer" (or "all")',
+  FAUCET_SEED_PHRASE: '"api" (or "all")',
+  FAUCET_TOKEN: '"api" (or "all")',
+  WATCHER_SEED_PHRASE: '"watcher"',
+  OPERATOR_TOKEN: '"api" (or "all")',
+} as const
+
+/** Strangers reach a reader, so it holds nothing that they could steal. */
+function rulesOfReader(settings: Settings): string[] {
+  if (settings.NODE_ROLE !== 'reader') return []
+  return Object.entries(holders)
+    .filter(([name]) => settings[name as keyof typeof holders] !== undefined)
+    .map(
+      ([name, roles]) =>
+        `${name} is set but NODE_ROLE is "reader", which needs no key and serves no operator endpoint: ` +
+        `unset it here, and set it for the role ${roles} only.` +
+        (name === 'OPERATOR_TOKEN' ? ' For /metrics, set METRICS_TOKEN.' : ''),
+    )
 }
 
 function rulesOfAdministrator(settings: Settings): string[] {
@@ -181,18 +206,24 @@ function isLoopback(host: string): boolean {
 
 /** Operator endpoints that others can reach, or that spend real money, need a token. */
 function ruleOfOperatorAccess(settings: Settings): string[] {
-  const { NODE_ROLE, NETWORK, HOST, OPERATOR_TOKEN, OPERATOR_OPEN, SERVE_METRICS, VERDICT_POLICIES } =
-    settings
+  const { NODE_ROLE, NETWORK, HOST, OPERATOR_TOKEN, OPERATOR_OPEN, SERVE_METRICS, METRICS_TOKEN } = settings
+  const { VERDICT_POLICIES } = settings
   // `POST /summon` spends the ada of the watcher.
   const summons = watches(settings) && (VERDICT_POLICIES?.includes('summons') ?? NETWORK === 'devnet')
-  const isOperated = duties[NODE_ROLE].serves !== 'nothing' || SERVE_METRICS || summons
-  if (!isOperated || OPERATOR_TOKEN !== undefined || OPERATOR_OPEN) return []
+  const isOperated = duties[NODE_ROLE].serves.includes('commit') || summons
+  const isMeasured = SERVE_METRICS && METRICS_TOKEN === undefined
+  if (!(isOperated || isMeasured) || OPERATOR_TOKEN !== undefined || OPERATOR_OPEN) return []
   const reason = !isLoopback(HOST)
     ? `HOST is "${HOST}"`
     : settings.NETWORK === 'devnet'
       ? undefined
       : `NETWORK is "${NETWORK}"`
   if (reason === undefined) return []
+  if (!isOperated)
+    return [
+      `${reason} but METRICS_TOKEN is not set: anyone who reaches the node could read /metrics. Set ` +
+        'METRICS_TOKEN, or OPERATOR_OPEN=true if a proxy guards it.',
+    ]
   return [
     `${reason} but OPERATOR_TOKEN is not set: anyone who reaches the node could use the operator ` +
       'endpoints. Set OPERATOR_TOKEN, or OPERATOR_OPEN=true if a proxy guards them.',

@@ -1,15 +1,21 @@
-import { type OpenProver, openProver as open } from '@ratatosk/sequencer/roots'
-import { present } from '../context.js'
+import { openRemoteRoots } from '@ratatosk/sequencer'
+import { type OpenProver, openProver as open, type Roots } from '@ratatosk/sequencer/roots'
 import type { Node } from '../node.js'
 
-/** Opens the prover of blocks, over the roots that this process's sequencer keeps. */
-export function openProver({ store, roots, genesis, settlement, onClose }: Node): OpenProver {
+/** Opens the prover of blocks, over the roots that a sequencer keeps: this process's, or the active one. */
+export function openProver({ store, queue, roots, genesis, settlement, onClose }: Node): OpenProver {
   const prover = open({
     store,
-    roots: present(roots, 'sequencer'),
+    roots: roots ?? activeRoots({ queue, onClose }),
     genesis: genesis?.outputs ?? [],
     bridge: settlement?.contracts.bridge?.place.script.hash,
   })
   onClose(() => prover.close())
   return prover
+}
+
+function activeRoots({ queue, onClose }: Pick<Node, 'queue' | 'onClose'>): Pick<Roots, 'root' | 'prove'> {
+  const remote = openRemoteRoots({ queue })
+  onClose(() => remote.close())
+  return remote
 }

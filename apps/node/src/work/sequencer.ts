@@ -15,6 +15,7 @@ import {
   estimateDailyCost,
   type Sequencer,
   serveOperations,
+  serveRoots,
 } from '@ratatosk/sequencer'
 import { openAnswers, openRoots, type Roots } from '@ratatosk/sequencer/roots'
 import type { ValidationStats, ValidationWorker } from '@ratatosk/workers'
@@ -114,15 +115,25 @@ export async function startSequencer(
     operationTimeoutMs: settings.OPERATION_TIMEOUT_MS,
   })
   onClose(() => sequencer.close())
-  const server = serveOperations({
-    queue: storage.queue,
-    sequencer,
-    intervalMs: settings.OPERATION_INTERVAL_MS,
-  })
-  onClose(() => server.close())
+  serveOthers(context, storage, sequencer, roots)
   log.info('Start: taking part in the election of the sequencer')
   await sequencer.start()
   return { sequencer, roots, rootsCalls, operator, evaluator }
+}
+
+/** Runs operations and makes proofs for processes without the active sequencer. */
+function serveOthers(
+  { settings, onClose }: NodeContext,
+  { queue }: Storage,
+  sequencer: Sequencer,
+  roots: Roots,
+): void {
+  const operations = serveOperations({ queue, sequencer, intervalMs: settings.OPERATION_INTERVAL_MS })
+  onClose(() => operations.close())
+  // An embedded database is of one process.
+  if (settings.DATABASE_URL === undefined) return
+  const proofs = serveRoots({ queue, sequencer, roots })
+  onClose(() => proofs.close())
 }
 
 /** Counts those too of which it was found out only later that they were accepted. */

@@ -33,14 +33,14 @@ export function isRootsError(value: unknown): value is RootsError {
   return value instanceof Error && value.name === 'RootsError'
 }
 
-/** Too many proofs are being made. Ask again later. */
+/** No proof can be made now, mostly because too many are being made. Ask again later. */
 export class ProverBusyError extends Error {
   readonly code = 'PROVER_BUSY'
   /** When to try again, in milliseconds. */
   readonly retryAfterMs = 2000
 
-  constructor() {
-    super('Too many proofs are being made')
+  constructor(message = 'Too many proofs are being made') {
+    super(message)
     this.name = 'ProverBusyError'
   }
 }

@@ -93,7 +93,7 @@ const plugin: FastifyPluginAsyncTypebox<ProofsOptions> = async (fastify, options
   )
 }
 
-const busy = 'Too many proofs are being made: retry later'
+const busy = 'No proof can be made now: retry later'
 
 async function unlessBusy<T>(prove: () => Promise<T>): Promise<T> {
   try {
