@@ -1,4 +1,4 @@
-import { type LedgerIndex, openIndex } from '@ratatosk/layer2/ledger-index'
+import { type LedgerIndex, openIndex, readByReplica } from '@ratatosk/layer2/ledger-index'
 import type { Store } from '@ratatosk/store'
 import { requirePostgres } from './check/check-environment.js'
 import { type ContextOptions, loadContext, type NodeContext } from './context.js'
@@ -15,6 +15,7 @@ import { checkAddress } from './server/listen.js'
 import { serve } from './server/serve.js'
 import type { Settings } from './settings/schema.js'
 import { indexSchema, openStorage, openSubmissions, type Storage } from './storage/open-storage.js'
+import { openReplica } from './storage/replica.js'
 import { atLedgerVersion } from './storage/stored-ledger.js'
 import { openClientScripts } from './work/evaluations.js'
 import { startWork } from './work/start-work.js'
@@ -85,6 +86,7 @@ export async function startNode(
     const storage = await openStorage(loaded, (stored) => checkStored(loaded, expected, stored))
     const context = await atLedgerVersion(loaded, storage.store)
     await keepRules(context, storage.store)
+    const replica = await openReplica(context, storage.store)
     const contracts = context === loaded ? expected : expected && contractsOf(context)
     const { store, queue, places } = storage
     const genesis = await applyGenesis(context, storage)
@@ -92,7 +94,8 @@ export async function startNode(
     const work = await startWork(context, storage, settlement)
     const submissions = openSubmissions(settings, storage)
     const scripts = openClientScripts(context)
-    const parts = { ...context, ...work, store, queue, submissions, scripts, settlement }
+    const reads = replica?.store ?? store
+    const parts = { ...context, ...work, store, reads, replica, queue, submissions, scripts, settlement }
     const hasIndex = servesLayer2(context.duties, settings)
     const node: Node = { ...parts, index: hasIndex ? await openLedgerIndex(parts) : undefined }
     const url = await serve(node, [...plugins, ...further])
@@ -140,16 +143,20 @@ async function applyGenesis(
 
 /** Starts to follow acceptance. The index yields to validation. */
 async function openLedgerIndex(node: Omit<Node, 'index'>): Promise<LedgerIndex> {
-  const { settings, genesis, log, settlement, store, validation, onClose } = node
+  const { settings, genesis, log, settlement, store, replica, validation, onClose } = node
+  const schema = indexSchema(settings)
   const index = await openIndex({
     database: store.database,
-    schema: indexSchema(settings),
+    schema,
     source: store.changes,
     genesis: genesis?.outputs ?? [],
     bridge: settlement?.contracts.bridge?.place.script.hash,
+    flush: replica !== undefined,
     busy: () => validation?.busy() ?? false,
     onError: (err) => log.warn({ err }, 'The index could not follow acceptance; trying again'),
   })
   onClose(() => index.close())
-  return index
+  if (replica === undefined) return index
+  const { database, changes: source } = replica.store
+  return readByReplica(index, { database, schema, source })
 }

@@ -1,5 +1,6 @@
 import {
   advisoryLock,
+  appliedMigrations,
   createVacuum,
   type Database,
   type Driver,
@@ -71,7 +72,9 @@ export async function openStore(options: StoreOptions): Promise<Store> {
         ? openPostgres({ ...options, applicationName: sessionName(name) })
         : openPGlite(options.pglite)
     try {
-      await migrate(inSchema(driver, schema), storeMigrations())
+      const database = inSchema(driver, schema)
+      if (options.readOnly) await requireMigrated(database)
+      else await migrate(database, storeMigrations())
     } catch (error) {
       await driver.close()
       throw error
@@ -80,6 +83,15 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   } catch (error) {
     throw toStoreError(error)
   }
+}
+
+/** @throws StoreError `STORE_SCHEMA_MISMATCH` */
+async function requireMigrated(database: Database): Promise<void> {
+  const migrations = storeMigrations()
+  const applied = await appliedMigrations(database, migrations)
+  if (applied === migrations.length) return
+  const message = `The schema ${database.schema} has ${applied} of ${migrations.length} migrations`
+  throw new StoreError('STORE_SCHEMA_MISMATCH', message)
 }
 
 function createStore(
@@ -251,6 +263,8 @@ interface SchemaOptions {
    * The schema that holds the tables. Nodes that share a database need different schemas. Default `ratatosk`.
    */
   readonly schema?: string
+  /** Whether the tables are only read, and have to exist: those of a replica. Default false. */
+  readonly readOnly?: boolean
 }
 
 /** The retention of a store. */

@@ -31,6 +31,8 @@ export interface OwnPostgres {
   readonly url: string
   /** Ends it as a crash would, and starts it again. Resolves when it accepts connections. */
   restart(): Promise<void>
+  /** Starts a replica that streams from it, with its own settings. */
+  replica(): Promise<OwnPostgres>
   /** Ends it and removes its files. */
   close(): Promise<void>
 }
@@ -48,28 +50,51 @@ export async function ownPostgres(settings = unsynced): Promise<OwnPostgres | un
   const programs = await programsOf()
   if (programs === undefined) return undefined
   const user = await unprivileged()
+  return startServer({ programs, user, settings }, (call, data) =>
+    call('initdb', '-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '-N'),
+  )
+}
+
+interface ServerMeans {
+  readonly programs: string
+  readonly user: { readonly uid: number; readonly gid: number } | undefined
+  readonly settings: Readonly<Record<string, string>>
+}
+
+type Call = (program: string, ...args: string[]) => Promise<unknown>
+
+/** Starts a server in a directory that `make` fills. */
+async function startServer(
+  means: ServerMeans,
+  make: (call: Call, data: string) => Promise<unknown>,
+): Promise<OwnPostgres> {
+  const { programs, user, settings } = means
   const directory = await mkdtemp(join(tmpdir(), 'ratatosk-postgres-'))
   if (user !== undefined) await chown(directory, user.uid, user.gid)
-  const port = await freePort()
+  const [port, data] = [await freePort(), join(directory, 'data')]
   const options = [
     `-p ${port}`,
     '-c listen_addresses=127.0.0.1',
     "-c unix_socket_directories=''",
     ...Object.entries(settings).map(([name, value]) => `-c ${name}=${value}`),
   ].join(' ')
-  const call = (program: string, ...args: string[]) =>
-    run(join(programs, program), args, { cwd: directory, ...user })
+  const call: Call = (program, ...args) => run(join(programs, program), args, { cwd: directory, ...user })
   const control = (...args: string[]) =>
-    call('pg_ctl', '-D', join(directory, 'data'), '-l', join(directory, 'log'), '-o', options, '-w', ...args)
+    call('pg_ctl', '-D', data, '-l', join(directory, 'log'), '-o', options, '-w', ...args)
+  const url = `postgres://postgres@127.0.0.1:${port}/postgres`
   try {
-    await call('initdb', '-D', join(directory, 'data'), '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '-N')
+    await make(call, data)
     await control('start')
   } catch (error) {
     await rm(directory, { recursive: true, force: true })
     throw error
   }
   return {
-    url: `postgres://postgres@127.0.0.1:${port}/postgres`,
+    url,
+    replica: () =>
+      startServer({ ...means, settings: { ...settings, hot_standby_feedback: 'on' } }, (backUp, copy) =>
+        backUp('pg_basebackup', '-D', copy, '-d', url, '--write-recovery-conf', '--checkpoint=fast', '-N'),
+      ),
     restart: async () => void (await control('restart', '-m', 'immediate')),
     async close() {
       await control('stop', '-m', 'immediate')

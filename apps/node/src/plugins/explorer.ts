@@ -20,11 +20,11 @@ import { statusSources } from './queued-submissions.js'
 import { commitmentWallet, maturityOf } from './state-queue.js'
 
 export function explorerOptions(node: Node): ExplorerOptions {
-  const { store, submissions, index, settlement, settings, network, keys, clock, duties } = node
+  const { store, reads, submissions, index, settlement, settings, network, keys, clock, duties } = node
   return {
     ...maturityOf(settlement),
-    reads: store.explorer,
-    ledger: ledgerOf(store),
+    reads: reads.explorer,
+    ledger: ledgerOf(reads),
     queue: submissions,
     ...(index && { index: followed(index) }),
     ...(settlement && { layer1: layer1Of(settlement, keys.operatorAddress) }),

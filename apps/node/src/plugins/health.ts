@@ -12,11 +12,17 @@ import type { Following } from '../work/following.js'
 const clockToleranceMs = 60_000
 
 export function healthOptions(node: Node): HealthOptions {
-  const { store, queue, settlement, sequencer, following, index, settings, duties, clock } = node
+  const { store, replica, queue, settlement, sequencer, following, index, settings, duties, clock } = node
   const isQueueInStore = settings.REDIS_URL === undefined
   return {
     probes: {
-      database: (signal) => explained(store.ping(signal)),
+      database: async (signal) => {
+        if (replica === undefined) return explained(store.ping(signal))
+        // Without the primary the lag grows: after a while that is a fault.
+        const fault = replica.fault()
+        if (fault !== undefined) throw new ReadinessError(fault)
+        await replica.store.ping(signal)
+      },
       queue: async (signal) => {
         await explained(queue.ping(signal))
         // Its disk is that of the store.
@@ -40,9 +46,15 @@ export function healthOptions(node: Node): HealthOptions {
         }),
     },
     probeTimeoutMs: settings.HEALTH_PROBE_TIMEOUT_MS,
-    ...(following && { counters: { invalidBlocks: () => invalidBlocksOf(following) } }),
+    counters: {
+      ...(following && { invalidBlocks: () => invalidBlocksOf(following) }),
+      ...(replica && { replicaLagMs: () => wholeMs(replica.lagMs()) }),
+    },
   }
 }
+
+/** 0 for a time that is not known: a counter is a number. */
+const wholeMs = (ms: number): number => (Number.isFinite(ms) ? Math.ceil(ms) : 0)
 
 /** Explains a full disk to clients. */
 async function explained(pinged: Promise<void>): Promise<void> {

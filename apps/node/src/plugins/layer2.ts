@@ -48,10 +48,10 @@ export const layer2Apis: FastifyPluginAsync<Layer2ApisOptions> = async (server, 
 }
 
 export async function openLayer2(node: Node): Promise<Layer2ApisOptions> {
-  const { settings, network, parameters, clock, log, server, store, submissions, scripts } = node
+  const { settings, network, parameters, clock, log, server, reads, submissions, scripts } = node
   const index = present(node.index, 'index')
   const layer2 = openLayer2Chain({
-    store,
+    store: reads,
     index,
     queue: submissions,
     ...scripts,

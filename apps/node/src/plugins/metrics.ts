@@ -20,12 +20,22 @@ const walletEveryMs = 60_000
 
 export function metricsOptions(node: Node): MetricsOptions {
   const { settings, validation, sequencer, rootsCalls, settlement, keys, forwarder, following } = node
+  const { replica } = node
   const metrics = [
     infoMetric(settings.NODE_ROLE),
     ...queueMetrics(node),
     ...blockMetrics(node),
     ...(validation ? validationMetrics(validation) : []),
     ...(settlement ? layer1Metrics(settlement, keys.operatorAddress) : []),
+    ...(replica
+      ? [
+          gauge(
+            'ratatosk_replica_lag_seconds',
+            'How far the replica of the database is behind, at most',
+            () => replica.lagMs() / 1000,
+          ),
+        ]
+      : []),
     ...(sequencer
       ? [
           gauge('ratatosk_sequencer_active', 'Whether this process holds the lease of the sequencer', () =>

@@ -74,9 +74,9 @@ export const plugins: readonly PluginRow[] = [
   pluginRow({
     plugin: events,
     when: (duties, { SERVE_EVENTS }) => servesPublic(duties) && SERVE_EVENTS,
-    options: ({ store, settlement, network, settings }) => ({
+    options: ({ reads, settlement, network, settings }) => ({
       ...maturityOf(settlement),
-      log: store.events,
+      log: reads.events,
       network: network.kind,
       maxClients: settings.EVENTS_MAX_CLIENTS,
     }),
@@ -94,7 +94,7 @@ export const plugins: readonly PluginRow[] = [
   pluginRow({
     plugin: txQuery,
     when: servesLedger,
-    options: ({ store, network }) => ({ ledger: ledgerOf(store), network: network.kind }),
+    options: ({ reads, network }) => ({ ledger: ledgerOf(reads), network: network.kind }),
   }),
   pluginRow({
     plugin: evaluate,
@@ -149,8 +149,8 @@ export const plugins: readonly PluginRow[] = [
   pluginRow({
     plugin: archivist,
     when: ({ bodies }) => bodies === 'own blocks',
-    options: ({ store, settlement }) => ({
-      archive: archiveOfBlocks(store.blocks, { bridge: settlement?.contracts.bridge?.place.script.hash }),
+    options: ({ reads, settlement }) => ({
+      archive: archiveOfBlocks(reads.blocks, { bridge: settlement?.contracts.bridge?.place.script.hash }),
       prefix: '/archivist',
     }),
   }),

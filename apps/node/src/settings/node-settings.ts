@@ -73,6 +73,21 @@ export const storageSettings = {
     maximum: 1000,
     description: 'Maximum number of connections from the store to PostgreSQL',
   }),
+  DATABASE_READ_URL: optional({
+    pattern: '^postgres(ql)?://[^\\s]+$',
+    allowed: 'a URL such as postgres://user:password@host:5432/database',
+    secret: true,
+    description:
+      'Streaming replica of `DATABASE_URL` from which the role `reader` reads the ledger; it writes to ' +
+      '`DATABASE_URL`',
+  }),
+  REPLICA_MAX_LAG_MS: wholeNumber({
+    default: 30_000,
+    minimum: 2000,
+    maximum: 86_400_000,
+    description:
+      'How far the replica may be behind, in milliseconds; then `/health/ready` fails until it has caught up',
+  }),
   REDIS_URL: optional({
     pattern: '^rediss?://[^\\s]+$',
     allowed: 'a URL such as redis://user:password@host:6379/0',

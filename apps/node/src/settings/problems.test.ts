@@ -17,6 +17,10 @@ test.each<[Record<string, string>, string]>([
     'NODE_ROLE is "api" but DATABASE_URL is not set: only the roles "all", "archivist" and ' +
       '"watcher" can use the embedded store, which belongs to one process.',
   ],
+  [
+    { DATABASE_READ_URL: 'postgres://db/ledger' },
+    'DATABASE_READ_URL is set but NODE_ROLE is "all": only the role "reader" reads from a replica.',
+  ],
   [{ LAYER1_PROVIDER: 'blockfrost' }, 'LAYER1_PROVIDER is "blockfrost" but BLOCKFROST_URL is not set.'],
   [
     { BLOCKFROST_URL: 'cardano-preprod.blockfrost.io' },

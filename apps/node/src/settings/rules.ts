@@ -10,6 +10,7 @@ import { trustedProxies } from './trusted-proxies.js'
 export function brokenRules(settings: Settings): string[] {
   return [
     ...ruleOfStorage(settings),
+    ...ruleOfReplica(settings),
     ...rulesOfMainnet(settings),
     ...rulesOfArchivist(settings),
     ...rulesOfPeers(settings),
@@ -24,6 +25,13 @@ export function brokenRules(settings: Settings): string[] {
     ...rulesOfContracts(settings),
     ...ruleOfDeployment(settings),
     ...rulesOfBridge(settings),
+  ]
+}
+
+function ruleOfReplica({ NODE_ROLE, DATABASE_READ_URL }: Settings): string[] {
+  if (DATABASE_READ_URL === undefined || NODE_ROLE === 'reader') return []
+  return [
+    `DATABASE_READ_URL is set but NODE_ROLE is "${NODE_ROLE}": only the role "reader" reads from a replica.`,
   ]
 }
 

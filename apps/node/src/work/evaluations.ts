@@ -13,7 +13,7 @@ export function openClientScripts({ onClose }: NodeContext): ClientScripts {
 }
 
 export function openEvaluations(node: Node): Evaluations {
-  const { network, parameters, clock, store, scripts, settlement } = node
+  const { network, parameters, clock, reads: store, scripts, settlement } = node
   const leaving = settlement && leavingBy(settlement.contracts, parameters)
   const { id: networkId, slots } = network
   return open({ store, parameters, networkId, slots, leaving, ...scripts, now: clock })

@@ -3,7 +3,7 @@ import { type OpenProver, openProver as open, type Roots } from '@ratatosk/seque
 import type { Node } from '../node.js'
 
 /** Opens the prover of blocks, over the roots that a sequencer keeps: this process's, or the active one. */
-export function openProver({ store, queue, roots, genesis, settlement, onClose }: Node): OpenProver {
+export function openProver({ reads: store, queue, roots, genesis, settlement, onClose }: Node): OpenProver {
   const prover = open({
     store,
     roots: roots ?? activeRoots({ queue, onClose }),

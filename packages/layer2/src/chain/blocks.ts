@@ -18,6 +18,7 @@ import {
 } from '@ratatosk/ledger'
 import type { Block, OrderedTransaction, SequencePart, Store } from '@ratatosk/store'
 import type { At } from '../ledger-index/index.js'
+import { shareReads } from '../ledger-index/share-reads.js'
 import {
   blockHash,
   type Finality,
@@ -28,7 +29,6 @@ import {
   readHead,
   tipOf,
 } from './finality.js'
-import { shareReads } from './share-reads.js'
 
 interface BlockSource extends Pick<Store, 'blocks' | 'chain'> {
   readonly slots: SlotConfig

@@ -1,8 +1,8 @@
 import { documentFees, fundsOf, keyOf, signed, slots } from '@ratatosk/test-kit'
 import { openTurns } from '@ratatosk/workers'
 import { describe, expect, test } from 'vitest'
+import { shareReads } from '../ledger-index/share-reads.js'
 import { type Layer2ChainOptions, openLayer2Chain } from './open-layer2-chain.js'
-import { shareReads } from './share-reads.js'
 
 describe('evaluation', () => {
   const key = keyOf(1)

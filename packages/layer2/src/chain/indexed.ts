@@ -19,9 +19,9 @@ import type {
   OutputPart,
   OutputQuery,
 } from '../ledger-index/index.js'
+import { shareReads } from '../ledger-index/share-reads.js'
 import type { ViewBlocks } from './blocks.js'
 import type { Finality } from './finality.js'
-import { shareReads } from './share-reads.js'
 import { type State, slotRanges } from './slot-ranges.js'
 
 /** The reads of the index that a view needs. */
@@ -77,11 +77,12 @@ export function indexedReads(
   const rangesOf = slotRanges(finality, chain, blocks)
   // Each read of the index asks before and after.
   const readProgress = shareReads(() => index.progress())
-  const progress = () => readProgress('progress')
+  const progress = () => unlessBehind(readProgress('progress'))
+  const caughtUp = (sequence?: bigint) => unlessBehind(index.caughtUp(sequence))
 
-  async function caughtUp(sequence?: bigint): Promise<void> {
+  async function unlessBehind<T>(read: Promise<T>): Promise<T> {
     try {
-      await index.caughtUp(sequence)
+      return await read
     } catch (error) {
       if (codeOf(error) !== 'INDEX_BEHIND') throw error
       throw new ChainUnavailableError(

@@ -1,4 +1,5 @@
 export { IndexError, type IndexErrorCode, isIndexError } from './errors.js'
 export { openIndex } from './open-index.js'
+export { type IndexReplica, readByReplica } from './replica.js'
 export type * from './types.js'
 export type { IndexedTransaction, IndexSource } from './types.js'

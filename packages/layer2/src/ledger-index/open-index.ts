@@ -36,6 +36,7 @@ export async function openIndex(options: IndexOptions): Promise<LedgerIndex> {
     pollMs = 100,
     batchSize = 1_000,
     waitMs = 10_000,
+    flush = false,
     busy = () => false,
     onError = () => {},
   } = options
@@ -71,7 +72,7 @@ export async function openIndex(options: IndexOptions): Promise<LedgerIndex> {
     }
     let overtaken = false
     progress = await database.transaction(async (connection) => {
-      const current = await lockProgress(connection)
+      const current = await lockProgress(connection, flush)
       overtaken = !sameProgress(current, known)
       if (overtaken) return current
       if (reset >= 0) await emptyTables(connection)
@@ -118,7 +119,7 @@ export async function openIndex(options: IndexOptions): Promise<LedgerIndex> {
 
   async function empty(): Promise<void> {
     await database.transaction(async (connection) => {
-      await lockProgress(connection)
+      await lockProgress(connection, flush)
       await emptyTables(connection)
       await writeProgress(connection, start)
     })

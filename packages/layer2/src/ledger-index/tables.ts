@@ -201,9 +201,16 @@ const stepSettings = sql`SELECT ${[
   .map((setting) => `set_config('${setting}', 'off', true)`)
   .join(', ')}`
 
-/** Keeps other processes from changing the index until the transaction ends. */
-export async function lockProgress(connection: Connection): Promise<Progress> {
+const flushAtCommit = sql`SELECT set_config('synchronous_commit', 'on', true)`
+
+/**
+ * Keeps other processes from changing the index until the transaction ends.
+ *
+ * @param flush whether its commit is flushed, and so sent to replicas, at once
+ */
+export async function lockProgress(connection: Connection, flush: boolean): Promise<Progress> {
   await connection.execute(stepSettings)
+  if (flush) await connection.execute(flushAtCommit)
   return onlyRow(await connection.query(locked))
 }
 

@@ -271,6 +271,8 @@ export interface IndexOptions {
   readonly batchSize?: number
   /** How long `caughtUp` waits, in milliseconds. Default 10,000. */
   readonly waitMs?: number
+  /** Whether each step is flushed to disk at once, as for `readByReplica`. Default false. */
+  readonly flush?: boolean
   /**
    * Whether something has work that must not wait for the index, such as validation with a backlog. While it
    * has, the index polls only while a caller waits in `caughtUp`, and every `waitMs` / 2. Default:
