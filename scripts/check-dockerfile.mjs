@@ -1,6 +1,7 @@
-// Runs the steps of the Dockerfile without Docker: each RUN and COPY in an empty folder, then the node on
-// what they made, read-only, until its health check passes and SIGTERM ends it. As root, every step runs as
-// an unprivileged user. No image is built: what the base image brings and RUN steps of root are left out.
+// Runs the steps of the Dockerfile without Docker: each RUN and COPY in an empty folder, then, on what they
+// made, read-only, `ratatosk check`, the node until its health check passes and SIGTERM ends it, and a backup
+// with its restoration. As root, every step runs as an unprivileged user. No image is built: what the base
+// image brings and RUN steps of root are left out.
 //
 // node scripts/check-dockerfile.mjs        two minutes; needs a built checkout and a registry
 import { spawn, spawnSync } from 'node:child_process'
@@ -50,10 +51,20 @@ function own(path) {
   if (user.uid) requireStatus('chown', spawnSync('chown', ['-R', `${user.uid}:${user.gid}`, path]))
 }
 
+/** Runs a command of the image until it ends. */
+function runCommand({ folder, environment, entryPoint: [program, ...args] }, command, more = {}) {
+  console.log(`Running ${command.join(' ')}`)
+  const env = { ...surroundings, ...environment, PORT: '0', HOST: '127.0.0.1', ...more }
+  requireStatus(
+    command[0],
+    spawnSync(program, [...args, ...command], { cwd: folder, env, stdio: 'inherit', ...user }),
+  )
+}
+
 /** Starts the entry point, waits for the health check, and stops the node as Docker does. */
-async function runImage({ folder, environment, entryPoint, healthCheck, stopSignal }) {
+async function runImage({ folder, environment, entryPoint, command, healthCheck, stopSignal }) {
   const env = { ...surroundings, ...environment, HOST: '127.0.0.1', PORT: await freePort() }
-  const [program, ...args] = entryPoint
+  const [program, ...args] = [...entryPoint, ...command]
   console.log(`Starting ${entryPoint.join(' ')}`)
   const node = spawn(program, args, { cwd: folder, env, stdio: 'inherit', ...user })
   const ended = once(node, 'exit')
@@ -98,6 +109,7 @@ try {
       for (const [, key, value] of rest.matchAll(/(\w+)=(\S+)/g)) image.environment[key] = rooted(value)
     else if (name === 'STOPSIGNAL') image.stopSignal = rest
     else if (name === 'ENTRYPOINT') image.entryPoint = JSON.parse(rest)
+    else if (name === 'CMD') image.command = JSON.parse(rest)
     else if (name === 'HEALTHCHECK') image.healthCheck = JSON.parse(/CMD (\[.*\])$/.exec(rest)[1])
   }
   chmodSync(makeFolder(inside('/data')), 0o700)
@@ -105,7 +117,12 @@ try {
   // The root of the container is read-only, and the build is not in it.
   requireStatus('chmod', spawnSync('chmod', ['-R', 'a-w', inside('/node')]))
   rmSync(inside('/build'), { recursive: true, force: true })
-  await runImage({ ...image, folder })
+  const run = { ...image, folder }
+  runCommand(run, ['check'])
+  await runImage(run)
+  const backup = inside('/home/backup')
+  runCommand(run, ['backup', backup])
+  runCommand(run, ['restore', backup], { DATA_DIR: inside('/home/restored') })
   for (const each of skipped) console.log(`not run, root of the image: ${each}`)
   console.log('Every step of the build ran, and the node starts from what it made. No image was built.')
 } finally {

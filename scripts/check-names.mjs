@@ -9,7 +9,7 @@ const foreign = new Set(['relaxedDurability', 'pay.js', 'compose.override.yaml',
 
 const names = new Set()
 const files = new Set()
-const others = ['.github/workflows/ci.yml', '.ci/run', '.env.example', 'ops/ratatosk.service'].map((name) =>
+const others = ['.github/workflows/ci.yml', '.ci/run', '.env.example', 'ops/ratatosk@.service'].map((name) =>
   join(root, name),
 )
 for (const path of [...filesBelow(root, /\.(?:ts|tsx|css|mjs|js|json|ya?ml|sql|html)$/), ...others]) {

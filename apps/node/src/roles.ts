@@ -41,7 +41,14 @@ export const duties: Readonly<Record<Role, Duties>> = {
   api: { ...none, serves: ['public', 'commit', 'faucet'], reachesLayer1: true },
   reader: { ...none, serves: ['public', 'ledger'], bodies: 'own blocks', reachesLayer1: true },
   'tx-processor': { ...none, validates: true },
-  sequencer: { ...none, bodies: 'own blocks', sequences: true, reachesLayer1: true },
+  // Its operator operates it: no other process of a split deployment has the keys.
+  sequencer: {
+    ...none,
+    serves: ['commit', 'operations'],
+    bodies: 'own blocks',
+    sequences: true,
+    reachesLayer1: true,
+  },
   archivist: { ...none, bodies: 'archive', reachesLayer1: true, embeds: true },
   watcher: { ...none, bodies: 'archive', reachesLayer1: true, embeds: true },
 }

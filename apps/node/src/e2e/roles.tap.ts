@@ -135,8 +135,14 @@ for (const backend of services) {
         }
     })
 
-    await t.test('sequencer serves health, and its blocks to archivists', async (t) => {
-      t.same(await servedPaths((await run(t, 'sequencer')).url), [...health, ...forArchivists])
+    await t.test('sequencer serves its operator, and its blocks to archivists', async (t) => {
+      const reads = ['/stateQueue/root-unit-diagnostics', '/commitment-wallet/balance']
+      const operator = ['/commit', ...reads, '/operators', '/summons', '/verdicts', ...forAll].filter(
+        (path) => !['/tx', '/txs', '/utxos', '/block', '/stateQueue'].includes(path),
+      )
+      const sequencer = await run(t, 'sequencer')
+      t.same(await servedPaths(sequencer.url), [...health, ...operator, ...forArchivists])
+      t.equal((await ask(`${sequencer.url}/deadLetters`)).status, 200)
       const reader = await run(t, 'reader')
       const { utxo } = devnetFunds(3, 0)
       const path = `/proofs/utxo?outref=${utxo.outref}`

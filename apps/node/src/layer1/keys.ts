@@ -51,9 +51,10 @@ export function readKeys(settings: Settings, network: Network): NodeKeys {
       reachesLayer1 || (validates && network.isDevnet)
         ? administratorKeys(settings, administratorWallets(settings, network), operator)
         : undefined,
-    operatorAddress: serves.includes('public')
-      ? (operatorAddress(settings, network) ?? keysOf('OPERATOR_SEED_PHRASE').addressText)
-      : undefined,
+    operatorAddress:
+      serves.length > 0
+        ? (operatorAddress(settings, network) ?? keysOf('OPERATOR_SEED_PHRASE').addressText)
+        : undefined,
     operator,
     faucet: hasFaucet(settings) ? keysOf('FAUCET_SEED_PHRASE') : undefined,
     watcher,

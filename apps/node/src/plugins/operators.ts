@@ -37,7 +37,7 @@ export function operatorsOptions(node: Node): OperatorsOptions {
     ...operatorAccess(node.settings),
     registry: registryOf(settlement, node.clock),
     ...(questions && { questions }),
-    ...((node.following || node.duties.serves.includes('public')) && { verdicts: node.store.verdicts }),
+    ...((node.following || node.duties.serves.length > 0) && { verdicts: node.store.verdicts }),
     ...(summoner && { summoner }),
   }
 }

@@ -43,6 +43,7 @@ const inGroup =
   (group: RouteGroup) =>
   ({ serves }: Duties) =>
     serves.includes(group)
+const servesAny = ({ serves }: Duties) => serves.length > 0
 const servesPublic = inGroup('public')
 const servesLedger = inGroup('ledger')
 const operates = inGroup('operations')
@@ -129,13 +130,14 @@ export const plugins: readonly PluginRow[] = [
       deadLetters: deadLettersOf(store, submissions),
     }),
   }),
-  pluginRow({ plugin: stateQueue, when: servesPublic, options: stateQueueOptions }),
+  // An operator reads it, too.
+  pluginRow({ plugin: stateQueue, when: servesAny, options: stateQueueOptions }),
   pluginRow({
     plugin: operators,
-    when: (duties, settings) => servesPublic(duties) || watches(settings),
+    when: (duties, settings) => servesAny(duties) || watches(settings),
     options: operatorsOptions,
   }),
-  pluginRow({ plugin: bridge, when: servesPublic, options: bridgeOptions }),
+  pluginRow({ plugin: bridge, when: servesAny, options: bridgeOptions }),
   pluginRow({ plugin: operator, when: inGroup('commit'), options: operatorOptions }),
   pluginRow({
     plugin: faucet,

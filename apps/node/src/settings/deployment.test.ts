@@ -18,7 +18,7 @@ const read = (path: string) => readFileSync(new URL(`../../../../${path}`, impor
 const example = read('.env.example')
 const compose = read('compose.yaml')
 const dockerfile = read('Dockerfile')
-const unit = read('ops/ratatosk.service')
+const unit = read('ops/ratatosk@.service')
 const caddyfile = read('ops/Caddyfile')
 
 /** The variables that Docker, its Node image and systemd add to the environment of a process. */
@@ -46,7 +46,12 @@ function nodesWith(variables: Environment): [string, Service][] {
   return Object.entries(services).filter(([, { environment }]) => environment?.NODE_ROLE)
 }
 
-const passwords = { POSTGRES_PASSWORD: 'one', OPERATOR_TOKEN: 'other', GRAFANA_PASSWORD: 'third' }
+const passwords = {
+  POSTGRES_PASSWORD: 'one',
+  OPERATOR_TOKEN: 'other',
+  METRICS_TOKEN: 'another',
+  GRAFANA_PASSWORD: 'third',
+}
 const devnet = { ...assignments(example, /^(\w+)=(.*)$/gm), ...passwords }
 const imageSettings = assignments(/^ENV (.*)$/m.exec(dockerfile)?.[1] ?? '', /(\w+)=(\S+)/g)
 const isSetting = (name: string) => settingNotes.has(name) || settingNotes.has(name.replace(/_FILE$/, ''))
@@ -61,13 +66,21 @@ test('the containers of .env.example and compose.yaml start with valid settings'
     for (const name of Object.keys(environment)) expect(isSetting(name), name).toBe(true)
     return accept({ ...imageSettings, ...environment }).NODE_ROLE
   })
-  expect(roles).toEqual(['api', 'tx-processor', 'sequencer', 'archivist'])
+  expect(roles).toEqual([
+    ...['api', 'reader', 'tx-processor', 'sequencer', 'archivist', 'watcher'],
+    'tx-processor',
+  ])
 })
+
+const keysOf: Readonly<Record<string, readonly string[]>> = {
+  sequencer: ['ADMIN_SEED_PHRASE', 'OPERATOR_SEED_PHRASE'],
+  watcher: ['WATCHER_SEED_PHRASE'],
+}
 
 test('they also do with everything that .env.example names for a public network', () => {
   const folder = mkdtempSync(join(tmpdir(), 'ratatosk-secrets-'))
   try {
-    for (const name of ['operator', 'administrator']) writeFileSync(join(folder, name), phrase)
+    for (const name of ['operator', 'administrator', 'watcher']) writeFileSync(join(folder, name), phrase)
     const filledIn: Environment = {
       ...assignments(example, /^#?([A-Z]\w*)=(.*)$/gm),
       ...passwords,
@@ -84,8 +97,8 @@ test('they also do with everything that .env.example names for a public network'
       ])
       const settings = accept({ ...imageSettings, ...Object.fromEntries(inside) })
       expect(settings.NETWORK, name).toBe('preprod')
-      if (name === 'sequencer') expect(settings.OPERATOR_SEED_PHRASE).toBe(phrase)
-      else expect(settings.OPERATOR_SEED_PHRASE, name).toBeUndefined()
+      const keys = Object.keys(settings).filter((each) => each.endsWith('_SEED_PHRASE'))
+      expect(keys.toSorted(), name).toEqual(keysOf[name] ?? [])
       if (settings.NODE_ROLE !== 'tx-processor') expect(settings.LAYER1_PROVIDER, name).not.toBe('devnet')
     }
   } finally {
@@ -104,14 +117,17 @@ test('image and service run the node with the options of npm start, on a Node th
   const { nodeOptions }: { nodeOptions: string[] } = await import(launcher)
   const command = ['node', ...nodeOptions, 'dist/main.js']
   expect(JSON.parse(/^ENTRYPOINT (.*)$/m.exec(dockerfile)?.[1] ?? '')).toEqual(command)
-  expect(unit).toContain(`ExecStart=/usr/bin/${command.join(' ').replace('dist', '/opt/ratatosk/dist')}\n`)
+  expect(JSON.parse(/^CMD (.*)$/m.exec(dockerfile)?.[1] ?? '')).toEqual(['start'])
+  const started = `${command.join(' ').replace('dist', '/opt/ratatosk/dist')} start`
+  expect(unit).toContain(`ExecStart=/usr/bin/${started}\n`)
   const tested = Object.keys(JSON.parse(read('scripts/engines/package.json')).dependencies)
   expect(tested.at(-1)).toBe(`node-${/^ARG NODE=(\d+)-\w+-slim$/m.exec(dockerfile)?.[1]}`)
 })
 
 test('the service starts with valid settings', () => {
   const settings = assignments(/^Environment=(.*)$/m.exec(unit)?.[1] ?? '', /(\w+)=(\S+)/g)
-  expect(accept(settings).DATA_DIR).toBe('/var/lib/ratatosk')
+  expect(accept(settings).DATA_DIR).toBe('/var/lib/ratatosk/%i')
+  expect(unit).toContain('StateDirectory=ratatosk/%i\n')
 })
 
 test('a node has time to stop, and keeps connections for longer than Caddy', () => {

@@ -14,6 +14,7 @@ test('fills in every default', () => {
     SERVE_LAYER2_APIS: true,
     LAYER2_SUBMIT_TIMEOUT_MS: 15_000,
     INDEX_MAX_LAG_MS: 30_000,
+    REPLICA_MAX_LAG_MS: 30_000,
     SERVE_PROOFS: true,
     PROOF_BLOCKS: 64,
     SERVE_EVALUATE: true,
