@@ -83,7 +83,7 @@ export async function startNode(
     if (settings.DATABASE_URL !== undefined) await requirePostgres(settings, settings.DATABASE_URL)
     // Before the storage, because settings that cannot work must leave nothing behind.
     const expected = loaded.duties.reachesLayer1 ? contractsOf(loaded) : undefined
-    const storage = await openStorage(loaded, (stored) => checkStored(loaded, expected, stored))
+    const storage = await openStorage(loaded, (stored) => checkStored(loaded, stored))
     const context = await atLedgerVersion(loaded, storage.store)
     await keepRules(context, storage.store)
     const replica = await openReplica(context, storage.store)

@@ -13,6 +13,7 @@ import {
   schema,
   sql,
   statement,
+  text,
 } from '@ratatosk/database'
 import { storeMigrations } from './schema/migrations.js'
 import { toStoreError } from './store-driver.js'
@@ -33,6 +34,8 @@ export interface StoredLedger {
   readonly archivedHeader: Uint8Array | undefined
   /** The ledger version of the deployment; undefined if it is not recorded. */
   readonly ledgerVersion: number | undefined
+  /** The rules of the deployment, see `Store.ledgerRules`; undefined if they are not recorded. */
+  readonly ledgerRules: string | undefined
   /** Runs SQL on the same state of the database. */
   readonly database: Executor
 }
@@ -51,8 +54,8 @@ const archivedHeader = statement(
   sql`SELECT header FROM ${schema}.archived_blocks ORDER BY height DESC LIMIT 1`,
 )
 const deployment = statement(
-  { ledgerVersion: nullable(int4) },
-  sql`SELECT ledger_version AS "ledgerVersion" FROM ${schema}.deployment`,
+  { ledgerVersion: nullable(int4), ledgerRules: nullable(text) },
+  sql`SELECT ledger_version AS "ledgerVersion", rules AS "ledgerRules" FROM ${schema}.deployment`,
 )
 
 /**
@@ -95,6 +98,7 @@ async function ledgerIn(connection: Connection, database: Executor): Promise<Sto
     newest,
     archivedHeader: archived?.header,
     ledgerVersion: begun?.ledgerVersion ?? undefined,
+    ledgerRules: begun?.ledgerRules ?? undefined,
     database,
   }
 }

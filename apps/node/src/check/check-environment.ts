@@ -7,12 +7,14 @@ import { inspectServer, type ServerInspection, StoreError } from '@ratatosk/stor
 import { pino } from 'pino'
 import { loadContext, type NodeContext } from '../context.js'
 import { isSettingsError, isStartError, StartError } from '../errors.js'
+import { checkStored } from '../layer1/check-stored.js'
 import { connectProvider, type OpenedLayer1 } from '../layer1/open-layer1.js'
 import { contractsOf } from '../layer1/settlement.js'
 import { checkAddress } from '../server/listen.js'
 import { maskedUrl } from '../settings/read.js'
 import type { Settings } from '../settings/schema.js'
-import { indexSchema, openRedisQueue, queueSchema } from '../storage/open-storage.js'
+import { checkStoreAt, indexSchema, openRedisQueue, queueSchema } from '../storage/open-storage.js'
+import { inspectReplica } from '../storage/replica.js'
 
 export interface CheckOptions {
   /** Current time in POSIX milliseconds. Default: `Date.now`. */
@@ -61,16 +63,15 @@ async function checkPort(settings: Settings): Promise<NodeFinding> {
 async function checkParts(context: NodeContext): Promise<readonly NodeFinding[]> {
   const { settings, duties } = context
   const none: Inspection = { findings: [] }
-  const [directory, postgres, redis, layer1] = await Promise.all([
+  const [directory, postgres, replica, redis, layer1] = await Promise.all([
     settings.DATABASE_URL === undefined ? checkDataDirectory(settings) : [],
-    settings.DATABASE_URL === undefined
-      ? none
-      : inspectPostgres(settings, settings.DATABASE_URL, context.clock),
+    settings.DATABASE_URL === undefined ? none : inspectPostgres(context, settings.DATABASE_URL),
+    checkReplica(settings),
     settings.REDIS_URL === undefined ? [] : checkRedis(settings, settings.REDIS_URL),
     duties.reachesLayer1 ? inspectLayer1(context) : none,
   ])
   const times = [postgres.time, layer1.time].filter((time) => time !== undefined)
-  return [...directory, ...postgres.findings, ...redis, ...layer1.findings, clockFinding(times)]
+  return [...directory, ...postgres.findings, ...replica, ...redis, ...layer1.findings, clockFinding(times)]
 }
 
 /** Headers have whole seconds, and blocks have slots of a second. */
@@ -135,7 +136,11 @@ async function checkDataDirectory({ DATA_DIR }: Pick<Settings, 'DATA_DIR'>): Pro
   } catch {
     return [ofDirectory.failed(`DATA_DIR is "${DATA_DIR}": this user cannot write to "${existing}". ${mend}`)]
   }
-  return [ofDirectory.ok(existing === path ? path : `${path}, which the first start creates`)]
+  return [
+    ofDirectory.ok(
+      existing === path ? `${path}; a start checks its store` : `${path}, which the first start creates`,
+    ),
+  ]
 }
 
 async function nearestExisting(path: string): Promise<string> {
@@ -228,7 +233,8 @@ const oldestMajor = 13
 const connectTimeoutMs = 10_000
 
 /** Asks the server of DATABASE_URL whether it can hold the store. Creates nothing. */
-async function inspectPostgres(settings: Settings, url: string, clock: () => number): Promise<Inspection> {
+async function inspectPostgres(context: NodeContext, url: string): Promise<Inspection> {
+  const { settings, clock } = context
   const schemas = [
     settings.DATABASE_SCHEMA,
     indexSchema(settings),
@@ -237,14 +243,56 @@ async function inspectPostgres(settings: Settings, url: string, clock: () => num
   const place = maskedUrl(url)
   try {
     const inspection = await inspectServer({ url }, schemas)
+    const server = serverFindings(place, inspection)
+    const isSound = server.every(({ status }) => status !== 'failed')
     return {
-      findings: serverFindings(place, inspection),
+      findings: isSound ? [...server, ...(await checkDeployment(context, url))] : server,
       time: { source: 'PostgreSQL', aheadMs: clock() - inspection.time },
     }
   } catch (error) {
     if (!(error instanceof StoreError)) throw error
     return { findings: [ofPostgres.failed(`${place}: ${mendOfPostgres(error)}`)] }
   }
+}
+
+const ofDeployment = about('deployment')
+
+/** Whether a start with these settings would continue what is stored. */
+async function checkDeployment(context: NodeContext, url: string): Promise<readonly NodeFinding[]> {
+  const { DATABASE_SCHEMA: schema } = context.settings
+  let found = 'none yet: the first start begins one'
+  try {
+    await checkStoreAt({ url, schema }, async (stored) => {
+      await checkStored(context, stored)
+      found = `ledger version ${stored.ledgerVersion ?? 'not recorded'}, rules, blocks and contracts fit`
+    })
+    return [ofDeployment.ok(found)]
+  } catch (error) {
+    if (isSettingsError(error)) return error.problems.map(ofDeployment.failed)
+    if (!isStartError(error)) throw error
+    return [ofDeployment.failed(error.message)]
+  }
+}
+
+const ofReplica = about('replica')
+
+/** Whether a reader can read from DATABASE_READ_URL. */
+async function checkReplica({
+  DATABASE_URL,
+  DATABASE_READ_URL,
+  REPLICA_MAX_LAG_MS,
+}: Settings): Promise<readonly NodeFinding[]> {
+  if (DATABASE_URL === undefined || DATABASE_READ_URL === undefined) return []
+  const place = maskedUrl(DATABASE_READ_URL)
+  const { fault, warning, lagMs } = await inspectReplica(DATABASE_URL, DATABASE_READ_URL)
+  if (fault !== undefined) return [ofReplica.failed(`${place}: ${fault}. Correct DATABASE_READ_URL.`)]
+  const behind = `${place} is up to ${Math.ceil(lagMs)} ms behind`
+  return [
+    lagMs > REPLICA_MAX_LAG_MS
+      ? ofReplica.warning(`${behind}: until it has caught up, a reader is not ready.`)
+      : ofReplica.ok(behind),
+    ...(warning === undefined ? [] : [ofReplica.warning(`${warning}.`)]),
+  ]
 }
 
 /**

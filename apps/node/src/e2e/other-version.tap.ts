@@ -1,8 +1,8 @@
 import { blockVersion } from '@ratatosk/block'
 import { inDatabase, schemaDigest } from '@ratatosk/test-kit'
 import { ask, until } from '@ratatosk/test-kit/http'
-import t from 'tap'
-import { readSettings, startNode } from '../index.js'
+import t, { type Test } from 'tap'
+import { checkEnvironment, readSettings, startNode } from '../index.js'
 import { embedded, onServices, type Placement } from '../test/backends.js'
 import { initialised, runNode, submit } from '../test/node.js'
 import { transferFrom } from '../test/transfers.js'
@@ -13,6 +13,16 @@ t.setTimeout(600_000)
 const common = { MATURITY_WINDOW_MS: '500', VERDICT_POLICIES: 'none' }
 const startAt = (place: Placement) =>
   startNode(readSettings({ PORT: '0', LOG_LEVEL: 'silent', ...common, ...place }))
+
+/** A start is refused, and so is it by `ratatosk check`, with the same words. */
+async function refused(t: Test, place: Placement, message: RegExp): Promise<void> {
+  await t.rejects(startAt(place), { code: 'NODE_DATABASE', message })
+  const findings = await checkEnvironment(readSettings({ PORT: '0', ...common, ...place }))
+  const failed = findings.filter(({ status }) => status === 'failed')
+  t.match(failed, [{ subject: 'deployment', message }])
+  t.equal(failed.length, 1)
+}
+
 const remedy = 'begin anew with another DATABASE_SCHEMA or, if DATABASE_URL is not set, another DATA_DIR'
 
 const services = await onServices()
@@ -32,29 +42,47 @@ t.test('a store of another version is refused', { skip: services.skip }, async (
   await node.close()
   const digests = () => Promise.all(['', '_index', '_devnet'].map((end) => schemaDigest(`${schema}${end}`)))
 
+  const found = await checkEnvironment(readSettings({ PORT: '0', ...common, ...place }))
+  t.match(
+    found.find(({ subject }) => subject === 'deployment'),
+    { status: 'ok', message: /^ledger version 11/ },
+  )
+  await refused(
+    t,
+    { ...place, LEDGER_VERSION: '10' },
+    /^The deployment in this database began with ledger version 11/,
+  )
+  await refused(
+    t,
+    { ...place, MATURITY_WINDOW_MS: '600' },
+    /^The blocks in the schema .* are not in the state queue of these contracts/,
+  )
+
   // The version is the last item of an indefinite list.
   await inDatabase(`
     UPDATE ${schema}.blocks SET header = set_byte(header, octet_length(header) - 2, 1)
     WHERE get_byte(header, octet_length(header) - 1) = 255`)
   const blocks = await digests()
-  await t.rejects(startAt(place), {
-    code: 'NODE_DATABASE',
-    message: new RegExp(
+  await refused(
+    t,
+    place,
+    new RegExp(
       `^The blocks in the schema ${schema} of postgres:.* of block version 1, and this node has version ` +
         `${blockVersion}\\. Nothing was changed\\. Start the version that made them, or ${remedy}`,
     ),
-  })
+  )
   t.same(await digests(), blocks, 'the refused start left everything as it was')
 
   await inDatabase(`UPDATE ${schema}.migrations SET hash = 'of another commit'`)
   const tables = await digests()
-  await t.rejects(startAt(place), {
-    code: 'NODE_DATABASE',
-    message: new RegExp(
+  await refused(
+    t,
+    place,
+    new RegExp(
       `^The store cannot be opened: The schema "${schema}" is of another version, whose tables differ\\. ` +
         `Nothing was changed\\. Start the version that made it, or ${remedy}`,
     ),
-  })
+  )
   t.same(await digests(), tables, 'so did this one')
 })
 

@@ -3,6 +3,7 @@ import { openPostgres } from '@ratatosk/database'
 import { ownPostgres, ownRedis } from '@ratatosk/test-kit'
 import { ask, until } from '@ratatosk/test-kit/http'
 import t from 'tap'
+import { checkEnvironment, readSettings } from '../index.js'
 import { temporaryDirectory } from '../test/backends.js'
 import { refusalOf, runNode, submit } from '../test/node.js'
 import { transferFrom } from '../test/transfers.js'
@@ -24,6 +25,20 @@ t.test('a reader reads from a replica, and is not ready while that is too far be
   t.match(
     await refusalOf({ ...forReader, DATABASE_READ_URL: primary.url }),
     /The replica of DATABASE_READ_URL, .* cannot be used: .* is no replica: it takes writes/,
+  )
+  const own = await checkEnvironment(
+    readSettings({ ...forReader, PORT: '0', DATABASE_READ_URL: primary.url }),
+  )
+  t.match(
+    own.find(({ subject }) => subject === 'replica'),
+    { status: 'failed', message: /is no replica/ },
+  )
+  const checked = await checkEnvironment(
+    readSettings({ ...forReader, PORT: '0', DATABASE_READ_URL: replica.url }),
+  )
+  t.same(
+    checked.filter(({ subject, status }) => subject === 'replica' && status !== 'ok'),
+    [],
   )
   const reader = await runNode(t, { ...forReader, DATABASE_READ_URL: replica.url })
   const blockfrost = `${reader.url}/l2/blockfrost/api/v0`

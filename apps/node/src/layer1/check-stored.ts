@@ -10,22 +10,20 @@ import { maskedUrl } from '../settings/read.js'
 import type { Settings } from '../settings/schema.js'
 import { beginAnew, devnetSchema } from '../storage/open-storage.js'
 import { contextAt, type StoredHead } from '../storage/stored-ledger.js'
+import { checkRules } from './kept-rules.js'
 import { contractsOf } from './settlement.js'
 
 /**
- * Refuses a store whose blocks have another version or other contracts, as nothing can follow them; without
- * blocks, a devnet whose deployment output began others.
+ * Refuses a store of another deployment, as nothing can follow it: of another ledger version, with other
+ * rules, or whose blocks have another version or other contracts; without blocks, a devnet whose deployment
+ * output began others. A start and `checkEnvironment` both ask it.
  * @throws StartError `NODE_DATABASE`, with what to do
  */
 export async function checkStored(
   context: NodeContext,
-  expected: Contracts | undefined,
-  { newest, archivedHeader, ledgerVersion, database }: StoredHead,
+  { newest, archivedHeader, ledgerVersion, ledgerRules, database }: StoredHead,
 ): Promise<void> {
   const { settings } = context
-  const refuse = (reason: string, remedy: string): never => {
-    throw new StartError('NODE_DATABASE', `${reason} Nothing was changed. ${remedy}`)
-  }
   const place = placeOf(settings)
   const other = (header: Uint8Array | undefined) => {
     const version = header && versionOf(header)
@@ -41,9 +39,19 @@ export async function checkStored(
       `The archive in ${place} has blocks ${archived}`,
       `Start the version that made it, or ${beginAnew}`,
     )
-  if (expected === undefined) return
   const kept = await contextAt(context, ledgerVersion)
-  const contracts = kept === context ? expected : contractsOf(kept)
+  if (context.duties.reachesLayer1) await checkContracts(kept, newest, database)
+  if (ledgerRules !== undefined) checkRules(kept, ledgerRules)
+}
+
+async function checkContracts(
+  context: NodeContext,
+  newest: StoredHead['newest'],
+  database: StoredHead['database'],
+): Promise<void> {
+  const { settings } = context
+  const contracts = contractsOf(context)
+  const place = placeOf(settings)
   const { policy } = contracts.scripts.queue
   // A commit transaction mints a token of the queue's policy.
   const isOther =
@@ -58,6 +66,10 @@ export async function checkStored(
       'parameter of the contracts has changed, or this version has other contracts.',
     `Start with the settings and the version that made it, or ${beginAnew}`,
   )
+}
+
+function refuse(reason: string, remedy: string): never {
+  throw new StartError('NODE_DATABASE', `${reason} Nothing was changed. ${remedy}`)
 }
 
 /** Whether another state queue exists on a devnet that has none of these contracts, and never can. */

@@ -19,8 +19,13 @@ const compared = ['NETWORK', 'PROTOCOL_PARAMETERS_FILE', 'BRIDGE', 'BRIDGED_POLI
  * @throws StartError `NODE_DATABASE`, which names the setting
  */
 export async function keepRules(context: NodeContext, store: Pick<Store, 'ledgerRules'>): Promise<void> {
+  checkRules(context, await store.ledgerRules(JSON.stringify(rulesOf(context))))
+}
+
+/** Refuses other rules than those that a store keeps. @throws StartError as `keepRules` */
+export function checkRules(context: NodeContext, stated: string): void {
   const own = rulesOf(context)
-  const kept = readRules(await store.ledgerRules(JSON.stringify(own)))
+  const kept = readRules(stated)
   const other = compared.find((setting) => kept[setting] !== own[setting])
   if (other === undefined) return
   throw new StartError(

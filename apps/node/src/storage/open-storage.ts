@@ -10,7 +10,7 @@ import {
   type QueueWarning,
   type SubmissionQueue,
 } from '@ratatosk/queue'
-import { isStoreError, openStore, readStored, type Store } from '@ratatosk/store'
+import { isStoreError, openStore, readStored, type Store, type StoredOptions } from '@ratatosk/store'
 import type { Logger } from 'pino'
 import type { NodeContext } from '../context.js'
 import { StartError } from '../errors.js'
@@ -55,11 +55,7 @@ export async function openStorage(
   if (REDIS_URL !== undefined) await (await openQueueAt(settings, undefined, log)).close()
   const embedded = DATABASE_URL === undefined ? await openEmbeddedDatabase(context) : undefined
   const place = embedded?.place ?? { url: DATABASE_URL ?? '' }
-  await opening(() =>
-    readStored({ ...place, schema }, async (stored) => {
-      if (stored !== undefined) await check(stored)
-    }),
-  )
+  await checkStoreAt({ ...place, schema }, check)
 
   log.info('Start: opening the store and migrating its schema')
   const store = await openStoreAt(settings, place)
@@ -127,6 +123,18 @@ async function openStoreAt(settings: Settings, place: Place): Promise<Store> {
     'url' in place
       ? openStore({ ...place, schema, maxConnections, maxRejectionBytes })
       : openStore({ ...place, schema, vacuumedSchemas: [indexSchema(settings)], maxRejectionBytes }),
+  )
+}
+
+/**
+ * Checks the store of a place, if there is one. Changes nothing.
+ * @throws StartError `NODE_DATABASE`, also if another version made the store; what `check` throws
+ */
+export function checkStoreAt(at: StoredOptions, check: (stored: StoredHead) => Promise<void>): Promise<void> {
+  return opening(() =>
+    readStored(at, async (stored) => {
+      if (stored !== undefined) await check(stored)
+    }),
   )
 }
 

@@ -1,5 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { bool, type Database, inSchema, int8, nullable, sql, statement, text } from '@ratatosk/database'
+import {
+  bool,
+  type Database,
+  inSchema,
+  int8,
+  nullable,
+  openPostgres,
+  sql,
+  statement,
+  text,
+} from '@ratatosk/database'
 import { shareAnswers } from '@ratatosk/http'
 import { isStoreError, openStore, type Store } from '@ratatosk/store'
 import type { NodeContext } from '../context.js'
@@ -24,6 +34,7 @@ const pollMs = 500
 /** How long a start waits for the tables. */
 const tablesMs = 10_000
 const catchUpMs = 1000
+const inspectMs = 5000
 const catchUpPollMs = 10
 
 const system = `(SELECT system_identifier::text FROM pg_control_system()) AS system`
@@ -84,6 +95,29 @@ export async function openReplica(
       return `the replica of DATABASE_READ_URL is ${by} behind${reason === undefined ? '' : `: ${reason}`}`
     },
     caughtUp: () => shared('', catchUp),
+  }
+}
+
+/** The result of one comparison of a replica with its primary. */
+export interface ReplicaInspection {
+  readonly fault: string | undefined
+  readonly warning: string | undefined
+  readonly lagMs: number
+}
+
+/** Compares a replica with its primary once. Changes nothing. */
+export async function inspectReplica(primaryUrl: string, replicaUrl: string): Promise<ReplicaInspection> {
+  const drivers = [primaryUrl, replicaUrl].map((url) =>
+    openPostgres({ url, maxConnections: 1, connectTimeoutMs: inspectMs, statementTimeoutMs: inspectMs }),
+  )
+  const [primary, replica] = drivers.map((driver) => inSchema(driver, '"public"')) as [Database, Database]
+  const watch = watchReplica(primary, replica)
+  try {
+    const fault = await watch.polled()
+    return { fault, warning: watch.warning(), lagMs: watch.lagMs() }
+  } finally {
+    watch.close()
+    await Promise.all(drivers.map((driver) => driver.close()))
   }
 }
 

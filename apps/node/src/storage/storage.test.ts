@@ -25,8 +25,7 @@ describe('check stored', () => {
     const place = { pglite, schema: 'ratatosk' }
     const { archive } = await openStore(place)
     const context = await loadContext(readSettings({ LOG_LEVEL: 'silent', DATA_DIR: "/old node's" }), {})
-    const check = () =>
-      readStored(place, async (stored) => checkStored(context, undefined, stored as StoredHead))
+    const check = () => readStored(place, async (stored) => checkStored(context, stored as StoredHead))
     await check()
 
     const chain = new SourceChain()

@@ -8,7 +8,10 @@ import { loadProtocolParameters } from '../network/protocol-parameters.js'
 import type { Settings } from '../settings/schema.js'
 
 /** The facts that decide whether a node may continue a store. */
-export type StoredHead = Pick<StoredLedger, 'newest' | 'archivedHeader' | 'ledgerVersion' | 'database'>
+export type StoredHead = Pick<
+  StoredLedger,
+  'newest' | 'archivedHeader' | 'ledgerVersion' | 'ledgerRules' | 'database'
+>
 
 /** For work that only a message at its end reports. */
 export const silent = { debug() {}, info() {}, warn() {}, error() {} }
