@@ -90,15 +90,32 @@ function code(names) {
   return [...names].map((name) => `\`${name}\``).join(', ')
 }
 
-export function routesTable(routes) {
+/** One row for each route, with the roles that serve it. */
+function rowsOf(routes) {
   const rows = new Map()
-  const roles = new Set(routes.map(({ role }) => role))
   for (const { role, methods, path, summary, access } of routes) {
     const name = `${methods.join(', ')} ${path}`
     const row = rows.get(name) ?? { name, summary, access, roles: new Set() }
     rows.set(name, { ...row, roles: row.roles.add(role) })
   }
-  const lines = [...rows.values()].map(({ name, summary, access, roles: of }) => {
+  return [...rows.values()]
+}
+
+/** The module by which the command says which role serves a route. */
+export function servedBySource(routes) {
+  const entries = rowsOf(routes).map(
+    ({ name, roles }) => `${JSON.stringify(name)}: ${JSON.stringify([...roles])}`,
+  )
+  return `// Written by scripts/write-docs.mjs from the routes that nodes register: do not edit.
+
+/** The roles that serve a route, by method and path. */
+export const servedBy: Readonly<Record<string, readonly string[]>> = { ${entries.join(',\n')} }
+`
+}
+
+export function routesTable(routes) {
+  const roles = new Set(routes.map(({ role }) => role))
+  const lines = rowsOf(routes).map(({ name, summary, access, roles: of }) => {
     const served = of.size === roles.size ? 'every role' : code(of)
     return `| \`${name}\` | ${summary} | ${access} | ${served} |`
   })

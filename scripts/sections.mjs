@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from './prepare.mjs'
 
@@ -27,4 +27,20 @@ export function writeSection(path, name, markdown, checking) {
 /** The formatter pads table cells; padding does not count as a difference. */
 function unpadded(markdown) {
   return markdown.replace(/ +/g, ' ').replace(/-{2,}/g, '--').replace(/\n\n+/g, '\n\n')
+}
+
+/** Writes a source file, formatted, or compares it if `checking`. Returns whether it is current. */
+export function writeSource(path, input, checking) {
+  const file = join(root, path)
+  const biome = join(root, 'node_modules/@biomejs/biome/bin/biome')
+  const formatted = spawnSync(process.execPath, [biome, 'format', `--stdin-file-path=${file}`], {
+    cwd: root,
+    input,
+    encoding: 'utf8',
+  })
+  if (formatted.status !== 0) throw new Error(formatted.stderr)
+  if (existsSync(file) && readFileSync(file, 'utf8') === formatted.stdout) return true
+  if (checking) console.error(`${path} is out of date: \`npm run generate\` writes it.`)
+  else writeFileSync(file, formatted.stdout)
+  return !checking
 }

@@ -1,10 +1,10 @@
 // Writes packages/client/src/api.ts, the types and operations of the client, and its answers/schemas.ts, the
 // schemas of the answers, from docs/openapi.json.
 // `--check` only compares.
-import { spawnSync } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from './prepare.mjs'
+import { writeSource } from './sections.mjs'
 
 const document = JSON.parse(readFileSync(join(root, 'docs/openapi.json'), 'utf8'))
 
@@ -256,21 +256,9 @@ export const answers: Readonly<Record<string, Schema>> = ${answersSource}
 export const named: Readonly<Record<string, Schema>> = ${namedSource}
 `
 
-write('packages/client/src/api.ts', source)
-write('packages/client/src/answers/schemas.ts', schemaSource)
-
-function write(name, input) {
-  const file = join(root, name)
-  const biome = join(root, 'node_modules/@biomejs/biome/bin/biome')
-  const formatted = spawnSync(process.execPath, [biome, 'format', `--stdin-file-path=${file}`], {
-    cwd: root,
-    input,
-    encoding: 'utf8',
-  })
-  if (formatted.status !== 0) throw new Error(formatted.stderr)
-  if (!process.argv.includes('--check')) writeFileSync(file, formatted.stdout)
-  else if (readFileSync(file, 'utf8') !== formatted.stdout) {
-    console.error(`${name} is out of date: run node scripts/write-client-types.mjs`)
-    process.exitCode = 1
-  }
-}
+const checking = process.argv.includes('--check')
+const written = [
+  writeSource('packages/client/src/api.ts', source, checking),
+  writeSource('packages/client/src/answers/schemas.ts', schemaSource, checking),
+]
+if (written.includes(false)) process.exitCode = 1

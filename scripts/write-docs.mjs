@@ -4,8 +4,8 @@ import { compatibilityTable } from './compatibility.mjs'
 import { decisionsTable } from './decisions.mjs'
 import { packagesTable } from './packages.mjs'
 import { prepare } from './prepare.mjs'
-import { registeredRoutes, routesTable } from './routes.mjs'
-import { writeSection } from './sections.mjs'
+import { registeredRoutes, routesTable, servedBySource } from './routes.mjs'
+import { writeSection, writeSource } from './sections.mjs'
 
 const checking = process.argv.includes('--check')
 if (!checking) await prepare()
@@ -26,4 +26,6 @@ const sections = [
   ...(routes === undefined ? [] : [['docs/routes.md', 'routes', routesTable(routes)]]),
 ]
 const outdated = sections.filter(([path, name, markdown]) => !writeSection(path, name, markdown, checking))
-process.exit(outdated.length > 0 ? 1 : 0)
+const isServedByCurrent =
+  routes === undefined || writeSource('apps/cli/src/frame/served-by.ts', servedBySource(routes), checking)
+process.exit(outdated.length > 0 || !isServedByCurrent ? 1 : 0)

@@ -20,25 +20,44 @@ async function apiNode(context: TestContext): Promise<string> {
   return node.url
 }
 
-const remedy =
-  '404 Not Found. This node does not serve it, by its NODE_ROLE or its SERVE_… settings: ' +
-  'give the --url of a node of role "all" of the same ledger'
+const remedyOf = (roles: string) =>
+  "404 Not Found. This node's role does not serve it, or its SERVE_… settings leave it out: " +
+  `give the --url of a node of role ${roles} of the same ledger`
+const [readers, operators] = ['"all" or "reader"', '"all" or "sequencer"']
 
 test('commands that a node of role api cannot serve say which node they need', async (context) => {
   const url = await apiNode(context)
-  for (const [argv, request] of [
-    [['load', '--rate', '1', '--seconds', '1'], 'GET /network'],
-    [['demo'], 'GET /network'],
-    [['dead-letters', 'list'], 'GET /deadLetters'],
-    [['init'], 'GET /init'],
-    [['merge'], 'GET /merge'],
+  for (const [argv, request, roles] of [
+    [['load', '--rate', '1', '--seconds', '1'], 'GET /network', readers],
+    [['demo'], 'GET /network', readers],
+    [['dead-letters', 'list'], 'GET /deadLetters', operators],
+    [['dead-letters', 'show', '1'], 'GET /deadLetters/{id}', operators],
+    [['merge'], 'GET /merge', operators],
   ] as const) {
+    const remedy = remedyOf(roles)
     const environment = { OPERATOR_TOKEN: 'an operator' }
     const { status, error } = await run([...argv, '--url', url], environment)
     expect([status, error]).toEqual([1, `${request}: ${remedy}\n`])
     const json = await run([...argv, '--url', url, '--json'], environment)
     expect(json).toMatchObject({ status: 1, error: '' })
     expect(JSON.parse(json.out)).toEqual({ error: { code: 'DISABLED', message: `${request}: ${remedy}` } })
+  }
+})
+
+test('status says what it can of a node of any role', async (context) => {
+  await needServices(context)
+  const { settings, secrets, remove } = await anyPlace()
+  context.onTestFinished(remove)
+  for (const [NODE_ROLE, expected] of [
+    ['api', /^ready\nrole {12}api\nnetwork {9}devnet, node/],
+    ['tx-processor', /^ready\nserves {10}nothing of its state/],
+  ] as const) {
+    const { FAUCET_TOKEN: _, ...own } = secrets
+    const node = await startNode(
+      readSettings({ ...settings, ...own, NODE_ROLE, PORT: '0', LOG_LEVEL: 'silent' }),
+    )
+    context.onTestFinished(() => node.close())
+    expect((await run(['status', '--url', node.url])).out.replace(/^not ready.*/, 'ready')).toMatch(expected)
   }
 })
 
@@ -52,5 +71,7 @@ test('a tool that a node of role api cannot serve says which node it needs', asy
   context.onTestFinished(() => client.close())
   const answer = await client.callTool({ name: 'info', arguments: {} })
   expect(answer).toMatchObject({ isError: true, structuredContent: { error: { code: 'DISABLED' } } })
-  expect(JSON.stringify(answer.structuredContent)).toContain('a node of role \\"all\\" of the same ledger')
+  expect(JSON.stringify(answer.structuredContent)).toContain(
+    'a node of role \\"all\\" or \\"reader\\" of the same ledger',
+  )
 })

@@ -48,7 +48,9 @@ test('status and wallet show the node', async () => {
   expect(BigInt(balance.value.lovelaceBalance)).toBeGreaterThan(0n)
   const { port } = new URL(node.url)
   const text = await run(['status'], { PORT: port, HOST: '0.0.0.0' })
-  expect(text.out).toMatch(/^ready\nnetwork {9}devnet, node .*\nstate queue {5}ok, addr_test1.*\n/)
+  expect(text.out).toMatch(
+    /^ready\nrole {12}all\nnetwork {9}devnet, node .*\nstate queue {5}ok, addr_test1.*\n/,
+  )
   expect((await run(['wallet'], { PORT: port })).out).toMatch(/^[\d,.]+ ada\n$/)
 })
 

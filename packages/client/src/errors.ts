@@ -63,6 +63,8 @@ const longest = { code: 100, message: 2000 }
 
 /** An answer other than 2xx. `code` is that of the body, or of its help, or else `HTTP_<status>`. */
 export class StatusError extends ClientError {
+  /** Method and path. */
+  readonly request: string
   readonly status: number
   /** The JSON of the answer, or its text if it is not JSON. */
   readonly body: unknown
@@ -75,6 +77,7 @@ export class StatusError extends ClientError {
       typeof code === 'string' && code.length <= longest.code ? code : (helpOf(link) ?? `HTTP_${status}`),
       `${request}: ${status}${typeof error === 'string' ? ` ${error.slice(0, longest.message)}` : ''}`,
     )
+    this.request = request
     this.status = status
     this.body = body
     this.retryAfter = retryAfter

@@ -1,3 +1,4 @@
+import { parseArgs } from 'node:util'
 import { command } from '../frame/command.js'
 import { wholeNumber } from '../frame/command-line.js'
 import { connect, nodeArguments } from '../frame/node-connection.js'
@@ -11,18 +12,31 @@ export const load = command(
   "Submit payments of a devnet's test wallets at a rate, and report what came of them",
   {
     ...nodeArguments,
+    url: {
+      ...nodeArguments.url,
+      description: 'The node; several: the others get payments too, and those that one does not answer',
+    },
     rate: { type: 'string', valueHint: 'number', default: '10', description: 'Payments per second' },
     seconds: { type: 'string', valueHint: 'number', default: '10', description: 'For how long' },
   },
-  async (args, shell) => {
+  async (args, shell, given) => {
     const rate = wholeNumber('rate', args.rate, mostPerSecond)
     const seconds = wholeNumber('seconds', args.seconds, mostSeconds)
-    const report = await runLoad(await connect(args, shell), { rate, seconds })
+    const [first, ...others] = await Promise.all(urlsOf(given).map((url) => connect({ ...args, url }, shell)))
+    if (first === undefined) throw new TypeError('there is at least the default')
+    const report = await runLoad([first, ...others], { rate, seconds })
     const { submitted, accepted, late, failed } = report
     const ok = accepted === submitted && late === 0 && sumOf(failed) === 0
     return { value: report, lines: linesOf(report), ok }
   },
 )
+
+/** Each `--url`; undefined for the default. */
+function urlsOf(given: readonly string[]): readonly (string | undefined)[] {
+  const options = { url: { type: 'string', multiple: true } } as const
+  const { url = [undefined] } = parseArgs({ args: [...given], options, strict: false }).values
+  return url as (string | undefined)[]
+}
 
 /** Why payments are left out. */
 const reasons: Readonly<Record<LateReason, string>> = {

@@ -5,7 +5,7 @@ import { connect, nodeArguments } from '../frame/node-connection.js'
 
 export const status = command(
   'status',
-  'Show whether a node is ready, its network, blocks and wallet',
+  'Show whether a node is ready, its role, network, blocks and wallet',
   nodeArguments,
   async (args, shell) => {
     const value = await readStatus(await connect(args, shell))
@@ -19,8 +19,10 @@ type NodeStatus = Awaited<ReturnType<typeof readStatus>>
 export async function readStatus(client: Client) {
   // First, because it also shows whether anything answers.
   const failing = await failingParts(client)
-  const [network, queue, root, wallet] = await Promise.all([
+  const [overview, network, operators, queue, root, wallet] = await Promise.all([
+    served(client.getOverview()),
     served(client.getNetwork()),
+    served(client.listOperators()),
     served(client.getStateQueue()),
     served(client.getRootUnitDiagnostics()),
     served(client.getCommitmentWalletBalance()),
@@ -28,10 +30,12 @@ export async function readStatus(client: Client) {
   return {
     ready: failing === undefined,
     failing: failing ?? [],
+    ...(overview && { role: overview.role, network: overview.network, version: overview.version }),
     ...(network && { network: network.network, version: network.versions.node }),
     ...(queue && { blocksInStateQueue: queue.headers.length }),
     ...(root && { stateQueue: root.status, stateQueueAddress: root.stateQueueAddress }),
     ...(wallet && { lovelaceBalance: wallet.lovelaceBalance }),
+    ...(operators && { operators: operators.operators.length }),
   }
 }
 
@@ -61,10 +65,17 @@ async function served<T>(answer: Promise<T>): Promise<T | undefined> {
 
 function linesOf(status: NodeStatus): readonly string[] {
   const lines = [status.ready ? 'ready' : `not ready: ${status.failing.join(', ')} not responding`]
+  const shown = lines.length
+  if (status.role !== undefined) lines.push(`role            ${status.role}`)
   if (status.network !== undefined) lines.push(`network         ${status.network}, node ${status.version}`)
   if (status.stateQueue !== undefined)
     lines.push(`state queue     ${status.stateQueue}, ${status.stateQueueAddress}`)
   if (status.blocksInStateQueue !== undefined) lines.push(`unmerged blocks ${status.blocksInStateQueue}`)
   if (status.lovelaceBalance !== undefined) lines.push(`wallet          ${ada(status.lovelaceBalance)}`)
+  if (status.operators !== undefined) lines.push(`operators       ${status.operators}`)
+  if (lines.length === shown)
+    lines.push(
+      'serves          nothing of its state, as the roles "tx-processor" and "archivist": ask another node',
+    )
   return lines
 }

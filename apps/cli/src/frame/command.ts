@@ -34,17 +34,24 @@ export interface Command extends CommandDef {
 
 const jsonArgument = { json: { type: 'boolean', description: 'Print JSON' } } as const
 
-/** Defines a command. Its run returns what to print; undefined if it has printed everything. */
+/**
+ * Defines a command. Its run returns what to print; undefined if it has printed everything. Of an option that
+ * is repeated, `args` has the last value, and `given`, the arguments as they were, has all.
+ */
 export function command<const T extends ArgsDef>(
   name: string,
   description: string,
   args: T,
-  run: (args: ParsedArgs<T & typeof jsonArgument>, shell: Shell) => Promise<CommandResult | undefined>,
+  run: (
+    args: ParsedArgs<T & typeof jsonArgument>,
+    shell: Shell,
+    given: readonly string[],
+  ) => Promise<CommandResult | undefined>,
 ): Command {
   const definition = defineCommand<T & typeof jsonArgument>({
     meta: { name, description },
     args: { ...args, ...jsonArgument },
-    run: (context) => run(context.args, context.data),
+    run: (context) => run(context.args, context.data, context.rawArgs),
   })
   return definition as unknown as Command
 }

@@ -5,6 +5,7 @@ import type { Shell } from './command.js'
 import { wholeNumber } from './command-line.js'
 import { CommandError, UsageError } from './errors.js'
 import { visible } from './plain-text.js'
+import { servedBy } from './served-by.js'
 
 const mostSeconds = 3600
 
@@ -85,9 +86,11 @@ export const operatorTokenOf = (options: ConnectionOptions, { environment }: She
 export function remedyOf(error: unknown): string {
   if (error instanceof WrongTokenError) return '. Set OPERATOR_TOKEN_FILE, or use --token-file'
   if (!(error instanceof NotServedError)) return ''
+  const roles = (servedBy[error.request] ?? []).map((role) => `"${role}"`)
+  const either = roles.length === 0 ? '"all"' : roles.join(', ').replace(/, ([^,]*)$/, ' or $1')
   return (
-    '. This node does not serve it, by its NODE_ROLE or its SERVE_… settings: ' +
-    'give the --url of a node of role "all" of the same ledger'
+    ". This node's role does not serve it, or its SERVE_… settings leave it out: " +
+    `give the --url of a node of role ${either} of the same ledger`
   )
 }
 

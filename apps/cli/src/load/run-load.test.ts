@@ -2,6 +2,7 @@ import { createClient } from '@ratatosk/client'
 import { readSettings, startNode } from '@ratatosk/node'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { anyPlace } from '../test/any-place.js'
+import { run } from '../test/run.js'
 import { runLoad } from './run-load.js'
 
 vi.setConfig({ testTimeout: 120_000 })
@@ -39,7 +40,7 @@ test('a chain of payments whose funds are spent ends, and the report says so', a
   const url = await openNode()
   const warnings = warningsOfProcess()
   // Outputs of 10,000 ada pay three times each, and one of at most two has paid before it is counted.
-  const report = await runLoad(createClient(url, { fetch: dear }), { rate: 2, seconds: 6 })
+  const report = await runLoad([createClient(url, { fetch: dear })], { rate: 2, seconds: 6 })
   const { WALLET_INSUFFICIENT_FUNDS: ended = 0, ...others } = report.failed
   expect(others).toEqual({})
   expect(ended).toBeGreaterThan(0)
@@ -51,6 +52,27 @@ test('a chain of payments whose funds are spent ends, and the report says so', a
   expect(warnings).not.toContain('TimeoutNegativeWarning')
 })
 
+test('another node gets what one does not answer, and what none answers has failed', async () => {
+  const url = await openNode()
+  const away = createClient('http://127.0.0.1:9')
+  const both = await runLoad([createClient(url), away], { rate: 5, seconds: 1 })
+  expect(both).toMatchObject({ failed: {}, late: 0, submitted: 5 })
+  let answers = 40
+  const leaving: typeof fetch = async (input, init) => {
+    if (String(input).endsWith('/submit') && answers-- <= 0) throw new TypeError('fetch failed')
+    return fetch(input, init)
+  }
+  const report = await runLoad([createClient(url, { fetch: leaving }), away], { rate: 20, seconds: 3 })
+  expect(report.failed.CLIENT_NETWORK).toBeGreaterThan(0)
+  expect(report.submitted + (report.failed.CLIENT_NETWORK ?? 0) + report.late).toBe(60)
+  expect(report.accepted + report.pending).toBe(report.submitted)
+})
+
+test('load takes several nodes', async () => {
+  const { status, error } = await run(['load', '--url', 'nonsense', '--url', 'http://127.0.0.1:9'])
+  expect([status, error]).toEqual([2, expect.stringContaining('--url must be a URL')])
+})
+
 test('there are chains for answers that take almost a second', async () => {
   const url = await openNode()
   const warnings = warningsOfProcess()
@@ -58,7 +80,7 @@ test('there are chains for answers that take almost a second', async () => {
     if (String(input).endsWith('/submit')) await new Promise((resolve) => setTimeout(resolve, 800))
     return fetch(input, init)
   }
-  const report = await runLoad(createClient(url, { fetch: slow }), { rate: 40, seconds: 3 })
+  const report = await runLoad([createClient(url, { fetch: slow })], { rate: 40, seconds: 3 })
   expect(report.chains).toBeGreaterThanOrEqual(40)
   expect(report.submitted).toBeGreaterThan(0)
   expect(report.accepted + report.pending).toBe(report.submitted)
@@ -78,7 +100,7 @@ test('nothing is offered after the time, and the end waits for no answer for lon
       init?.signal?.addEventListener('abort', () => reject(init.signal?.reason)),
     )
   }
-  const report = await runLoad(createClient(url, { fetch: hanging }), { rate: 100, seconds: 3 })
+  const report = await runLoad([createClient(url, { fetch: hanging })], { rate: 100, seconds: 3 })
   // Three seconds hold a hundred requests of 30 ms; 300 would take nine.
   expect(report.submitted).toBeLessThan(150)
   expect(report.lateBecause.behind).toBeGreaterThan(100)

@@ -20,11 +20,12 @@ export type LateReason = 'waiting' | 'ended' | 'behind'
 
 /** The results of the payments. Times are milliseconds. */
 export interface LoadReport {
+  /** Those that were answered 200, or not at all before the end. */
   readonly submitted: number
   readonly accepted: number
   /** By the code of the rejection. */
   readonly rejected: Readonly<Record<string, number>>
-  /** Payments that could not be built, or were not answered 200, by the code of the error. */
+  /** Payments that could not be built, or that no node answered 200, by the code of the error. */
   readonly failed: Readonly<Record<string, number>>
   /** Without a result when the wait for results ended. */
   readonly pending: number
@@ -39,6 +40,9 @@ export interface LoadReport {
   /** From the request to the event of the acceptance, for which the node looks every 200 ms. */
   readonly acceptedMs: Quantiles
 }
+
+/** The first one serves the ledger and events. */
+type Nodes = readonly [Client, ...Client[]]
 
 /** Payments each of which spends the change of the one before. */
 interface Chain {
@@ -67,9 +71,13 @@ const openAttempts = 5
 
 /**
  * Submits payments of the test wallets to themselves at a rate, regardless of the answers.
+ *
+ * @param clients of nodes of one ledger, which get payments in turn; the first serves the ledger and events
  * @throws CommandError off a devnet, without funds, or if no events arrive
  */
-export async function runLoad(client: Client, { rate, seconds }: LoadOptions): Promise<LoadReport> {
+export async function runLoad(clients: Nodes, { rate, seconds }: LoadOptions): Promise<LoadReport> {
+  const [client] = clients
+  const submit = submitInTurn(clients)
   const builder = await openBuilder(client)
   if (builder.network !== 'devnet')
     throw new CommandError('CLI_NOT_A_DEVNET', 'load pays with the public test wallets: use a devnet.')
@@ -103,11 +111,12 @@ export async function runLoad(client: Client, { rate, seconds }: LoadOptions): P
     results.expect(txHash, begun)
     submitted++
     try {
-      await client.submit(transaction, { retries: 0, signal: ending.signal })
+      await submit(transaction, ending.signal)
     } catch (error) {
       // Its result may still have come.
       if (ending.signal.aborted) return false
       results.forget(txHash)
+      submitted--
       countFailure(error)
       return true
     }
@@ -159,6 +168,28 @@ export async function runLoad(client: Client, { rate, seconds }: LoadOptions): P
   const late = Object.values(lateBecause).reduce((sum, each) => sum + each, 0)
   const count = { submitted, accepted: acceptedMs.length, rejected, failed, pending }
   return { ...count, late, lateBecause, chains, ...times }
+}
+
+/**
+ * Submits to the nodes in turn, each transaction to the first one that answers: it takes effect once. The
+ * error is that of the last one.
+ */
+function submitInTurn(clients: Nodes) {
+  let attempts = 0
+  return async (transaction: string, signal: AbortSignal): Promise<void> => {
+    const first = attempts++
+    let failure: unknown
+    for (const n of clients.keys()) {
+      try {
+        await clients[(first + n) % clients.length]?.submit(transaction, { retries: 0, signal })
+        return
+      } catch (error) {
+        failure = error
+        if (signal.aborted) break
+      }
+    }
+    throw failure
+  }
 }
 
 /** Pays until a result arrives: then the stream of events is open. */
