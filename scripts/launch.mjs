@@ -11,6 +11,24 @@ import { root } from './prepare.mjs'
  */
 export const nodeOptions = ['--max-semi-space-size=64']
 
+/** Whose child this process is, before it builds. */
+const parent = process.ppid
+const parentEveryMs = 500
+
+/**
+ * Ends the program when the shell of npm has ended: npm sends signals to its shell only. Only below npm: any
+ * other parent may end, and leave a node that is to run on.
+ */
+function endWithNpm(child) {
+  if (process.env.npm_lifecycle_event === undefined) return
+  const timer = setInterval(() => {
+    if (process.ppid === parent) return
+    clearInterval(timer)
+    child.kill('SIGTERM')
+  }, parentEveryMs)
+  timer.unref()
+}
+
 /** Starts the program, and ends with it. The program may send a message. */
 export function launch(path, args = process.argv.slice(2), environment = process.env) {
   const terminals = [0, 1, 2].filter((descriptor) => isatty(descriptor))
@@ -18,6 +36,7 @@ export function launch(path, args = process.argv.slice(2), environment = process
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
     env: environment,
   })
+  endWithNpm(child)
   // A terminal that closes may send SIGHUP to this process only.
   for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
   for (const signal of ['SIGINT', 'SIGQUIT'])

@@ -3,9 +3,10 @@ import { appendFile, mkdir, readdir, readFile, rm, symlink, writeFile } from 'no
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { ask, until } from '@ratatosk/test-kit/http'
 import t from 'tap'
 import { temporaryDirectory } from '../test/backends.js'
-import { spawnGroup } from '../test/node-process.js'
+import { spawnGroup, spawnThrough } from '../test/node-process.js'
 
 // One start, and a few compilations of one file.
 t.setTimeout(300_000)
@@ -122,5 +123,25 @@ t.test('npm start names each step until the node is up', async (t) => {
       'taking part in',
       'registering the routes',
     ],
+  )
+})
+
+t.test('SIGTERM to the process of npm ends the node', async (t) => {
+  const place = await temporaryDirectory(t)
+  const start = `import(${JSON.stringify(script('launch.mjs'))}).then(({ launch }) => launch('apps/node/dist/main.js', []))`
+  await writeFile(join(place, 'start.mjs'), start)
+  await writeFile(join(place, 'package.json'), '{ "scripts": { "start": "node start.mjs" } }')
+  const environment = { DATA_DIR: join(place, 'data'), npm_config_prefix: place, HOME: place }
+  const npm = await spawnThrough(t, ['npm', 'start', '--prefix', place, '--'], environment)
+  await npm.stop('SIGTERM')
+  const answers = () =>
+    ask(`${npm.url}/health/live`).then(
+      () => true,
+      () => false,
+    )
+  await until(async () => !(await answers()), { what: 'the node has ended' })
+  t.same(
+    (await readdir(join(place, 'data'))).filter((name) => name.startsWith('lock.')),
+    [],
   )
 })
