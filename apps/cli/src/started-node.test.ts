@@ -231,12 +231,15 @@ test('an MCP client learns what is wrong', async () => {
     ['decode', { transaction: '80' }, 'Not a transaction: '],
     ['status', { txHash: '00'.repeat(32), finality: 'accepted', timeoutSeconds: 1 }, 'within 1000 ms'],
     ['roll_back', { blocks: 2000 }, 'The devnet answered 4'],
-    ['transfer', {}, 'There is no tool transfer'],
   ] as const) {
     expect(await call(name, input)).toEqual({
       error: expect.objectContaining({ message: expect.stringContaining(message) }),
     })
   }
+  await expect(client.callTool({ name: 'transfer', arguments: {} })).rejects.toMatchObject({
+    code: -32602,
+    message: expect.stringContaining('There is no tool transfer'),
+  })
   await client.close()
 })
 

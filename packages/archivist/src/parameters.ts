@@ -38,7 +38,12 @@ export function readHashParams({ id }: { readonly id: string }): BlockParams {
 
 /** Parses the query of `/blocks`. @throws InvalidParameterError */
 export function readRange({ from, to }: Query): HeightRange {
-  const invalid = new InvalidParameterError('ARCHIVIST', 'range', `from ${String(from)} to ${String(to)}`)
+  const invalid = new InvalidParameterError(
+    'ARCHIVIST',
+    'range',
+    `from ${from ?? 'nothing'} to ${to ?? 'nothing'}`,
+    `Send from and to, the heights of the first and the last of at most ${maxRange} blocks`,
+  )
   if (typeof from !== 'string' || typeof to !== 'string') throw invalid
   if (decimalParameter(from) === undefined || decimalParameter(to) === undefined) throw invalid
   const first = BigInt(from)

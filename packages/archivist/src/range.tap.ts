@@ -54,9 +54,9 @@ t.test('accepts and refuses the bounds of a range', async (t) => {
   t.same(await heights(`from=${'9'.repeat(100)}&to=${'9'.repeat(100)}`), [])
 
   for (const [query, from, to] of [
-    ['', 'undefined', 'undefined'],
-    ['?from=1', '1', 'undefined'],
-    ['?to=1', 'undefined', '1'],
+    ['', 'nothing', 'nothing'],
+    ['?from=1', '1', 'nothing'],
+    ['?to=1', 'nothing', '1'],
     ['?from=2&to=1', '2', '1'],
     ['?from=1&to=101', '1', '101'],
     ['?from=0&to=100', '0', '100'],
@@ -69,6 +69,7 @@ t.test('accepts and refuses the bounds of a range', async (t) => {
   ] as const) {
     const response = await server.inject(`/blocks${query}`)
     t.equal(response.statusCode, 400, query)
-    t.equal(response.body, JSON.stringify({ error: `Invalid range: from ${from} to ${to}` }))
+    const rule = 'Send from and to, the heights of the first and the last of at most 100 blocks'
+    t.equal(response.body, JSON.stringify({ error: `Invalid range: from ${from} to ${to}. ${rule}` }))
   }
 })

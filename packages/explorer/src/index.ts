@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { fromHex } from '@ratatosk/cbor'
 import { addressText, readAddressText } from '@ratatosk/chain-apis'
 import {
+  checkedLater,
   checkOptions,
   errorHandler,
   hasMethods,
@@ -81,6 +82,10 @@ const rules = {
   node: Type.Object({ version: Type.String(), role: Type.String(), network: Type.String() }),
   trust: Type.Array(Type.Unknown()),
   maturityWindowMs: optionalInteger(0),
+  sequencer: checkedLater,
+  runScripts: checkedLater,
+  knowsSubmission: checkedLater,
+  clock: checkedLater,
 }
 
 /** How long readers share an answer, in milliseconds. */

@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import {
   bearerToken,
+  checkedLater,
   checkOptions,
   errorHandler,
   hasMethods,
@@ -48,6 +49,7 @@ const uncounted: FastifyContextConfig & { readonly rateLimit: false } = { rateLi
 const name = '@ratatosk/faucet'
 const rules = {
   payer: hasMethods('claim'),
+  token: checkedLater,
   network: Type.Literal('testnet', { expected: 'testnet: there is no faucet on mainnet' }),
 }
 

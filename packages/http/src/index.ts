@@ -43,7 +43,15 @@ export {
 export { lazySchemas } from './lazy-schemas.js'
 export { type AddressNetwork, addressNetwork, networkIds } from './network.js'
 export { operationError, operationResponses } from './operation-error.js'
-export { checkOptions, functionsByName, hasMethods, oneOf, optionalInteger } from './options.js'
+export {
+  checkedLater,
+  checkOptions,
+  functionsByName,
+  hasMethods,
+  oneOf,
+  operatorAccessRules,
+  optionalInteger,
+} from './options.js'
 export {
   decimalParameter,
   hexParameter,

@@ -22,7 +22,7 @@ describe('checkOptions', () => {
   it.each([
     good,
     { ...good, queue: new Queue() },
-    { ...good, maxSize: 1, probes: { queue: method }, unknown: 1 },
+    { ...good, maxSize: 1, probes: { queue: method }, prefix: '/v1', logLevel: 'warn', other: undefined },
     { ...good, maxSize: undefined, probes: {} },
   ])('accepts %j', (options) => {
     expect(check(options)).toBeUndefined()
@@ -43,6 +43,7 @@ describe('checkOptions', () => {
     [{ ...good, maxSize: Number.POSITIVE_INFINITY }, integer],
     [{ ...good, probes: { queue: 1 } }, functions],
     [{ ...good, probes: { status: method } }, functions],
+    [{ ...good, maxsize: 1 }, 'there is no option maxsize; its options are queue, network, maxSize, probes'],
   ])('refuses %j: %s', (options, message) => {
     expect(() => check(options)).toThrow(new TypeError(`@example/plugin: ${message}`))
   })

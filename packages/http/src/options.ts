@@ -7,7 +7,8 @@ import { Value } from '@sinclair/typebox/value'
  * @param plugin npm name of the plugin
  * @param rules a schema per option; its keyword `expected` completes "<option> must be …". An option may be
  *   absent if its schema is wrapped in `Type.Optional`
- * @throws {TypeError} for the first option that breaks its rule: names plugin, option and what is expected
+ * @throws {TypeError} for the first option that breaks its rule: names plugin, option and what is expected;
+ *   and for one that has no rule, which is misspelt
  *
  * @example
  * ```ts
@@ -25,7 +26,22 @@ export function checkOptions(
     if (value === undefined && OptionalKind in rule) continue
     if (!Value.Check(rule, value)) throw new TypeError(`${plugin}: ${name} must be ${rule.expected}`)
   }
+  const unknown = Object.entries(options).find(
+    ([name, value]) => value !== undefined && !(name in rules) && !ofFastify.has(name),
+  )
+  if (unknown === undefined) return
+  const known = Object.keys(rules).join(', ') || 'none'
+  throw new TypeError(`${plugin}: there is no option ${unknown[0]}; its options are ${known}`)
 }
+
+/** Options that `register` itself takes. */
+const ofFastify: ReadonlySet<string> = new Set(['prefix', 'logLevel', 'logSerializers'])
+
+/** Rule of an option that its user checks. */
+export const checkedLater = Type.Optional(Type.Unknown())
+
+/** Rules of {@link OperatorAccess}, whose values the guards check. */
+export const operatorAccessRules = { allowedHosts: checkedLater, operatorToken: checkedLater }
 
 const method = Type.Function([], Type.Unknown())
 

@@ -8,6 +8,7 @@ import {
   type OperatorAccess,
   oneOf,
   operationError,
+  operatorAccessRules,
   operatorRoute,
   type Query,
   readBy,
@@ -96,6 +97,7 @@ const rules = {
   ),
   blocks: Type.Optional(hasMethods('counts')),
   globals: Type.Optional(hasMethods('snapshot')),
+  ...operatorAccessRules,
 }
 
 const plugin: FastifyPluginAsyncTypebox<OperatorOptions> = async (fastify, options) => {

@@ -7,6 +7,7 @@ import {
   noStore,
   type OperatorAccess,
   operationError,
+  operatorAccessRules,
   sideEffectingGet,
 } from '@ratatosk/http'
 import { Type } from '@sinclair/typebox'
@@ -67,6 +68,7 @@ const rules = {
   rootUnits: Type.Optional(hasMethods('read')),
   repair: Type.Optional(hasMethods('repair')),
   wallet: Type.Optional(hasMethods('lovelace')),
+  ...operatorAccessRules,
 }
 
 const plugin: FastifyPluginAsyncTypebox<StateQueueOptions> = async (fastify, options) => {

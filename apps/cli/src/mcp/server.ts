@@ -2,7 +2,9 @@ import { Server } from '@modelcontextprotocol/sdk/server/index.js'
 import {
   CallToolRequestSchema,
   type CallToolResult,
+  ErrorCode,
   ListToolsRequestSchema,
+  McpError,
 } from '@modelcontextprotocol/sdk/types.js'
 import { ClientError, RejectedError } from '@ratatosk/client'
 import { CommandError } from '../frame/errors.js'
@@ -20,7 +22,8 @@ export function mcpServer(context: ToolContext): Server {
   }))
   server.setRequestHandler(CallToolRequestSchema, async ({ params }) => {
     const called = tools.find(({ name }) => name === params.name)
-    if (called === undefined) return failed('CLI_NO_TOOL', `There is no tool ${params.name}`)
+    if (called === undefined)
+      throw new McpError(ErrorCode.InvalidParams, `There is no tool ${params.name}: tools/list lists them`)
     try {
       return resultOf(await called.run(params.arguments, context))
     } catch (error) {

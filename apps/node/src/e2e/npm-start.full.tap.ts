@@ -128,7 +128,8 @@ t.test('npm start names each step until the node is up', async (t) => {
 
 t.test('SIGTERM to the process of npm ends the node', async (t) => {
   const place = await temporaryDirectory(t)
-  const start = `import(${JSON.stringify(script('launch.mjs'))}).then(({ launch }) => launch('apps/node/dist/main.js', []))`
+  const launcher = JSON.stringify(script('launch.mjs'))
+  const start = `import(${launcher}).then(({ launch }) => launch('apps/node/dist/main.js', []))`
   await writeFile(join(place, 'start.mjs'), start)
   await writeFile(join(place, 'package.json'), '{ "scripts": { "start": "node start.mjs" } }')
   const environment = { DATA_DIR: join(place, 'data'), npm_config_prefix: place, HOME: place }

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
-import { entityTag, errorHandler, hasEntityTag, noStore, sameOriginOnly } from '@ratatosk/http'
+import { checkOptions, entityTag, errorHandler, hasEntityTag, noStore, sameOriginOnly } from '@ratatosk/http'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { fastifyPlugin as fp } from 'fastify-plugin'
 
@@ -82,7 +82,10 @@ async function send(
   return reply.header('content-encoding', 'gzip').send(await gzipped())
 }
 
-const plugin: FastifyPluginAsync = async (fastify) => {
+const pluginName = '@ratatosk/explorer/console'
+
+const plugin: FastifyPluginAsync = async (fastify, options) => {
+  checkOptions(pluginName, {}, options)
   fastify.setErrorHandler(errorHandler)
   const route = { exposeHeadRoute: false, config: sameOriginOnly }
   for (const name of await readdir(bundle)) {
@@ -113,6 +116,10 @@ const plugin: FastifyPluginAsync = async (fastify) => {
  * await server.register(console)
  * ```
  */
-export const console = fp(plugin, { name: '@ratatosk/explorer/console', fastify: '5.x', encapsulate: true })
+export const console = fp(plugin, {
+  name: pluginName,
+  fastify: '5.x',
+  encapsulate: true,
+})
 
 export default console

@@ -5,6 +5,7 @@ import {
   hasMethods,
   noStore,
   type OperatorAccess,
+  operatorAccessRules,
   operatorRoute,
 } from '@ratatosk/http'
 import type { FastifyPluginAsync, RegisterOptions } from 'fastify'
@@ -26,7 +27,7 @@ const schema = {
   hide: true,
   response: { 200: { description: "Prometheus's text format", type: 'string' } },
 }
-const rules = { registry: hasMethods('answered', 'read') }
+const rules = { registry: hasMethods('answered', 'read'), ...operatorAccessRules }
 
 const plugin: FastifyPluginAsync<MetricsOptions> = async (fastify, options) => {
   checkOptions(name, rules, options)

@@ -6,6 +6,7 @@ import {
   hasMethods,
   InvalidParameterError,
   type OperatorAccess,
+  operatorAccessRules,
   operatorRoute,
   type Query,
   readBy,
@@ -44,7 +45,7 @@ interface Page {
 }
 
 const name = '@ratatosk/operator/dead-letters'
-const rules = { deadLetters: hasMethods('list', 'find', 'replay', 'drop') }
+const rules = { deadLetters: hasMethods('list', 'find', 'replay', 'drop'), ...operatorAccessRules }
 
 const plugin: FastifyPluginAsyncTypebox<DeadLettersOptions> = async (fastify, options) => {
   checkOptions(name, rules, options)

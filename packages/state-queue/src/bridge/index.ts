@@ -1,12 +1,14 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { toHex } from '@ratatosk/cbor'
 import {
+  checkedLater,
   checkOptions,
   clientSignal,
   hasMethods,
   layer1ErrorHandler,
   noStore,
   type OperatorAccess,
+  operatorAccessRules,
   operatorRoute,
   readBy,
 } from '@ratatosk/http'
@@ -76,6 +78,7 @@ const submitLimit = 40 * 1024
 const payoutLimit = 4_096
 
 const plugin: FastifyPluginAsyncTypebox<BridgeOptions> = async (fastify, options) => {
+  checkOptions(name, { ports: checkedLater, ...operatorAccessRules }, options)
   const { ports } = options
   fastify.setErrorHandler(layer1ErrorHandler)
   fastify.addHook('onRequest', noStore)

@@ -7,6 +7,7 @@ import {
   layer1ErrorHandler,
   noStore,
   type OperatorAccess,
+  operatorAccessRules,
   operatorRoute,
   readBy,
   shareAnswers,
@@ -86,6 +87,7 @@ const rules = {
   questions: Type.Optional(hasMethods('read')),
   verdicts: Type.Optional(hasMethods('list')),
   summoner: Type.Optional(hasMethods('summon')),
+  ...operatorAccessRules,
 }
 
 /** How long readers share the list of questions, in milliseconds. */

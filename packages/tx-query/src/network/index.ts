@@ -1,5 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { errorHandler } from '@ratatosk/http'
+import { checkedLater, checkOptions, errorHandler } from '@ratatosk/http'
 import { Value } from '@sinclair/typebox/value'
 import type { RegisterOptions } from 'fastify'
 import { fastifyPlugin as fp } from 'fastify-plugin'
@@ -13,13 +13,15 @@ export interface NetworkOptions extends RegisterOptions {
   info: NetworkInfo
 }
 
+const name = '@ratatosk/tx-query/network'
 /** How long clients may keep the answer, in seconds. */
 const maxAge = 60
 
-const plugin: FastifyPluginAsyncTypebox<NetworkOptions> = async (fastify, { info }) => {
+const plugin: FastifyPluginAsyncTypebox<NetworkOptions> = async (fastify, options) => {
+  checkOptions(name, { info: checkedLater }, options)
+  const { info } = options
   const [wrong] = Value.Errors(NetworkInfo, info)
-  if (wrong !== undefined)
-    throw new TypeError(`@ratatosk/tx-query/network: info${wrong.path}: ${wrong.message}`)
+  if (wrong !== undefined) throw new TypeError(`${name}: info${wrong.path}: ${wrong.message}`)
   fastify.setErrorHandler(errorHandler)
   fastify.get('/network', { schema: networkSchema }, async (_request, reply) =>
     reply.header('cache-control', `public, max-age=${maxAge}`).send(info),
@@ -38,6 +40,6 @@ const plugin: FastifyPluginAsyncTypebox<NetworkOptions> = async (fastify, { info
  * await server.register(network, { info })
  * ```
  */
-export const network = fp(plugin, { name: '@ratatosk/tx-query/network', fastify: '5.x', encapsulate: true })
+export const network = fp(plugin, { name, fastify: '5.x', encapsulate: true })
 
 export default network
