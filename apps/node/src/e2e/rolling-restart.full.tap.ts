@@ -15,10 +15,10 @@ t.setTimeout(900_000)
 
 const services = await onServices()
 const caddyfile = readFileSync(new URL('../../../../ops/Caddyfile', import.meta.url), 'utf8')
-/** Earlier versions of Caddy do not repeat the body of a request. */
-const hasCaddy = /^v?2\.([89]|\d\d)\./.test(versionOf('caddy', 'version'))
+/** Earlier versions of Caddy repeat a request without its body. */
+const hasCaddy = /^v?2\.(1[1-9]|[2-9]\d)\./.test(versionOf('caddy', 'version'))
 const hasNginx = /nginx\/1\./.test(versionOf('nginx', '-v'))
-const missing = hasCaddy || hasNginx ? false : 'neither Caddy 2.8 nor nginx is installed'
+const missing = hasCaddy || hasNginx ? false : 'neither Caddy 2.11 nor nginx is installed'
 const patient = { timeoutMs: 120_000 }
 /** Of each kind, in a second. */
 const [submissionRate, readRate] = [40, 80]
