@@ -13,7 +13,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { freePort } from '../packages/test-kit/dist/own-services.js'
 import { root } from './prepare.mjs'
 
-const user = process.getuid?.() === 0 ? { uid: 10_001, gid: 10_001 } : {}
+/** A user of every system: initdb asks for the name of its user. */
+const unprivileged = 65_534
+const user = process.getuid?.() === 0 ? { uid: unprivileged, gid: unprivileged } : {}
 const place = mkdtempSync(join(tmpdir(), 'ratatosk-dockerfile-'))
 if (user.uid) chownSync(place, user.uid, user.gid)
 const inside = (path) => join(place, path)

@@ -23,7 +23,8 @@ const idDigits = 64
 const headerHashDigits = 56
 
 /**
- * A node's answers about its ledger, over HTTP. Its outputs need a node of role `all` that serves `/l2`.
+ * A node's answers about its ledger, over HTTP. Its outputs need a node of role `all` or `reader` that
+ * serves `/l2`.
  *
  * @param url base of the node
  * @param options time limits of the list of its outputs, which the client does not read

@@ -29,8 +29,8 @@ export interface CallOptions {
   readonly channel: string
   /** How long to wait for a result, in milliseconds. */
   readonly timeoutMs: number
-  /** How long results are kept for the process that waits for them, in seconds. */
-  readonly keptSeconds: number
+  /** How long, in seconds, and how many results are kept for the processes that wait for them. */
+  readonly kept: { readonly age: number; readonly count?: number }
 }
 
 const pollEveryMs = 500
@@ -40,7 +40,7 @@ export function openCalls<Request extends object, Result>({
   queue,
   channel,
   timeoutMs,
-  keptSeconds,
+  kept,
 }: CallOptions): ActiveCalls<Request, Result> {
   type Jobs = JobQueue<Call<Request>, CallResult<Result>>
   let opened: { readonly jobs: Jobs; readonly events: JobEvents } | undefined
@@ -64,7 +64,6 @@ export function openCalls<Request extends object, Result>({
   return {
     async call(name, request) {
       const { jobs } = open()
-      const kept = { age: keptSeconds }
       const options = { attempts: 1, removeOnComplete: kept, removeOnFail: kept }
       const job = await jobs.add(name, { ...request, expiresAt: Date.now() + timeoutMs }, options)
       const id = job.id ?? ''

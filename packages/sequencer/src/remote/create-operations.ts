@@ -23,7 +23,7 @@ export interface Operations {
   close(): Promise<void>
 }
 
-const resultsKeptFor = 300
+const resultsKept = { age: 300 }
 
 const messages: Readonly<Record<NoResult, (operation: Operation) => string>> = {
   'not taken': (operation) => `No active sequencer took the ${operation} in time; it will not run later`,
@@ -49,7 +49,7 @@ export function createOperations({
     queue,
     channel: operationsQueue,
     timeoutMs,
-    keptSeconds: resultsKeptFor,
+    kept: resultsKept,
   })
 
   async function runRemotely(operation: Operation, details?: OperationDetails): Promise<OperationResult> {

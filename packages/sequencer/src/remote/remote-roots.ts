@@ -22,7 +22,8 @@ type RootsAnswer =
 const channel = 'roots'
 /** Few, because blocks wait for proofs. */
 const concurrency = 8
-const keptSeconds = 10
+/** They are read at once. Strangers ask for proofs, of which each has some kilobytes. */
+const kept = { age: 10, count: 500 }
 
 /** Serves the proofs of this sequencer to processes without one, while it is active. */
 export function serveRoots({
@@ -60,7 +61,7 @@ export function openRemoteRoots({
   readonly queue: QueueBackend
   readonly timeoutMs?: number
 }): ReadRoots & { close(): Promise<void> } {
-  const remote = openCalls<RootsRequest, RootsAnswer>({ queue, channel, timeoutMs, keptSeconds })
+  const remote = openCalls<RootsRequest, RootsAnswer>({ queue, channel, timeoutMs, kept })
 
   async function ask(request: RootsRequest): Promise<RootsAnswer> {
     const answer = await remote.call('proof', request)
