@@ -21,7 +21,12 @@ t.test('a reader reads from a replica, and is not ready while that is too far be
 
   const place = { DATABASE_URL: primary.url, REDIS_URL: redis.url }
   const node = await runNode(t, { ...place, DATA_DIR: await temporaryDirectory(t) })
-  const forReader = { ...place, NODE_ROLE: 'reader', REPLICA_MAX_LAG_MS: String(maxLagMs) }
+  const forReader = {
+    ...place,
+    NODE_ROLE: 'reader',
+    REPLICA_MAX_LAG_MS: String(maxLagMs),
+    SERVE_METRICS: 'true',
+  }
   t.match(
     await refusalOf({ ...forReader, DATABASE_READ_URL: primary.url }),
     /The replica of DATABASE_READ_URL, .* cannot be used: .* is no replica: it takes writes/,
@@ -57,6 +62,7 @@ t.test('a reader reads from a replica, and is not ready while that is too far be
   const outputs = `${blockfrost}/addresses/${first.receiver}/utxos`
   t.equal(JSON.parse((await ask(outputs)).body).length, 1)
   await until(async () => (await ready()).status === 'ready')
+  t.match((await ask(`${reader.url}/metrics`)).body, /^ratatosk_replica_lag_seconds [\d.]+$/m)
   t.ok((await ready()).replicaLagMs < maxLagMs, 'health says how far the replica is behind at most')
 
   await control.run('SELECT pg_wal_replay_pause()', [])
