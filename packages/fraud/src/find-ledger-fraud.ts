@@ -150,39 +150,45 @@ function* fraudsOfTransaction(
   const moved = movedIn(block, position)
   if (moved === undefined) return
   const { inputs, referenceInputs, outputs, fee } = moved
-  const transaction = openTransaction(block, position)
+  /** Opened only for a fraud: what a block does not show has to be asked for. */
+  const transaction = () => openTransaction(block, position)
   /** The transaction's number in records of outputs. */
   const own = BigInt(position) + 1n
   for (const [index, key] of inputs.map(encodeOutputReference).entries()) {
     if (outputIn(block, key)?.spent !== own)
-      yield { fraud: 'inputSpentElsewhere', transaction, index, output: openOutput(block, key) }
+      yield {
+        fraud: 'inputSpentElsewhere',
+        transaction: transaction(),
+        index,
+        output: openOutput(block, key),
+      }
   }
   for (const [index, key] of referenceInputs.map(encodeOutputReference).entries()) {
     const noted = outputIn(block, key)
     const missing = noted ? noted.created >= own || isGoneBefore(noted, own) : !block.before.has(key)
     if (missing) {
       const [output, before] = [openOutput(block, key), openUnspent(block.before, key)]
-      yield { fraud: 'referenceInputMissing', transaction, index, output, before }
+      yield { fraud: 'referenceInputMissing', transaction: transaction(), index, output, before }
     }
   }
   for (const [index, output] of outputs.entries()) {
     const key = encodeOutputReference({ transactionId: record.id, index })
     const noted = outputIn(block, key)
     if (noted?.created !== own || !equalBytes(noted.hash, blake2b256(output)))
-      yield { fraud: 'outputNotNoted', transaction, index, output: openOutput(block, key) }
+      yield { fraud: 'outputNotNoted', transaction: transaction(), index, output: openOutput(block, key) }
   }
   const read = [...inputs, ...referenceInputs].map(encodeOutputReference)
   const hashes = read.map((key) => outputIn(block, key)?.hash ?? block.before.valueHash(key))
   if (!equalBytes(record.resolved, blake2b256(concatBytes(...hashes.filter((hash) => hash !== undefined))))) {
     const outputs = read.map((key) => openResolved(block, key))
-    yield { fraud: 'wrongResolvedHash', resolutions: resolutionsOf(transaction, outputs) }
+    yield { fraud: 'wrongResolvedHash', resolutions: resolutionsOf(transaction(), outputs) }
   }
   const previous = records.get(BigInt(position) - 1n)
   if (position > 0 && previous === undefined) return
   if (record.feesSoFar === (previous?.feesSoFar ?? 0n) + fee) return
   yield {
     fraud: 'wrongFees',
-    transaction,
+    transaction: transaction(),
     ...(position > 0 && { previous: openRecord(block, position - 1) }),
   }
 }
@@ -203,16 +209,16 @@ function* fraudsOfOutput(
   key: Uint8Array,
   { created, spent, hash }: OutputRecord,
 ): Generator<LedgerFraudProof, void> {
-  const output = openOutput(block, key)
-  if (spent > 0n && spent <= created) yield { fraud: 'spentBeforeMade', key, output }
+  const output = () => openOutput(block, key)
+  if (spent > 0n && spent <= created) yield { fraud: 'spentBeforeMade', key, output: output() }
   if (spent === throughBridge) yield* unfoundedDeparture(block, key, hash)
   else if (spent > 0n) {
     const absent = absenceAt(block, spent)
     const [position, spender] = [Number(spent - 1n), records.get(spent - 1n)]
     const moved = spender && movedIn(block, position)
-    if (absent) yield { fraud: 'spentWithoutInput', key, output, spender: { absent } }
+    if (absent) yield { fraud: 'spentWithoutInput', key, output: output(), spender: { absent } }
     else if (moved && !moved.inputs.some((input) => equalBytes(encodeOutputReference(input), key)))
-      yield { fraud: 'spentWithoutInput', key, output, spender: openTransaction(block, position) }
+      yield { fraud: 'spentWithoutInput', key, output: output(), spender: openTransaction(block, position) }
   }
   if (created === 0n) {
     const wasThere = sameHash(block.before.valueHash(key), hash)
@@ -222,12 +228,12 @@ function* fraudsOfOutput(
     const [position, maker] = [Number(created - 1n), records.get(created - 1n)]
     const { transactionId, index } = decodeOutputReference(key)
     const moved = maker && movedIn(block, position)
-    if (absent) yield { fraud: 'inventedOutput', key, output, maker: { absent } }
+    if (absent) yield { fraud: 'inventedOutput', key, output: output(), maker: { absent } }
     else if (maker && !equalBytes(maker.id, transactionId))
-      yield { fraud: 'inventedOutput', key, output, maker: openRecord(block, created - 1n) }
+      yield { fraud: 'inventedOutput', key, output: output(), maker: openRecord(block, created - 1n) }
     else if (moved && index >= moved.outputs.length) {
       const transaction = openTransaction(block, position)
-      yield { fraud: 'inventedOutput', key, output, maker: { transaction, index } }
+      yield { fraud: 'inventedOutput', key, output: output(), maker: { transaction, index } }
     }
   }
   const { after } = block

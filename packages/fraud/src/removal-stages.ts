@@ -25,7 +25,7 @@ export interface RemovalByFraud extends Pick<RemovalByVerdict, 'queue' | 'regist
   readonly rules?: ProvableRules
   /** A proof that is known already: nothing is searched. */
   readonly proven?: ProvenFraud
-  /** The prover's outputs: those that drafts of earlier stages have made. */
+  /** The prover's unspent outputs that drafts of earlier stages have made. */
   readonly held?: readonly Utxo[]
   /** The prover's address in the bytes of CIP-19. Without it, there is no stage `datum`. */
   readonly address?: Uint8Array
@@ -54,8 +54,8 @@ interface Proven {
   readonly redeemer: Uint8Array
 }
 
-/** Bytes of a redeemer that leave room for a removal, with a small registry and with larger ones. */
-const rooms = [Number.POSITIVE_INFINITY, roomBesideRemoval, 6144, 2048]
+/** Bytes of a redeemer that fit into a transaction alone, beside a removal, and with larger registries. */
+const rooms = [Number.POSITIVE_INFINITY, 13_500, roomBesideRemoval, 6144, 2048]
 
 /** Bytes of datums that a transaction can pay outputs with. */
 const datumsRoom = 15_000
@@ -168,8 +168,13 @@ function withReferences(
   holders: readonly Utxo[],
 ): TransactionDraft {
   const { referenceInputs = [] } = draftWith(new Uint8Array())
-  const all = [...referenceInputs, ...tokens, ...holders]
-  const keys = [...new Set(inOrder(all).map(({ reference }) => outputReferenceKey(reference)))]
+  // One output may hold several parts.
+  const all = [
+    ...new Map(
+      [...referenceInputs, ...tokens, ...holders].map((utxo) => [outputReferenceKey(utxo.reference), utxo]),
+    ).values(),
+  ]
+  const keys = inOrder(all).map(({ reference }) => outputReferenceKey(reference))
   const indexes = (of: readonly Utxo[]) =>
     of.map(({ reference }) => keys.indexOf(outputReferenceKey(reference)))
   const proof = inDatums(redeemer(indexes(tokens))).redeemer(indexes(holders))

@@ -87,7 +87,7 @@ export async function searchTransactions<Found>(
   const { derived } = job
   if (equalBytes(derived.trie.root, header.transactionsRoot)) return none
   return searching(asking, headerFieldIndex.transactionsRoot, async (inquiry) => {
-    const shown = createShownMap(header.transactionsRoot)
+    const shown = createShownMap(header.transactionsRoot, derived.trie)
     const known: Inquiry['known'] = (question) => {
       const answer = inquiry.known(question)
       if (answer !== undefined && answer !== 'unreadable') shown.add(question, answer)

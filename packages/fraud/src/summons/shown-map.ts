@@ -1,6 +1,16 @@
 import { BytesMap, equalBytes, toHex } from '@ratatosk/cbor'
 import { blake2b256 } from '@ratatosk/ledger'
-import { childHash, divergence, emptyRoot, nibbleAt, type Proof, stepAway, stepBeside } from '@ratatosk/trie'
+import {
+  childHash,
+  divergence,
+  emptyRoot,
+  nibbleAt,
+  nodeHash,
+  type Proof,
+  stepAway,
+  stepBeside,
+  type TrieView,
+} from '@ratatosk/trie'
 import type { MapProofs } from '../accused-block.js'
 import { isBranchAnswer, type NodeAnswer, nodeOfKey, type ShownNode, subtreeKey } from './node-answer.js'
 import type { Difference, NextQuestion } from './search.js'
@@ -26,12 +36,22 @@ class NotShown extends Error {
   }
 }
 
-export function createShownMap(root: Uint8Array): ShownMap {
+/**
+ * A posted map, of which nothing is shown yet.
+ *
+ * @param truth the map that follows from the transactions: a node of it is shown where its hash is posted
+ */
+export function createShownMap(root: Uint8Array, truth?: Pick<TrieView, 'nodeAt'>): ShownMap {
   /** By depth and hash. */
   const nodes = new Map<string, ShownNode>()
   /** By path. */
   const openings = new BytesMap<Difference>()
   const nameOf = (depth: number, hash: Uint8Array): string => `${depth} ${toHex(hash)}`
+
+  function trueNode(path: Uint8Array, depth: number, hash: Uint8Array): ShownNode | undefined {
+    const node = truth?.nodeAt(path, depth)
+    return node !== undefined && equalBytes(nodeHash(node, depth), hash) ? node : undefined
+  }
 
   function openPath(path: Uint8Array): { readonly hash?: Uint8Array; readonly proof: Proof } {
     const known = openings.get(path)
@@ -40,7 +60,7 @@ export function createShownMap(root: Uint8Array): ShownMap {
     let [depth, hash] = [0, root]
     if (equalBytes(root, emptyRoot())) return { proof: steps }
     for (;;) {
-      const node = nodes.get(nameOf(depth, hash))
+      const node = nodes.get(nameOf(depth, hash)) ?? trueNode(path, depth, hash)
       if (node === undefined)
         throw new NotShown({ kind: 'subtree', key: subtreeKey(path, depth), hash, steps })
       if (node.kind === 'leaf' && equalBytes(node.path, path)) return { hash: node.valueHash, proof: steps }

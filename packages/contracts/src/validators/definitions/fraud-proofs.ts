@@ -240,12 +240,10 @@ export const fraudProofDefinitions = {
       ]),
     ],
   },
+  ProofSteps: { dataType: 'list', items: reference('ProofStep') },
   Proof: {
     title: 'Proof',
-    anyOf: [
-      { dataType: 'list', items: reference('ProofStep') },
-      variant('InDatum', 1, [['reference_input', 'Integer']]),
-    ],
+    anyOf: [reference('ProofSteps'), variant('InDatum', 1, [['reference_input', 'Integer']])],
   },
   SuppliedBytes: {
     title: 'SuppliedBytes',

@@ -43,7 +43,7 @@ export const summonsDefinitions = {
       variant('Leaf', 1, [
         ['path', 'Bytes'],
         ['value', 'Bytes'],
-        ['steps', 'Proof'],
+        ['steps', 'ProofSteps'],
       ]),
     ],
   },
@@ -52,10 +52,10 @@ export const summonsDefinitions = {
     anyOf: [
       variant('Shown', 0, [
         ['entry', 'Bytes'],
-        ['proof', 'Proof'],
+        ['proof', 'ProofSteps'],
         ['parts', 'SuppliedParts'],
       ]),
-      variant('Absent', 1, [['proof', 'Proof']]),
+      variant('Absent', 1, [['proof', 'ProofSteps']]),
     ],
   },
   SuppliedParts: { dataType: 'list', items: reference('SuppliedBytes') },
@@ -68,7 +68,7 @@ export const summonsDefinitions = {
     anyOf: [
       variant('Ask', 0, [
         ['header', 'Header'],
-        ['steps', 'Proof'],
+        ['steps', 'ProofSteps'],
       ]),
       variant('Answer', 1, [
         ['refund', 'Integer'],
