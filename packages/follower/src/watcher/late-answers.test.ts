@@ -5,14 +5,7 @@ import { blake2b256 } from '@ratatosk/ledger'
 import { openContracts, summonsTerms } from '@ratatosk/protocol'
 import { nibbleAt, nibblesOf, type Trie } from '@ratatosk/trie'
 import { expect, test } from 'vitest'
-import {
-  deepened,
-  freeMap,
-  leafAt,
-  leavesOf,
-  nodeOf,
-  pathFrom,
-} from '../../../contracts/dist/test/summons/free-map.js'
+import { deepened, freeMap, leafAt, leavesOf, nodeOf, pathFrom } from '../../../fraud/dist/test/free-map.js'
 import { blockOf, type Committed, keyOf, payment } from '../../../fraud/dist/test/lying-blocks.js'
 import { eight, theft } from '../../../fraud/dist/test/theft.js'
 import { summonsContracts } from '../../../protocol/dist/test/protocol-scene.js'

@@ -2,9 +2,9 @@ import type { Header } from '@ratatosk/block'
 import { type ProvableRules, verdictPolicies } from '@ratatosk/contracts'
 import { blake2b256 } from '@ratatosk/ledger'
 import { openContracts, publishScripts, referenceScriptsOf } from '@ratatosk/protocol'
-import { deepened, freeMap, nodeOf } from '../../../contracts/dist/test/summons/free-map.js'
 import { begin, commit, contracts, evaluator, openScene } from '../../../protocol/dist/test/protocol-scene.js'
 import { accuse } from '../accused-block.js'
+import { deepened, freeMap, nodeOf } from './free-map.js'
 import { accusation, type Committed } from './lying-blocks.js'
 
 /**

@@ -11,6 +11,7 @@ import {
 import { blake2b256 } from '@ratatosk/ledger'
 import { constrOf, decodePlutusData, encodePlutusData } from '@ratatosk/ledger/plutus-data'
 import { type MapBranch, nibbleAt, nodeHash } from '@ratatosk/trie'
+import { type FreeNode, freeMap, leafAt, pathFrom } from '../../../../fraud/dist/test/free-map.js'
 import { type Breach, breach } from '../breach.js'
 import { timeOf } from '../evaluate.js'
 import type { TestTransaction } from '../transaction.js'
@@ -24,7 +25,6 @@ import {
   wallet,
   walletAddress,
 } from '../world.js'
-import { type FreeNode, freeMap, leafAt, pathFrom } from './free-map.js'
 import {
   type Asked,
   answerBy,

@@ -1,8 +1,8 @@
 import { encodeChunkAnswer } from '@ratatosk/fraud'
 import { blake2b256 } from '@ratatosk/ledger'
+import { freeMap, leafAt, nodeOf, pathFrom } from '../../../../fraud/dist/test/free-map.js'
 import type { TestTransaction } from '../transaction.js'
 import type { World } from '../world.js'
-import { freeMap, leafAt, nodeOf, pathFrom } from './free-map.js'
 import { removeByExpiry } from './removal.js'
 import {
   type Asked,

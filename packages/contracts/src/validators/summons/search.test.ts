@@ -5,13 +5,6 @@ import { blake2b256 } from '@ratatosk/ledger'
 import { decodePlutusData, encodePlutusData } from '@ratatosk/ledger/plutus-data'
 import { createMemoryStore, createTrie, nibbleAt, nibblesOf, type TrieView } from '@ratatosk/trie'
 import { afterAll, describe, expect, it } from 'vitest'
-import type { SummonsQuestion } from '../../datum/summons.js'
-import { ledgerFraudScript } from '../../fraud/scripts.js'
-import { engines } from '../../test/evaluate.js'
-import { blockOf, outputsBefore, story, type TestBlock } from '../../test/fraud/blocks.js'
-import { type Draw, drawing } from '../../test/fraud/draw.js'
-import { mutated } from '../../test/fraud/mutations.js'
-import { verdictsOf } from '../../test/fraud/without-rules.js'
 import {
   type FreeBranch,
   type FreeNode,
@@ -20,7 +13,14 @@ import {
   leavesOf,
   nodeOf,
   pathFrom,
-} from '../../test/summons/free-map.js'
+} from '../../../../fraud/dist/test/free-map.js'
+import type { SummonsQuestion } from '../../datum/summons.js'
+import { ledgerFraudScript } from '../../fraud/scripts.js'
+import { engines } from '../../test/evaluate.js'
+import { blockOf, outputsBefore, story, type TestBlock } from '../../test/fraud/blocks.js'
+import { type Draw, drawing } from '../../test/fraud/draw.js'
+import { mutated } from '../../test/fraud/mutations.js'
+import { verdictsOf } from '../../test/fraud/without-rules.js'
 import {
   type Asked,
   answerFrom,

@@ -1,6 +1,6 @@
 import { partsOf } from '@ratatosk/block'
 import { blake2b256, type OutputReference } from '@ratatosk/ledger'
-import { deepened, freeMap, leavesOf, nodeOf } from '../../summons/free-map.js'
+import { deepened, freeMap, leavesOf, nodeOf } from '../../../../../fraud/dist/test/free-map.js'
 import { operator } from '../../world.js'
 import {
   blockOf,
