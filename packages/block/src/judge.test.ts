@@ -17,6 +17,7 @@ import {
   type OutputReference,
   outputReferenceKey,
   type ProtocolParameters,
+  profileLimits,
 } from '@ratatosk/ledger'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -252,7 +253,7 @@ describe('of a transaction that is known to be valid', () => {
 })
 
 it('refuses a transaction that is too large before it looks anything up', async () => {
-  const many = Array.from({ length: 31 }, (_, index) => ({ ...first, index }))
+  const many = Array.from({ length: profileLimits.inputs + 1 }, (_, index) => ({ ...first, index }))
   const unsigned = { ...key, sign: () => new Uint8Array(64) }
   const before = {
     get() {

@@ -297,9 +297,12 @@ function wordsOf({ body }: HttpAnswer): string {
   return typeof body === 'string' ? body : JSON.stringify(body)
 }
 
-/** Reads an evaluation in Ogmios 5's envelope, which Blockfrost still uses. */
+/** Reads an evaluation in Ogmios 5's envelope, which Blockfrost still uses: a fault is of the request. */
 function readEvaluation(body: unknown): readonly EvaluatedRedeemer[] {
-  const result = reading('Blockfrost', 'an evaluation', () => objectOf(objectOf(body).result))
+  const result = reading('Blockfrost', 'an evaluation', () => {
+    const { result, fault } = objectOf(body)
+    return objectOf(fault ?? result)
+  })
   const { EvaluationResult: units, EvaluationFailure: failure } = result
   if (!isObject(units)) {
     const reason = cleanReason(JSON.stringify(failure ?? result))
