@@ -45,7 +45,13 @@ export {
 export { movedParts } from './shapes/moved-parts.js'
 export type { AssetPlace } from './shapes/shapes.js'
 export type { FoundFraud } from './smallest-proof.js'
-export { accuseShown, type DerivedMap, deriveMap, missingForProof } from './summons/accuse-shown.js'
+export {
+  accuseShown,
+  type DerivedMap,
+  deriveMap,
+  type ShownFrauds,
+  shownFrauds,
+} from './summons/accuse-shown.js'
 export {
   answerIn,
   type ChunkAnswer,

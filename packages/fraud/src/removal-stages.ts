@@ -23,8 +23,8 @@ export interface RemovalByFraud extends Pick<RemovalByVerdict, 'queue' | 'regist
    * policy are found.
    */
   readonly rules?: ProvableRules
-  /** A proof that is known already: nothing is searched. */
-  readonly proven?: ProvenFraud
+  /** Proofs that are known already, the best first: nothing is searched. */
+  readonly proven?: readonly ProvenFraud[]
   /** The prover's unspent outputs that drafts of earlier stages have made. */
   readonly held?: readonly Utxo[]
   /** The prover's address in the bytes of CIP-19. Without it, there is no stage `datum`. */

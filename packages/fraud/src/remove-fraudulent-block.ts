@@ -71,7 +71,7 @@ export async function removeFraudulentBlock(
   const tries = createTries(mostTried, maxTransactionSize, hasDatums)
   let isUnlisted = false
   const { block, rules, proven } = wanted
-  for await (const frauds of pausing(proven ? [[proven]] : fraudsIn(block, rules))) {
+  for await (const frauds of pausing(proven ? [proven] : fraudsIn(block, rules))) {
     for (const fraud of frauds) {
       const script = scriptOf(fraud.policy)
       isUnlisted ||= script === undefined
@@ -88,7 +88,10 @@ export async function removeFraudulentBlock(
 }
 
 /** The script of a policy, made once; undefined if it is none of the contracts' verdict policies. */
-function listedScripts({ parameters: { verdictPolicies = [] } }: Contracts, rules: RemovalByFraud['rules']) {
+export function listedScripts(
+  { parameters: { verdictPolicies = [] } }: Pick<Contracts, 'parameters'>,
+  rules: RemovalByFraud['rules'],
+) {
   const known = new Map<ProvenFraud['policy'], PlutusScript | undefined>()
   return (policy: ProvenFraud['policy']): PlutusScript | undefined => {
     if (!known.has(policy)) {

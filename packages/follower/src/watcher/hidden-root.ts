@@ -8,11 +8,11 @@ import {
   createShownMap,
   deriveMap,
   encodeLedgerFraudProof,
-  missingForProof,
   type NextQuestion,
   type NodeAnswer,
   nextQuestions,
   type ProvenFraud,
+  shownFrauds,
 } from '@ratatosk/fraud'
 import type { OpenQuestion } from '@ratatosk/protocol'
 import type { VerdictRecord } from '@ratatosk/store'
@@ -77,7 +77,7 @@ export function searchOutputs(asking: Asking, accused: AccusedBlock): Promise<Hi
 /** Searches a transactions map that does not follow from the shown transactions for a fraud, by questions. */
 export async function searchTransactions<Found>(
   asking: Asking,
-  find: (block: AccusedBlock) => Promise<Found | undefined>,
+  find: (block: AccusedBlock, proven: readonly ProvenFraud[]) => Promise<Found | undefined>,
 ): Promise<Hidden<Found>> {
   const { job, context } = asking
   const { block, book } = job
@@ -103,10 +103,16 @@ export async function searchTransactions<Found>(
     const absent = difference.posted.hash === undefined ? difference.path : undefined
     for (;;) {
       const accused = await accuseShown(block, derived, shown, book.chunks, absent)
-      const missing = await missingForProof(accused, shown, context.rules)
-      if (missing.length === 0) return find(accused)
-      const answers = missing.map(known)
-      const lacking = missing.filter((_, place) => answers[place] === undefined)
+      const { proven, questions } = await shownFrauds(
+        accused,
+        derived,
+        shown,
+        context.contracts,
+        context.rules,
+      )
+      if (questions.length === 0) return find(accused, proven)
+      const answers = questions.map(known)
+      const lacking = questions.filter((_, place) => answers[place] === undefined)
       // Silence about any other false node is a verdict too, before the way to what is missing is shown.
       if (lacking.length > 0) return inquiry.ask([...lacking, ...found.questions])
       if (answers.includes('unreadable')) throw new Stopped({ kind: 'none', why: unreadable })

@@ -114,7 +114,7 @@ async function draftRemoval(
   job: Job,
   state: State,
   accused: AccusedBlock,
-  proven?: ProvenFraud,
+  proven?: readonly ProvenFraud[],
 ): Promise<FraudRemoval | undefined> {
   const { contracts, rules, layer1, wallet, evaluator, signal } = context
   const { key: _, ...outputs } = state
@@ -164,12 +164,12 @@ async function ask(
   const { accused } = job
   const hidden =
     accused === undefined
-      ? await searchTransactions(asking, (block) => draftRemoval(context, job, state, block))
+      ? await searchTransactions(asking, (block, proven) => draftRemoval(context, job, state, block, proven))
       : await searchOutputs(asking, accused)
   if (hidden.kind === 'found') {
     const { found } = hidden
     const removal =
-      'draft' in found ? found : accused && (await draftRemoval(context, job, state, accused, found))
+      'draft' in found ? found : accused && (await draftRemoval(context, job, state, accused, [found]))
     if (removal !== undefined) return removal
   }
   if (hidden.kind !== 'waiting') await fail(context, job, ('why' in hidden && hidden.why) || why)

@@ -2,6 +2,7 @@ import { chunkKey, type PackedEntries } from '@ratatosk/block'
 import { BytesMap, equalBytes } from '@ratatosk/cbor'
 import type { ProvableRules } from '@ratatosk/contracts'
 import { blake2b256 } from '@ratatosk/ledger'
+import type { Contracts } from '@ratatosk/protocol'
 import type { TrieEntry, TrieView } from '@ratatosk/trie'
 import {
   type Accusation,
@@ -12,7 +13,10 @@ import {
   pausing,
   postedEvents,
 } from '../accused-block.js'
-import { fraudsIn } from '../find-fraud.js'
+import { fraudsIn, type ProvenFraud } from '../find-fraud.js'
+import { numberKey } from '../openings.js'
+import { transactionRecordIn } from '../recorded.js'
+import { listedScripts } from '../remove-fraudulent-block.js'
 import type { ShownChunkAnswer } from './chunk-answer.js'
 import type { NextQuestion } from './search.js'
 import type { ShownMap } from './shown-map.js'
@@ -79,17 +83,97 @@ export async function accuseShown(
   }
 }
 
+/** The frauds of a block that the answers prove; questions, if they prove none. */
+export interface ShownFrauds {
+  readonly proven: readonly ProvenFraud[]
+  readonly questions: readonly NextQuestion[]
+}
+
+/** Frauds that are compared for the fewest questions, and frauds that are proven. */
+const [mostCompared, mostProven] = [4096, 16]
+
 /**
- * The questions whose answers the first proofs of frauds in a block need; none if they need none, or there is
- * no fraud.
+ * Searches a block for frauds that answers and a verdict policy of the contracts prove. Without one, the questions are those of the fraud that lacks
+ * the fewest, and of transactions in between if fees are wrong. A fraud may rest on entries that are taken to
+ * follow, and be gone once these are shown.
  */
-export async function missingForProof(
+export async function shownFrauds(
   block: AccusedBlock,
+  { packed }: Pick<DerivedMap, 'packed'>,
   shown: ShownMap,
+  contracts: Pick<Contracts, 'parameters'>,
   rules: ProvableRules,
-): Promise<readonly NextQuestion[]> {
-  const missing = new BytesMap<NextQuestion>()
-  const map = shown.incomplete((question) => missing.set(question.hash, question))
-  for await (const _found of pausing(fraudsIn({ ...block, map }, rules))) break
-  return [...missing.values()]
+): Promise<ShownFrauds> {
+  const scriptOf = listedScripts(contracts, rules)
+  const lacking = new Map<unknown, NextQuestion>()
+  const map = shown.incomplete((question, proof) => lacking.set(proof, question))
+  const proven: ProvenFraud[] = []
+  let fewest: ReadonlySet<NextQuestion> | undefined
+  let compared = 0
+  for await (const found of pausing(fraudsIn({ ...block, map }, rules))) {
+    for (const fraud of found) {
+      if (scriptOf(fraud.policy) === undefined) continue
+      const questions = new Set(questionsIn(fraud.proof, lacking))
+      if (questions.size === 0) proven.push(fraud)
+      else if (fewest === undefined || questions.size < fewest.size) fewest = questions
+    }
+    compared += found.length
+    if (proven.length > 0 || compared >= mostCompared) break
+  }
+  if (proven.length > 0) return { proven: proven.slice(0, mostProven), questions: [] }
+  const questions = new BytesMap<NextQuestion>()
+  for (const question of [...(fewest ?? []), ...(await questionsAboutFees(packed, shown))])
+    questions.set(question.hash, question)
+  return { proven, questions: [...questions.values()] }
+}
+
+/** The questions about what proofs lack, anywhere in a value. */
+function* questionsIn(
+  value: unknown,
+  lacking: ReadonlyMap<unknown, NextQuestion>,
+): Generator<NextQuestion, void> {
+  const question = lacking.get(value)
+  if (question !== undefined) yield question
+  if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return
+  for (const part of Object.values(value)) yield* questionsIn(part, lacking)
+}
+
+/** Transactions that are asked for at once to find where fees begin to be wrong. */
+const spread = 18
+
+/**
+ * Asks for transactions before the first whose fees so far are shown to be wrong. If all behind some place are
+ * as wrong, each looks wrong beside a neighbour only until that is shown; so the place is searched in steps.
+ */
+async function questionsAboutFees(packed: PackedEntries, shown: ShownMap): Promise<NextQuestion[]> {
+  let first = Number.POSITIVE_INFINITY
+  for (const [key, value] of shown.entries()) {
+    const [record, truth] = [value, packed.valueOf(key)].map((each) => each && transactionRecordIn(each))
+    if (key.length === 8 && record && truth && record.feesSoFar !== truth.feesSoFar)
+      first = Math.min(first, Number(new DataView(key.buffer, key.byteOffset).getBigUint64(0)))
+  }
+  if (first === Number.POSITIVE_INFINITY) return []
+  const lackingAt = (position: number): NextQuestion | undefined => {
+    let question: NextQuestion | undefined
+    const map = shown.incomplete((each) => {
+      question = each
+    })
+    map.openPath(blake2b256(numberKey(BigInt(position))))
+    return question
+  }
+  let known = first - 1
+  for await (const position of pausing(downFrom(known))) {
+    known = position
+    if (lackingAt(position) === undefined) break
+    known--
+  }
+  const places = Array.from({ length: spread }, (_, place) =>
+    Math.floor(known + ((first - known) * (place + 1)) / (spread + 1)),
+  )
+  const between = new Set(places.filter((place) => place > known && place < first))
+  return [...between].flatMap((place) => lackingAt(place) ?? [])
+}
+
+function* downFrom(position: number): Generator<number, void> {
+  for (let each = position; each >= 0; each--) yield each
 }

@@ -21,8 +21,8 @@ export interface ShownMap extends MapProofs {
   add(question: Pick<NextQuestion, 'key' | 'hash'>, answer: NodeAnswer): void
   /** Takes an opening that a search has found, or an answer about a chunk has shown. */
   know(opening: Difference): void
-  /** Proofs of which what is not shown is missing: `missing` receives what asks for it. */
-  incomplete(missing: (question: NextQuestion) => void): MapProofs
+  /** Proofs of which some are empty, because a node is not shown: `missing` receives what asks for it. */
+  incomplete(missing: (question: NextQuestion, proof: Proof) => void): MapProofs
   /** Keys and values that are shown, of a transactions map. */
   entries(): Iterable<readonly [key: Uint8Array, value: Uint8Array]>
 }
@@ -86,8 +86,9 @@ export function createShownMap(root: Uint8Array, truth?: Pick<TrieView, 'nodeAt'
           return openPath(path)
         } catch (error) {
           if (!(error instanceof NotShown)) throw error
-          missing(error.question)
-          return { proof: [] }
+          const proof: Proof = []
+          missing(error.question, proof)
+          return { proof }
         }
       }
       const prove = (key: Uint8Array) => openShown(blake2b256(key)).proof
