@@ -93,9 +93,9 @@ export interface ShownFrauds {
 const [mostCompared, mostProven] = [4096, 16]
 
 /**
- * Searches a block for frauds that answers and a verdict policy of the contracts prove. Without one, the questions are those of the fraud that lacks
- * the fewest, and of transactions in between if fees are wrong. A fraud may rest on entries that are taken to
- * follow, and be gone once these are shown.
+ * Searches a block for frauds that answers and a verdict policy of the contracts prove. Without one, the
+ * questions are those of the fraud that lacks the fewest, and of transactions in between if fees are wrong. A
+ * fraud may rest on entries that are taken to follow, and be gone once these are shown.
  */
 export async function shownFrauds(
   block: AccusedBlock,
@@ -142,8 +142,9 @@ function* questionsIn(
 const spread = 18
 
 /**
- * Asks for transactions before the first whose fees so far are shown to be wrong. If all behind some place are
- * as wrong, each looks wrong beside a neighbour only until that is shown; so the place is searched in steps.
+ * Asks for transactions before the first whose fees so far are shown to be wrong. If all behind some place
+ * are as wrong, the record of each seems wrong beside a neighbour only until that is shown; so the place is
+ * searched in steps.
  */
 async function questionsAboutFees(packed: PackedEntries, shown: ShownMap): Promise<NextQuestion[]> {
   let first = Number.POSITIVE_INFINITY
