@@ -1,4 +1,4 @@
-import { closeSync } from 'node:fs'
+import { closeSync, existsSync } from 'node:fs'
 import { isatty } from 'node:tty'
 import closeWithGrace from 'close-with-grace'
 import type { Logger } from 'pino'
@@ -92,6 +92,11 @@ export function banner(node: RunningNode): string {
   ].join('\n')
 }
 
+/** Shows a payment: from a checkout by its script. */
+const demo = existsSync(new URL('../../../scripts/demo.mjs', import.meta.url))
+  ? 'npm run demo --'
+  : 'npx @ratatosk/cli demo'
+
 function hints(
   url: string,
   { NODE_ROLE: role, NETWORK }: Pick<Settings, 'NODE_ROLE' | 'NETWORK'>,
@@ -104,7 +109,7 @@ function hints(
     lines.push(`  curl ${url}/stateQueue`)
     // The demo pays from the devnet's test wallets.
     if (role === 'all' && NETWORK === 'devnet')
-      lines.push(`  npx @ratatosk/cli demo --url ${url}  # a payment, from submission to merge, step by step`)
+      lines.push(`  ${demo} --url ${url}  # a payment, from submission to merge, step by step`)
   }
   if (role === 'api') {
     lines.push(`  curl -H 'content-type: text/plain' -d '<hex CBOR>' ${url}/submit`)
