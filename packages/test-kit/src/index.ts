@@ -20,6 +20,7 @@ export {
   generator,
   genesisOf,
   hex,
+  knownDeviations,
   logOf,
   midgardMissing,
   midgardTransactions,

@@ -34,6 +34,12 @@ export function peerCases<Case>(file: string): readonly Case[] | undefined {
   return folder === undefined ? undefined : JSON.parse(readFileSync(join(folder, file), 'utf8'))
 }
 
+/** The cases that an API answers otherwise than its service, by their names, with the reasons. */
+export function knownDeviations(api: 'blockfrost' | 'kupo' | 'ogmios'): Readonly<Record<string, string>> {
+  const file = new URL('../../chain-apis/src/test/known-deviations.json', import.meta.url)
+  return JSON.parse(readFileSync(file, 'utf8'))[api]
+}
+
 /** 1,000 signed transactions in order, each spending the output of the previous one. */
 export function midgardTransactions(file: 'txs_0.json' | 'txs_1.json'): SignedTransaction[] {
   return [...midgardChain(join(vectors, 'midgard-txs'), file).transactions]

@@ -1,18 +1,13 @@
-import { readFileSync } from 'node:fs'
 import { CborWriter, fromHex } from '@ratatosk/cbor'
 import { decodeTransactionOutput } from '@ratatosk/ledger'
-import { peerCases } from '@ratatosk/test-kit'
+import { knownDeviations, peerCases } from '@ratatosk/test-kit'
 import fastify from 'fastify'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { apis } from '../apis.js'
 import { chainWith } from '../test/served-chain.js'
 import type { ChainOutput } from '../view/chain-view.js'
 
-/** By the names of cases, with the reasons. */
-const deviations: Readonly<Record<string, string>> = JSON.parse(
-  readFileSync(new URL('../test/known-deviations.json', import.meta.url), 'utf8'),
-).kupo
-
+const deviations = knownDeviations('kupo')
 const patterns = peerCases<{ pattern: string; valid: boolean }>('kupo-patterns.json')
 const queries = peerCases<{ path: string; query: string; expectedStatus: number }>('kupo-queries.json')
 

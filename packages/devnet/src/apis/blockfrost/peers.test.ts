@@ -1,6 +1,4 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { vectorsFolder } from '@ratatosk/fixtures/vectors'
+import { knownDeviations, peerCases } from '@ratatosk/test-kit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { faultsOf } from '../../test/blockfrost-document.js'
 import { openPeersScene } from '../../test/peers-scene.js'
@@ -15,15 +13,10 @@ interface Case {
   readonly expectedMessage?: string
 }
 
-const folder = vectorsFolder('peers')
-const cases: readonly Case[] =
-  folder === undefined ? [] : JSON.parse(readFileSync(join(folder, 'blockfrost-semantics.json'), 'utf8'))
-const deviationsFile = new URL('../../../../chain-apis/src/test/known-deviations.json', import.meta.url)
-const deviations: Readonly<Record<string, string>> = JSON.parse(
-  readFileSync(deviationsFile, 'utf8'),
-).blockfrost
+const cases = peerCases<Case>('blockfrost-semantics.json')
+const deviations = knownDeviations('blockfrost')
 
-describe.skipIf(folder === undefined)('the answers of Blockfrost (needs peers/ in RATATOSK_VECTORS)', () => {
+describe.skipIf(cases === undefined)('the answers of Blockfrost (needs peers/ in RATATOSK_VECTORS)', () => {
   let scene: Awaited<ReturnType<typeof openPeersScene>>
   beforeAll(async () => {
     scene = await openPeersScene()
@@ -46,7 +39,7 @@ describe.skipIf(folder === undefined)('the answers of Blockfrost (needs peers/ i
     return json
   }
 
-  it.each(cases)('$method $path: $situation', async (each) => {
+  it.each(cases ?? [])('$method $path: $situation', async (each) => {
     const reason = deviations[`${each.method} ${each.path}`]
     if (reason === undefined) await agrees(each)
     // A deviation that has gone must leave the list.

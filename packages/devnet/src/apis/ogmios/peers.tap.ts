@@ -1,7 +1,6 @@
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
 import type { OgmiosVersion } from '@ratatosk/chain-apis'
-import { peerCases } from '@ratatosk/test-kit'
+import { knownDeviations, peerCases } from '@ratatosk/test-kit'
 import { listening } from '@ratatosk/test-kit/http'
 import fastify from 'fastify'
 import t, { type Test } from 'tap'
@@ -11,9 +10,7 @@ import { devnetApis } from '../../plugin/devnet-apis.js'
 import { type PeerCase, requestOf } from '../../test/ogmios-requests.js'
 import { aliceGenesis } from '../../test/scenes.js'
 
-const root = new URL('../../../../../', import.meta.url)
-const deviationsFile = new URL('packages/chain-apis/src/test/known-deviations.json', root)
-const { ogmios: deviations } = JSON.parse(readFileSync(deviationsFile, 'utf8'))
+const deviations = knownDeviations('ogmios')
 
 interface Answer {
   readonly error?: { readonly code: number }
