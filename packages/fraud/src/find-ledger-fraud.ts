@@ -12,7 +12,15 @@ import type { AccusedBlock } from './accused-block.js'
 import { chunkFlaws } from './find-chunk-fraud.js'
 import { isChunkEntry, readChunk, readKnownChunks } from './known-chunks.js'
 import { encodeLedgerFraudProof, type LedgerFraudProof, proofParts } from './ledger-proofs.js'
-import { numberKey, openEvent, openOutput, openRecord, openTransaction, openUnspent } from './openings.js'
+import {
+  numberIn,
+  numberKey,
+  openEvent,
+  openOutput,
+  openRecord,
+  openTransaction,
+  openUnspent,
+} from './openings.js'
 import { movedAt } from './read-at.js'
 import { recordedAt, transactionRecordIn } from './recorded.js'
 import { type ResolvedOpening, resolutionsOf } from './resolutions.js'
@@ -35,7 +43,7 @@ export const ledgerFrauds = (block: AccusedBlock): Search<LedgerFraudProof> =>
   smallestFirst(
     fraudsIn(block),
     (proof) => encodeLedgerFraudProof(block.header, proof),
-    (proof) => proofParts(block.header, proof).reduce((sum, { redeemer }) => sum + redeemer.length, 0),
+    (proof) => proofParts(block.header, proof),
   )
 
 /** The record of an output, with the numbers as they are encoded: any 64 bits. */
@@ -92,7 +100,7 @@ function readEntry(key: Uint8Array, value: Uint8Array): Entry | undefined {
   try {
     if (key.length === 8) {
       const record = transactionRecordIn(value)
-      return record && { position: positionIn(key), record }
+      return record && { position: numberIn(key), record }
     }
     if (!equalBytes(encodeOutputReference(decodeOutputReference(key)), key)) return undefined
     if (value.length !== outputRecordLength) return undefined
@@ -103,9 +111,6 @@ function readEntry(key: Uint8Array, value: Uint8Array): Entry | undefined {
     return undefined
   }
 }
-
-/** Any 64 bits. */
-const positionIn = (key: Uint8Array): bigint => new DataView(key.buffer, key.byteOffset).getBigUint64(0)
 
 function* gapsIn(
   block: AccusedBlock,

@@ -13,7 +13,6 @@ export { findWitnessFraud } from './find-witness-fraud.js'
 export {
   encodeLedgerFraudProof,
   type LedgerFraudProof,
-  type ProofPart,
   proofParts,
 } from './ledger-proofs.js'
 export {
@@ -44,7 +43,7 @@ export {
 } from './resolutions.js'
 export { movedParts } from './shapes/moved-parts.js'
 export type { AssetPlace } from './shapes/shapes.js'
-export type { FoundFraud } from './smallest-proof.js'
+export type { FoundFraud, ProofPart } from './smallest-proof.js'
 export {
   accuseShown,
   type DerivedMap,

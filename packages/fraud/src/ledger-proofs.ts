@@ -17,6 +17,7 @@ import {
   unspentData as unspent,
 } from './openings.js'
 import { encodeResolution, type Resolution, resolutionName, resolvedHashes } from './resolutions.js'
+import type { ProofPart } from './smallest-proof.js'
 import { inParts } from './supplied-bytes.js'
 import { type PartOpening, partData } from './transaction-proofs.js'
 
@@ -158,14 +159,6 @@ export type LedgerFraudProof =
  */
 export const encodeLedgerFraudProof = (header: Header, proof: LedgerFraudProof): Uint8Array =>
   encodePlutusData(constr(LedgerFraud[proof.fraud], headerToData(header), ...fieldsOf(proof)))
-
-/** A part of a proof that a token shows. */
-export interface ProofPart {
-  /** Of the token, 32 bytes. */
-  readonly name: Uint8Array
-  /** The redeemer of the policy that mints it. */
-  readonly redeemer: Uint8Array
-}
 
 /** The parts whose tokens a proof refers to, in its order; of most proofs, none. */
 export const proofParts = (

@@ -70,6 +70,9 @@ export function numberKey(position: bigint): Uint8Array {
   return key
 }
 
+/** The position that a key of the map stands for. */
+export const numberIn = (key: Uint8Array): bigint => new DataView(key.buffer, key.byteOffset).getBigUint64(0)
+
 /** The record and the body of a transaction. @throws RangeError if the block lacks one of them */
 export function openTransaction(block: AccusedBlock, position: number): TransactionOpening {
   const parts = recordedAt(block, position)?.parts ?? partsAt(block, position)

@@ -12,7 +12,7 @@ import {
 } from '@ratatosk/protocol'
 import type { AccusedBlock } from './accused-block.js'
 import type { ProvenFraud } from './find-fraud.js'
-import { encodeLedgerFraudProof, proofParts } from './ledger-proofs.js'
+import { encodeLedgerFraudProof } from './ledger-proofs.js'
 import { type Outsourced, outsource, roomBesideRemoval } from './supplied-bytes.js'
 
 /** The inputs of a removal by a fraud proof besides the contracts. */
@@ -46,14 +46,6 @@ interface Stage {
 
 type DraftWith = (redeemer: Uint8Array) => TransactionDraft
 
-/** A proof that was found, and the policy that it is for. */
-interface Proven {
-  readonly script: PlutusScript
-  readonly proof: ProvenFraud['proof']
-  /** Without tokens of parts, or as if the first reference inputs held them. */
-  readonly redeemer: Uint8Array
-}
-
 /** Bytes of a redeemer that fit into a transaction alone, beside a removal, and with larger registries. */
 const rooms = [Number.POSITIVE_INFINITY, 13_500, roomBesideRemoval, 6144, 2048]
 
@@ -67,7 +59,8 @@ const ofProof = Uint8Array.of(0x40)
 export function* stagesOf(
   contracts: Contracts,
   { block, held = [], address, proven: _, ...others }: RemovalByFraud,
-  { script, proof, redeemer }: Proven,
+  script: PlutusScript,
+  { proof, redeemer, parts: needed = [] }: ProvenFraud,
 ): Generator<Stage, void> {
   const hash = headerHash(block.header)
   const policy = toHex(script.hash)
@@ -86,12 +79,12 @@ export function* stagesOf(
       mint: [{ policy, assets, redeemer: proof }],
     })
   }
-  const parts = proofParts(block.header, proof).map((part) => ({ ...part, name: toHex(part.name) }))
+  const parts = needed.map((part) => ({ ...part, name: toHex(part.name) }))
   const missing = parts.find(({ name }) => holderOf(name) === undefined)
   if (missing !== undefined) {
     if (address === undefined) return
-    const value = { assets: new Map([[policy, new Map([[missing.name, 1n]])]]) }
-    const shown = { address, ...value, datum: { kind: 'inline', data: ofProof } } as const
+    const assets = new Map([[policy, new Map([[missing.name, 1n]])]])
+    const shown = { address, assets, datum: { kind: 'inline', data: ofProof } } as const
     const draftWith: DraftWith = (proof) => ({ ...mint(missing.name)(proof), outputs: [shown] })
     yield* stagesWith('datum', draftWith, { redeemer: () => missing.redeemer, tokens: [] }, held, address)
     return

@@ -130,15 +130,14 @@ async function removalBy(
   contracts: Contracts,
   wanted: RemovalByFraud,
   context: RemovalContext,
-  { policy, proof, redeemer }: ProvenFraud,
+  fraud: ProvenFraud,
   script: PlutusScript,
 ): Promise<FraudRemoval | Refusal | undefined> {
-  const proven = { script, proof, redeemer }
   let refused: Refusal | undefined
-  for (const { stage, drafts } of stagesOf(contracts, wanted, proven)) {
+  for (const { stage, drafts } of stagesOf(contracts, wanted, script, fraud)) {
     try {
       for (const draft of drafts) await requireAccepted(contracts, draft, context)
-      return { policy, fraud: proof.fraud, stage, draft: drafts[0] }
+      return { policy: fraud.policy, fraud: fraud.proof.fraud, stage, draft: drafts[0] }
     } catch (error) {
       if (!(error instanceof FraudError)) throw error
       const excess = excessOf(error)
@@ -238,8 +237,12 @@ export function createTries(most: number, maxSize: number, hasDatums: boolean): 
   }
 }
 
-/** Bytes that one transaction must hold of a proof: its largest part, or what is no part. */
-function leastSize({ redeemer }: ProvenFraud): number {
-  const { datums, redeemer: without } = outsource(redeemer, 0)
-  return Math.max(without(datums.map(() => 0)).length, ...datums.map(({ length }) => length))
+/** Bytes that one transaction must hold of a proof: its largest datum, or what has to be in a redeemer. */
+function leastSize({ redeemer, parts = [] }: ProvenFraud): number {
+  return Math.max(
+    ...[redeemer, ...parts.map((part) => part.redeemer)].flatMap((each) => {
+      const { datums, redeemer: without } = outsource(each, 0)
+      return [without(datums.map(() => 0)).length, ...datums.map(({ length }) => length)]
+    }),
+  )
 }

@@ -1,5 +1,5 @@
 import type { BytesMap, BytesSet } from '@ratatosk/cbor'
-import type { AccusedBlock, DerivedMap, Difference, FraudRemoval } from '@ratatosk/fraud'
+import type { AccusedBlock, DerivedMap, Difference, FraudRemoval, NextQuestion } from '@ratatosk/fraud'
 import type { Utxo } from '@ratatosk/ledger'
 import type { VerdictRecord, VerdictStage } from '@ratatosk/store'
 import type { InvalidBlock, UnavailableBlock } from '../index.js'
@@ -103,6 +103,8 @@ export interface Job {
   derived?: DerivedMap
   /** The first one that answers have shown between that map and the header's. */
   difference?: Difference
+  /** The questions of the last search of answers that prove a fraud, and the answers that it had. */
+  lacking?: { readonly state: string; readonly questions: readonly NextQuestion[] }
   /** The result of the last search: undefined where no proof is accepted. */
   searched?: {
     readonly key: string

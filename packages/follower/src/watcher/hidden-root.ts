@@ -100,6 +100,10 @@ export async function searchTransactions<Found>(
       return found.questions.length === 0 ? undefined : inquiry.ask(found.questions)
     job.difference = difference
     shown.know(difference)
+    // A search through the block takes long, and its result depends on the answers only.
+    const answered = [...book.nodes.values()].filter((answer) => answer !== 'unreadable').length
+    const state = `${answered} of ${book.nodes.size}, ${book.chunks.size} chunks`
+    if (job.lacking?.state === state) return inquiry.ask(job.lacking.questions)
     const absent = difference.posted.hash === undefined ? difference.path : undefined
     for (;;) {
       const accused = await accuseShown(block, derived, shown, book.chunks, absent)
@@ -114,7 +118,10 @@ export async function searchTransactions<Found>(
       const answers = questions.map(known)
       const lacking = questions.filter((_, place) => answers[place] === undefined)
       // Silence about any other false node is a verdict too, before the way to what is missing is shown.
-      if (lacking.length > 0) return inquiry.ask([...lacking, ...found.questions])
+      if (lacking.length > 0) {
+        job.lacking = { state, questions: [...lacking, ...found.questions] }
+        return inquiry.ask(job.lacking.questions)
+      }
       if (answers.includes('unreadable')) throw new Stopped({ kind: 'none', why: unreadable })
     }
   })

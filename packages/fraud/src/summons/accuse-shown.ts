@@ -14,7 +14,7 @@ import {
   postedEvents,
 } from '../accused-block.js'
 import { fraudsIn, type ProvenFraud } from '../find-fraud.js'
-import { numberKey } from '../openings.js'
+import { numberIn, numberKey } from '../openings.js'
 import { transactionRecordIn } from '../recorded.js'
 import { listedScripts } from '../remove-fraudulent-block.js'
 import type { ShownChunkAnswer } from './chunk-answer.js'
@@ -151,7 +151,7 @@ async function questionsAboutFees(packed: PackedEntries, shown: ShownMap): Promi
   for (const [key, value] of shown.entries()) {
     const [record, truth] = [value, packed.valueOf(key)].map((each) => each && transactionRecordIn(each))
     if (key.length === 8 && record && truth && record.feesSoFar !== truth.feesSoFar)
-      first = Math.min(first, Number(new DataView(key.buffer, key.byteOffset).getBigUint64(0)))
+      first = Math.min(first, Number(numberIn(key)))
   }
   if (first === Number.POSITIVE_INFINITY) return []
   const lackingAt = (position: number): NextQuestion | undefined => {
@@ -162,11 +162,11 @@ async function questionsAboutFees(packed: PackedEntries, shown: ShownMap): Promi
     map.openPath(blake2b256(numberKey(BigInt(position))))
     return question
   }
-  let known = first - 1
-  for await (const position of pausing(downFrom(known))) {
+  let known = -1
+  for await (const position of pausing(downFrom(first - 1))) {
+    if (lackingAt(position) !== undefined) continue
     known = position
-    if (lackingAt(position) === undefined) break
-    known--
+    break
   }
   const places = Array.from({ length: spread }, (_, place) =>
     Math.floor(known + ((first - known) * (place + 1)) / (spread + 1)),
