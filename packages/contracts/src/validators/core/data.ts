@@ -123,20 +123,23 @@ export const find = (items: List, condition: (item: Data) => Bool): Data =>
     ),
   )(items)
 
-/** The item at a computed index; fails past the end. */
-export const itemAt = (items: List, index: Int): Data =>
+/** The items behind the first `count`; fails past the end, and for a negative count. */
+export const itemsBehind = (items: List, count: Int): List =>
   call(
-    recursive<PInt, PLam<PList<PData>, PData>>((self, left) =>
+    recursive<PInt, PLam<PList<PData>, PList<PData>>>((self, left) =>
       lambda((rest) =>
         choose(
           equalsInteger(left, integer(0)),
-          headList(rest),
+          rest,
           call(self(subtractInteger(left, integer(1))), tailList(rest)),
         ),
       ),
-    )(index),
+    )(count),
     items,
   )
+
+/** The item at a computed index; fails past the end. */
+export const itemAt = (items: List, index: Int): Data => headList(itemsBehind(items, index))
 
 /** `switch`: the branch with this index; fails if there is none. */
 export const branch = <T extends PType>(

@@ -7,13 +7,11 @@ import {
   bytes,
   consByteString,
   equalsByteString,
-  equalsInteger,
   headList,
   integer,
   integerToByteString,
   listOf,
   nullList,
-  subtractInteger,
   tailList,
   unBData,
   unIData,
@@ -21,7 +19,7 @@ import {
   unMapData,
 } from '../../core/builtins.js'
 import { hasKey, lookUp, resolvedOf, valueFieldOf } from '../../core/context.js'
-import { at, both, itemAt, not } from '../../core/data.js'
+import { at, both, itemAt, itemsBehind, not } from '../../core/data.js'
 import {
   type Bool,
   type Bytes,
@@ -84,21 +82,6 @@ const nameOf = defineOf<[PByteString, PInt, PInt, PInt, PByteString], PByteStrin
     ),
 )
 
-/** The items behind the first `count`; fails past the end, and for a negative count. */
-const behind = (items: List, count: Int): List =>
-  call(
-    recursive<PInt, PLam<PList<PData>, PList<PData>>>((self, left) =>
-      lambda((rest) =>
-        choose(
-          equalsInteger(left, integer(0)),
-          rest,
-          call(self(subtractInteger(left, integer(1))), tailList(rest)),
-        ),
-      ),
-    )(count),
-    items,
-  )
-
 /**
  * The name of the token that shows what some inputs and, behind them, reference inputs stand for:
  * `[transaction, first, outputs]`, with a list of `[output, before]`, one for each reference.
@@ -136,7 +119,7 @@ export const resolutionName = (block: Accused & Resolutions, fields: List): Byte
               ),
             ),
         )(unListData(at(fields, 2))),
-        behind(keys, first),
+        itemsBehind(keys, first),
         first,
         bytes(new Uint8Array()),
       )
