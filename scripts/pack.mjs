@@ -9,7 +9,7 @@ import { run } from './steps.mjs'
 const scope = '@ratatosk/'
 
 /** The packages with some names, and all that these need. @throws Error for a name that no package has */
-export function closureOf(packages, names) {
+function closureOf(packages, names) {
   const byName = new Map(packages.map((each) => [each.name, each]))
   const found = new Map()
   const add = (name) => {
