@@ -7,6 +7,7 @@ export default defineConfig({
   test: {
     projects,
     passWithNoTests: false,
+    globalSetup: fileURLToPath(new URL('scripts/vitest-schemas.mjs', import.meta.url)),
     setupFiles: [fileURLToPath(new URL('scripts/vitest-processor-time.mjs', import.meta.url))],
     // Compiled packages are loaded by Node.js itself, once in each worker.
     server: { deps: { external: [/\/dist\/.*\.js$/] } },

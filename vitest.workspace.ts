@@ -7,6 +7,8 @@ const roots = ['packages', 'apps'].flatMap((parent) =>
 
 /** Their test files replace modules or globals. */
 const isolated = new Set(['cbor', 'explorer', 'workers'])
+/** And the trie's, which reserve memory for hashing each time. */
+const alone = new Set([...isolated, 'trie'])
 
 /** `npm run test:full` sets it. */
 const full = process.env.RATATOSK_TESTS === 'full'
@@ -31,18 +33,36 @@ const fullAmounts = {
   RATATOSK_STORES: 'all',
 }
 
+const tests = ['src/**/*.test.ts', 'test/**/*.test.ts']
+const shared = {
+  exclude: [...configDefaults.exclude, ...(full ? [] : ['**/*.full.test.ts'])],
+  env: full ? { ...fullAmounts, ...process.env } : {},
+}
+
 /**
  * One vitest project per package: `vitest run --project ledger` runs the tests of one package.
  * Test files share the modules and databases of a vitest worker, which are slow to load.
  */
-export default roots.map(({ name, root }) => ({
+const perPackage = roots.map(({ name, root }) => ({
+  extends: true as const,
+  test: { ...shared, name, root, isolate: isolated.has(name), include: tests },
+}))
+
+/** The whole run has the packages that share modules in one project, so that a worker loads these once. */
+const together = {
   extends: true as const,
   test: {
-    name,
-    root,
-    isolate: isolated.has(name),
-    include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
-    exclude: [...configDefaults.exclude, ...(full ? [] : ['**/*.full.test.ts'])],
-    env: full ? { ...fullAmounts, ...process.env } : {},
+    ...shared,
+    name: 'packages',
+    root: '.',
+    isolate: false,
+    include: roots
+      .filter(({ name }) => !alone.has(name))
+      .flatMap(({ root }) => tests.map((each) => `${root}/${each}`)),
   },
-}))
+}
+
+/** `scripts/vitest.mjs` sets it. */
+export default process.env.RATATOSK_TOGETHER === '1'
+  ? [...perPackage.filter(({ test }) => alone.has(test.name)), together]
+  : perPackage

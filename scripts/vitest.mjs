@@ -18,7 +18,7 @@ export async function runVitest() {
   const [report, times] = ['vitest.json', 'vitest-seconds.jsonl'].map((name) => join(folder, name))
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`]
   const args = ['node_modules/vitest/vitest.mjs', 'run', ...reporters]
-  const { status, seconds } = await run(args, { RATATOSK_SECONDS: times })
+  const { status, seconds } = await run(args, { RATATOSK_SECONDS: times, RATATOSK_TOGETHER: '1' })
   const files = readReport(report, readTimes(times))
   const charged = [...files.values()].reduce((sum, file) => sum + file.seconds, 0)
   const ended = status === 0 || [...files.values()].some(({ failures }) => failures.length > 0)

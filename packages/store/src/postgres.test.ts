@@ -1,10 +1,10 @@
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { inspect } from 'node:util'
-import { collect } from '@ratatosk/test-kit'
+import { collect, randomName } from '@ratatosk/test-kit'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openStore } from './open-store.js'
 import type { Store } from './store.js'
-import { databaseUrl, postgresql, randomSchema, type TestStore } from './test/backends.js'
+import { databaseUrl, postgresql, type TestStore } from './test/backends.js'
 import { entry, outputOf, transaction, walletOf } from './test/transactions.js'
 
 const alice = walletOf('alice')
@@ -132,7 +132,7 @@ describe.skipIf(postgresql.missing !== undefined)('a PostgreSQL connection', () 
   })
 
   it('is replaced when it is lost while idle', async () => {
-    const name = randomSchema()
+    const name = randomName()
     const resting = await openStore({ url: `${databaseUrl}?application_name=${name}`, schema: test.schema })
     try {
       await Promise.all([resting.ping(), resting.ping(), resting.ping()])
@@ -220,7 +220,7 @@ describe.skipIf(postgresql.missing !== undefined)('a PostgreSQL connection', () 
 
   it('fails with STORE_CONFIGURATION if the database does not exist', async () => {
     const url = new URL(databaseUrl)
-    url.pathname = `/${randomSchema()}`
+    url.pathname = `/${randomName()}`
     await expect(openStore({ url: url.href })).rejects.toMatchObject({
       code: 'STORE_CONFIGURATION',
       sqlState: '3D000',
@@ -245,7 +245,7 @@ describe('opening a store on PostgreSQL', () => {
     const server = createServer()
     const port = await listen(server)
     await new Promise((resolve) => server.close(resolve))
-    const opening = openStore({ url: `postgres://u:hidden@127.0.0.1:${port}/d`, schema: randomSchema() })
+    const opening = openStore({ url: `postgres://u:hidden@127.0.0.1:${port}/d`, schema: randomName() })
     await expect(opening).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' })
   })
 

@@ -3,6 +3,7 @@ export { type BreakableProxy, breakableProxy } from './breakable-proxy.js'
 export { freePort, type OwnPostgres, ownPostgres, ownRedis } from './own-services.js'
 export { documentFees, freeOfCharge, slots } from './parameters.js'
 export { createPGlite, createPGliteFiles } from './pglite.js'
+export { dropSchemas, giveBack, openIn, takeSchema } from './schemas.js'
 export {
   databaseUrl,
   inDatabase,

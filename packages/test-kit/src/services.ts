@@ -15,6 +15,9 @@ const asks: Readonly<Record<Service, () => Promise<unknown>>> = {
   Redis: () => withRedis((redis) => redis.ping()),
 }
 
+/** Those that have responded once. */
+const found = new Set<Service>()
+
 /**
  * Why tests that need these services must be skipped; undefined if all of them respond.
  *
@@ -22,8 +25,10 @@ const asks: Readonly<Record<Service, () => Promise<unknown>>> = {
  */
 export async function whyMissing(...services: readonly Service[]): Promise<string | undefined> {
   for (const service of services) {
+    if (found.has(service)) continue
     try {
       await asks[service]()
+      found.add(service)
     } catch (error) {
       if (process.env.RATATOSK_REQUIRE_SERVICES === '1') throw error
       return `${service} is not reachable; RATATOSK_REQUIRE_SERVICES=1 makes this a failure`

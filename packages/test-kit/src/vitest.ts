@@ -1,7 +1,8 @@
 import type { PGlite } from '@electric-sql/pglite'
 import { onTestFinished, type TestContext } from 'vitest'
 import { createPGlite } from './pglite.js'
-import { databaseUrl, inDatabase, randomName, redisUrl, removeKeys, whyMissing } from './services.js'
+import { giveBack, openIn, takeSchema } from './schemas.js'
+import { inDatabase, randomName, redisUrl, removeKeys, whyMissing } from './services.js'
 
 interface Closable {
   close(): Promise<void>
@@ -29,7 +30,7 @@ export interface ServiceFunctions<Store extends Closable, Queue extends Closable
 export interface OpenedServices<Store, Queue> {
   readonly store: Store
   readonly queue: Queue
-  /** Schema of the store and prefix of the queue, so that another process can open the same. */
+  /** Schema of the store and prefix of the queue, for another process: no later test gets what is read. */
   readonly name: string
 }
 
@@ -64,17 +65,26 @@ export function serviceOpeners<Store extends Closable, Queue extends Closable>({
     },
     'PostgreSQL and Redis': async (context) => {
       await needServices(context)
-      const name = randomName()
-      const store = await openStore({ url: databaseUrl, schema: name })
+      const name = takeSchema()
+      let isShared = false
+      const store = await openIn(name, openStore)
       // Scripts that tests run beside each other block the thread for seconds.
       const patience = { requestTimeoutMs: 10_000 }
       const queue = await openQueueBackend({ kind: 'redis', url: redisUrl, prefix: name, ...patience })
       context.onTestFinished(async () => {
         await queue.close()
         await store.close()
-        await removeTraces(name)
+        await removeKeys(name)
+        await giveBack(name, isShared)
       })
-      return { store, queue, name }
+      return {
+        store,
+        queue,
+        get name() {
+          isShared = true
+          return name
+        },
+      }
     },
   } satisfies Record<string, Opener>
 }
@@ -94,14 +104,13 @@ export function testedServices<Opener>(
 export async function openTestStore<Store extends Closable>(
   openStore: ServiceFunctions<Store, never>['openStore'],
 ): Promise<Store> {
-  const schema = randomName()
   const isMissing = (await whyMissing('PostgreSQL')) !== undefined
   const pglite = isMissing ? await sharedPGlite() : undefined
-  const store = await openStore(pglite ? { pglite, schema } : { url: databaseUrl, schema })
-  const drop = `DROP SCHEMA ${schema} CASCADE`
+  const schema = pglite ? randomName() : takeSchema()
+  const store = pglite ? await openStore({ pglite, schema }) : await openIn(schema, openStore)
   onTestFinished(async () => {
     await store.close()
-    await (pglite ? pglite.exec(drop) : inDatabase(drop))
+    await (pglite ? pglite.exec(`DROP SCHEMA ${schema} CASCADE`) : giveBack(schema, false))
   })
   return store
 }

@@ -161,9 +161,10 @@ test('spends no more than the budget of an hour', { timeout }, async () => {
   await until('the lack is known', () => poor.watcher.status().lack !== undefined)
   await new Promise((resolve) => setTimeout(resolve, 500))
   expect(poor.errors).toEqual([expect.stringMatching(/^WATCHER_BUDGET_SPENT: .* of 100000 in this hour/)])
+  // Each poll builds what it then cannot pay.
+  await poor.close()
   expect(poor.wallet.inFlight()).toEqual([])
   expect(await newest(watched)).toMatchObject({ state: 'invalid', transactions: [] })
-  await poor.close()
   openWatcher(watched, [block], { maxLovelacePerHour: 5_000_000n })
   await until('the block is removed', () => isRemoved(watched))
 })

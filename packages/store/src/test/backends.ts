@@ -1,7 +1,6 @@
-import { randomBytes } from 'node:crypto'
 import type { PGlite } from '@electric-sql/pglite'
 import { type Driver, type Executor, openPGlite, openPostgres, type Parameter } from '@ratatosk/database'
-import { createPGlite } from '@ratatosk/test-kit'
+import { createPGlite, giveBack, openIn, randomName, takeSchema } from '@ratatosk/test-kit'
 import { beforeAll, describe } from 'vitest'
 import { openStore, type RetentionOptions } from '../open-store.js'
 import type { StoredOptions } from '../read-stored.js'
@@ -55,11 +54,16 @@ export const postgresql: Backend = {
   missing: await whyMissing(),
   async start() {},
   async create() {
-    const schema = randomSchema()
-    const open = (retention?: RetentionOptions, maxConnections = 4) =>
-      openStore({ url: databaseUrl, schema, maxConnections, ...retention })
+    const schema = takeSchema()
     const place = { url: databaseUrl, schema }
-    return assemble(place, openPostgres({ url: databaseUrl, maxConnections: 2 }), open)
+    const open = (retention?: RetentionOptions, maxConnections = 4) =>
+      openStore({ ...place, maxConnections, ...retention })
+    const store = await openIn(schema, () => open())
+    const driver = openPostgres({ url: databaseUrl, maxConnections: 2 })
+    return assemble(place, driver, store, open, async () => {
+      await driver.close()
+      await giveBack(schema, false)
+    })
   },
 }
 
@@ -76,10 +80,13 @@ const embedded: Backend = {
   missing: undefined,
   start: sharedPGlite,
   async create() {
-    const schema = randomSchema()
+    const schema = randomName()
     const pglite = await sharedPGlite()
     const place = { pglite, schema }
-    return assemble(place, openPGlite(pglite), (retention) => openStore({ ...place, ...retention }))
+    const open = (retention?: RetentionOptions) => openStore({ ...place, ...retention })
+    return assemble(place, openPGlite(pglite), await open(), open, async () => {
+      await pglite.exec(`DROP SCHEMA "${schema}" CASCADE`)
+    })
   },
 }
 
@@ -102,16 +109,17 @@ function describeOn(backends: readonly Backend[], subject: string, tests: (backe
   }
 }
 
-async function assemble(
+function assemble(
   place: StoredOptions,
   driver: Driver,
+  store: Store,
   open: (retention?: RetentionOptions, maxConnections?: number) => Promise<Store>,
-): Promise<TestStore> {
-  const { schema } = place
-  const stores = [await open()]
+  drop: () => Promise<void>,
+): TestStore {
+  const stores = [store]
   return {
-    store: stores[0]!,
-    schema,
+    store,
+    schema: place.schema,
     place,
     driver,
     database: {
@@ -125,8 +133,7 @@ async function assemble(
     },
     async drop() {
       await Promise.all(stores.map((store) => store.close()))
-      await driver.run(`DROP SCHEMA "${schema}" CASCADE`, [])
-      await driver.close()
+      await drop()
     },
   }
 }
@@ -143,8 +150,4 @@ function raw(executor: Executor): Pick<RawDatabase, 'query'> {
 export async function flushStatistics({ store, driver }: TestStore): Promise<void> {
   const connections = [store.database, store.database, store.database, store.database, driver, driver]
   await Promise.all(connections.map((each) => each.run('SELECT pg_stat_force_next_flush()', [])))
-}
-
-export function randomSchema(): string {
-  return `test_${randomBytes(8).toString('hex')}`
 }
