@@ -31,5 +31,5 @@ export {
   type ScriptAuthorityOptions,
   scriptAuthority,
 } from './wallet/authority.js'
-export { lacksInput, missingInputs } from './wallet/missing-inputs.js'
+export { missingInputs } from './wallet/missing-inputs.js'
 export { type BuildOptions, openWallet, type Wallet, type WalletOptions } from './wallet/open-wallet.js'

@@ -18,9 +18,6 @@ interface Obstacle {
   readonly reason: SequencerError
 }
 
-/** Answers of which is known when they were sent. */
-const keptAnswers = 1000
-
 /** Known state of store and layer 1 under one lease. A new lease starts with an empty cache. */
 export class Cache {
   referenceScripts: readonly Utxo[] | undefined
@@ -28,8 +25,6 @@ export class Cache {
   genesisRoot: Uint8Array | undefined
   /** Slot of layer 1's tip when a transaction was last sent, by transaction id. */
   readonly sentAt = new BytesMap<bigint>()
-  /** The same for answers to questions. */
-  readonly answerSentAt = new BytesMap<bigint>()
   /** The newest transaction that sent ada to the wallet for answers. */
   answerFunding: Pick<BuiltTransaction, 'id' | 'bytes'> | undefined
   /** False: the wallet for answers had enough when it was last read. */
@@ -49,13 +44,6 @@ export class Cache {
   /** The mempool's oldest transactions, for which the roots are prepared. */
   ahead: readonly OrderedTransaction[] = []
   #registry: string | undefined
-
-  answerSent(id: Uint8Array, slot: bigint): void {
-    this.answerSentAt.delete(id)
-    this.answerSentAt.set(id, slot)
-    const [oldest] = this.answerSentAt.keys()
-    if (this.answerSentAt.size > keptAnswers && oldest !== undefined) this.answerSentAt.delete(oldest)
-  }
 
   /** Forgets what concerns other transactions than those that are pending, and other merges than these. */
   keepPending(pending: BytesSet, merges: BytesSet): void {
@@ -93,7 +81,6 @@ export class Cache {
     this.matureUpTo = 0n
     this.referenceScripts = undefined
     this.sentAt.clear()
-    this.answerSentAt.clear()
   }
 
   /** Forgets what was known about blocks that are no longer there. */

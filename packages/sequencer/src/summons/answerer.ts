@@ -1,7 +1,7 @@
 import { decodeHeader } from '@ratatosk/block'
 import { BytesMap, BytesSet, equalBytes, toHex } from '@ratatosk/cbor'
 import { encodeChunkAnswer, encodeNodeAnswer } from '@ratatosk/fraud'
-import { isLayer1Away } from '@ratatosk/layer1'
+import { isLayer1Away, type Outbox, type OutboxState } from '@ratatosk/layer1'
 import {
   decodeOutputReference,
   decodeTransaction,
@@ -20,7 +20,7 @@ import type { Shown } from '../roots/index.js'
 import { readElement, readReferenceScripts } from '../state/queue-elements.js'
 import { minimumFunds } from './answer-wallet.js'
 import { inOrder, type KnownQuestion, keyOf, type QuestionBook, turnAt } from './questions.js'
-import { type AnswerContext, type AnswerState, followAnswers, sendAnswer } from './send-answer.js'
+import { type AnswerContext, followAnswers, letterOf, openAnswerOutbox } from './send-answer.js'
 
 /** The longest time between two reads of the questions, in milliseconds. */
 const longestPauseMs = 60_000
@@ -48,8 +48,9 @@ export function createAnswerer(context: AnswerContext, book: QuestionBook, ends:
   const { period = 1n } = contracts.parameters.summons ?? {}
   const pauseMs = Math.max(options.pollMs, Math.min(longestPauseMs, Number(period) / readsPerPeriod))
   const failedAt = new Map<string, number>()
-  /** Questions by the ids of the answers that this process has in flight. */
-  const sent = new BytesMap<string>()
+  const outbox = openAnswerOutbox(context)
+  /** The answers that this process has in flight, with their questions. */
+  const sent = new BytesMap<{ readonly key: string; readonly bytes: Uint8Array }>()
   /** Hash of the tip at which as many answers as may be were in flight. */
   let fullAt: string | undefined
   let reported = ''
@@ -94,7 +95,8 @@ export function createAnswerer(context: AnswerContext, book: QuestionBook, ends:
 
   /** Those that it is this operator's turn to answer, and those that it has answered once. */
   function dueOf(questions: readonly KnownQuestion[], slot: bigint): KnownQuestion[] {
-    const [begun, now] = [new Set(sent.values()), slotToTime(slots, slot)]
+    const begun = new Set([...sent.values()].map(({ key }) => key))
+    const now = slotToTime(slots, slot)
     const isDue = (asked: KnownQuestion): boolean =>
       asked.isOwn || begun.has(keyOf(asked)) || turnAt(asked, period, operator.keys.payment.hash) <= now
     return questions.filter(isDue)
@@ -112,7 +114,7 @@ export function createAnswerer(context: AnswerContext, book: QuestionBook, ends:
     book.see(questions)
     const open = new Map(questions.map((asked) => [keyOf(asked), asked]))
     for (const key of failedAt.keys()) if (!open.has(key)) failedAt.delete(key)
-    const dead = await releaseOvertaken(open)
+    await releaseOvertaken(open, slot)
     const due = dueOf(questions, slot)
     if (due.length === 0) {
       await answers.blocks.rest()
@@ -120,7 +122,7 @@ export function createAnswerer(context: AnswerContext, book: QuestionBook, ends:
     }
     const recorded = await store.answers.of(due.map(({ utxo }) => encodeOutputReference(utxo.reference)))
     const failures = new Map<string, unknown>()
-    const states = await followAnswers(context, recorded, slot, dead, (each, error) => {
+    const states = await followAnswers(context, outbox, recorded, slot, (each, error) => {
       failures.set(questionOf(each), error)
     })
     const journal = new Map(recorded.map((each) => [`${questionOf(each)} ${each.stage}`, each]))
@@ -137,7 +139,7 @@ export function createAnswerer(context: AnswerContext, book: QuestionBook, ends:
       if (sent.has(before.id)) book.clear(asked)
       // Its first sending failed, or was by an earlier process.
       else book.answered(asked)
-      sent.set(before.id, key)
+      sent.set(before.id, { key, bytes: before.cbor })
       bytes += before.cbor.length
     }
     const began = performance.now()
@@ -164,19 +166,16 @@ export function createAnswerer(context: AnswerContext, book: QuestionBook, ends:
   const lacksFunds = async (): Promise<boolean> =>
     (await answers.wallet.spendable({ paidByAda: true }, { signal })) < minimumFunds
 
-  /** Releases answers that others have overtaken: nothing may spend their change. Returns their ids. */
-  async function releaseOvertaken(open: ReadonlyMap<string, KnownQuestion>): Promise<BytesSet> {
-    const overtaken = new BytesSet()
-    for (const [id, key] of [...sent]) {
+  /** Gives up answers whose question is gone, unless they have ended it: nothing may spend their change. */
+  async function releaseOvertaken(open: ReadonlyMap<string, KnownQuestion>, slot: bigint): Promise<void> {
+    for (const [id, { key, bytes }] of [...sent]) {
       if (open.has(key)) continue
-      const { kind } = await layer1.status(id, { signal })
+      const state = await outbox.follow({ id, bytes }, slot, { signal })
       sent.delete(id)
-      if (kind === 'confirmed') continue
+      if (state === 'included') continue
       log.info({ transaction: toHex(id), question: key }, 'Another answer was quicker')
-      overtaken.add(id)
-      answers.wallet.release(id)
+      outbox.drop(id)
     }
-    return overtaken
   }
 
   /** @returns the bytes of the answer; 0 without one */
@@ -186,8 +185,8 @@ export function createAnswerer(context: AnswerContext, book: QuestionBook, ends:
       if (shown.kind === 'nothing') throw new Error('The block does not have what the question is about')
       // Many questions take longer than an answer is valid.
       const { slot } = await layer1.tip({ signal })
-      const { id, bytes } = await buildAnswer(context, asked, shown, slot, held)
-      sent.set(id, keyOf(asked))
+      const { id, bytes } = await buildAnswer(context, outbox, asked, shown, slot, held)
+      sent.set(id, { key: keyOf(asked), bytes })
       failedAt.delete(keyOf(asked))
       book.answered(asked)
       log.info(...questionLine(asked, 'has answered for'))
@@ -229,7 +228,7 @@ export function createAnswerer(context: AnswerContext, book: QuestionBook, ends:
   }
 }
 
-const isAlive = (states: BytesMap<AnswerState>, { id }: AnswerTransaction): boolean =>
+const isAlive = (states: BytesMap<OutboxState>, { id }: AnswerTransaction): boolean =>
   states.get(id) !== 'dead'
 
 const questionOf = ({ question }: AnswerTransaction): string =>
@@ -261,6 +260,7 @@ const keptBytes = 12_288
  */
 async function buildAnswer(
   context: AnswerContext,
+  outbox: Outbox,
   asked: KnownQuestion,
   shown: Exclude<Shown, { kind: 'nothing' }>,
   slot: bigint,
@@ -270,12 +270,12 @@ async function buildAnswer(
   if (shown.kind === 'chunk' && shown.bytes.length > maxRedeemerBytes) {
     const datum = encodePlutusData(shown.bytes.subarray(keptBytes))
     const known = held && (await holderOf(context, held))
-    holders.push(known ?? (await payHolder(context, asked, datum, slot)))
+    holders.push(known ?? (await payHolder(context, outbox, asked, datum, slot)))
   }
   const redeemer = (indexes: readonly number[]) => redeemerOf(asked, shown, indexes)
   const scripts = await readReferenceScripts(context)
   const draft = answerQuestion(context.contracts, { asked, redeemer, holders }, scripts)
-  return recordAndSend(context, asked, 'answer', draft, slot, holders)
+  return recordAndSend(context, outbox, asked, 'answer', draft, slot, holders)
 }
 
 function redeemerOf(
@@ -303,18 +303,20 @@ async function holderOf(
 
 async function payHolder(
   context: AnswerContext,
+  outbox: Outbox,
   asked: KnownQuestion,
   data: Uint8Array,
   slot: bigint,
 ): Promise<Utxo> {
   const { address } = context.answers.wallet
   const draft = { outputs: [{ address, datum: { kind: 'inline', data } as const }], paidByAda: true }
-  const { produced } = await recordAndSend(context, asked, 'datum', draft, slot)
+  const { produced } = await recordAndSend(context, outbox, asked, 'datum', draft, slot)
   return produced[0] as Utxo
 }
 
 async function recordAndSend(
   context: AnswerContext,
+  outbox: Outbox,
   { utxo }: KnownQuestion,
   stage: AnswerStage,
   draft: TransactionDraft,
@@ -334,7 +336,8 @@ async function recordAndSend(
     throw error
   }
   context.step('answer-recorded')
-  if (!(await sendAnswer(context, recorded, slot)))
+  if ((await outbox.send(letterOf(recorded), slot, { signal })) === 'refused')
     throw new Error(`Layer 1 refused transaction ${toHex(built.id)}`)
+  if (stage === 'answer') context.step('answer-sent')
   return built
 }
