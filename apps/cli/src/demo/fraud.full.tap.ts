@@ -69,7 +69,10 @@ t.test('ctrl-C ends the story, stops its nodes and removes their folder', async 
 })
 
 t.test('refuses another story, and a node for the one that has its own', async (t) => {
-  t.match(await run(['demo', 'war']), { status: 2, error: /There is no demo "war": choose payment or fraud/ })
+  t.match(await run(['demo', 'war']), {
+    status: 2,
+    error: /There is no demo "war": choose payment, fraud or bridge/,
+  })
   const elsewhere = await run(['demo', 'fraud', '--url', 'http://127.0.0.1:3000'])
   t.match(elsewhere, { status: 2, error: /leave out --url/ })
 })
