@@ -31,9 +31,10 @@ test.each<[string, Record<string, string>, number, readonly string[]]>([
   ['a devnet whose layer 2 has ledger version 11', {}, 11, all],
   ['a devnet whose layer 2 has later rules', {}, 12, ['ledger', 'witness']],
   ['a devnet without proofs', { VERDICT_POLICIES: 'none' }, 10, []],
-  ['a public network', preprod, 10, []],
+  ['a public network', preprod, 10, all],
+  ['mainnet', { ...preprod, NETWORK: 'mainnet' }, 10, []],
   [
-    'a public network with proofs',
+    'a public network that names proofs',
     { ...preprod, VERDICT_POLICIES: 'witness,ledger' },
     10,
     ['ledger', 'witness'],
@@ -61,7 +62,8 @@ test.each<[string, Record<string, string>, bigint | undefined]>([
   ['a devnet', {}, 7_500n],
   ['a devnet without time for answers', { MATURITY_WINDOW_MS: '0' }, undefined],
   ['a devnet that names others', { VERDICT_POLICIES: 'ledger,transaction,witness' }, undefined],
-  ['a public network', preprod, undefined],
+  ['a public network', preprod, 50_400_000n],
+  ['mainnet', { ...preprod, NETWORK: 'mainnet' }, undefined],
   ['a devnet with a long window', { MATURITY_WINDOW_MS: '604800000' }, 50_400_000n],
 ])('%s gives %o time to answer questions', async (_, environment, period) => {
   const { parameters, summons } = contractsOf(await contextOf(environment))

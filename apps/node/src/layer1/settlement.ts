@@ -9,6 +9,7 @@ import type { NodeContext } from '../context.js'
 import { SettingsError } from '../errors.js'
 import { eventWaitOf } from '../settings/event-wait.js'
 import type { Settings } from '../settings/schema.js'
+import { verdictsOf } from '../settings/verdicts.js'
 import type { Storage } from '../storage/open-storage.js'
 import { devnetAccounts } from './keys.js'
 import { openLayer1 } from './open-layer1.js'
@@ -128,20 +129,19 @@ function takeOverOf({ settings, network }: NodeContext): Pick<ContractParameters
   return network.isDevnet ? { takeOverAfter: devnetTakeOverAfter } : {}
 }
 
-/** The summons, if VERDICT_POLICIES names it; by default on a devnet whose window leaves time for answers. */
-function summonsOf({ settings, network }: NodeContext): Pick<ContractParameters, 'summons'> {
-  const summons = summonsTerms(BigInt(settings.MATURITY_WINDOW_MS))
-  const { VERDICT_POLICIES: named } = settings
-  const isWanted = named === undefined ? network.isDevnet && summons.period > 0n : named.includes('summons')
-  return isWanted ? { summons } : {}
+/** The summons, if the deployment has one. */
+function summonsOf({ settings }: NodeContext): Pick<ContractParameters, 'summons'> {
+  if (!verdictsOf(settings).includes('summons')) return {}
+  return { summons: summonsTerms(BigInt(settings.MATURITY_WINDOW_MS)) }
 }
 
-/** The policies of VERDICT_POLICIES; on a devnet, by default, all that take layer 2's rules. */
+/** The policies of claims: those of VERDICT_POLICIES, or by default those that take layer 2's rules. */
 function verdictPoliciesOf({ settings, network, parameters }: NodeContext): readonly PlutusScript[] {
   const rules = { parameters, networkId: network.id, slots: network.slots }
-  const { VERDICT_POLICIES: named } = settings
-  const wanted = Object.entries(verdictPolicies).filter(([name, { covers }]) =>
-    named === undefined ? network.isDevnet && covers(rules) : named.includes(name),
+  const names = verdictsOf(settings)
+  const isDefault = settings.VERDICT_POLICIES === undefined
+  const wanted = Object.entries(verdictPolicies).filter(
+    ([name, { covers }]) => names.includes(name) && (!isDefault || covers(rules)),
   )
   return wanted.map(([name, { covers, script }]) => {
     if (covers(rules)) return script(rules)

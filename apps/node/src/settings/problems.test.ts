@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { readSettings } from './read.js'
 import { phrase, preprod, problemsOf } from './test/problems-of.js'
+import { verdictsOf } from './verdicts.js'
 
 const portRange = 'it must be a whole number from 0 to 65535.'
 
@@ -185,7 +186,7 @@ test.each<[string, Record<string, string>, readonly RegExp[]]>([
   ['all', { OPERATOR_SEED_PHRASE: phrase, ADMIN_SCRIPT: 'ab'.repeat(28) }, []],
   ['all', { OPERATOR_SEED_PHRASE: phrase, ADMIN_SEED_PHRASE: phrase }, []],
   ['all', { OPERATOR_SEED_PHRASE: phrase, ADMIN_RENOUNCED: 'true', VERDICT_POLICIES: everyPolicy }, []],
-  ['all', { OPERATOR_SEED_PHRASE: phrase, ADMIN_RENOUNCED: 'true' }, [/VERDICT_POLICIES lacks ledger/]],
+  ['all', { OPERATOR_SEED_PHRASE: phrase, ADMIN_RENOUNCED: 'true' }, []],
   [
     'all',
     { OPERATOR_SEED_PHRASE: phrase, ADMIN_SEED_PHRASE: phrase, DEPLOYMENT_OUTPUT: '' },
@@ -242,6 +243,14 @@ const watcher = {
   LAYER1_PROVIDER: 'blockfrost',
   BLOCKFROST_URL: 'http://127.0.0.1:9',
 }
+const preprodWatcher = {
+  ...watcher,
+  NETWORK: 'preprod',
+  DEPLOYMENT_OUTPUT: `${'ab'.repeat(32)}#0`,
+  SLASH_PENALTY: '50000000',
+  ADMIN_KEY_HASH: 'ab'.repeat(28),
+  WATCHER_SEED_PHRASE: phrase,
+}
 const preprodKeys = { OPERATOR_SEED_PHRASE: phrase, ADMIN_SEED_PHRASE: phrase }
 
 test.each<[Record<string, string>, RegExp | undefined]>([
@@ -263,6 +272,8 @@ test.each<[Record<string, string>, RegExp | undefined]>([
   [{ ...watcher, HOST: '0.0.0.0' }, /^HOST is "0\.0\.0\.0" but OPERATOR_TOKEN is not set/],
   [{ ...watcher, HOST: '0.0.0.0', OPERATOR_TOKEN: 'open sesame' }, undefined],
   [{ ...watcher, HOST: '0.0.0.0', VERDICT_POLICIES: 'ledger' }, undefined],
+  [preprodWatcher, /^NETWORK is "preprod" but OPERATOR_TOKEN is not set/],
+  [{ ...preprodWatcher, VERDICT_POLICIES: 'none' }, undefined],
 ])('%o needs a token for operator endpoints, or an explicit waiver', (environment, problem) => {
   expect(problemsOf(environment)).toEqual(problem === undefined ? [] : [expect.stringMatching(problem)])
 })
@@ -273,6 +284,7 @@ test('refuses a short maturity window and a small bond off the devnet', () => {
     ...preprodKeys,
     MATURITY_WINDOW_MS: '3599999',
     OPERATOR_BOND: '99999999',
+    VERDICT_POLICIES: 'none',
   })
   expect(problems).toEqual([
     expect.stringMatching(/^MATURITY_WINDOW_MS is 3599999 but .* at least 3600000/),
@@ -280,24 +292,29 @@ test('refuses a short maturity window and a small bond off the devnet', () => {
   ])
 })
 
-test('the summons is for the devnet only', () => {
-  const named = { VERDICT_POLICIES: 'ledger,summons' }
-  expect(problemsOf({ ...preprod, ...preprodKeys, ...named })).toEqual([
-    expect.stringMatching(/^VERDICT_POLICIES names summons but NETWORK is "preprod"/),
+test('every network but mainnet has all policies and the summons by default', () => {
+  const everywhere = { ...preprod, ...preprodKeys }
+  for (const environment of [{}, everywhere, { ...everywhere, NETWORK: 'preview' }])
+    expect(verdictsOf(readSettings(environment))).toEqual([...everyPolicy.split(','), 'summons'])
+  const mainnet = { ...everywhere, NETWORK: 'mainnet' }
+  expect(verdictsOf(readSettings(mainnet))).toEqual([])
+  expect(problemsOf({ ...mainnet, VERDICT_POLICIES: 'ledger' })).toEqual([])
+  expect(problemsOf({ ...mainnet, VERDICT_POLICIES: 'ledger,summons' })).toEqual([
+    expect.stringMatching(/^VERDICT_POLICIES names summons but NETWORK is "mainnet"/),
   ])
-  expect(problemsOf(named)).toEqual([])
 })
 
 test('a window with a summons leaves time for more answers than a bond is worth', () => {
-  const named = { ...preprod, ...preprodKeys, VERDICT_POLICIES: 'summons' }
-  const [, ...short] = problemsOf({ ...named, MATURITY_WINDOW_MS: '3600000' })
-  expect(short).toEqual([
+  const named = { ...preprod, ...preprodKeys }
+  const short = { ...named, MATURITY_WINDOW_MS: '3600000' }
+  expect(problemsOf(short)).toEqual([
     expect.stringMatching(/^MATURITY_WINDOW_MS is 3600000 .* at least 86400000 \(1 day\)/),
-    expect.stringMatching(/^OPERATOR_BOND is 500000000 .* at most 53460000,/),
+    expect.stringMatching(/^OPERATOR_BOND is 500000000 .* at most 53460000,.* set VERDICT_POLICIES=/),
   ])
-  expect(problemsOf({ ...named, MATURITY_WINDOW_MS: '86400000' })).toHaveLength(1)
+  expect(problemsOf({ ...short, VERDICT_POLICIES: everyPolicy })).toEqual([])
+  expect(problemsOf({ ...named, MATURITY_WINDOW_MS: '86400000' })).toEqual([])
   const bond = { OPERATOR_BOND: '1300000000', SLASH_PENALTY: '130000000' }
-  expect(problemsOf({ ...named, ...bond, MATURITY_WINDOW_MS: '86400000' })).toHaveLength(2)
+  expect(problemsOf({ ...named, ...bond, MATURITY_WINDOW_MS: '86400000' })).toHaveLength(1)
 })
 
 test('refuses a penalty below a tenth of the bond off the devnet', () => {

@@ -11,7 +11,9 @@ import {
   wholeNumber,
 } from './kinds.js'
 
-const policyNames = [...Object.keys(verdictPolicies), 'summons']
+/** Names of the policies of claims, which VERDICT_POLICIES takes beside `summons` and `none`. */
+export const claimPolicies: readonly string[] = Object.keys(verdictPolicies)
+const policyNames = [...claimPolicies, 'summons']
 const maxLovelace = 1_000_000_000_000_000
 const yearMs = 31_536_000_000
 const hourMs = 3_600_000
@@ -133,11 +135,11 @@ export const contractSettings = {
   VERDICT_POLICIES: optionalList({
     pattern: `^(none|${policyNames.join('|')})$`,
     allowed: `none, or any of ${policyNames.join(', ')}, separated by commas`,
-    defaultNote: '`none`; devnet: all that know the rules of layer 2, and `summons`',
+    defaultNote: 'all that know the rules of layer 2, and `summons`; mainnet: `none`',
     description:
       'Policies of fraud proofs by which anyone removes an invalid block, and its operator loses the bond; ' +
       '`summons`: so does a question about a block that its operator does not answer in a twelfth of the ' +
-      'maturity window, for the devnet only; `none`: only the administrator removes blocks',
+      'maturity window, refused on mainnet; `none`: only the administrator removes blocks',
   }),
 }
 

@@ -1,10 +1,11 @@
 import { BlockList, isIP } from 'node:net'
-import { verdictPolicies } from '@ratatosk/contracts'
 import { outAskingPrice } from '@ratatosk/protocol'
 import { duties, hasFaucet, watches } from '../roles.js'
 import { eventMarginMs } from './event-wait.js'
+import { claimPolicies } from './rollup-settings.js'
 import type { Settings } from './schema.js'
 import { trustedProxies } from './trusted-proxies.js'
+import { verdictsOf } from './verdicts.js'
 
 /** Rules that involve several settings: one message for each rule that is broken. */
 export function brokenRules(settings: Settings): string[] {
@@ -169,9 +170,7 @@ function rulesOfReader(settings: Settings): string[] {
 
 function rulesOfAdministrator(settings: Settings): string[] {
   const { ADMIN_KEY_HASH, ADMIN_SCRIPT, ADMIN_RENOUNCED, NODE_ROLE } = settings
-  const all = Object.keys(verdictPolicies)
-  const policies: readonly string[] =
-    settings.VERDICT_POLICIES ?? (settings.NETWORK === 'devnet' ? all : ['none'])
+  const policies = verdictsOf(settings)
   const problems: string[] = []
   if (ADMIN_KEY_HASH !== undefined && ADMIN_SCRIPT !== undefined)
     problems.push('ADMIN_KEY_HASH and ADMIN_SCRIPT are both set: the administrator is a key or a script.')
@@ -193,11 +192,11 @@ function rulesOfAdministrator(settings: Settings): string[] {
       'ADMIN_RENOUNCED is true but NETWORK is "mainnet": some frauds have no proof yet, and no one else ' +
         'could remove such a block. Use a test network, or set an administrator.',
     )
-  const missing = all.filter((name) => !policies.includes(name))
+  const missing = claimPolicies.filter((name) => !policies.includes(name))
   if (missing.length > 0)
     problems.push(
       `ADMIN_RENOUNCED is true but VERDICT_POLICIES lacks ${missing.join(' and ')}: no one could remove ` +
-        `a block with such a fraud. Set VERDICT_POLICIES=${all.join(',')}.`,
+        `a block with such a fraud. Set VERDICT_POLICIES=${claimPolicies.join(',')}.`,
     )
   return problems
 }
@@ -215,15 +214,14 @@ function isLoopback(host: string): boolean {
 /** Operator endpoints that others can reach, or that spend real money, need a token. */
 function ruleOfOperatorAccess(settings: Settings): string[] {
   const { NODE_ROLE, NETWORK, HOST, OPERATOR_TOKEN, OPERATOR_OPEN, SERVE_METRICS, METRICS_TOKEN } = settings
-  const { VERDICT_POLICIES } = settings
   // `POST /summon` spends the ada of the watcher.
-  const summons = watches(settings) && (VERDICT_POLICIES?.includes('summons') ?? NETWORK === 'devnet')
+  const summons = watches(settings) && verdictsOf(settings).includes('summons')
   const isOperated = duties[NODE_ROLE].serves.includes('commit') || summons
   const isMeasured = SERVE_METRICS && METRICS_TOKEN === undefined
   if (!(isOperated || isMeasured) || OPERATOR_TOKEN !== undefined || OPERATOR_OPEN) return []
   const reason = !isLoopback(HOST)
     ? `HOST is "${HOST}"`
-    : settings.NETWORK === 'devnet'
+    : NETWORK === 'devnet'
       ? undefined
       : `NETWORK is "${NETWORK}"`
   if (reason === undefined) return []
@@ -277,18 +275,19 @@ const minimumSummonsWindowMs = 24 * minimumWindowMs
 /** Off the devnet, the window leaves time for every honest answer, and for who searches a false root. */
 function rulesOfSummons({ MATURITY_WINDOW_MS, OPERATOR_BOND }: Settings): string[] {
   const problems: string[] = []
+  const without = `To do without, set VERDICT_POLICIES=${claimPolicies.join(',')}.`
   if (MATURITY_WINDOW_MS < minimumSummonsWindowMs) {
     problems.push(
-      `MATURITY_WINDOW_MS is ${MATURITY_WINDOW_MS} but VERDICT_POLICIES names summons: it must be at least ` +
-        `${minimumSummonsWindowMs} (1 day).`,
+      `MATURITY_WINDOW_MS is ${MATURITY_WINDOW_MS} but VERDICT_POLICIES has summons: it must be at least ` +
+        `${minimumSummonsWindowMs} (1 day). ${without}`,
     )
   }
   const price = outAskingPrice(BigInt(MATURITY_WINDOW_MS))
   if (price < BigInt(OPERATOR_BOND)) {
     problems.push(
-      `OPERATOR_BOND is ${OPERATOR_BOND} but VERDICT_POLICIES names summons: in a window of ` +
+      `OPERATOR_BOND is ${OPERATOR_BOND} but VERDICT_POLICIES has summons: in a window of ` +
         `${MATURITY_WINDOW_MS} ms it must be at most ${price}, the lovelace that it costs to ask more than ` +
-        'layer 1 can carry answers to.',
+        `layer 1 can carry answers to. ${without}`,
     )
   }
   return problems
@@ -308,11 +307,12 @@ function rulesOfContracts(settings: Settings): string[] {
     )
   }
   if (settings.NETWORK === 'devnet') return problems
-  if (VERDICT_POLICIES?.includes('summons')) {
+  if (NETWORK === 'mainnet' && verdictsOf(settings).includes('summons')) {
     problems.push(
-      `VERDICT_POLICIES names summons but NETWORK is "${NETWORK}": a stranger could still keep an honest ` +
-        'operator from answering in time, so it is for the devnet only.',
+      'VERDICT_POLICIES names summons but NETWORK is "mainnet": an operator who cannot reach layer 1 for a ' +
+        'twelfth of the window would lose the bond. Use it on test networks.',
     )
+  } else if (verdictsOf(settings).includes('summons')) {
     problems.push(...rulesOfSummons(settings))
   }
   if (MATURITY_WINDOW_MS < minimumWindowMs) {

@@ -180,7 +180,7 @@ async function showRemoval(
     throw new CommandError('CLI_DEMO', `The demo waited ${timeoutMs / 1000} s until ${what}.`)
   }
 
-  /** What a read finds in time. */
+  /** The first answer that is defined; undefined if none comes in time. */
   async function soon<Found>(read: () => Promise<Found | undefined>): Promise<Found | undefined> {
     for (const end = performance.now() + timeoutMs; performance.now() < end; await pause(pollMs)) {
       const found = await read()
