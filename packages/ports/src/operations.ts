@@ -29,6 +29,8 @@ export type RefusalCode =
   | 'SEQUENCER_FOREIGN_QUEUE'
   /** The state queue holds a block of another operator that breaks a rule: nothing is built on it. */
   | 'SEQUENCER_INVALID_BLOCK'
+  /** Scheduled work fails again and again by an error that is none of these. */
+  | 'SEQUENCER_FAILED'
   /** The operator is not in the registry. */
   | 'SEQUENCER_NOT_REGISTERED'
   /** The bond is not free yet: the operator has not retired, or not for long enough. */

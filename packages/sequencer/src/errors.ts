@@ -88,6 +88,13 @@ export const unjudgedBlock = (block: string, reason: string): SequencerError =>
       'Nothing is built on it until it is, or until it is removed',
   )
 
+/** @param times how often it has failed, without a success between */
+export const failed = (times: number): SequencerError =>
+  new SequencerError(
+    'SEQUENCER_FAILED',
+    `Nothing is committed or merged: an unexpected error has come ${times} times in a row, see the log`,
+  )
+
 /** How an operation ends that failed for an expected reason; undefined for an unexpected error. */
 export function resultOf(error: unknown): OperationResult | undefined {
   const refused = refusalOf(error)

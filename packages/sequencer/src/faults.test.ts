@@ -1,5 +1,5 @@
 import type { FaultKind } from '@ratatosk/devnet'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { everythingMerged, expectAgreement, until } from './test/agreement.js'
 import { accept, openChain, openRollup, transfers } from './test/rollup.js'
 import { contractsOf } from './test/rollup-contracts.js'
@@ -60,6 +60,21 @@ test.concurrent('continues when layer 1 fails after any step', {
   await until(() => everythingMerged(store))
   chain.devnet.faults.clear()
   await expectAgreement(store, chain.layer1, roots, sent.slice(0, given), quick)
+})
+
+test.concurrent('an unexpected error that repeats is a fault until it has ended', async (context) => {
+  const { store } = await openers['PostgreSQL and Redis'](context)
+  const chain = await openChain(context)
+  context.onTestFinished(chain.keepMining())
+  const options = { autoCommit: true, autoMerge: true, contracts: quick }
+  const { sequencer } = await openRollup(context, store, chain.layer1, options)
+  await sequencer.run('init')
+  const broken = vi.spyOn(store.blocks, 'oldest').mockRejectedValue(new TypeError('x is not a function'))
+  await accept(store, transfers(1))
+  await until(async () => sequencer.snapshot().fault?.code === 'SEQUENCER_FAILED')
+  broken.mockRestore()
+  await until(() => everythingMerged(store))
+  expect(sequencer.snapshot().fault).toBeNull()
 })
 
 test.concurrent.for(kinds)(

@@ -6,7 +6,7 @@ import { countWaiting, prepareBlock } from './blocks/fill-block.js'
 import type { WaitingTransactions } from './commit-policy.js'
 import { hasAdministrator } from './context.js'
 import type { Cycle } from './cycle.js'
-import { disagreements, notInitialised, refusalOf } from './errors.js'
+import { disagreements, failed, notInitialised, refusalOf } from './errors.js'
 import { lockOperation } from './operation-lock.js'
 import { findInitialised, initialise } from './operations/init.js'
 import type { QueueView } from './queue/reconcile.js'
@@ -23,6 +23,9 @@ const pollsPerReconciliation = 4
 const fillingMs = 100
 /** Transactions whose fees are added up at most: bounds the work of each check. */
 const feesReadFrom = 1000
+
+/** Unexpected failures in a row after which the sequencer says that it commits nothing. */
+const manyFailures = 3
 
 /** Errors after which there is a queue that the store does not agree with. */
 const unreadableQueue = [...disagreements, 'LAYER1_INVALID_ANSWER']
@@ -43,6 +46,8 @@ export function createScheduler(cycle: Cycle): Scheduler {
   let mergedAt = -Infinity
   let cleanedUpAt = -Infinity
   let failures = 0
+  /** Of these, those in a row that no one expects. */
+  let unexpected = 0
   let reported = ''
   let unqueued = ''
 
@@ -214,7 +219,11 @@ export function createScheduler(cycle: Cycle): Scheduler {
     failures++
     const refusal = refusalOf(error)
     if (refusal?.code === 'SEQUENCER_NOT_ACTIVE') return undefined
+    const isExpected =
+      refusal !== undefined || isLayer1Error(error) || (isStoreError(error) && error.retryable)
+    unexpected = isExpected ? 0 : unexpected + 1
     if (refusal !== undefined) cycle.fail(refusal)
+    else if (unexpected >= manyFailures) cycle.fail(failed(unexpected))
     const message = error instanceof Error ? error.message : String(error)
     // One line per cause, not per attempt.
     if (message !== reported) {
@@ -234,6 +243,7 @@ export function createScheduler(cycle: Cycle): Scheduler {
       try {
         const next = await runOrInitialise()
         failures = 0
+        unexpected = 0
         reported = ''
         return next
       } catch (error) {

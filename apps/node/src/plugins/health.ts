@@ -96,6 +96,7 @@ export function checkQuestions(questions: Questions | undefined, now: number): v
 }
 
 const lasting: readonly string[] = [
+  'SEQUENCER_FAILED',
   'SEQUENCER_INVALID_BLOCK',
   'SEQUENCER_NOT_REGISTERED',
   'SEQUENCER_BOND_LOCKED',
