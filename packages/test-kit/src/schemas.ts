@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import pg from 'pg'
-import { databaseUrl } from './services.js'
+import type pg from 'pg'
+import { databaseUrl, withDatabase } from './services.js'
 
 /** Begins the names of the schemas of one run of the tests, of which the end of the run drops those left. */
 const prefix = `test_${process.env.RATATOSK_TEST_RUN ?? ''}`
@@ -33,7 +33,8 @@ export async function openIn<Store>(
   openStore: (place: { readonly url: string; readonly schema: string }) => Promise<Store>,
 ): Promise<Store> {
   const store = await openStore({ url: databaseUrl, schema })
-  if (!made.has(schema)) made.set(schema, await connected((client) => readMade(client, schema)))
+  if (!made.has(schema))
+    made.set(schema, await withDatabase(databaseUrl, (client) => readMade(client, schema)))
   return store
 }
 
@@ -44,7 +45,7 @@ export async function openIn<Store>(
  */
 export async function giveBack(schema: string, isShared: boolean): Promise<void> {
   const known = made.get(schema)
-  await connected(async (client) => {
+  await withDatabase(databaseUrl, async (client) => {
     if (known !== undefined && !isShared && (await isReusable(client, known))) {
       await client.query(known.emptying)
       emptied.push(known)
@@ -57,23 +58,13 @@ export async function giveBack(schema: string, isShared: boolean): Promise<void>
 
 /** Drops the schemas that a run has left. */
 export async function dropSchemas(run: string): Promise<void> {
-  await connected(async (client) => {
+  await withDatabase(databaseUrl, async (client) => {
     const { rows } = await client.query<{ name: string }>(
       'SELECT nspname AS name FROM pg_namespace WHERE starts_with(nspname, $1)',
       [`test_${run}`],
     )
     for (const { name } of rows) await client.query(`DROP SCHEMA "${name}" CASCADE`)
   })
-}
-
-async function connected<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: 30_000 })
-  await client.connect()
-  try {
-    return await work(client)
-  } finally {
-    await client.end()
-  }
 }
 
 const shapeOf = `SELECT md5(string_agg(part, ',' ORDER BY part)) AS shape FROM (

@@ -68,7 +68,8 @@ export async function schemaDigest(
   })
 }
 
-async function withDatabase<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+/** Runs `work` with its own connection to a database. */
+export async function withDatabase<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 30_000 })
   await client.connect()
   try {
@@ -87,7 +88,7 @@ export async function removeKeys(prefix: string): Promise<void> {
   })
 }
 
-/** Runs `work` with its own connection. */
+/** Runs `work` with its own connection to Redis. */
 export async function withRedis<T>(work: (redis: Redis) => Promise<T>): Promise<T> {
   const redis = new Redis(redisUrl, { lazyConnect: true, retryStrategy: () => null })
   redis.on('error', () => undefined)
