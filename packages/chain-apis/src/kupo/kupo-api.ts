@@ -79,6 +79,15 @@ async function routes(fastify: FastifyInstance, options: AnswerOptions): Promise
       { config: { operation }, ...(isCached && { preHandler: cached }) },
       (request, reply) => answer(options, request.params['*'] ?? '*', request, reply),
     )
+  /** Kupo's server reads an empty part between slashes, which the one of this plugin may leave out. */
+  const pattern =
+    (answer: Answer): Answer =>
+    (given, text, request, reply) => {
+      if (request.url.slice(fastify.prefix.length).split('?', 1)[0]?.includes('//')) {
+        throw new KupoError(hints.pattern)
+      }
+      return answer(given, text, request, reply)
+    }
   /** Only patterns have slashes. */
   const single =
     (answer: Answer): Answer =>
@@ -87,14 +96,14 @@ async function routes(fastify: FastifyInstance, options: AnswerOptions): Promise
       return answer(given, text, ...rest)
     }
   add('/matches', 'utxos', true, sendMatches)
-  add('/matches/*', 'utxos', true, sendMatches)
+  add('/matches/*', 'utxos', true, pattern(sendMatches))
   add('/datums/*', 'datum', true, single(sendDatum))
   add('/scripts/*', 'script', true, single(sendScript))
   add('/metadata/*', 'other', true, single(sendMetadata))
   add('/checkpoints', 'tip', true, sendCheckpoints)
   add('/checkpoints/*', 'tip', true, single(sendCheckpoint))
   add('/patterns', 'other', false, sendPatterns)
-  add('/patterns/*', 'other', false, sendPatterns)
+  add('/patterns/*', 'other', false, pattern(sendPatterns))
   add('/health', 'tip', false, sendHealth(statusOf))
   add(
     '/metrics',

@@ -24,15 +24,22 @@ function readRanges(accept: string): MediaRange[] {
 
 const quantityParameter = 'asset-quantity=string'
 
-/** True if a client prefers quantities as text: `Accept: application/json;asset-quantity=string`. */
+/** What includes JSON, the most specific first. */
+const jsonTypes = ['application/json', 'application/*', '*/*']
+
+/** True if a client prefers quantities as text to numbers: `Accept: application/json;asset-quantity=string`. */
 export function acceptsQuantityText(accept = ''): boolean {
   const ranges = readRanges(accept)
-  const qualityOf = (isMeant: (range: MediaRange) => boolean) =>
-    ranges.filter(isMeant).reduce((most, { quality }) => Math.max(most, quality), 0)
-  const isJson = ({ type }: MediaRange) => type === 'application/json'
-  const text = qualityOf((range) => isJson(range) && range.parameters === quantityParameter)
-  return text > 0 && text >= qualityOf((range) => isJson(range) && range.parameters === '')
+  const qualityOf = (parameters: string) => {
+    const type = jsonTypes.find((name) => ranges.some((range) => isRange(range, name, parameters)))
+    const qualities = ranges.filter((range) => type !== undefined && isRange(range, type, parameters))
+    return Math.max(0, ...qualities.map(({ quality }) => quality))
+  }
+  return qualityOf(quantityParameter) > qualityOf('')
 }
+
+const isRange = (range: MediaRange, type: string, parameters: string) =>
+  range.type === type && range.parameters === parameters
 
 /** The content type of JSON that Kupo sends. */
 export const jsonType = 'application/json;charset=utf-8'

@@ -1,39 +1,15 @@
-import { CborWriter, fromHex } from '@ratatosk/cbor'
-import { decodeTransactionOutput } from '@ratatosk/ledger'
 import { knownDeviations, peerCases } from '@ratatosk/test-kit'
 import fastify from 'fastify'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { apis } from '../apis.js'
-import { chainWith } from '../test/served-chain.js'
-import type { ChainOutput } from '../view/chain-view.js'
+import { addressBytes, oneOutputChain, slot } from '../test/one-output.js'
 
 const deviations = knownDeviations('kupo')
 const patterns = peerCases<{ pattern: string; valid: boolean }>('kupo-patterns.json')
 const queries = peerCases<{ path: string; query: string; expectedStatus: number }>('kupo-queries.json')
 
-const addressBytes = `60${'11'.repeat(28)}`
-const slot = 14n
-const place = { block: { height: 1, slot, hash: '22'.repeat(32) }, position: 0 }
-const output: ChainOutput = {
-  key: `${'33'.repeat(32)}#0`,
-  transactionHash: '33'.repeat(32),
-  index: 0,
-  output: decodeTransactionOutput(new CborWriter().array(2).bytes(fromHex(addressBytes)).uint(1n).toBytes()),
-  created: place,
-  collateralReturn: false,
-}
-/** One block with one output. */
-const chain = chainWith({
-  tip: () => place.block,
-  blockUntil: (at) => (at < slot ? { height: 0, slot: 0n, hash: '00'.repeat(32) } : place.block),
-  version: () => place.block.hash,
-  async *outputPages() {
-    yield [output]
-  },
-})
-
 const server = fastify()
-beforeAll(() => server.register(apis, { chain }))
+beforeAll(() => server.register(apis, { chain: oneOutputChain }))
 afterAll(() => server.close())
 const statusOf = async (url: string) => (await server.inject(url)).statusCode
 
