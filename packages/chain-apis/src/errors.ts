@@ -16,3 +16,8 @@ export function isForClients(value: unknown): boolean {
 export function isChainUnavailable(value: unknown): value is ChainUnavailableError {
   return value instanceof Error && value.name === 'ChainUnavailableError'
 }
+
+/** A transaction has left the chain while an answer was read from it. */
+export function undone(): ChainUnavailableError {
+  return new ChainUnavailableError('A transaction of the answer has been undone. Ask again.')
+}

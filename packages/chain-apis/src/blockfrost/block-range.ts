@@ -13,14 +13,14 @@ const largest = 2 ** 31 - 1
  * @throws {BlockfrostError} 400 if one is malformed, or if the range ends before it begins
  */
 export function readRange(list: List): BlockRange {
-  const [from, to] = rangeNames.map((name) => readPoint(list.parameter(name)))
+  const [from, to] = rangeNames.map((name) => readPoint(list.text(name)))
   if (from !== undefined && to !== undefined && isAfter(from, to)) throw invalid()
   return { ...(from && { from }), ...(to && { to }) }
 }
 
-function readPoint(text: unknown): BlockPoint | undefined {
+function readPoint(text: string | undefined): BlockPoint | undefined {
   if (text === undefined) return undefined
-  const [, height, position] = /^(\d{1,10})(?::(\d{0,10}))?$/.exec(String(text)) ?? []
+  const [, height, position] = /^(\d{1,10})(?::(\d{0,10}))?$/.exec(text) ?? []
   if (height === undefined || Math.max(Number(height), Number(position ?? 0)) > largest) throw invalid()
   return { height: Number(height), ...(position && { position: Number(position) }) }
 }

@@ -8,6 +8,7 @@ import { addBlockRoutes } from './routes/block-routes.js'
 import { addChainRoutes } from './routes/chain-routes.js'
 import { addEpochRoutes } from './routes/epoch-routes.js'
 import { addEvaluateRoutes } from './routes/evaluate-routes.js'
+import { addMempoolRoutes } from './routes/mempool-routes.js'
 import { addMetadataRoutes, addNetworkRoutes, addScriptRoutes } from './routes/network-routes.js'
 import { addStakeRoutes } from './routes/stake-routes.js'
 import { addSubmitRoute } from './routes/submit-route.js'
@@ -32,6 +33,11 @@ export async function blockfrostApi(
     const { statusCode, message } = invalidPath()
     return reply.code(statusCode).send(blockfrostErrorBody(statusCode, message))
   })
+  // An empty last part is no value of a parameter.
+  fastify.addHook('onRequest', async ({ url }) => {
+    const [path = ''] = url.slice(fastify.prefix.length).split('?', 1)
+    if (path.length > 1 && path.endsWith('/')) throw invalidPath()
+  })
   addFaultHook(fastify, { faults, target: 'blockfrost', errorBody: blockfrostErrorBody })
   fastify.addContentTypeParser(
     ['application/cbor', 'application/octet-stream', 'text/plain'],
@@ -48,6 +54,7 @@ export async function blockfrostApi(
   addAssetRoutes(fastify, source)
   addAccountRoutes(fastify, source)
   addTransactionRoutes(fastify, source)
+  addMempoolRoutes(fastify, source)
   addMetadataRoutes(fastify, source)
   addScriptRoutes(fastify, source)
   addSubmitRoute(fastify, chain, postStatus)

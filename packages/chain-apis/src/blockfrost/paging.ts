@@ -24,17 +24,24 @@ export class List {
 
   /**
    * @param most the most entries of a whole list
-   * @param others names of further parameters
+   * @param others names of further parameters, which are texts
+   * @param isOrdered false for a list without the parameter `order`, whose value is then ignored
    * @throws {BlockfrostError} 400 for a wrong page, and for a parameter that the list does not have
    */
-  constructor({ query, headers }: ListRequest, most: number, others: readonly string[] = []) {
+  constructor(
+    { query, headers }: ListRequest,
+    most: number,
+    others: readonly string[] = [],
+    isOrdered = true,
+  ) {
     this.#query = query as Readonly<Record<string, unknown>>
     this.#most = most
     const limit = this.#integer('count', 100)
     const offset = (this.#integer('page', 1) - 1) * limit
-    const order = this.parameter('order') ?? 'asc'
+    const order = isOrdered ? (this.text('order') ?? 'asc') : 'asc'
     if (order !== 'asc' && order !== 'desc')
       throw badRequest('querystring/order must be equal to one of the allowed values')
+    for (const name of others) this.text(name)
     // Otherwise a misspelt name would get the answer to another question.
     const names = [...pagingNames, ...others]
     const unknown = Object.keys(this.#query).find((name) => !names.includes(name))
@@ -45,10 +52,11 @@ export class List {
     this.isUnpaged = Boolean(headers.unpaged)
   }
 
-  /** The text of a parameter that is given at most once. */
-  parameter(name: string): unknown {
-    const given = this.#query[name]
-    return Array.isArray(given) && given.length === 1 ? given[0] : given
+  /** The text of a parameter. @throws {BlockfrostError} it is given more than once */
+  text(name: string): string | undefined {
+    const given = this.#given(name)
+    if (given === undefined || typeof given === 'string') return given
+    throw badRequest(`querystring/${name} must be string`)
   }
 
   /** Reads the part from a chain. @throws {TooManyOutputsError} the whole list is too long */
@@ -77,9 +85,15 @@ export class List {
     return this.isUnpaged ? ordered : ordered.slice(this.#page.offset, this.#page.offset + this.#page.limit)
   }
 
+  /** A list if the parameter is given more than once. */
+  #given(name: string): unknown {
+    const given = this.#query[name]
+    return Array.isArray(given) && given.length === 1 ? given[0] : given
+  }
+
   /** Numbers are read as the JSON schema validator of the real service does. */
   #integer(name: keyof typeof largest, fallback: number): number {
-    const given = this.parameter(name)
+    const given = this.#given(name)
     if (given === undefined) return fallback
     const value = typeof given === 'string' && given !== '' ? Number(given) : Number.NaN
     if (!Number.isInteger(value)) throw badRequest(`querystring/${name} must be integer`)

@@ -1,5 +1,3 @@
-import { ChainUnavailableError } from '../errors.js'
-
 /** A request that Kupo refuses. Its body is `{ hint, details }`. */
 export class KupoError extends Error {
   override readonly name = 'KupoError'
@@ -49,6 +47,3 @@ export const hints = {
   accept: "Unsupported content type in 'Accept'! Use application/json or text/plain.",
   unexpected: 'Unexpected server error.',
 } as const
-
-export const undone = () =>
-  new ChainUnavailableError('A transaction of the answer has been undone. Ask again.')

@@ -1,9 +1,9 @@
 import { hexOrNull, toHex } from '@ratatosk/cbor'
 import { blake2b256, byReference, outputReferenceKey, type Script, type Transaction } from '@ratatosk/ledger'
+import { undone } from '../errors.js'
 import { lazyList } from '../json.js'
 import { addressText } from '../view/address-text.js'
 import type { ChainOutput, ChainView } from '../view/chain-view.js'
-import { undone } from './hints.js'
 import { pointJson } from './slots.js'
 
 const languages = {

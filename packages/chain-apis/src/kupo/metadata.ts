@@ -2,8 +2,9 @@ import { CborReader, Major, toHex } from '@ratatosk/cbor'
 import { blake2b256, metadataLabels, type Transaction } from '@ratatosk/ledger'
 import { readChunks } from '../blockfrost/raw-cbor.js'
 import { lazyList } from '../json.js'
+import { blockTransactions } from '../transaction-pages.js'
 import type { ChainBlock, ChainView } from '../view/chain-view.js'
-import { hints, KupoError, undone } from './hints.js'
+import { hints, KupoError } from './hints.js'
 
 /** The metadata of transactions in Kupo's format. Transactions without any are left out. */
 export function metadataJson(transactions: readonly Pick<Transaction, 'auxiliaryData'>[]): Iterable<unknown> {
@@ -44,8 +45,6 @@ function metadatumJson(reader: CborReader): unknown {
   }
 }
 
-/** Transactions that are read at a time. */
-const pageLength = 64
 /** Each page of an open block is read from its beginning. */
 const mostOpen = 10_000
 
@@ -65,12 +64,5 @@ export async function* transactionPages(
     return
   }
   if (block.open === true && block.transactionCount > mostOpen) throw new KupoError(hints.openBlock)
-  let offset = 0
-  for (;;) {
-    const page = await chain.blockTransactions(block.hash, { offset, limit: pageLength })
-    yield page.map(({ transaction }) => transaction)
-    offset += page.length
-    if (page.length < pageLength) break
-  }
-  if (block.open !== true && offset !== block.transactionCount) throw undone()
+  for await (const page of blockTransactions(chain, block)) yield page.map(({ transaction }) => transaction)
 }

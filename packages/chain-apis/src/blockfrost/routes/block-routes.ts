@@ -2,6 +2,8 @@ import { toHex } from '@ratatosk/cbor'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { lazyList } from '../../json.js'
 import { epochLength } from '../../mainnet-values.js'
+import { blockTransactions } from '../../transaction-pages.js'
+import { addressText } from '../../view/address-text.js'
 import type { ChainBlock, ChainView, ListPart } from '../../view/chain-view.js'
 import {
   blockBy,
@@ -13,8 +15,10 @@ import {
   readNumber,
 } from '../blocks.js'
 import { badRequest, notFound } from '../errors.js'
+import { directions, neighbours } from '../neighbours.js'
 import { List, sendJson } from '../paging.js'
 import type { BlockfrostSource } from '../source.js'
+import { touchedOutputs } from '../touched.js'
 
 type ByBlock = { Params: { block: string } }
 
@@ -66,18 +70,13 @@ export function addBlockRoutes(fastify: FastifyInstance, { chain, maxOutputs }: 
   fastify.get<ByBlock>('/blocks/:block/txs/cbor', tip, (request, reply) =>
     sendCbor(request, reply, () => blockBy(chain, request.params.block)),
   )
-  for (const [name, isNext] of [
-    ['next', true],
-    ['previous', false],
-  ] as const) {
-    fastify.get<ByBlock>(`/blocks/:block/${name}`, tip, async (request) => {
-      const list = new List(request, mostBlocks)
+  for (const direction of directions) {
+    fastify.get<ByBlock>(`/blocks/:block/${direction}`, tip, async (request) => {
+      const list = new List(request, mostBlocks, [], false)
       const { height } = await blockBy(chain, request.params.block)
-      const newest = (await chain.tip()).height
-      const blocks = await list.read(({ offset, limit }) => {
-        // Both lists are oldest first; the pages of previous blocks begin next to the block.
-        const first = isNext ? height + 1 + offset : Math.max(1, height - offset - limit)
-        const last = isNext ? Math.min(newest, height + offset + limit) : height - offset - 1
+      const range = { lowest: 1, highest: (await chain.tip()).height }
+      const blocks = await list.read((part) => {
+        const { first, last } = neighbours(direction, height, part, range)
         return blocksBetween(chain, first, last)
       })
       const all: object[] = []
@@ -85,6 +84,24 @@ export function addBlockRoutes(fastify: FastifyInstance, { chain, maxOutputs }: 
       return all
     })
   }
+  fastify.get<ByBlock>('/blocks/:block/addresses', tip, async (request) => {
+    const list = new List(request, maxOutputs, [], false)
+    return list.of(await addressesOf(chain, await blockBy(chain, request.params.block), maxOutputs))
+  })
+}
+
+/** The addresses that the transactions of a block pay to or spend from, each with these transactions. */
+async function addressesOf(chain: ChainView, block: ChainBlock, most: number) {
+  const found = new Map<string, Set<string>>()
+  if (block.height > 0) {
+    for await (const { hash, outputs } of touchedOutputs(chain, blockTransactions(chain, block), most)) {
+      for (const address of outputs.map((output) => addressText(output.address)))
+        found.set(address, (found.get(address) ?? new Set()).add(hash))
+    }
+  }
+  return [...found]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([address, hashes]) => ({ address, transactions: Array.from(hashes, (tx_hash) => ({ tx_hash })) }))
 }
 
 async function blockInSlot(chain: ChainView, slot: bigint): Promise<ChainBlock> {

@@ -4,6 +4,7 @@ import { epochLength, epochOf } from '../../mainnet-values.js'
 import type { ChainView } from '../../view/chain-view.js'
 import { blocksBetween, firstBlockFrom, mostBlocks } from '../blocks.js'
 import { notFound } from '../errors.js'
+import { directions, neighbours } from '../neighbours.js'
 import { List } from '../paging.js'
 import { parametersJson } from '../parameters-json.js'
 import { seconds } from '../places-json.js'
@@ -44,17 +45,28 @@ export function addEpochRoutes(fastify: FastifyInstance, { chain }: BlockfrostSo
     })
     return blocks.map(({ hash }) => hash)
   })
+  for (const direction of directions) {
+    fastify.get<ByEpoch>(`/epochs/:epoch/${direction}`, tip, async (request) => {
+      const list = new List(request, mostEpochs, [], false)
+      const epoch = await known(request.params.epoch)
+      const range = { lowest: 0, highest: await latest() }
+      return list.read((part) => epochsJson(chain, neighbours(direction, epoch, part, range)))
+    })
+  }
   fastify.get<ByEpoch>('/epochs/:epoch/stakes', tip, async (request) => {
-    new List(request, mostBlocks)
+    new List(request, mostBlocks, [], false)
     await known(request.params.epoch)
     return []
   })
-  for (const name of ['blocks', 'stakes']) {
+  for (const [name, isOrdered] of [
+    ['blocks', true],
+    ['stakes', false],
+  ] as const) {
     fastify.get<{ Params: { epoch: string; pool: string } }>(
       `/epochs/:epoch/${name}/:pool`,
       tip,
       async (request) => {
-        new List(request, mostBlocks)
+        new List(request, mostBlocks, [], isOrdered)
         await known(request.params.epoch)
         readPool(request.params.pool)
         throw notFound()
@@ -66,12 +78,24 @@ export function addEpochRoutes(fastify: FastifyInstance, { chain }: BlockfrostSo
 /** The heights of the first and the last block of an epoch; the first is higher if there is none. */
 async function heightsOf(chain: ChainView, epoch: number): Promise<{ first: number; last: number }> {
   const start = BigInt(epoch) * epochLength
+  // A chain may begin years after its first slot.
+  const begins = await chain.blockAfter(0)
+  if (begins === undefined || epochOf(begins.slot) > epoch) return { first: 1, last: 0 }
   const [first, next] = await Promise.all([
     firstBlockFrom(chain, start),
     firstBlockFrom(chain, start + epochLength),
   ])
   const last = next === undefined ? (await chain.tip()).height : next.height - 1
   return { first: first?.height ?? last + 1, last }
+}
+
+/** The most epochs of a list that is read whole: 13 years. */
+const mostEpochs = 1000
+
+async function epochsJson(chain: ChainView, { first, last }: { first: number; last: number }) {
+  const epochs: object[] = []
+  for (let epoch = first; epoch <= last; epoch++) epochs.push(await epochJson(chain, epoch))
+  return epochs
 }
 
 async function epochJson(chain: ChainView, epoch: number) {

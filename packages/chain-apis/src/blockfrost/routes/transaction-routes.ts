@@ -20,7 +20,7 @@ import { paymentCredential } from '../../view/outputs.js'
 import { notFound } from '../errors.js'
 import { cborJson, metadataJson } from '../metadata-json.js'
 import { outputJson } from '../output-json.js'
-import { List, sendJson } from '../paging.js'
+import { sendJson } from '../paging.js'
 import { seconds } from '../places-json.js'
 import type { BlockfrostSource } from '../source.js'
 import { Total } from '../sums.js'
@@ -29,7 +29,7 @@ type ByHash = { Params: { hash: string } }
 
 export function addTransactionRoutes(
   fastify: FastifyInstance,
-  { chain, maxOutputs }: BlockfrostSource,
+  { chain }: BlockfrostSource,
 ): void {
   const config = { config: { operation: 'transaction' as const } }
 
@@ -105,17 +105,6 @@ export function addTransactionRoutes(
       return []
     })
   }
-
-  fastify.get('/mempool', config, async (request) =>
-    (await new List(request, maxOutputs).read((part) => chain.mempool(part))).map(({ hash }) => ({
-      tx_hash: hash,
-    })),
-  )
-  fastify.get<ByHash>('/mempool/:hash', config, async ({ params }, reply) => {
-    const found = await chain.transaction(params.hash.toLowerCase())
-    if (found === undefined || found.place !== undefined) throw notFound()
-    return sendJson(reply, await pendingJson(chain, found.transaction.transaction))
-  })
 }
 
 function outputsOf(chain: ChainView, transaction: string) {
@@ -168,7 +157,7 @@ function transactionJson(chain: ChainView, transaction: Transaction, { block, po
 }
 
 /** The facts of a transaction that do not depend on its place. */
-function sizesJson(chain: ChainView, transaction: Transaction) {
+export function sizesJson(chain: ChainView, transaction: Transaction) {
   const { body, witnesses, bytes, isValid } = transaction
   const { invalidBefore, invalidHereafter } = body.validityInterval
   const { paid, refunded } = deposits(body, chain.parameters.keyDeposit)
@@ -191,33 +180,8 @@ function sizesJson(chain: ChainView, transaction: Transaction) {
   }
 }
 
-/** A transaction of the mempool. Inputs whose outputs are in the mempool too have no address. */
-async function pendingJson(chain: ChainView, transaction: Transaction) {
-  const { body, witnesses } = transaction
-  const inputs = await inputsOf(chain, transaction)
-  return {
-    tx: sizesJson(chain, transaction),
-    inputs: inputs.map(({ found, place, kind }) => ({
-      ...(found && { address: addressText(found.output.address) }),
-      ...place,
-      ...kind,
-    })),
-    outputs: lazyList(body.outputs.entries(), ([index, output]) => ({
-      ...outputJson(output),
-      output_index: index,
-      collateral: false,
-    })),
-    redeemers: witnesses.redeemers.map(({ index, purpose, executionUnits }) => ({
-      tx_index: index,
-      purpose,
-      unit_mem: String(executionUnits.memory),
-      unit_steps: String(executionUnits.steps),
-    })),
-  }
-}
-
 /** The inputs of a transaction, each with the output that it names, if the chain has it. */
-async function inputsOf(chain: ChainView, { body }: Transaction) {
+export async function inputsOf(chain: ChainView, { body }: Transaction) {
   const inputs = [
     ...body.inputs.map((reference) => ({ reference, kind: { collateral: false, reference: false } })),
     ...body.collateralInputs.map((reference) => ({

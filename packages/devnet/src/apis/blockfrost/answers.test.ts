@@ -5,10 +5,11 @@ import { createDevnet } from '../../create-devnet.js'
 import { devnetApis } from '../../plugin/devnet-apis.js'
 import { faultsOf } from '../../test/blockfrost-document.js'
 import { openPeersScene } from '../../test/peers-scene.js'
-import { alice } from '../../test/scenes.js'
+import { alice, bob } from '../../test/scenes.js'
 
 const root = '/blockfrost/api/v0'
 const unknown = 'ab'.repeat(32)
+const invalidPath = 'Invalid path. Please check https://docs.blockfrost.io/'
 const pool = 'pool1pu5jlj4q9w9jlxeu370a3c9myx47md5j5m2str0naunn2q3lkdy'
 
 describe('paths that the cases of others do not name', () => {
@@ -34,6 +35,10 @@ describe('paths that the cases of others do not name', () => {
     ['/epochs/{number}/stakes', '/epochs/139/stakes'],
     ['/blocks/{hash_or_number}/next', '/blocks/2/next'],
     ['/blocks/{hash_or_number}/previous', '/blocks/3/previous'],
+    ['/blocks/{hash_or_number}/addresses', '/blocks/3/addresses'],
+    ['/epochs/{number}/next', '/epochs/130/next'],
+    ['/epochs/{number}/previous', '/epochs/139/previous'],
+    ['/mempool/addresses/{address}', '/mempool/addresses/<address with outputs>'],
     ['/blocks/{hash_or_number}/txs/cbor', '/blocks/3/txs/cbor'],
     ['/blocks/latest/txs/cbor', '/blocks/latest/txs/cbor'],
     ['/addresses/{address}/txs', '/addresses/<addr_vk>/txs'],
@@ -60,6 +65,24 @@ describe('paths that the cases of others do not name', () => {
     ])
   })
 
+  it('shows the addresses of a block with their transactions', async () => {
+    const { tx, 'address with outputs': paid } = scene.places
+    const { json } = await ask('/blocks/3/addresses')
+    const transactions = [{ tx_hash: tx }]
+    const addresses = [alice.address, bob.address, paid].sort()
+    expect(json).toEqual(addresses.map((address) => ({ address, transactions })))
+    expect((await ask('/blocks/3/addresses?count=2&page=2')).json).toEqual(json.slice(2))
+  })
+
+  it('lists the epochs next to one in ascending order, the nearest first by page', async () => {
+    const epochs = async (path: string) => (await ask(path)).json.map(({ epoch }: { epoch: number }) => epoch)
+    expect(await epochs('/epochs/137/next')).toEqual([138, 139])
+    expect(await epochs('/epochs/139/previous?count=2')).toEqual([137, 138])
+    expect(await epochs('/epochs/139/previous?count=2&page=2')).toEqual([135, 136])
+    expect(await epochs('/epochs/1/previous')).toEqual([0])
+    expect((await ask('/epochs/139/previous?count=1')).json[0].block_count).toBe(0)
+  })
+
   it.each([
     '/pools',
     '/pools/extended',
@@ -67,6 +90,8 @@ describe('paths that the cases of others do not name', () => {
     '/pools/retiring',
     '/governance/dreps',
     '/governance/proposals',
+    '/governance/committee/cc_hot1qf5tkz6zwcpplq3kgpt2486d8za943vmymqkdjl249qgw3s2y5r9y/votes',
+    '/epochs/139/next',
     '/accounts/<stake with outputs>/history',
     '/accounts/<stake with outputs>/rewards',
     '/accounts/<stake with outputs>/delegations',
@@ -94,16 +119,22 @@ describe('paths that the cases of others do not name', () => {
     [404, '/epochs/140', 'The requested component has not been found.'],
     [400, '/epochs/1.5', 'Missing, out of range or malformed epoch_number.'],
     [404, '/blocks/1e1', 'The requested component has not been found.'],
-    [400, '/blocks/', 'Missing or malformed block hash.'],
+    [400, '/blocks/', invalidPath],
+    [400, '/blocks//addresses', 'Missing or malformed block hash.'],
+    [400, '/epochs/', invalidPath],
     [400, '/blocks/slot/x', 'Missing, out of range or malformed slot_number.'],
     [404, '/blocks/slot/0', 'The requested component has not been found.'],
     [404, `/blocks/${'ab'.repeat(32)}/next`, 'The requested component has not been found.'],
     [400, '/addresses/<stake with outputs>', 'Invalid address for this network or malformed address format.'],
-    [400, '/addresses/', 'Invalid address for this network or malformed address format.'],
+    [400, '/addresses/', invalidPath],
+    [400, '/mempool/addresses/x', 'Invalid address for this network or malformed address format.'],
+    [400, '/mempool/addresses/<addr_vk>/x', invalidPath],
+    [404, '/epochs/140/next', 'The requested component has not been found.'],
+    [400, '/governance/committee/drep1x/votes', 'Invalid or malformed cc credential id.'],
     [400, '/addresses/<addr_vkh with outputs>/utxos/asset1stonks', 'Invalid or malformed asset format.'],
     [400, '/assets?pages=2', 'querystring/pages is not a parameter of this list: count, page, order'],
     [404, `/mempool/${unknown}`, 'The requested component has not been found.'],
-    [400, '/assets/<asset held>/constructor', 'Invalid path. Please check https://docs.blockfrost.io/'],
+    [400, '/assets/<asset held>/constructor', invalidPath],
   ])('%i for %s', async (status, path, message) => {
     expect(await ask(path)).toMatchObject({ status, json: { status_code: status, message } })
   })
@@ -157,4 +188,20 @@ it('answers a whole list with the header unpaged, also of a transaction in the m
     inputs: [{ address: alice.address, output_index: 7 }],
     outputs: [{ output_index: 0 }],
   })
+
+  const next = draft({
+    inputs: [`${hash}#0`],
+    outputs: [{ address: bob.addressBytes, lovelace: 99_600_000n }],
+    fee: 200_000n,
+    signers: [alice],
+  })
+  await devnet.submit(next.cbor)
+  const of = (holder: string) => read(`/mempool/addresses/${holder}`)
+  expect(await of(alice.address)).toEqual([{ tx_hash: hash }, { tx_hash: next.hash }])
+  expect(await of(bob.address)).toEqual([{ tx_hash: next.hash }])
+  expect(await read(`/mempool/addresses/${alice.address}?order=desc&count=1`)).toEqual([
+    { tx_hash: next.hash },
+  ])
+  await devnet.produceBlock()
+  expect(await of(alice.address)).toEqual([])
 })

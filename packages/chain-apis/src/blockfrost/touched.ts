@@ -1,0 +1,39 @@
+import { effects, outputReferenceKey, type TransactionOutput } from '@ratatosk/ledger'
+import { TooManyOutputsError } from '../limited-outputs.js'
+import { createPause } from '../pause.js'
+import type { ChainTransaction, ChainView } from '../view/chain-view.js'
+
+/**
+ * Transactions, each with the outputs that it spends or produces. An output that it spends is one of the
+ * chain or of a transaction before it.
+ *
+ * @throws {TooManyOutputsError} while it is read, above `most` outputs
+ */
+export async function* touchedOutputs(
+  chain: ChainView,
+  pages: AsyncIterable<readonly ChainTransaction[]>,
+  most: number,
+): AsyncGenerator<{ readonly hash: string; readonly outputs: readonly TransactionOutput[] }, void> {
+  const known = new Map<string, TransactionOutput>()
+  const pause = createPause()
+  let count = 0
+  for await (const page of pages) {
+    const touched = page.map(({ hash, transaction }) => {
+      const { spent, produced } = effects(transaction)
+      return { hash, spent: spent.map(outputReferenceKey), produced }
+    })
+    for (const { spent, produced } of touched) {
+      count += spent.length + produced.length
+      for (const { reference, output } of produced) known.set(outputReferenceKey(reference), output)
+    }
+    if (count > most) throw new TooManyOutputsError(most, 'outputs are spent or produced')
+    const references = touched.flatMap(({ spent }) => spent.filter((key) => !known.has(key)))
+    const found = await chain.outputs({ references }, { offset: 0, limit: references.length })
+    for (const { key, output } of found) known.set(key, output)
+    for (const { hash, spent, produced } of touched) {
+      const inputs = spent.flatMap((key) => known.get(key) ?? [])
+      yield { hash, outputs: [...inputs, ...produced.map(({ output }) => output)] }
+    }
+    await pause()
+  }
+}
