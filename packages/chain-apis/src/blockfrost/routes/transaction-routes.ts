@@ -27,10 +27,7 @@ import { Total } from '../sums.js'
 
 type ByHash = { Params: { hash: string } }
 
-export function addTransactionRoutes(
-  fastify: FastifyInstance,
-  { chain }: BlockfrostSource,
-): void {
+export function addTransactionRoutes(fastify: FastifyInstance, { chain }: BlockfrostSource): void {
   const config = { config: { operation: 'transaction' as const } }
 
   async function confirmed(hash: string): Promise<{ transaction: Transaction; place: Place }> {
