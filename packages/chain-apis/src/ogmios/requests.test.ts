@@ -206,6 +206,17 @@ it('names the eras of each version in which it tries to decode', async () => {
   }
 })
 
+it.each([
+  ['queryLedgerState/utxo', { foo: 1 }, -32_602, false],
+  ['nothing', {}, -32_601, false],
+  ['acquireLedgerState', { point: { slot: 1, id: hash32 } }, 2000, true],
+  ['submitTransaction', {}, -32_602, true],
+])('names the method of %s with %j and error %i: %s', async (method, params, code, isNamed) => {
+  const answer = await ask(method, params)
+  expect(answer).toMatchObject({ jsonrpc: '2.0', error: { code }, id: 1 })
+  expect(answer.method).toBe(isNamed ? method : undefined)
+})
+
 it('omits the method from responses with strict JSON-RPC', async () => {
   const { ask } = await served({ ogmiosStrictRpc: true })
   expect(await ask('queryNetwork/tip')).toEqual({ jsonrpc: '2.0', result: 'origin', id: 1 })

@@ -74,10 +74,16 @@ export function success({ method, id }: RpcRequest, result: unknown): RpcRespons
   return { jsonrpc: '2.0', method, result, id }
 }
 
+/** Ogmios's client knows the answers of these by their `method`. */
+const transactionMethods: ReadonlySet<string> = new Set(['submitTransaction', 'evaluateTransaction'])
+
+/** As in Ogmios, errors of JSON-RPC have no `method`: for an answer that has it, the client sees no error. */
 export function failure(
   request: RpcRequest | undefined,
   { code, message, data, id = null }: RpcErrorObject & { readonly id?: unknown },
 ): RpcResponse {
   const error = data === undefined ? { code, message } : { code, message, data }
-  return { jsonrpc: '2.0', ...(request && { method: request.method }), error, id: request?.id ?? id }
+  const method = request?.method
+  const isNamed = method !== undefined && (code > 0 || transactionMethods.has(method))
+  return { jsonrpc: '2.0', ...(isNamed && { method }), error, id: request?.id ?? id }
 }

@@ -50,6 +50,7 @@ export function ogmiosSuite(test: RunTest, served: OpenLedger): void {
   /** `queryLedgerState/tip` → `QueryLedgerStateTipResponse`. */
   function record(json: string): void {
     const { method } = JSON.parse(json)
+    if (method === undefined) return
     const name = method.replace(/(^|\/)(\w)/g, (_: string, _slash: string, letter: string) =>
       letter.toUpperCase(),
     )
@@ -93,6 +94,7 @@ export function ogmiosSuite(test: RunTest, served: OpenLedger): void {
     if (tip === 'origin') throw new Error('there is a block')
     await client.acquireLedgerState(tip)
     await client.releaseLedgerState()
+    t.match(await errorOf(client.utxo({ addresses: ['foo'] })), { code: -32_602, message: /addresses\[0\]/ })
     await client.shutdown()
   })
 
