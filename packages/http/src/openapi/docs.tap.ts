@@ -157,6 +157,17 @@ t.test('serves a page with the title of the API', async (t) => {
   const page = await server.inject('/docs')
   t.equal(page.statusCode, 200)
   t.match(page.body, '<title>Shop</title>')
+
+  for (const path of ['/docs', '/docs/']) {
+    const { body } = await server.inject(path)
+    const links = [...body.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, link = '']) => link)
+    t.ok(links.length > 0)
+    for (const link of links) {
+      const { pathname } = new URL(link, `http://localhost/rollup${path}`)
+      t.match(pathname, /^\/rollup\/docs\/static\//, 'also behind a path of a proxy')
+      t.equal((await server.inject(pathname.replace('/rollup', ''))).statusCode, 200, link)
+    }
+  }
 })
 
 const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium'

@@ -107,6 +107,8 @@ export const docs = fp(
     })
     await fastify.register(swaggerUi, {
       routePrefix: '/docs',
+      // Relative, because a proxy may serve the node under a path.
+      indexPrefix: '.',
       staticCSP: contentSecurityPolicy,
       // Without the address of the validator, which is on the internet, no badge is loaded.
       uiConfig: { validatorUrl: null, deepLinking: true },
