@@ -28,8 +28,10 @@ export async function* touchedOutputs(
     }
     if (count > most) throw new TooManyOutputsError(most, 'outputs are spent or produced')
     const references = touched.flatMap(({ spent }) => spent.filter((key) => !known.has(key)))
-    const found = await chain.outputs({ references }, { offset: 0, limit: references.length })
-    for (const { key, output } of found) known.set(key, output)
+    if (references.length > 0) {
+      const found = await chain.outputs({ references }, { offset: 0, limit: references.length })
+      for (const { key, output } of found) known.set(key, output)
+    }
     for (const { hash, spent, produced } of touched) {
       const inputs = spent.flatMap((key) => known.get(key) ?? [])
       yield { hash, outputs: [...inputs, ...produced.map(({ output }) => output)] }

@@ -96,6 +96,8 @@ export function blockfrostSuite(test: RunTest, served: OpenLedger): void {
     const { cbor, hash } = payment()
     t.equal(await api.txSubmit(cbor), hash)
     t.same(await api.mempool(), [{ tx_hash: hash }])
+    for (const { address } of [alice, bob])
+      t.same(await api.mempoolByAddress(address), [{ tx_hash: hash }], 'pays or is paid')
     t.match(await errorOf(api.txs(hash)), { status_code: 404 })
     const block = await ledger.produceBlock()
 
@@ -121,6 +123,14 @@ export function blockfrostSuite(test: RunTest, served: OpenLedger): void {
     )
     t.match(await api.addresses(alice.address), { amount: [{ unit: 'lovelace', quantity: '189800000' }] })
     t.same(await api.blocksTxs(block.hash), [hash])
+    t.same(await api.mempoolByAddress(bob.address), [])
+    t.same(
+      await api.blocksAddresses(block.hash),
+      [alice.address, bob.address].sort().map((address) => ({ address, transactions: [{ tx_hash: hash }] })),
+    )
+    const { epoch } = await api.epochsLatest()
+    t.match(await api.epochsPrevious(epoch, { count: 1 }), [{ epoch: epoch - 1, tx_count: 0 }])
+    t.same(await api.epochsNext(epoch), [])
   })
 
   test('transactions within blocks, and sums over blocks and an epoch', async (t) => {
