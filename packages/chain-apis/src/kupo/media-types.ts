@@ -24,10 +24,10 @@ function readRanges(accept: string): MediaRange[] {
 
 const quantityParameter = 'asset-quantity=string'
 
-/** What includes JSON, the most specific first. */
+/** The types that include JSON, the most specific first. */
 const jsonTypes = ['application/json', 'application/*', '*/*']
 
-/** True if a client prefers quantities as text to numbers: `Accept: application/json;asset-quantity=string`. */
+/** True if a client prefers quantities as text: `Accept: application/json;asset-quantity=string`. */
 export function acceptsQuantityText(accept = ''): boolean {
   const ranges = readRanges(accept)
   const qualityOf = (parameters: string) => {

@@ -10,7 +10,7 @@ interface ById {
   readonly index: string
 }
 
-/** What a path names by its id. */
+/** A kind of thing that a path names by its id. */
 interface Named {
   readonly path: string
   /** @throws {BlockfrostError} 400 if the id is malformed */
