@@ -2,16 +2,13 @@ import { fromHex, isDecodeError } from '@ratatosk/cbor'
 import type { Credential } from '@ratatosk/ledger'
 import { bech32 } from 'bech32'
 import { readAddressText } from './view/address-text.js'
+import { readBech32 } from './view/bech32-text.js'
 
 /** Parses a stake credential: a reward address, a bech32 hash (CIP-5), or a hex hash of this kind. */
 export function readStakeCredential(text: string, kind: Credential['kind']): Credential | undefined {
   if (/^[0-9a-fA-F]{56}$/.test(text)) return { kind, hash: fromHex(text) }
-  const decoded = bech32.decodeUnsafe(text, 128)
-  if (decoded !== undefined && ['stake_vkh', 'script'].includes(decoded.prefix)) {
-    const hash = Uint8Array.from(bech32.fromWords(decoded.words))
-    if (hash.length !== 28) return undefined
-    return { kind: decoded.prefix === 'script' ? 'script' : 'key', hash }
-  }
+  const named = readBech32(text, { stake_vkh: 28, script: 28 })
+  if (named !== undefined) return { kind: named.prefix === 'script' ? 'script' : 'key', hash: named.bytes }
   try {
     const address = readAddressText(text)
     return address.kind === 'reward' ? address.stake : undefined

@@ -2,6 +2,7 @@ import { isDecodeError, toHex } from '@ratatosk/cbor'
 import { type Address, blake2b224 } from '@ratatosk/ledger'
 import { bech32 } from 'bech32'
 import { addressText, readAddressText } from '../view/address-text.js'
+import { readBech32 } from '../view/bech32-text.js'
 import type { ChainView, HolderQuery } from '../view/chain-view.js'
 import { type BlockfrostError, badRequest, notFound } from './errors.js'
 
@@ -38,16 +39,12 @@ export async function requireKnown(chain: ChainView, { query }: Holder): Promise
 }
 
 function readCredential(text: string): Holder | undefined {
-  const decoded = bech32.decodeUnsafe(text, 128)
-  if (decoded === undefined) return undefined
-  const { prefix } = decoded
-  if (!['addr_vkh', 'addr_shared_vkh', 'addr_vk', 'script'].includes(prefix)) return undefined
-  const bytes = Uint8Array.from(bech32.fromWords(decoded.words))
-  const isKey = prefix === 'addr_vk'
-  if (bytes.length !== (isKey ? 32 : 28)) throw invalidAddress()
-  const hash = isKey ? blake2b224(bytes) : bytes
+  const named = readBech32(text, { addr_vkh: 28, addr_shared_vkh: 28, addr_vk: 32, script: 28 })
+  if (named === undefined) return undefined
+  const { prefix, bytes } = named
+  const hash = prefix === 'addr_vk' ? blake2b224(bytes) : bytes
   return {
-    text: bech32.encode(isKey ? 'addr_vkh' : prefix, bech32.toWords(hash), 128),
+    text: bech32.encode(prefix === 'addr_vk' ? 'addr_vkh' : prefix, bech32.toWords(hash), 128),
     query: { paymentCredential: toHex(hash) },
   }
 }

@@ -1,7 +1,7 @@
 import { equalBytes, fromHex, isDecodeError, toHex } from '@ratatosk/cbor'
 import { blake2b224, decodeAddress } from '@ratatosk/ledger'
-import { bech32 } from 'bech32'
 import { readAddressText } from '../view/address-text.js'
+import { readBech32 } from '../view/bech32-text.js'
 import type { ChainOutput, ChainOutputQuery } from '../view/chain-view.js'
 import { paymentCredential, stakeCredential, units } from '../view/outputs.js'
 
@@ -112,11 +112,8 @@ function readAddress(text: string): Pattern | undefined {
   }
 }
 
-/** Prefixes of keys and of hashes in bech32 (CIP-5) that Kupo takes for credentials. */
-const prefixes: Readonly<Record<number, readonly string[]>> = {
-  28: ['vkh', 'addr_vkh', 'stake_vkh', 'script'],
-  32: ['vk', 'addr_vk', 'stake_vk'],
-}
+/** The lengths of keys and of hashes in bech32 (CIP-5) that Kupo takes for credentials. */
+const lengths = { vkh: 28, addr_vkh: 28, stake_vkh: 28, script: 28, vk: 32, addr_vk: 32, stake_vk: 32 }
 
 /** Parses a credential as Kupo does (hash or public key; hex or bech32) to the hash in hex, or `*`. */
 function readCredential(text: string): string | undefined {
@@ -125,8 +122,6 @@ function readCredential(text: string): string | undefined {
   if (hash !== undefined) return hash
   const key = readHex(text, 32)
   if (key !== undefined) return toHex(blake2b224(fromHex(key)))
-  const decoded = bech32.decodeUnsafe(text, 128)
-  const bytes = decoded && bech32.fromWordsUnsafe(decoded.words)
-  if (bytes === undefined || !prefixes[bytes.length]?.includes(decoded?.prefix ?? '')) return undefined
-  return toHex(bytes.length === 32 ? blake2b224(Uint8Array.from(bytes)) : Uint8Array.from(bytes))
+  const bytes = readBech32(text, lengths)?.bytes
+  return bytes && toHex(bytes.length === 32 ? blake2b224(bytes) : bytes)
 }

@@ -1,4 +1,3 @@
-import { bech32 } from 'bech32'
 import { referenceKey } from '../evaluation/additional-outputs.js'
 import {
   InvalidInputError,
@@ -12,6 +11,7 @@ import {
 import { maxCredentials, maxReferences } from '../limits.js'
 import { unusedParameters } from '../mainnet-values.js'
 import { readStakeCredential } from '../stake-credential.js'
+import { readBech32 } from '../view/bech32-text.js'
 import { emptyConstitution } from './json/genesis-json.js'
 import { lovelaceJson } from './json/output-json.js'
 import { ratio } from './json/parameters-json.js'
@@ -127,10 +127,5 @@ function readEach(list: unknown, name: string, isValid: (text: string) => boolea
 /** Whether a text is 28 bytes, in hex or in bech32 with one of the prefixes. */
 function isHash(text: string, prefixes: readonly string[]): boolean {
   if (/^[0-9a-fA-F]{56}$/.test(text)) return true
-  const decoded = bech32.decodeUnsafe(text, 128)
-  return (
-    decoded !== undefined &&
-    prefixes.includes(decoded.prefix) &&
-    bech32.fromWords(decoded.words).length === 28
-  )
+  return readBech32(text, Object.fromEntries(prefixes.map((prefix) => [prefix, 28]))) !== undefined
 }
