@@ -1,5 +1,6 @@
 import cors from '@fastify/cors'
 import { CborWriter, toHex } from '@ratatosk/cbor'
+import { routerOptions } from '@ratatosk/chain-apis'
 import {
   createDevnet,
   createSqlStore,
@@ -53,11 +54,10 @@ export async function hostDevnet({
     clock: { now: clock },
     onError: (err) => log.warn({ err }, 'The devnet failed to make a block; it retries'),
   })
-  // Some clients double a slash in their paths.
   const server = fastify({
     ...lazySchemas(),
     forceCloseConnections: true,
-    routerOptions: { ignoreDuplicateSlashes: true },
+    routerOptions,
   })
   server.addHook('onClose', () => devnet.close())
   const close = () => server.close()

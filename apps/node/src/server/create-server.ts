@@ -1,3 +1,4 @@
+import { routerOptions } from '@ratatosk/chain-apis'
 import { lazySchemas, limitedServer, type ServerLimits } from '@ratatosk/http'
 import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController } from 'fastify'
 import type { Settings } from '../settings/schema.js'
@@ -16,6 +17,7 @@ export function createServer(settings: Settings, log: FastifyBaseLogger): Fastif
     genReqId: requestIds(proxies),
     trustProxy: proxies === undefined ? false : proxies.trusts,
     rewriteUrl: singleSlashes,
+    routerOptions: { maxParamLength: routerOptions.maxParamLength },
     // The parts of a large ledger start meanwhile and keep the event loop busy: a plugin is then late by no
     // fault of its own. One that never finishes must still be named.
     pluginTimeout: 600_000,

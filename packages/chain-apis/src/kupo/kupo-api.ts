@@ -79,11 +79,11 @@ async function routes(fastify: FastifyInstance, options: AnswerOptions): Promise
       { config: { operation }, ...(isCached && { preHandler: cached }) },
       (request, reply) => answer(options, request.params['*'] ?? '*', request, reply),
     )
-  /** Kupo's server reads an empty part between slashes, which the one of this plugin may leave out. */
+  /** Kupo's server reads an empty part between slashes, which the one of this plugin may have left out. */
   const pattern =
     (answer: Answer): Answer =>
     (given, text, request, reply) => {
-      if (request.url.slice(fastify.prefix.length).split('?', 1)[0]?.includes('//')) {
+      if (/^[^?]*\/(?:matches|patterns)\/(?:[^?]*\/)?\//.test(request.originalUrl)) {
         throw new KupoError(hints.pattern)
       }
       return answer(given, text, request, reply)

@@ -3,9 +3,10 @@ import { bech32 } from 'bech32'
 import fastify from 'fastify'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { apis } from '../apis.js'
+import { routerOptions } from '../router-options.js'
 import { addressBytes, blockHash, oneOutputChain } from '../test/one-output.js'
 
-const server = fastify({ routerOptions: { ignoreDuplicateSlashes: true } })
+const server = fastify({ routerOptions })
 beforeAll(() => server.register(apis, { chain: oneOutputChain }))
 afterAll(() => server.close())
 

@@ -1,4 +1,5 @@
 import cors from '@fastify/cors'
+import { routerOptions } from '@ratatosk/chain-apis'
 import { openPGlite, openPostgres } from '@ratatosk/database'
 import fastify from 'fastify'
 import { createDevnet } from '../create-devnet.js'
@@ -39,8 +40,7 @@ export async function start(options: StandaloneOptions): Promise<Standalone> {
   })
   const server = fastify({
     forceCloseConnections: true,
-    // Some clients join a base URL that ends in a slash to a path that starts with one.
-    routerOptions: { ignoreDuplicateSlashes: true },
+    routerOptions,
   })
   // Wallets and dApps under development come from any origin.
   await server.register(cors, { origin: true })

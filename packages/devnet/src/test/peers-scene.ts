@@ -1,5 +1,5 @@
 import { CborWriter, toHex } from '@ratatosk/cbor'
-import { addressText } from '@ratatosk/chain-apis'
+import { addressText, routerOptions } from '@ratatosk/chain-apis'
 import { blake2b256, decodeAddress } from '@ratatosk/ledger'
 import { genesisOf, testKey } from '@ratatosk/test-kit/ledger-apis'
 import { bech32 } from 'bech32'
@@ -33,7 +33,7 @@ export async function openPeersScene() {
   const startTime = Date.now() - (epoch * 432_000 + 1000) * 1000
   const { utxos, networkMagic } = genesisOf(Array.from({ length: 4 }, () => alice.addressBytes))
   const devnet = await createDevnet({ blockEveryMs: 0, genesis: { startTime, networkMagic, utxos } })
-  const server = fastify()
+  const server = fastify({ routerOptions })
   await server.register(devnetApis, { devnet })
   const block = async (transaction: Parameters<typeof draft>[0]) => {
     const { cbor, hash } = draft(transaction)

@@ -1,3 +1,4 @@
+import { routerOptions } from '@ratatosk/chain-apis'
 import fastify, { type FastifyInstance } from 'fastify'
 import { createDevnet } from '../create-devnet.js'
 import { devnetApis } from '../plugin/devnet-apis.js'
@@ -19,8 +20,7 @@ export async function serveDevnet(options: DevnetOptions = {}): Promise<ServedDe
   const devnet = await createDevnet(options)
   const server = fastify({
     forceCloseConnections: true,
-    // Some clients join a base URL that ends in a slash to a path that starts with one.
-    routerOptions: { ignoreDuplicateSlashes: true },
+    routerOptions,
   })
   await server.register(devnetApis, { devnet })
   const url = await server.listen({ host: '127.0.0.1', port: 0 })

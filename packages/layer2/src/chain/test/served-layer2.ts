@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { fromHex } from '@ratatosk/cbor'
-import { apis } from '@ratatosk/chain-apis'
+import { apis, routerOptions } from '@ratatosk/chain-apis'
 import { decodeTransactionOutput, timeToSlot } from '@ratatosk/ledger'
 import { createEvaluator } from '@ratatosk/ledger/plutus'
 import { createSubmissionQueue, openQueueBackend } from '@ratatosk/queue'
@@ -92,7 +92,7 @@ export async function serveLayer2(): Promise<ServedLayer2> {
     securityParameter: 2_160,
     now: Date.now,
   })
-  const server = fastify({ forceCloseConnections: true, routerOptions: { ignoreDuplicateSlashes: true } })
+  const server = fastify({ forceCloseConnections: true, routerOptions })
   for (const finality of finalities) {
     await server.register(apis, { chain: layer2.view(finality), prefix: `/${finality}` })
   }
