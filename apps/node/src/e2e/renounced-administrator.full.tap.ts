@@ -36,7 +36,8 @@ t.test(
     t.equal(contracts.parameters.permissioned, false)
     const operators = async () => (await beside.readOperators()).datum.operators
     await until(async () => (await operators()).length === 1, { what: 'the operator is registered' })
-    t.equal((await beside.readScripts()).length, 2 + Object.keys(verdictPolicies).length)
+    // Registry, queue, events and bridge.
+    t.equal((await beside.readScripts()).length, 4 + Object.keys(verdictPolicies).length)
 
     const needsAdministrator = { status: 409, error: /^This needs an administrator, and the rollup has none/ }
     t.match(await get('/init'), { status: 409, count: 1 })
@@ -79,7 +80,7 @@ t.test(
     t.same(await operators(), [], 'its operator is slashed')
     t.ok((await stranger.balance()).lovelace - balance > contracts.parameters.bond)
 
-    t.match(await get('/commit'), { status: 409, error: /initialising a state queue registers the operator/ })
+    t.match(await get('/commit'), { status: 409, error: /^The operator is not in the registry: register it/ })
     t.match(await get('/init'), { status: 200, txHash: /^[0-9a-f]{64}$/ }, 'registers it for another bond')
     t.equal((await operators()).length, 1)
     t.match(await get('/init'), { status: 409, count: 1 })
