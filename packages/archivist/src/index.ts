@@ -4,10 +4,10 @@ import type { Archive, ArchivedBlock, Evidence } from '@ratatosk/block'
 import { toHex } from '@ratatosk/cbor'
 import {
   addVary,
-  checkOptions,
   errorHandler,
   hasEntityTag,
   hasMethods,
+  openScope,
   optionalInteger,
   readBy,
 } from '@ratatosk/http'
@@ -78,7 +78,7 @@ const rules = {
 }
 
 const plugin: FastifyPluginAsyncTypebox<ArchivistOptions> = async (fastify, options) => {
-  checkOptions(name, rules, options)
+  openScope(fastify, name, rules, options)
   const { archive, evidence, maxReads = 32, stallTimeoutMs = 30_000 } = options
   const sendPieces = pieceSender({ maxReads, stallTimeoutMs })
 

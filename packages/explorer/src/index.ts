@@ -3,10 +3,10 @@ import { fromHex } from '@ratatosk/cbor'
 import { addressText, readAddressText } from '@ratatosk/chain-apis'
 import {
   checkedLater,
-  checkOptions,
   errorHandler,
   hasMethods,
   noStore,
+  openScope,
   optionalInteger,
   readBy,
   shareAnswers,
@@ -94,7 +94,7 @@ const freshMs = 500
 const countEveryMs = 30_000
 
 const plugin: FastifyPluginAsyncTypebox<ExplorerOptions> = async (fastify, options) => {
-  checkOptions(name, rules, options)
+  openScope(fastify, name, rules, options)
   const { index } = options
   const blocks = blockAnswers(options)
   const transactions = transactionAnswers(options, blocks)

@@ -2,13 +2,13 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import {
   bearerToken,
   checkedLater,
-  checkOptions,
   errorHandler,
   hasMethods,
+  openScope,
   overloadWith,
-  type RouteSecurity,
   readBy,
   sameOriginOnly,
+  securedBy,
 } from '@ratatosk/http'
 import type { ClaimPayer, ClaimResult } from '@ratatosk/ports'
 import { Type } from '@sinclair/typebox'
@@ -41,8 +41,6 @@ export interface FaucetOptions extends RegisterOptions {
 /** Room for the three fields and for others that a client sends. */
 const bodyLimit = 16_384
 
-/** For OpenAPI documents. */
-const secured: RouteSecurity = { security: [{ faucetToken: [] }] }
 /** For `@fastify/rate-limit`: one server claims for many clients, whom the claims limit. */
 const uncounted: FastifyContextConfig & { readonly rateLimit: false } = { rateLimit: false }
 
@@ -54,7 +52,7 @@ const rules = {
 }
 
 const plugin: FastifyPluginAsyncTypebox<FaucetOptions> = async (fastify, options) => {
-  checkOptions(name, rules, options)
+  openScope(fastify, name, rules, options)
   const { token, payer } = options
 
   fastify.setErrorHandler((error, request, reply) =>
@@ -73,7 +71,7 @@ const plugin: FastifyPluginAsyncTypebox<FaucetOptions> = async (fastify, options
       schema: claimSchema,
       onRequest: bearerToken(token),
       // A page that sends the token would give it to everyone who opens the page.
-      config: { ...sameOriginOnly, ...secured, ...uncounted },
+      config: { ...sameOriginOnly, ...securedBy('faucetToken'), ...uncounted },
       validatorCompiler: readBy(readClaim),
       bodyLimit,
     },

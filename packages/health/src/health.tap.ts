@@ -109,6 +109,26 @@ t.test('shows counters that are not 0, ready or not', async (t) => {
   t.equal(await body(), '{"status":"ready"}')
 })
 
+t.test(
+  'answers a counter that throws by its own error handler, and the onError hook of the host sees it',
+  async (t) => {
+    const server = fastify()
+    t.teardown(() => server.close())
+    const seen: unknown[] = []
+    server.addHook('onError', async (_request, _reply, error) => void seen.push(error))
+    server.setErrorHandler((_error, _request, reply) => reply.code(418).send('the handler of the host'))
+    const fault = new Error('no such counter')
+    const lost = () => {
+      throw fault
+    }
+    await server.register(health, { probes: { up }, counters: { lost } })
+    const answer = await server.inject('/health/ready')
+    t.equal(answer.statusCode, 500)
+    t.same(answer.json(), { error: 'Something went wrong' })
+    t.same(seen, [fault])
+  },
+)
+
 t.test('a probe that throws synchronously does not affect the others', async (t) => {
   const { server } = await build(t, {
     probes: {

@@ -1,5 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { checkOptions, functionsByName, optionalInteger, servedUnderLoad } from '@ratatosk/http'
+import { errorHandler, functionsByName, openScope, optionalInteger, servedUnderLoad } from '@ratatosk/http'
 import { Type } from '@sinclair/typebox'
 import type { RegisterOptions } from 'fastify'
 import { fastifyPlugin as fp } from 'fastify-plugin'
@@ -32,8 +32,9 @@ const rules = {
 }
 
 const plugin: FastifyPluginAsyncTypebox<HealthOptions> = async (fastify, options) => {
-  checkOptions(name, rules, options)
+  openScope(fastify, name, rules, options)
   const { probes, probeTimeoutMs = 3000, counters = {} } = options
+  fastify.setErrorHandler(errorHandler)
 
   const check = readinessCheck(probes, probeTimeoutMs, (subsystem, err) => {
     if (isReadinessError(err)) fastify.log.warn({ subsystem }, `Not ready: ${err.message}`)

@@ -2,6 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import { isIPv4, isIPv6 } from 'node:net'
 import type { FastifyContextConfig, FastifyRequest, onRequestHookHandler } from 'fastify'
 import { CrossSiteError, HostNotAllowedError, NavigationError, UnauthorizedError } from './errors.js'
+import { type RouteSecurity, securedBy } from './route-security.js'
 
 /** Servers listen on these addresses, but a request that is addressed to one was made up by a page. */
 const unspecified = ['0.0.0.0', '[::]']
@@ -66,21 +67,16 @@ export function isServedUnderLoad(config: object): boolean {
   return 'pressureHandler' in config && config.pressureHandler === servedUnderLoad.pressureHandler
 }
 
-/** Which tokens a route asks for, by their names in an OpenAPI document. */
-export interface RouteSecurity {
-  readonly security: readonly Readonly<Record<string, readonly string[]>>[]
-}
-
 /** Route options of {@link operatorRoute}. */
 export interface OperatorRoute {
   onRequest: onRequestHookHandler[]
-  config: typeof sameOriginOnly & typeof servedUnderLoad & Partial<RouteSecurity>
+  config: typeof sameOriginOnly & typeof servedUnderLoad & Partial<Pick<RouteSecurity, 'security'>>
 }
 
 /**
  * Route options of a route that only an operator may call: {@link operatorGuards}, {@link sameOriginOnly} and
  * {@link servedUnderLoad}.
- * With a token, the config says so for OpenAPI documents, as `security: [{ operatorToken: [] }]`.
+ * With a token, the config is also {@link securedBy} `operatorToken`.
  *
  * @throws {TypeError} for an empty token or a malformed host name
  *
@@ -90,8 +86,8 @@ export interface OperatorRoute {
  * ```
  */
 export function operatorRoute(access: OperatorAccess = {}): OperatorRoute {
-  const security = access.operatorToken === undefined ? {} : { security: [{ operatorToken: [] }] }
-  return { onRequest: operatorGuards(access), config: { ...sameOriginOnly, ...servedUnderLoad, ...security } }
+  const secured = access.operatorToken === undefined ? {} : securedBy('operatorToken')
+  return { onRequest: operatorGuards(access), config: { ...sameOriginOnly, ...servedUnderLoad, ...secured } }
 }
 
 /**

@@ -10,6 +10,7 @@ import type { FastifyHttpOptions, FastifyInstance } from 'fastify'
 import { fastifyPlugin as fp } from 'fastify-plugin'
 import { answerError, errorHandler, notFoundHandler } from './error-handler.js'
 import { HttpError } from './errors.js'
+import { checkOptions } from './options.js'
 import type { ErrorBody } from './schemas.js'
 
 /** Errors that Node's parser reports before a request exists; every other one is answered 400. */
@@ -85,7 +86,8 @@ export const httpErrorOptions = {
  * ```
  */
 export const httpErrors = fp(
-  async (fastify: FastifyInstance) => {
+  async (fastify: FastifyInstance, options: object) => {
+    checkOptions('@ratatosk/http', {}, options)
     fastify.setErrorHandler(errorHandler)
     fastify.setNotFoundHandler(notFoundHandler)
     fastify.server.on('checkExpectation', refuseExpectation)

@@ -26,7 +26,6 @@ export {
   type OperatorRoute,
   operatorGuards,
   operatorRoute,
-  type RouteSecurity,
   refuseForeignPages,
   sameOriginOnly,
   servedUnderLoad,
@@ -52,6 +51,7 @@ export {
   operatorAccessRules,
   optionalInteger,
 } from './options.js'
+export { openScope, type PluginScope } from './plugin-scope.js'
 export {
   decimalParameter,
   hexParameter,
@@ -61,6 +61,7 @@ export {
   readBy,
 } from './query.js'
 export { refusalLog } from './refusal-log.js'
+export { type RouteSecurity, securedBy } from './route-security.js'
 export {
   arrivalResponses,
   bodyResponses,

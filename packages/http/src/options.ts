@@ -70,8 +70,13 @@ export function oneOf(...texts: readonly string[]) {
   return Type.String({ pattern: `^(?:${texts.join('|')})$`, expected: texts.join(' or ') })
 }
 
-/** Rule of an optional whole number from a minimum to 2^53 - 1. */
-export function optionalInteger(minimum: number) {
+/** Rule of a whole number from a minimum to 2^53 - 1. */
+export function integer(minimum: number) {
   const expected = `a whole number from ${minimum}`
-  return Type.Optional(Type.Integer({ minimum, maximum: Number.MAX_SAFE_INTEGER, expected }))
+  return Type.Integer({ minimum, maximum: Number.MAX_SAFE_INTEGER, expected })
+}
+
+/** Rule of an optional {@link integer}. */
+export function optionalInteger(minimum: number) {
+  return Type.Optional(integer(minimum))
 }

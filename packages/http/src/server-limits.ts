@@ -6,6 +6,7 @@ import { fastifyPlugin as fp } from 'fastify-plugin'
 import { BusyError } from './errors.js'
 import { isServedUnderLoad } from './guards.js'
 import { httpErrorOptions } from './http-errors.js'
+import { checkedLater, checkOptions, integer } from './options.js'
 import { refusalLog } from './refusal-log.js'
 import { TurnQueue } from './turns.js'
 
@@ -28,6 +29,14 @@ export interface ServerLimits {
   readonly maxConnections: number
   /** URLs of routes that are served on every open connection and at once, such as a liveness check. */
   readonly alwaysServed?: readonly string[]
+}
+
+const rules = {
+  requestTimeoutMs: integer(0),
+  keepAliveTimeoutMs: integer(0),
+  stallTimeoutMs: integer(0),
+  maxConnections: integer(0),
+  alwaysServed: checkedLater,
 }
 
 /** Pending requests per connection: Node calls all their handlers, read or not. */
@@ -94,6 +103,7 @@ export function limitedServer({ requestTimeoutMs, keepAliveTimeoutMs, stallTimeo
  */
 export const serverLimits = fp(
   async (fastify: FastifyInstance, limits: ServerLimits) => {
+    checkOptions('@ratatosk/http', rules, limits)
     const { maxConnections, alwaysServed = [] } = limits
     const always = new Set(alwaysServed)
     /** Requests in progress by connection. */

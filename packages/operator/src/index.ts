@@ -1,12 +1,12 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import {
-  checkOptions,
   hasMethods,
   hexParameter,
   InvalidParameterError,
   layer1ErrorHandler,
   type OperatorAccess,
   oneOf,
+  openScope,
   operationError,
   operatorAccessRules,
   operatorRoute,
@@ -101,7 +101,7 @@ const rules = {
 }
 
 const plugin: FastifyPluginAsyncTypebox<OperatorOptions> = async (fastify, options) => {
-  checkOptions(name, rules, options)
+  openScope(fastify, name, rules, options)
   const { operations: runner, serve = operations, blocks, globals } = options
   const operation = sideEffectingGet(options)
   const guarded = operatorRoute(options)

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import {
-  checkOptions,
   hasMethods,
   layer1ErrorHandler,
   noStore,
   type OperatorAccess,
+  openScope,
   operationError,
   operatorAccessRules,
   sideEffectingGet,
@@ -72,11 +72,11 @@ const rules = {
 }
 
 const plugin: FastifyPluginAsyncTypebox<StateQueueOptions> = async (fastify, options) => {
+  openScope(fastify, name, rules, options)
   const { queue, rootUnits, repair, wallet } = options
   if (!queue && !rootUnits && !repair && !wallet) {
     throw new TypeError(`${name}: one of queue, rootUnits, repair, wallet is required`)
   }
-  checkOptions(name, rules, options)
   const operation = sideEffectingGet(options)
 
   fastify.setErrorHandler(layer1ErrorHandler)

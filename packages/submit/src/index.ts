@@ -1,8 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import {
-  checkOptions,
   hasMethods,
   OverloadedError,
+  openScope,
   optionalInteger,
   readTransactionBodies,
 } from '@ratatosk/http'
@@ -48,7 +48,7 @@ const config = {
 }
 
 const plugin: FastifyPluginAsyncTypebox<SubmitOptions> = async (fastify, options) => {
-  checkOptions(name, rules, options)
+  openScope(fastify, name, rules, options)
   const { queue, maxTransactionSize = 16_384 } = options
 
   const reading = readTransactionBodies(fastify, { prefix: 'SUBMIT', maxSize: maxTransactionSize })

@@ -3,9 +3,9 @@ import { toHex } from '@ratatosk/cbor'
 import {
   type AddressNetwork,
   addressNetwork,
-  checkOptions,
   errorHandler,
   hasMethods,
+  openScope,
   optionalInteger,
   readBy,
 } from '@ratatosk/http'
@@ -60,7 +60,7 @@ const rules = {
 }
 
 const plugin: FastifyPluginAsyncTypebox<TxQueryOptions> = async (fastify, options) => {
-  checkOptions(name, rules, options)
+  openScope(fastify, name, rules, options)
   const { ledger, network, maxLargeReads = 8, stallTimeoutMs = 10_000 } = options
   const sendList = largeAnswers({ maxLargeReads, stallTimeoutMs })
 

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
-import { checkOptions, entityTag, errorHandler, hasEntityTag, noStore, sameOriginOnly } from '@ratatosk/http'
+import { entityTag, errorHandler, hasEntityTag, noStore, openScope, sameOriginOnly } from '@ratatosk/http'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { fastifyPlugin as fp } from 'fastify-plugin'
 
@@ -85,7 +85,7 @@ async function send(
 const pluginName = '@ratatosk/explorer/console'
 
 const plugin: FastifyPluginAsync = async (fastify, options) => {
-  checkOptions(pluginName, {}, options)
+  openScope(fastify, pluginName, {}, options)
   fastify.setErrorHandler(errorHandler)
   const route = { exposeHeadRoute: false, config: sameOriginOnly }
   for (const name of await readdir(bundle)) {

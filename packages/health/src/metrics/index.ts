@@ -1,10 +1,10 @@
 import {
   bearerToken,
-  checkOptions,
   errorHandler,
   hasMethods,
   noStore,
   type OperatorAccess,
+  openScope,
   operatorAccessRules,
   operatorRoute,
 } from '@ratatosk/http'
@@ -30,7 +30,7 @@ const schema = {
 const rules = { registry: hasMethods('answered', 'read'), ...operatorAccessRules }
 
 const plugin: FastifyPluginAsync<MetricsOptions> = async (fastify, options) => {
-  checkOptions(name, rules, options)
+  openScope(fastify, name, rules, options)
   const { registry } = options
   fastify.addHook('onResponse', (request, reply, done) => {
     const { method, routeOptions } = request

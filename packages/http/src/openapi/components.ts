@@ -10,13 +10,15 @@ const wording = ['description', 'examples'] as const
 /**
  * Replaces every schema with a `title` by a reference to a component of that name. Equal schemas become one
  * component; their description stays if all agree. A schema that differs from the first of its title gets a
- * number behind its name.
+ * number behind its name. Components that the document has keep their names.
  *
  * @param document an OpenAPI 3.1 document; not changed
  * @returns a copy
  */
 export function nameComponents<Document extends object>(document: Document): Document {
-  const schemas: Record<string, Fields> = {}
+  const { paths, components = {}, ...rest } = document as Fields
+  const { schemas: present = {}, ...others } = components as Fields
+  const schemas = structuredClone(present) as Record<string, Fields>
 
   function componentOf(schema: Fields, title: string): string {
     const { title: _title, ...content } = schema
@@ -55,10 +57,9 @@ export function nameComponents<Document extends object>(document: Document): Doc
     return visit(child, isSchema || key === 'schema')
   }
 
-  const { paths, components, ...rest } = document as Fields
   const named = visit(paths, false)
   const sorted = Object.fromEntries(Object.entries(schemas).sort(([one], [other]) => (one < other ? -1 : 1)))
-  return { ...rest, components: { ...(components as Fields), schemas: sorted }, paths: named } as Document
+  return { ...rest, components: { ...others, schemas: sorted }, paths: named } as Document
 }
 
 /** Keywords whose values are data. */

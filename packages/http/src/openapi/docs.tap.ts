@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import fastify from 'fastify'
 import { chromium } from 'playwright-core'
 import t, { type Test } from 'tap'
+import { securedBy } from '../index.js'
 import { type DocsOptions, docs, nameComponents } from './index.js'
 
 const options: DocsOptions = {
@@ -46,7 +47,7 @@ async function build(t: Test) {
   server.delete(
     '/nuts/:id',
     {
-      config: { security: [{ owner: [] }] } as object,
+      config: securedBy('owner'),
       schema: { tags: ['nuts'], operationId: 'eat', response: { 200: nut } },
     },
     async () => ({}),
@@ -97,7 +98,7 @@ t.test('names the tokens of routes that the options do not describe', async (t) 
   const server = fastify()
   t.teardown(() => server.close())
   await server.register(docs, others)
-  const config = { security: [{ owner: [] }] } as object
+  const config = securedBy('owner')
   server.get('/keys', { config, schema: { tags: ['keys'] } }, async () => [])
   const response = await server.inject('/openapi.json')
   t.equal(response.statusCode, 200)

@@ -1,9 +1,9 @@
-import '@fastify/swagger'
-import swagger from '@fastify/swagger'
+import swagger, { type FastifyDynamicSwaggerOptions } from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
+import { Type } from '@sinclair/typebox'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { fastifyPlugin as fp } from 'fastify-plugin'
-import { entityTag, hasEntityTag } from '../index.js'
+import { checkedLater, checkOptions, entityTag, hasEntityTag } from '../index.js'
 import { nameComponents } from './components.js'
 
 export { nameComponents } from './components.js'
@@ -35,37 +35,45 @@ export interface DocsOptions {
   /** Groups of operations, in the order of the reference. Tags that no operation has are left out. */
   readonly tags: readonly { readonly name: string; readonly description: string }[]
   /**
-   * Bearer tokens by the names that routes use in `config.security`; `description` says what the token is for
-   * and where it comes from. Those that no operation uses are left out; those that only operations name have
-   * no description.
+   * Bearer tokens by the names that routes give to `securedBy`; `description` says what the token is for and
+   * where it comes from. Those that no operation uses are left out; those that only operations name have no
+   * description.
    */
   readonly tokens?: Readonly<Record<string, { readonly description: string }>>
 }
 
-/** Where a route says how its clients authenticate; `operatorRoute` of `@ratatosk/http` does. */
-interface SecuredConfig {
-  readonly security?: readonly Readonly<Record<string, readonly string[]>>[]
+/** The parts of an OpenAPI document that are read or changed here. */
+interface Document {
+  readonly info: object
+  readonly tags?: readonly { readonly name: string }[]
+  readonly components: { readonly securitySchemes?: Readonly<Record<string, object>> }
+  readonly paths: Record<string, Record<string, Operation>>
 }
 
-interface BearerScheme {
-  readonly type: 'http'
-  readonly scheme: 'bearer'
-  readonly description?: string
-}
-
-interface Components {
-  readonly securitySchemes: Record<string, BearerScheme>
+interface Operation {
+  readonly tags?: readonly string[]
+  readonly security?: readonly object[]
 }
 
 const bearer = { type: 'http', scheme: 'bearer' } as const
 
-type Operations = Record<string, Record<string, { tags?: string[]; security?: Record<string, string[]>[] }>>
+const rules = {
+  title: Type.String({ expected: 'a string' }),
+  version: Type.String({ expected: 'a string' }),
+  description: Type.String({ expected: 'a string' }),
+  tags: Type.Array(Type.Unknown(), { expected: 'an array' }),
+  license: checkedLater,
+  contact: checkedLater,
+  tokens: checkedLater,
+}
 
 /**
  * Fastify plugin that serves `GET /openapi.json`, the OpenAPI 3.1 document of every tagged route that is
  * registered after it, and `GET /docs`, a reference of them that loads nothing from elsewhere.
  *
- * Not encapsulated, and registered before the routes: it has to see them.
+ * Not encapsulated, and registered before the routes: it has to see them. On a server that has
+ * `@fastify/swagger` already, it serves the document of that one, with the title, tags and tokens of its
+ * options added.
  *
  * @example
  * ```ts
@@ -76,48 +84,34 @@ type Operations = Record<string, Record<string, { tags?: string[]; security?: Re
  */
 export const docs = fp(
   async (fastify: FastifyInstance, options: DocsOptions) => {
-    checkDocsOptions(options)
-    const { title, version, description, license, contact } = options
-    await fastify.register(swagger, {
-      hideUntagged: true,
-      openapi: {
-        openapi: '3.1.0',
-        info: {
-          title,
-          version,
-          description,
-          ...(contact && { contact: { ...contact } }),
-          ...(license && { license: { ...license } }),
-        },
-        servers: [{ url: '/', description: 'The server that serves this document' }],
-        security: [],
-        components: { securitySchemes: schemesOf(options) },
-      },
-      transform: ({ schema, url, route, ...document }) => {
-        const { security } = (route.config ?? {}) as SecuredConfig
-        if (security === undefined || !('openapiObject' in document)) return { url, schema }
-        const { securitySchemes } = document.openapiObject.components as Components
-        for (const token of security.flatMap(Object.keys)) securitySchemes[token] ??= bearer
-        return { url, schema: { ...schema, security } }
-      },
-      transformObject: (document) =>
-        'openapiObject' in document
-          ? complete(nameComponents(document.openapiObject), options)
-          : document.swaggerObject,
-    })
-    await fastify.register(swaggerUi, {
-      routePrefix: '/docs',
-      // Relative, because a proxy may serve the node under a path.
-      indexPrefix: '.',
-      staticCSP: contentSecurityPolicy,
-      // Without the address of the validator, which is on the internet, no badge is loaded.
-      uiConfig: { validatorUrl: null, deepLinking: true },
-      theme: { title },
-    })
+    checkOptions(name, rules, options)
+    const joins = fastify.hasDecorator('swagger')
+    if (joins) fastify.addHook('onReady', async () => void openapiOf(fastify.swagger()))
+    else await fastify.register(swagger, { hideUntagged: true, openapi: ownDocument(options) })
+    let described: Document | undefined
+    const document = () => {
+      described ??= complete(nameComponents(openapiOf(fastify.swagger())), options)
+      return described
+    }
+
+    // A scope of its own: a host may have decorators of `@fastify/swagger-ui`, too.
+    await fastify.register(async (scope) =>
+      scope.register(swaggerUi, {
+        routePrefix: '/docs',
+        // Relative, because a proxy may serve the node under a path.
+        indexPrefix: '.',
+        staticCSP: contentSecurityPolicy,
+        transformSpecification: () => ({ ...document() }),
+        transformSpecificationClone: false,
+        // Without the address of the validator, which is on the internet, no badge is loaded.
+        uiConfig: { validatorUrl: null, deepLinking: true },
+        theme: { title: options.title },
+      }),
+    )
 
     let text: string | undefined
     fastify.get('/openapi.json', { schema: { hide: true }, logLevel: 'warn' }, async (request, reply) => {
-      text ??= `${JSON.stringify(fastify.swagger(), null, 2)}\n`
+      text ??= `${JSON.stringify(document(), null, 2)}\n`
       const address = JSON.stringify(addressOf(request))
       const body = text.replace('"url": "/"', () => `"url": ${address}`)
       const etag = entityTag(body)
@@ -131,32 +125,49 @@ export const docs = fp(
 
 export default docs
 
-function checkDocsOptions(options: DocsOptions): void {
-  for (const option of ['title', 'version', 'description'] as const) {
-    if (typeof options[option] !== 'string') throw new TypeError(`${name}: ${option} must be a string`)
+/** The document of a server that has none yet. */
+function ownDocument(options: DocsOptions): NonNullable<FastifyDynamicSwaggerOptions['openapi']> {
+  return {
+    openapi: '3.1.0',
+    info: infoOf(options),
+    servers: [{ url: '/', description: 'The server that serves this document' }],
+    security: [],
   }
-  if (!Array.isArray(options.tags)) throw new TypeError(`${name}: tags must be an array`)
 }
 
-function schemesOf({ tokens = {} }: DocsOptions): Record<string, BearerScheme> {
-  const schemes = Object.entries(tokens).map(([name, { description }]): [string, BearerScheme] => [
-    name,
-    { ...bearer, description },
-  ])
-  return Object.fromEntries(schemes)
+function infoOf({ title, version, description, license, contact }: DocsOptions) {
+  return {
+    title,
+    version,
+    description,
+    ...(contact && { contact: { ...contact } }),
+    ...(license && { license: { ...license } }),
+  }
 }
 
-/** Adds the tags that operations use, and drops the security schemes that none uses. */
-function complete<Document extends object>(document: Document, options: DocsOptions): Document {
-  const { paths, components } = document as { paths: Operations; components: Components }
-  const operations = Object.values(paths).flatMap((path) => Object.values(path))
+/** @throws {TypeError} for a document of Swagger 2.0 */
+function openapiOf(document: string | object): Document {
+  if (typeof document === 'object' && 'openapi' in document) return document as unknown as Document
+  throw new TypeError(`${name}: the @fastify/swagger of the server needs its option openapi`)
+}
+
+/** Adds title, tags and tokens, and drops the tokens that no operation uses. */
+function complete(document: Document, options: DocsOptions): Document {
+  const operations = Object.values(document.paths).flatMap((path) => Object.values(path))
   const usedTags = new Set(operations.flatMap(({ tags = [] }) => tags))
   const usedTokens = new Set(operations.flatMap(({ security = [] }) => security.flatMap(Object.keys)))
-  const schemes = Object.entries(components.securitySchemes).filter(([name]) => usedTokens.has(name))
+  const known = options.tags.filter(({ name }) => usedTags.has(name))
+  const others = (document.tags ?? []).filter((tag) => !known.some(({ name }) => name === tag.name))
+  const tokens = Object.entries(options.tokens ?? {})
+    .filter(([token]) => usedTokens.has(token))
+    .map(([token, { description }]) => [token, { ...bearer, description }] as const)
+  const described = Object.fromEntries(tokens)
+  const securitySchemes = { ...described, ...document.components.securitySchemes, ...described }
   return {
     ...document,
-    tags: options.tags.filter(({ name }) => usedTags.has(name)),
-    components: { ...components, securitySchemes: Object.fromEntries(schemes) },
+    info: { ...document.info, ...infoOf(options) },
+    tags: [...known, ...others],
+    components: { ...document.components, securitySchemes },
   }
 }
 

@@ -1,11 +1,11 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { toHex } from '@ratatosk/cbor'
 import {
-  checkOptions,
   errorHandler,
   hasMethods,
   InvalidParameterError,
   type OperatorAccess,
+  openScope,
   operatorAccessRules,
   operatorRoute,
   type Query,
@@ -48,7 +48,7 @@ const name = '@ratatosk/operator/dead-letters'
 const rules = { deadLetters: hasMethods('list', 'find', 'replay', 'drop'), ...operatorAccessRules }
 
 const plugin: FastifyPluginAsyncTypebox<DeadLettersOptions> = async (fastify, options) => {
-  checkOptions(name, rules, options)
+  openScope(fastify, name, rules, options)
   const { deadLetters: letters } = options
   const route = operatorRoute(options)
 

@@ -8,6 +8,7 @@ import {
   layer1ErrorHandler,
   noStore,
   type OperatorAccess,
+  openScope,
   operatorAccessRules,
   operatorRoute,
   readBy,
@@ -78,7 +79,7 @@ const submitLimit = 40 * 1024
 const payoutLimit = 4_096
 
 const plugin: FastifyPluginAsyncTypebox<BridgeOptions> = async (fastify, options) => {
-  checkOptions(name, { ports: checkedLater, ...operatorAccessRules }, options)
+  openScope(fastify, name, { ports: checkedLater, ...operatorAccessRules }, options)
   const { ports } = options
   fastify.setErrorHandler(layer1ErrorHandler)
   fastify.addHook('onRequest', noStore)

@@ -1,12 +1,12 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { toHex } from '@ratatosk/cbor'
 import {
-  checkOptions,
   clientSignal,
   hasMethods,
   layer1ErrorHandler,
   noStore,
   type OperatorAccess,
+  openScope,
   operatorAccessRules,
   operatorRoute,
   readBy,
@@ -98,11 +98,11 @@ const maxQuestionBytes = 4 * 1024 * 1024
 const bodyLimit = 4_096
 
 const plugin: FastifyPluginAsyncTypebox<OperatorsOptions> = async (fastify, options) => {
+  openScope(fastify, name, rules, options)
   const { registry, questions, verdicts, summoner } = options
   if (!registry && !questions && !verdicts && !summoner) {
     throw new TypeError(`${name}: one of registry, questions, verdicts, summoner is required`)
   }
-  checkOptions(name, rules, options)
 
   fastify.setErrorHandler(layer1ErrorHandler)
   fastify.addHook('onRequest', noStore)

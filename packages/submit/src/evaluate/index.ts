@@ -2,10 +2,10 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { toHex } from '@ratatosk/cbor'
 import {
   BusyError,
-  checkOptions,
   clientSignal,
   hasMethods,
   noStore,
+  openScope,
   optionalInteger,
   readTransactionBodies,
   retryAfterSeconds,
@@ -33,7 +33,7 @@ const rules = { evaluations: hasMethods('evaluate'), maxTransactionSize: optiona
 const busy = 'Too many transactions wait to be evaluated: retry later, or submit the transaction'
 
 const plugin: FastifyPluginAsyncTypebox<EvaluateOptions> = async (fastify, options) => {
-  checkOptions(name, rules, options)
+  openScope(fastify, name, rules, options)
   const { evaluations, maxTransactionSize = 16_384 } = options
 
   const reading = readTransactionBodies(fastify, { prefix: 'EVALUATE', maxSize: maxTransactionSize })

@@ -1,6 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import {
-  checkOptions,
   clientSignal,
   errorHandler,
   hasMethods,
@@ -8,6 +7,7 @@ import {
   InvalidParameterError,
   noStore,
   OverloadedError,
+  openScope,
   optionalInteger,
   type Query,
   type QueryValue,
@@ -80,7 +80,7 @@ const rules = {
 }
 
 const plugin: FastifyPluginAsyncTypebox<TxStatusOptions> = async (fastify, options) => {
-  checkOptions(name, rules, options)
+  openScope(fastify, name, rules, options)
   const lists = pLimit(mostLists)
 
   fastify.setErrorHandler(errorHandler)

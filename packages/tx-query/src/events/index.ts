@@ -3,9 +3,9 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import {
   type AddressNetwork,
   addressNetwork,
-  checkOptions,
   errorHandler,
   hasMethods,
+  openScope,
   optionalInteger,
   readBy,
 } from '@ratatosk/http'
@@ -72,7 +72,7 @@ const rules = {
 }
 
 const plugin: FastifyPluginAsyncTypebox<EventsOptions> = async (fastify, options) => {
-  checkOptions(name, rules, options)
+  openScope(fastify, name, rules, options)
   const { log, network, maturityWindowMs } = options
   const { maxClients = 1000, pollMs = 200, heartbeatMs = 15_000, drainTimeoutMs = 10_000 } = options
 

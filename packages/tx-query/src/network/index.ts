@@ -1,5 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { checkedLater, checkOptions, errorHandler } from '@ratatosk/http'
+import { checkedLater, errorHandler, openScope } from '@ratatosk/http'
 import { Value } from '@sinclair/typebox/value'
 import type { RegisterOptions } from 'fastify'
 import { fastifyPlugin as fp } from 'fastify-plugin'
@@ -18,7 +18,7 @@ const name = '@ratatosk/tx-query/network'
 const maxAge = 60
 
 const plugin: FastifyPluginAsyncTypebox<NetworkOptions> = async (fastify, options) => {
-  checkOptions(name, { info: checkedLater }, options)
+  openScope(fastify, name, { info: checkedLater }, options)
   const { info } = options
   const [wrong] = Value.Errors(NetworkInfo, info)
   if (wrong !== undefined) throw new TypeError(`${name}: info${wrong.path}: ${wrong.message}`)

@@ -2,12 +2,12 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { isDecodeError, toHex } from '@ratatosk/cbor'
 import {
   BusyError,
-  checkOptions,
   errorHandler,
   hasMethods,
   hexParameter,
   InvalidParameterError,
   noStore,
+  openScope,
   type Query,
   type QueryValue,
   readBy,
@@ -54,7 +54,7 @@ export interface ProofsOptions extends RegisterOptions {
 const name = '@ratatosk/tx-query/proofs'
 
 const plugin: FastifyPluginAsyncTypebox<ProofsOptions> = async (fastify, options) => {
-  checkOptions(name, { prover: hasMethods('utxo', 'transaction') }, options)
+  openScope(fastify, name, { prover: hasMethods('utxo', 'transaction') }, options)
   const { prover } = options
 
   fastify.setErrorHandler(errorHandler)

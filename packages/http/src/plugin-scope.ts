@@ -1,0 +1,55 @@
+import type { TSchema } from '@sinclair/typebox'
+import type { RouteOptions } from 'fastify'
+import { checkOptions } from './options.js'
+
+/** The parts of a Fastify instance that {@link openScope} needs. */
+export interface PluginScope {
+  readonly server: object
+  readonly prefix: string
+  addHook(name: 'onRoute', hook: (route: RouteOptions) => void): unknown
+}
+
+/** The operation ids that the routes of a server have. */
+const taken = new WeakMap<object, Set<string>>()
+
+/**
+ * Begins a plugin: checks its options by {@link checkOptions}, and keeps the operation ids of its routes unique
+ * on the server: one that the server has already gets the prefix of the plugin behind it.
+ *
+ * @param scope the encapsulated instance that the plugin receives
+ * @throws {TypeError} for an option that does not work, or does not exist
+ *
+ * @example
+ * ```ts
+ * const plugin = async (fastify, options) => {
+ *   openScope(fastify, 'shop', { stock: hasMethods('count') }, options)
+ *   fastify.get('/nuts', { schema: { operationId: 'listNuts' } }, handler)
+ * }
+ * ```
+ */
+export function openScope(
+  scope: PluginScope,
+  plugin: string,
+  rules: Readonly<Record<string, TSchema>>,
+  options: object,
+): void {
+  checkOptions(plugin, rules, options)
+  const ids = taken.get(scope.server) ?? new Set()
+  taken.set(scope.server, ids)
+  scope.addHook('onRoute', (route) => {
+    if (route.method === 'HEAD' || route.schema === undefined) return
+    const { operationId } = route.schema as { readonly operationId?: string }
+    if (operationId === undefined) return
+    const described = { operationId: unused(operationId, scope.prefix, ids) }
+    route.schema = { ...route.schema, ...described }
+  })
+}
+
+/** The id, or one made of it and the prefix if it is taken; takes it. */
+function unused(id: string, prefix: string, ids: Set<string>): string {
+  const longer = `${id}${prefix.replaceAll(/\W+/g, '_').replace(/_$/, '')}`
+  let free = ids.has(id) ? longer : id
+  for (let number = 2; ids.has(free); number++) free = `${longer}_${number}`
+  ids.add(free)
+  return free
+}
