@@ -92,6 +92,17 @@ t.test('answers INTERNAL when the payer throws, with the cause in the log only',
   t.match(log.find(({ level }) => level === 50)?.err, { code: 'FAUCET_INTERNAL', stack: /faucet_claims/ })
 })
 
+t.test('answers INTERNAL when the payer ends in a way that no ClaimResult describes', async (t) => {
+  const { post, answers, log } = await build(t)
+  for (const result of [{ kind: 'paid' }, {}, undefined]) {
+    answers.result = result as unknown as ClaimResult
+    const answer = await post(claimBody)
+    t.equal(answer.status, 500)
+    t.equal(answer.body, '{"error":"Something went wrong","code":"INTERNAL"}')
+    t.match(log.findLast(({ level }) => level === 50)?.err, { stack: /no known ClaimResult/ })
+  }
+})
+
 t.test('answers 401 without the token, before the body is checked', async (t) => {
   const { post, asked, server } = await build(t)
   const none = await server.inject({ method: 'POST', url: '/faucet/claims' })

@@ -10,7 +10,7 @@ import {
   sameOriginOnly,
   securedBy,
 } from '@ratatosk/http'
-import type { ClaimPayer, ClaimResult } from '@ratatosk/ports'
+import type { ClaimPayer, ClaimRequest, ClaimResult } from '@ratatosk/ports'
 import { Type } from '@sinclair/typebox'
 import type { FastifyContextConfig, RegisterOptions } from 'fastify'
 import { fastifyPlugin as fp } from 'fastify-plugin'
@@ -75,16 +75,20 @@ const plugin: FastifyPluginAsyncTypebox<FaucetOptions> = async (fastify, options
       validatorCompiler: readBy(readClaim),
       bodyLimit,
     },
-    async ({ body }) => answer(await payer.claim(body).catch(fail)),
+    async ({ body }) => answer(await claimBy(payer, body)),
   )
 }
 
-function fail(cause: unknown): never {
-  throw new FaucetError('INTERNAL', { cause })
+async function claimBy(payer: ClaimPayer, body: ClaimRequest): Promise<ClaimResult> {
+  try {
+    return await payer.claim(body)
+  } catch (cause) {
+    throw new FaucetError('INTERNAL', { cause })
+  }
 }
 
 function answer(result: ClaimResult): FaucetClaim {
-  switch (result.kind) {
+  switch (result?.kind) {
     case 'funded': {
       const { claimId, txHash, amount, nextEligibleAt } = result
       return { claimId, txHash, amount: String(amount), nextEligibleAt: nextEligibleAt.toISOString() }
@@ -101,6 +105,10 @@ function answer(result: ClaimResult): FaucetClaim {
       throw new FaucetError('VALIDATION_FAILED')
     case 'undecided':
       throw new FaucetError('INTERNAL')
+    default:
+      throw new FaucetError('INTERNAL', {
+        cause: new TypeError('the payer resolved to no known ClaimResult'),
+      })
   }
 }
 
