@@ -2,6 +2,7 @@
 // that are out of date.
 import { compatibilityTable } from './compatibility.mjs'
 import { decisionsTable } from './decisions.mjs'
+import { hostSections, portsText } from './hosts.mjs'
 import { packagesTable } from './packages.mjs'
 import { prepare } from './prepare.mjs'
 import { registeredRoutes, routesTable, servedBySource } from './routes.mjs'
@@ -22,6 +23,8 @@ const sections = [
   ['docs/decisions/README.md', 'decisions', decisionsTable()],
   ['docs/compatibility.md', 'sdks', compatibilityTable()],
   ['docs/layout.md', 'packages', packagesTable()],
+  ['docs/ports.md', 'ports', portsText()],
+  ...hostSections(),
   ...performanceSections({ plots: !checking }),
   ...(routes === undefined ? [] : [['docs/routes.md', 'routes', routesTable(routes)]]),
 ]

@@ -13,8 +13,8 @@ export interface PluginScope {
 const taken = new WeakMap<object, Set<string>>()
 
 /**
- * Begins a plugin: checks its options by {@link checkOptions}, and keeps the operation ids of its routes unique
- * on the server: one that the server has already gets the prefix of the plugin behind it.
+ * Begins a plugin: checks its options by {@link checkOptions}, and keeps the operation ids of its routes
+ * unique on the server: one that the server has already gets the prefix of the plugin behind it.
  *
  * @param scope the encapsulated instance that the plugin receives
  * @throws {TypeError} for an option that does not work, or does not exist

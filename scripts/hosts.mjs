@@ -1,0 +1,92 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { filesBelow } from './files.mjs'
+import { readLayers } from './packages.mjs'
+import { root } from './prepare.mjs'
+
+/** The plugins of the drawing in docs/layout.md. */
+const plugins = [...readLayers()].flatMap(([name, layer]) =>
+  layer === 'plugins' ? [name.replace('@ratatosk/', '')] : [],
+)
+
+/** For the README of each plugin: what it does to a server. */
+export function hostSections() {
+  return plugins.map((name) => [`packages/${name}/README.md`, 'host', hostText(name)])
+}
+
+/** For docs/ports.md: the types that the options of each plugin name. */
+export function portsText() {
+  return plugins.map((name) => `## ${name}\n\n\`\`\`typescript\n${portTypes(name)}\n\`\`\``).join('\n\n')
+}
+
+const pages = 'https://github.com/ratatosk-l2/ratatosk'
+
+function hostText(name) {
+  const exception =
+    name === 'health' ? ', but for the hook of `metrics`, which times the requests of the server' : ''
+  return `- **Scope.** Parsers, hooks and error handler are for the plugin's own routes only${exception}. It
+  can be registered again under another \`prefix\`. Hooks, logger and 404 of the server hold for
+  its routes, too.
+- **Options.** One that the plugin does not have, or that cannot work, is a \`TypeError\` when it
+  is registered.
+- **Errors.** The plugin answers \`{ "error": … }\` itself. \`setErrorHandler\` of the server is
+  not called for its routes; the hook \`onError\` is, with every error.
+- **Ports.** [Ports](${pages}/blob/main/docs/ports.md#${name}) has their types. Where no table
+  above says otherwise, a port that throws is answered 500 \`Something went wrong\`, and the log
+  has the cause. A port chooses status and message by an error with \`statusCode\` and \`expose:
+  true\`, such as an \`HttpError\` of
+  [\`@ratatosk/http\`](${pages}/tree/main/packages/http#errors).
+- **OpenAPI.** In the document of \`@fastify/swagger\`, routes have tags, an \`operationId\`, and
+  a schema for each status. An id that the server has already gets the prefix behind it:
+  \`submit\`, \`submit_v2\`. A route that requires a token says so, and adds the token as a
+  security scheme; the option \`transform\` of \`@fastify/swagger\` is not called for it.`
+}
+
+const declaration = /^(?:\/\*\*(?:(?!\*\/)[\s\S])*?\*\/\n)?export (interface|type) (\w+)/gm
+
+/** Where ports have types that are not the plugin's own. */
+const shared = ['packages/block/src', 'packages/http/src', 'packages/ports/src']
+
+/** The types that the options of the plugins of a package name, as they are declared. */
+function portTypes(name) {
+  const own = declarationsBelow(`packages/${name}/src`)
+  const known = new Map([...shared.flatMap((each) => [...declarationsBelow(each)]), ...own])
+  const options = [...own.values()].filter((text) =>
+    /^export interface \w+Options\b.*RegisterOptions/m.test(text),
+  )
+  const found = new Set()
+  const visit = (text) => {
+    for (const [word] of withoutComments(text).matchAll(/\b[A-Z]\w+/g)) {
+      if (found.has(word) || !known.has(word) || options.includes(known.get(word))) continue
+      found.add(word)
+      visit(known.get(word))
+    }
+  }
+  for (const text of options) visit(text)
+  return [...known]
+    .filter(([word]) => found.has(word))
+    .map(([, text]) => text.replace(/^export /m, '').replace(/\{@link (\w+)\}/g, '`$1`'))
+    .join('\n\n')
+}
+
+/** Exported interfaces and types below a folder, by name, with their comments. */
+function declarationsBelow(folder) {
+  const files = filesBelow(join(root, folder), /(?<!\.test|\.tap)\.ts$/).filter(
+    (path) => !/\/test\//.test(path),
+  )
+  return new Map(
+    files.flatMap((path) => {
+      const text = readFileSync(path, 'utf8')
+      return [...text.matchAll(declaration)].map(({ index, 0: start, 1: kind, 2: name }) => {
+        const end = kind === 'interface' ? /^\}$|\{\}$/m : /\n(?=\n|$)/
+        const rest = text.slice(index + start.length)
+        const { index: length, 0: close } = end.exec(rest) ?? { index: rest.length, 0: '' }
+        return [name, `${start}${rest.slice(0, length)}${close}`.trimEnd()]
+      })
+    }),
+  )
+}
+
+function withoutComments(text) {
+  return text.replace(/\/\*\*[\s\S]*?\*\//g, '')
+}
