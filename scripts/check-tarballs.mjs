@@ -15,6 +15,13 @@ const chosen = process.env.RATATOSK_TARBALLS
 const full = Boolean(chosen)
 /** The most bytes that @ratatosk/submit may add to an installation of Fastify. */
 const submitLimit = 5_000_000
+/** What README says that TypeScript needs: with each of these, a program compiles. */
+const typeScripts = [
+  { module: 'NodeNext', files: ['types.mts', 'types.cts'] },
+  { module: 'Node20', files: ['types.mts', 'types.cts'] },
+  { module: 'Node16', files: ['types.mts'] },
+  { module: 'Preserve', files: ['types.mts'] },
+]
 
 if (full) await prepare()
 // These import development dependencies, which a clean clone has only now.
@@ -71,37 +78,37 @@ function useFromEveryModuleSystem(consumer, specifiers, what) {
 
 /** Compiles an import of every entry point strictly; only faults of our declarations count. */
 function checkTypes(consumer) {
-  const specifiers = packages.flatMap(entryPoints)
-  writeFileSync(
-    join(consumer, 'types.mts'),
-    specifiers
-      .map((name, index) => `import * as n${index} from '${name}'\nexport const v${index} = n${index}\n`)
-      .join(''),
-  )
-  writeFileSync(
-    join(consumer, 'tsconfig.json'),
-    JSON.stringify({
-      compilerOptions: {
-        module: 'NodeNext',
-        target: 'ES2023',
-        lib: ['ES2023'],
-        strict: true,
-        exactOptionalPropertyTypes: true,
-        skipLibCheck: false,
-        noEmit: true,
-        types: ['node'],
-        typeRoots: [join(root, 'node_modules/@types')],
-      },
-      files: ['types.mts'],
-    }),
-  )
-  const tsc = join(root, 'node_modules/typescript/bin/tsc')
-  const { stdout } = spawnSync(process.execPath, [tsc, '-p', '.', '--pretty', 'false'], {
-    cwd: consumer,
-    encoding: 'utf8',
-  })
-  const ours = stdout.split('\n').filter((line) => /^(\S*@ratatosk\S*|types\.mts)\(/.test(line))
-  for (const line of ours) faults.push(`types: ${line.replace(/^\S*\/(@ratatosk\/)/, '$1')}`)
+  const text = packages
+    .flatMap(entryPoints)
+    .map((name, index) => `import * as n${index} from '${name}'\nexport const v${index} = n${index}\n`)
+    .join('')
+  for (const file of ['types.mts', 'types.cts']) writeFileSync(join(consumer, file), text)
+  for (const { module, files } of typeScripts) {
+    writeFileSync(
+      join(consumer, 'tsconfig.json'),
+      JSON.stringify({
+        compilerOptions: {
+          module,
+          target: 'ES2022',
+          lib: ['ES2022'],
+          strict: true,
+          exactOptionalPropertyTypes: true,
+          skipLibCheck: false,
+          noEmit: true,
+          types: ['node'],
+          typeRoots: [join(root, 'node_modules/@types')],
+        },
+        files,
+      }),
+    )
+    const tsc = join(root, 'node_modules/typescript/bin/tsc')
+    const { stdout } = spawnSync(process.execPath, [tsc, '-p', '.', '--pretty', 'false'], {
+      cwd: consumer,
+      encoding: 'utf8',
+    })
+    const ours = stdout.split('\n').filter((line) => /^(\S*@ratatosk\S*|types\.[mc]ts)\(|^error /.test(line))
+    for (const line of ours) faults.push(`types, ${module}: ${line.replace(/^\S*\/(@ratatosk\/)/, '$1')}`)
+  }
 }
 
 /** Prints what @ratatosk/submit adds to an installation that has Fastify already. */
