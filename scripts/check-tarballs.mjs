@@ -15,7 +15,7 @@ const chosen = process.env.RATATOSK_TARBALLS
 const full = Boolean(chosen)
 /** The most bytes that @ratatosk/submit may add to an installation of Fastify. */
 const submitLimit = 5_000_000
-/** What README says that TypeScript needs: with each of these, a program compiles. */
+/** Settings of TypeScript that README names: with each of them, a program compiles. */
 const typeScripts = [
   { module: 'NodeNext', files: ['types.mts', 'types.cts'] },
   { module: 'Node20', files: ['types.mts', 'types.cts'] },

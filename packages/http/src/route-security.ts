@@ -2,7 +2,7 @@ import type { FastifySchema } from 'fastify'
 
 const bearer = { type: 'http', scheme: 'bearer' } as const
 
-/** What `@fastify/swagger` passes to a transform, as far as it is read or changed here. */
+/** The arguments of a transform of `@fastify/swagger` that are read or changed here. */
 interface Described {
   readonly schema: FastifySchema
   readonly url: string

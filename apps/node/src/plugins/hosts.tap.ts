@@ -1,4 +1,4 @@
-// What the READMEs of the plugins promise to a server of any kind: the section "In your server".
+// Promises of each plugin to a server of any kind: in its README, the section "In your server".
 import swagger from '@fastify/swagger'
 import archivist from '@ratatosk/archivist'
 import explorer from '@ratatosk/explorer'
