@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads'
 import { derive, encodedHeader, type Header, transactionsRoot } from '@ratatosk/block'
 import { toHex } from '@ratatosk/cbor'
@@ -175,6 +176,9 @@ export async function attackNodes(t: Test, { from, pairs, seed }: AttackOptions)
   }
   await coming
   await pay()
+  await Promise.all(nodes.map((node) => node.figures(true)))
+  // Another thread gives buffers back, a moment after a collection.
+  await sleep(1000)
   const after = await Promise.all(nodes.map((node) => node.figures(true)))
   return nodes.map(({ name, worst, output }, n) => ({
     name,
