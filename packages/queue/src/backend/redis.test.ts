@@ -129,8 +129,8 @@ test('a worker resumes when Redis is back', async (context) => {
       timeout: 10_000,
     })
     .toBeDefined()
-  // BullMQ runs a loop that has failed again after 15 seconds.
-  await expect.poll(() => seen, { timeout: 30_000 }).toContain(second)
+  // BullMQ runs a loop that has failed again after 15 seconds, and it may fail twice.
+  await expect.poll(() => seen).toContain(second)
   await worker.close()
 })
 
