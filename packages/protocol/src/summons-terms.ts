@@ -23,7 +23,7 @@ export function summonsTerms(maturityWindow: bigint): Omit<SummonsParameters, 'm
 /** Lovelace that it costs at least to ask, besides the reward. */
 const askingFee = 288_000n
 /** Largest answers in half of each block of layer 1, of which there is one in 20 seconds on average. */
-const answersPerHour = 540n
+export const answersPerHour = 540n
 const hourMs = 3_600_000n
 
 /**

@@ -1,8 +1,14 @@
 import type { Header } from '@ratatosk/block'
 import type { SummonsQuestion } from '@ratatosk/contracts'
 import { encodeAsk, encodeExpiry } from '@ratatosk/fraud'
-import { encodeOutputReference, outputReferenceKey, slotToTime } from '@ratatosk/ledger'
-import { askQuestion, endQuestion, firstSlotFrom, type OpenQuestion } from '@ratatosk/protocol'
+import { encodeOutputReference, outputReferenceKey, type SlotConfig, slotToTime } from '@ratatosk/ledger'
+import {
+  askQuestion,
+  type Contracts,
+  endQuestion,
+  firstSlotFrom,
+  type OpenQuestion,
+} from '@ratatosk/protocol'
 import type { RecordedTransaction } from '@ratatosk/store'
 import type { Proof } from '@ratatosk/trie'
 import type { WatcherContext } from './context.js'
@@ -41,10 +47,29 @@ export async function termOf(
   { endTime }: Pick<Header, 'endTime'>,
   slot: bigint,
 ): Promise<QuestionTerm> {
-  const { summons, maturityWindow } = contracts.parameters
+  const slots = await layer1.slots({ signal })
+  const current = await layer1.currentSlot({ signal })
+  return termAt(contracts, { slots, validityMs, slot, current }, endTime)
+}
+
+/** When a question is asked. */
+interface Moment {
+  readonly slots: SlotConfig
+  readonly validityMs: number
+  /** Of layer 1's tip. */
+  readonly slot: bigint
+  /** That the clock shows. */
+  readonly current: bigint
+}
+
+export function termAt(
+  { parameters }: Pick<Contracts, 'parameters'>,
+  { slots, validityMs, slot, current }: Moment,
+  endTime: bigint,
+): QuestionTerm {
+  const { summons, maturityWindow } = parameters
   if (summons === undefined) throw new TypeError('These contracts have no summons')
   const { period } = summons
-  const slots = await layer1.slots({ signal })
   const validity = Math.min(validityMs, Number(period) / sharesOfPeriod)
   const soonest = slot + BigInt(Math.ceil(validity / slots.slotLength))
   // The summons takes no question whose validity interval ends before the block.
@@ -52,8 +77,8 @@ export async function termOf(
   const validUntil = soonest < blockEnd ? blockEnd : soonest
   const deadline = slotToTime(slots, validUntil) + period
   const isInTime = deadline + period <= endTime + maturityWindow
-  const clock = slotToTime(slots, await layer1.currentSlot({ signal }))
-  return { now: slotToTime(slots, slot), clock, validUntil, deadline, isInTime }
+  const [now, clock] = [slotToTime(slots, slot), slotToTime(slots, current)]
+  return { now, clock, validUntil, deadline, isInTime }
 }
 
 /** Whether any question waits. A later deadline counts for nothing: an operator could gain time by it. */

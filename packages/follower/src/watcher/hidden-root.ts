@@ -1,23 +1,11 @@
-import { setImmediate } from 'node:timers/promises'
 import { headerFieldIndex } from '@ratatosk/block'
 import { equalBytes } from '@ratatosk/cbor'
-import {
-  type AccusedBlock,
-  accuseShown,
-  claimOutput,
-  createShownMap,
-  deriveMap,
-  encodeLedgerFraudProof,
-  type NextQuestion,
-  type NodeAnswer,
-  nextQuestions,
-  type ProvenFraud,
-  shownFrauds,
-} from '@ratatosk/fraud'
+import { type AccusedBlock, deriveMap, type ProvenFraud } from '@ratatosk/fraud'
 import type { OpenQuestion } from '@ratatosk/protocol'
 import type { VerdictRecord } from '@ratatosk/store'
 import { ask, expireOverdue, reliesOnAsked, termOf } from './ask.js'
 import type { Job, WatcherContext } from './context.js'
+import { falseOutput, falseTransactions, type Inquiry, mostAtOnce, Unreadable } from './false-maps.js'
 import { subjectOf } from './question-book.js'
 import { apart, followQuestions } from './questions.js'
 
@@ -30,17 +18,6 @@ type Hidden<Found> =
   | { readonly kind: 'none'; readonly why?: string }
 
 const none = { kind: 'none' } as const
-const unreadable = 'an answer of the summons cannot be read'
-/** Questions about a map that wait at once. */
-const mostAtOnce = 20
-
-/** The questions about a map, and their answers. */
-interface Inquiry {
-  /** The answer to a question; undefined if there is none yet. */
-  known(question: NextQuestion): NodeAnswer | 'unreadable' | undefined
-  /** Asks the first of these that are not asked. @throws {Stopped} (rejects) while they wait, or at once */
-  ask(questions: readonly NextQuestion[]): Promise<never>
-}
 
 /** A search that goes on later, or never. */
 class Stopped extends Error {
@@ -60,18 +37,13 @@ interface Asking {
 }
 
 /**
- * Searches the map of `utxos_root` for an output that does not follow from the block's transactions, by
- * questions: the operator may not have shown it to anyone. Silence is a verdict too.
+ * Searches the map of `utxos_root` by questions: the operator may not have shown it to anyone. Silence is a
+ * verdict too.
  */
 export function searchOutputs(asking: Asking, accused: AccusedBlock): Promise<Hidden<ProvenFraud>> {
   const { header, afterTransactions: truth } = asking.job.block
   if (truth === undefined || equalBytes(truth.root, header.utxosRoot)) return Promise.resolve(none)
-  return searching(asking, headerFieldIndex.utxosRoot, async ({ known, ask }) => {
-    const { difference, questions } = nextQuestions(truth, header.utxosRoot, known)
-    if (difference === undefined) return questions.length === 0 ? undefined : ask(questions)
-    const proof = await claimOutput(accused, difference, () => setImmediate())
-    return { policy: 'ledger', proof, redeemer: encodeLedgerFraudProof(header, proof) }
-  })
+  return searching(asking, headerFieldIndex.utxosRoot, (inquiry) => falseOutput(inquiry, asking.job, accused))
 }
 
 /** Searches a transactions map that does not follow from the shown transactions for a fraud, by questions. */
@@ -80,51 +52,13 @@ export async function searchTransactions<Found>(
   find: (block: AccusedBlock, proven: readonly ProvenFraud[]) => Promise<Found | undefined>,
 ): Promise<Hidden<Found>> {
   const { job, context } = asking
-  const { block, book } = job
-  const { header } = block
+  const { block } = job
   if (context.contracts.summons === undefined) return none
   job.derived ??= await deriveMap(block)
-  const { derived } = job
-  if (equalBytes(derived.trie.root, header.transactionsRoot)) return none
-  return searching(asking, headerFieldIndex.transactionsRoot, async (inquiry) => {
-    const shown = createShownMap(header.transactionsRoot, derived.trie)
-    const known: Inquiry['known'] = (question) => {
-      const answer = inquiry.known(question)
-      if (answer !== undefined && answer !== 'unreadable') shown.add(question, answer)
-      return answer
-    }
-    const found = nextQuestions(derived.trie, header.transactionsRoot, known)
-    // Later answers may show another one first, whose proof needs other questions.
-    const difference = job.difference ?? found.difference
-    if (difference === undefined)
-      return found.questions.length === 0 ? undefined : inquiry.ask(found.questions)
-    job.difference = difference
-    shown.know(difference)
-    // A search through the block takes long, and its result depends on the answers only.
-    const answered = [...book.nodes.values()].filter((answer) => answer !== 'unreadable').length
-    const state = `${answered} of ${book.nodes.size}, ${book.chunks.size} chunks`
-    if (job.lacking?.state === state) return inquiry.ask(job.lacking.questions)
-    const absent = difference.posted.hash === undefined ? difference.path : undefined
-    for (;;) {
-      const accused = await accuseShown(block, derived, shown, book.chunks, absent)
-      const { proven, questions } = await shownFrauds(
-        accused,
-        derived,
-        shown,
-        context.contracts,
-        context.rules,
-      )
-      if (questions.length === 0) return find(accused, proven)
-      const answers = questions.map(known)
-      const lacking = questions.filter((_, place) => answers[place] === undefined)
-      // Silence about any other false node is a verdict too, before the way to what is missing is shown.
-      if (lacking.length > 0) {
-        job.lacking = { state, questions: [...lacking, ...found.questions] }
-        return inquiry.ask(job.lacking.questions)
-      }
-      if (answers.includes('unreadable')) throw new Stopped({ kind: 'none', why: unreadable })
-    }
-  })
+  if (equalBytes(job.derived.trie.root, block.header.transactionsRoot)) return none
+  return searching(asking, headerFieldIndex.transactionsRoot, (inquiry) =>
+    falseTransactions(inquiry, job, context, find),
+  )
 }
 
 /** Runs a search from its beginning, with the answers that are known, and asks the next questions. */
@@ -165,8 +99,9 @@ async function searching<Found>(
   try {
     const found = await search({ known, ask: askAll })
     if (found !== undefined) return { kind: 'found', found }
-    return isUnreadable ? { kind: 'none', why: unreadable } : none
+    return isUnreadable ? { kind: 'none', why: new Unreadable().message } : none
   } catch (error) {
+    if (error instanceof Unreadable) return { kind: 'none', why: error.message }
     if (error instanceof Stopped) return error.hidden
     throw error
   }

@@ -16,7 +16,7 @@ import { follow, removalsOf } from './send.js'
 /** Own questions about a block that wait for answers at once: about all of its chunks. */
 export const mostAtOnce = maxChunks
 /** Own questions that wait for a block of layer 1: other watchers see them there, and ask for the rest. */
-const mostPending = 10
+export const mostPending = 10
 /** Share of the patience in which this process has missed the body too: a peer may just have started. */
 const ownShare = 10n
 const reason = 'No peer serves its body'
@@ -95,7 +95,7 @@ async function question(
   }
   const asked = bySubject(waiting)
   let pending = waiting.pending.length
-  for (const number of inOwnOrder(context, block, body.numbers)) {
+  for (const number of inOwnOrder(context.wallet.keys.payment.hash, block, body.numbers)) {
     const wanted = chunkQuestion(block.header.transactionsRoot, number)
     const same = asked.get(subjectOf(wanted))
     if (same !== undefined && (await reliesOnAsked(context, book, same, wanted, term))) continue
@@ -119,13 +119,13 @@ function bySubject(waiting: Waiting): ReadonlyMap<string, Waiting> {
   return new Map(Array.from(found, ([subject, same]) => [subject, { ...waiting, ...same }]))
 }
 
-/** Numbers in an order that depends on the wallet: several watchers so share the questions. */
-function inOwnOrder(
-  { wallet }: WatcherContext,
-  { headerHash }: Missing['block'],
+/** Numbers in an order that depends on the wallet's key: several watchers so share the questions. */
+export function inOwnOrder(
+  keyHash: Uint8Array,
+  { headerHash }: Pick<Missing['block'], 'headerHash'>,
   numbers: readonly number[],
 ): readonly number[] {
-  const own = concatBytes(headerHash, wallet.keys.payment.hash)
+  const own = concatBytes(headerHash, keyHash)
   const rankOf = (number: number): number => {
     const hash = blake2b256(concatBytes(own, chunkKey(number)))
     return new DataView(hash.buffer, hash.byteOffset).getUint32(0)

@@ -117,19 +117,22 @@ export const pathFrom = (nibbles: readonly number[], rest: Uint8Array): Uint8Arr
 }
 
 /**
- * A map with branches down to each leaf with a path that is chosen, as far as there can be any, each of which
- * has beside it a branch whose children no one can show.
+ * A map with branches down to each leaf with a path that is chosen, at each of the first `levels` nibbles (there
+ * is room for 62), each of which has beside it a branch whose children no one can show.
  */
 export function deepened(
   node: FreeNode | Uint8Array | undefined,
   isChosen: (path: Uint8Array) => boolean = () => true,
+  levels = 62,
   depth = 0,
 ): FreeNode {
   if (node === undefined || node instanceof Uint8Array)
     throw new Error('The map has a child that is not known')
   if (node.kind === 'branch') {
     const below = node.below.map((child) =>
-      child === undefined || child instanceof Uint8Array ? child : deepened(child, isChosen, node.fork + 1),
+      child === undefined || child instanceof Uint8Array
+        ? child
+        : deepened(child, isChosen, levels, node.fork + 1),
     )
     return { ...node, below }
   }
@@ -146,7 +149,7 @@ export function deepened(
     below: Array.from({ length: 16 }, (_, place) => below.get(place)),
   })
   let deep: FreeNode = node
-  for (let fork = 61; fork >= depth; fork--) {
+  for (let fork = levels - 1; fork >= depth; fork--) {
     const own = nibbleAt(way, fork)
     const children = [1, 2].map((each) => [each, blake2b256(Uint8Array.of(fork, each))] as const)
     const away = pathFrom([...nibblesOf(way, 0, fork), own ^ 1], way)

@@ -1,0 +1,107 @@
+import type { Header } from '@ratatosk/block'
+import { blake2b224, timeToSlot } from '@ratatosk/ledger'
+import { type Contracts, summonsTerms } from '@ratatosk/protocol'
+import { termAt } from '../../ask.js'
+import { mostAtOnce } from '../../false-maps.js'
+import { chunkNumberOf, type Subject } from '../../question-book.js'
+import { inOwnOrder, mostAtOnce as mostChunks, mostPending } from '../../unavailable.js'
+import type { OpenQuestions, Pace, SentQuestion } from './layer1.js'
+import type { Next } from './search.js'
+
+export interface Askers {
+  readonly contracts: Contracts
+  readonly pace: Pace
+  readonly watchers: number
+  /** Lovelace of a watcher in an hour, with the ada that questions lock; no limit by default. */
+  readonly budget?: bigint
+  /** Lovelace that a watcher has for questions; no limit by default. */
+  readonly funds?: bigint
+  /** Lovelace of fees of a question. */
+  readonly fees: { readonly chunks: bigint; readonly nodes: bigint }
+}
+
+const hourMs = 3_600_000
+const { bond, reward } = summonsTerms(12n)
+
+/** Watchers who ask about a block as the real ones do, each with a wallet of its own. */
+export function openAskers(
+  askers: Askers,
+  questions: OpenQuestions,
+  { endTime }: Header,
+  headerHash: Uint8Array,
+) {
+  const { contracts, pace, budget, funds } = askers
+  const { slots, validityMs } = pace
+  const wallets = Array.from({ length: askers.watchers }, (_, by) => ({
+    by,
+    key: blake2b224(Uint8Array.of(by)),
+    locked: 0n,
+    spent: [] as { readonly at: number; readonly lovelace: bigint }[],
+  }))
+  const counts = { asked: 0, answered: 0, paid: 0n, mostLocked: 0n }
+  type Wallet = (typeof wallets)[number]
+
+  function affords({ spent, locked }: Wallet, slot: number, fee: bigint): boolean {
+    while (spent[0] !== undefined && spent[0].at <= slot - hourMs / slots.slotLength) spent.shift()
+    const sum = spent.reduce((total, { lovelace }) => total + lovelace, fee + bond)
+    return (budget === undefined || sum <= budget) && (funds === undefined || locked + bond <= funds)
+  }
+
+  function pay(wallet: Wallet, slot: number, fee: bigint): void {
+    wallet.locked += bond
+    wallet.spent.push({ at: slot, lovelace: fee + bond })
+    counts.asked++
+    counts.paid += fee
+    if (wallet.locked > counts.mostLocked) counts.mostLocked = wallet.locked
+  }
+
+  /** @returns false if a question would end too late, and none waits */
+  function askBy(wallet: Wallet, slot: number, round: number, { about, subjects }: Wanted): boolean {
+    const [tip, { by }] = [BigInt(slot), wallet]
+    const term = termAt(contracts, { slots, validityMs, slot: tip, current: tip }, endTime)
+    const isOfChunks = about === 'chunks'
+    const own = questions.all().filter((each) => each.by === by)
+    let [pending, open] = [own.filter((each) => !questions.isShown(each, slot)).length, own.length]
+    const wanted = isOfChunks ? inOrderOf(wallet.key, subjects) : subjects.slice(0, mostAtOnce)
+    for (const subject of wanted) {
+      // It sees its own, and those of others that layer 1 shows.
+      const isAsked = questions.about(subject).some((each) => each.by === by || questions.isShown(each, slot))
+      if (isAsked) continue
+      if (!term.isInTime) return !isOfChunks && !questions.isEmpty()
+      if (isOfChunks && (pending++ >= mostPending || open++ >= mostChunks)) break
+      if (!affords(wallet, slot, askers.fees[about])) break
+      pay(wallet, slot, askers.fees[about])
+      const [validUntil, deadline] = [term.validUntil, timeToSlot(slots, term.deadline)].map(Number) as [
+        number,
+        number,
+      ]
+      questions.add({ subject, by, round, validUntil, deadline, sentAt: slot })
+    }
+    return true
+  }
+
+  const inOrderOf = (key: Uint8Array, subjects: readonly Subject[]): readonly Subject[] => {
+    const byNumber = new Map(subjects.map((subject) => [chunkNumberOf(subject.key), subject]))
+    return inOwnOrder(key, { headerHash }, [...byNumber.keys()]).flatMap(
+      (number) => byNumber.get(number) ?? [],
+    )
+  }
+
+  return {
+    counts,
+    /** All ask. @returns false if a question would end too late */
+    ask: (slot: number, round: number, wanted: Wanted): boolean =>
+      wallets.every((wallet) => askBy(wallet, slot, round, wanted)),
+    /** The bonds of these come back, less the rewards of answers. */
+    settle(ended: readonly SentQuestion[], isAnswered: boolean): void {
+      for (const { by } of ended) {
+        wallets[by]!.locked -= bond
+        if (!isAnswered) continue
+        counts.paid += reward
+        counts.answered++
+      }
+    },
+  }
+}
+
+type Wanted = Extract<Next, { readonly kind: 'ask' }>

@@ -1,0 +1,245 @@
+import { encodeOutputRecord, transactionKey } from '@ratatosk/block'
+import { CborWriter, concatBytes, equalBytes, fromHex, toHex } from '@ratatosk/cbor'
+import { blake2b256, encodeOutputReference } from '@ratatosk/ledger'
+import { encodePlutusData } from '@ratatosk/ledger/plutus-data'
+import { nibbleAt, type TrieView } from '@ratatosk/trie'
+import {
+  deepened,
+  type FreeNode,
+  freeMap,
+  leafAt,
+  leavesOf,
+  nodeOf,
+  pathFrom,
+} from '../../../../../fraud/dist/test/free-map.js'
+import { lies } from '../../../../../fraud/dist/test/lies/index.js'
+import {
+  blockOf,
+  type Committed,
+  ghost,
+  keyOf,
+  payment,
+  type Story,
+} from '../../../../../fraud/dist/test/lying-blocks.js'
+import { addressOfThief, coin, eight, signedTheft } from '../../../../../fraud/dist/test/theft.js'
+
+/** A block whose operator hides something, and answers what the header's maps allow. */
+export interface HiddenBlock {
+  readonly what: string
+  readonly isWithheld: boolean
+  readonly committed: Committed
+  /** The maps that the header commits to, if they are not those of `committed`. */
+  readonly records?: TrieView
+  readonly outputs?: TrieView
+  /** The outputs that follow from its transactions; undefined if these cannot be applied. */
+  readonly truth: TrieView | undefined
+}
+
+type Entries = NonNullable<Committed['entries']>
+const leavesOfEntries = (entries: Entries) => {
+  const map = new Map<string, Uint8Array>()
+  for (const [key, value] of entries) map.set(toHex(key), value)
+  return leavesOf(map)
+}
+
+/** What follows from the transactions of a lie about the outputs before its block. */
+const truthOf = ({ transactions, outputs, deposits = [], bridge }: Committed): TrieView =>
+  blockOf(transactions, { outputs: outputs.before, deposits, ...(bridge && { bridge }) }).after
+
+/** Those of the transactions map that a lie posts. */
+const entriesOf = (committed: Committed): Entries =>
+  committed.entries ??
+  (blockOf(committed.transactions, { outputs: committed.outputs.before, entries: () => 0 })
+    .entries as Entries)
+
+/**
+ * Every lie, withheld: a body without the root of its header counts as none. Served by peers too where only the map
+ * of the outputs lies.
+ */
+export const toldLies = (story: Story): HiddenBlock[] =>
+  lies
+    .filter(({ fraud }) => fraud !== 'inputIsReferenceInput')
+    .flatMap(({ what, isHidden, tell }) => {
+      const committed = tell(story)
+      const truth = truthOf(committed)
+      const told = { what, committed, truth }
+      return [
+        { ...told, isWithheld: true },
+        ...(isHidden && committed.entries === undefined ? [{ ...told, isWithheld: false }] : []),
+      ]
+    })
+
+/** A hidden lie in a map in which each way has so many levels, with a branch beside each that no one can show. */
+export const deepLies = (story: Story, levels: number): HiddenBlock[] =>
+  toldLies(story)
+    .filter(({ committed }) => committed.entries !== undefined)
+    .map((hidden) => ({
+      ...hidden,
+      records: freeMap(deepened(nodeOf(leavesOfEntries(entriesOf(hidden.committed))), () => true, levels)),
+    }))
+
+/** An output of 99 ada with a datum that nearly fills a chunk. */
+const largeOutput = (number: number): Uint8Array => {
+  const datum = encodePlutusData(new Uint8Array(11_300).fill(number & 255))
+  return new CborWriter(16_384)
+    .map(3)
+    .uint(0)
+    .bytes(addressOfThief)
+    .uint(1)
+    .uint(99_000_000n)
+    .uint(2)
+    .array(2)
+    .uint(1)
+    .tag(24)
+    .bytes(datum)
+    .toBytes()
+}
+
+const coinsOf = (count: number) =>
+  new Map(Array.from({ length: count }, (_, index) => [toHex(coin(index)), payment(100_000_000n).bytes]))
+
+/** Valid transactions, each of which fills a chunk. */
+const filling = new Map<number, readonly Uint8Array[]>()
+function fillers(count: number): readonly Uint8Array[] {
+  const known = filling.get(count)
+  if (known !== undefined) return known
+  const made = Array.from({ length: count }, (_, index) =>
+    signedTheft({ inputs: [index], output: largeOutput(index), fee: 1_000_000n }),
+  )
+  filling.set(count, made)
+  return made
+}
+
+/** An output that a transaction never made, in the maps of a block. */
+function invent(
+  map: Map<string, Uint8Array>,
+  createdBy: number,
+  id: Uint8Array = fromHex('77'.repeat(32)),
+): void {
+  const record = { createdBy, spentBy: undefined, outputHash: blake2b256(payment(9_000_000n).bytes) }
+  map.set(keyOf({ transactionId: id, index: 9 }), encodeOutputRecord(record))
+}
+
+/** Every way in which a block of so many chunks hides a theft. */
+export function longBlocks(chunks: number): HiddenBlock[] {
+  const transactions = fillers(chunks)
+  const outputs = coinsOf(chunks)
+  const honest = blockOf(transactions, { outputs })
+  const truth = honest.after
+  const withheld = { isWithheld: true, truth }
+  const last = signedTheft({ inputs: [chunks + 7], output: largeOutput(chunks), fee: 1_000_000n })
+  const stray = blockOf([...transactions.slice(0, -1), last], { outputs })
+  const invented = blockOf(transactions, { outputs, entries: (map) => invent(map, chunks - 1) })
+  const shifted = blockOf(transactions, {
+    outputs,
+    entries(map) {
+      invent(map, chunks - 1)
+      const records = Array.from({ length: chunks }, (_, at) => map.get(toHex(transactionKey(at)))!)
+      for (const at of records.keys())
+        map.set(toHex(transactionKey(at)), records[Math.min(at + 1, chunks - 1)]!)
+    },
+  })
+  const fees = blockOf(transactions, {
+    outputs,
+    entries(map) {
+      for (let at = 0; at < chunks; at++) {
+        const key = toHex(eight(BigInt(at)))
+        const record = map.get(key)!
+        const sum = Buffer.from(record).readBigUInt64BE(97)
+        map.set(key, concatBytes(record.subarray(0, 97), eight(sum + 7n), record.subarray(105)))
+      }
+    },
+  })
+  const ghostly = blockOf(transactions, {
+    outputs,
+    after: (left) => left.set(keyOf(ghost.reference), ghost.output.bytes),
+  })
+  return [
+    { what: 'a valid block that no one gets', ...withheld, committed: honest },
+    { what: 'the last transaction spends nothing', ...withheld, committed: stray },
+    { what: 'an invented output', ...withheld, committed: invented },
+    { what: 'all records shifted', ...withheld, committed: shifted },
+    { what: 'all records with other fees', ...withheld, committed: fees },
+    { what: 'a false root of the outputs', ...withheld, committed: ghostly },
+    { what: 'a false root of the outputs, body shown', isWithheld: false, truth, committed: ghostly },
+  ]
+}
+
+/** The true map has a way of so many branches to a false output, as users who grind keys can make it. */
+export function falseOutputs(story: Story, levels: number, isWithheld: boolean): HiddenBlock {
+  const committed = blockOf(story.transactions)
+  const made = [...committed.outputs.after].find(([key]) => !committed.outputs.before.has(key))!
+  const path = blake2b256(fromHex(made[0]))
+  const bystanders = Array.from({ length: levels }, (_, shared) =>
+    leafAt(
+      pathFrom(
+        [...Array.from({ length: shared }, (_, at) => nibbleAt(path, at)), nibbleAt(path, shared) ^ 1],
+        blake2b256(concatBytes(path, Uint8Array.of(shared))),
+      ),
+    ),
+  )
+  const known = leavesOf(committed.outputs.after)
+  const paths = new Set(known.map(({ path }) => toHex(path)))
+  const leaves = [...known, ...bystanders.filter((each) => !paths.has(toHex(each.path)))]
+  const posted = leaves.map((leaf) => (equalBytes(leaf.path, path) ? leafAt(path, 9) : leaf))
+  return {
+    what: `a false output on a way of ${levels} branches`,
+    isWithheld,
+    committed,
+    outputs: freeMap(nodeOf(posted)),
+    truth: freeMap(nodeOf(leaves)),
+  }
+}
+
+/** A whole false map of the outputs with ways of so many levels, with a false branch beside each. */
+export function deepOutputs(story: Story, levels: number, isWithheld: boolean): HiddenBlock {
+  const committed = blockOf(story.transactions, {
+    after: (left) => left.set(keyOf(ghost.reference), ghost.output.bytes),
+  })
+  return {
+    what: `a map of outputs of ${levels} levels`,
+    isWithheld,
+    committed,
+    outputs: freeMap(deepened(nodeOf(leavesOf(committed.outputs.after)), () => true, levels)),
+    truth: truthOf(committed),
+  }
+}
+
+/** Keys whose paths begin with 0, 1, 2 … nibbles of another, each of an output that never was. */
+function groundKeys(way: Uint8Array, levels: number): readonly Uint8Array[] {
+  const found: (Uint8Array | undefined)[] = Array.from({ length: levels }, () => undefined)
+  for (let count = 0, left = levels; left > 0; count++) {
+    const transactionId = new Uint8Array(32)
+    new DataView(transactionId.buffer).setUint32(0, count)
+    const key = encodeOutputReference({ transactionId, index: 9 })
+    const path = blake2b256(key)
+    let shared = 0
+    while (nibbleAt(path, shared) === nibbleAt(way, shared)) shared++
+    if (shared >= levels || found[shared] !== undefined) continue
+    found[shared] = key
+    left--
+  }
+  return found as Uint8Array[]
+}
+
+/** Invented outputs whose keys are ground, so that the entry that convicts them is behind so many branches. */
+export function groundBlock(levels: number, chunks = 1): HiddenBlock {
+  const transactions = fillers(chunks)
+  const outputs = coinsOf(chunks)
+  const way = blake2b256(transactionKey(0))
+  const record = { createdBy: 0, spentBy: undefined, outputHash: blake2b256(payment(9_000_000n).bytes) }
+  const committed = blockOf(transactions, {
+    outputs,
+    entries(map) {
+      for (const key of groundKeys(way, levels)) map.set(toHex(key), encodeOutputRecord(record))
+    },
+  })
+  const entries = entriesOf(committed)
+  return {
+    what: `outputs invented behind ${levels} ground nibbles`,
+    isWithheld: true,
+    committed,
+    records: freeMap(nodeOf(leavesOfEntries(entries)) as FreeNode),
+    truth: truthOf(committed),
+  }
+}

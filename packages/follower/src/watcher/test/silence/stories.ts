@@ -1,0 +1,135 @@
+import { openContracts, summonsTerms } from '@ratatosk/protocol'
+import { parameters } from '../../../../../contracts/dist/test/evaluate.js'
+import { tellStory } from '../../../../../fraud/dist/test/lying-blocks.js'
+import { summonsContracts } from '../../../../../protocol/dist/test/protocol-scene.js'
+import {
+  deepLies,
+  deepOutputs,
+  falseOutputs,
+  groundBlock,
+  type HiddenBlock,
+  longBlocks,
+  toldLies,
+} from './hidden-blocks.js'
+import type { Pace, RollBacks } from './layer1.js'
+import { type Fees, legalSizes } from './money.js'
+import { allPolicies } from './search.js'
+import { type Outcome, type Setting, simulate } from './simulate.js'
+
+/** A layer 1 of the simulation, with its contracts. */
+export interface Scene {
+  readonly setting: Setting
+  /** Slots for an answer. */
+  readonly period: number
+}
+
+/** Shares of the window in which peers may be without a body, as watchers wait by default. */
+const shareOfWindow = 10
+const slots = { zeroTime: 1_700_000_000_000n, zeroSlot: 0n, slotLength: 1000 }
+const rules = { parameters, networkId: 0, slots }
+
+interface Rollup {
+  readonly maturityWindow: bigint
+  readonly pace: Omit<Pace, 'slots' | 'patience'>
+  /** Lovelace in an hour. */
+  readonly budget?: bigint
+}
+
+/** Blocks of layer 1 every 20 seconds; a watcher reads it every five seconds, from a provider that is a block behind. */
+export const publicNetwork: Rollup = {
+  maturityWindow: 7n * 24n * 3_600_000n,
+  pace: { block: 20, seen: 25, validityMs: 300_000, lag: 120, judging: 60 },
+  budget: 500_000_000n,
+}
+/** A block every second. */
+export const devnet: Rollup = {
+  maturityWindow: 30_000n,
+  pace: { block: 1, seen: 1, validityMs: 300_000, lag: 1, judging: 1 },
+}
+
+/** By the security parameter of Cardano, and a usual one. */
+export const rollBacks = { deepest: { depth: 2160, most: 1 }, usual: { depth: 30, most: 4 } } as const
+
+export function sceneOf(
+  { maturityWindow, pace, budget }: Rollup,
+  fees: Pick<Fees, 'askForChunk' | 'askForNode'>,
+  options: {
+    readonly watchers?: number
+    readonly rollBacks?: readonly RollBacks[]
+    readonly funds?: bigint
+  } = {},
+): Scene {
+  const summons = summonsTerms(maturityWindow)
+  const contracts = openContracts(
+    {
+      ...summonsContracts.parameters,
+      maturityWindow,
+      releaseDelay: 2n * maturityWindow,
+      verdictPolicies: allPolicies(rules),
+      summons,
+    },
+    0,
+  )
+  const patience = Number(maturityWindow) / shareOfWindow / slots.slotLength
+  const { watchers = 1, funds, rollBacks = [] } = options
+  const setting: Setting = {
+    contracts,
+    rules,
+    pace: { ...pace, slots, patience },
+    watchers,
+    rollBacks,
+    fees: { chunks: fees.askForChunk, nodes: fees.askForNode },
+    ...(budget !== undefined && { budget }),
+    ...(funds !== undefined && { funds }),
+  }
+  return { setting, period: Number(summons.period) / slots.slotLength }
+}
+
+/** What operators hide, by kind. */
+export async function hiddenBlocks(
+  most: number,
+): Promise<readonly (readonly [what: string, blocks: () => readonly HiddenBlock[]])[]> {
+  const story = await tellStory(parameters, slots)
+  const both = [false, true]
+  return [
+    ['every lie, in a block of one chunk', () => toldLies(story)],
+    ...[16, 32, 62].map(
+      (levels) =>
+        [`the lies about maps, in ways of ${levels} levels`, () => deepLies(story, levels)] as const,
+    ),
+    ...[16, 32, 62].map(
+      (levels) =>
+        [
+          `a map of outputs in ways of ${levels} levels`,
+          () => both.map((each) => deepOutputs(story, levels, each)),
+        ] as const,
+    ),
+    ...[5, 8, 10, 12, 16].map(
+      (levels) =>
+        [
+          `a false output below ${levels} true branches`,
+          () => both.map((each) => falseOutputs(story, levels, each)),
+        ] as const,
+    ),
+    ...[1, 3, 5].map(
+      (levels) => [`outputs invented behind ${levels} ground nibbles`, () => [groundBlock(levels)]] as const,
+    ),
+    ...legalSizes
+      .filter((chunks) => chunks <= most)
+      .map((chunks) => [`thefts and shifted records in ${chunks} chunks`, () => longBlocks(chunks)] as const),
+  ]
+}
+
+/** Simulates all blocks of each kind. */
+export async function outcomesOf(
+  { setting }: Scene,
+  kinds: Awaited<ReturnType<typeof hiddenBlocks>>,
+): Promise<readonly (readonly [what: string, outcomes: readonly Outcome[]])[]> {
+  const found: (readonly [string, readonly Outcome[]])[] = []
+  for (const [what, blocks] of kinds) {
+    const outcomes: Outcome[] = []
+    for (const block of blocks()) outcomes.push(await simulate(block, setting))
+    found.push([what, outcomes])
+  }
+  return found
+}
