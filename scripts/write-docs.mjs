@@ -13,6 +13,7 @@ if (!checking) await prepare()
 
 const { settingsTables } = await import('../apps/node/dist/settings/schema.js')
 const { remediesTable } = await import('../packages/explorer/dist/console/browser/remedies.js')
+const { summonsMoney } = await import('./summons.mjs')
 const { performanceSections } = await import('./performance.mjs')
 const routes = await registeredRoutes()
 if (routes === undefined) console.log('The routes by role are left as they are: PostgreSQL does not respond.')
@@ -25,6 +26,7 @@ const sections = [
   ['docs/layout.md', 'packages', packagesTable()],
   ['docs/ports.md', 'ports', portsText()],
   ...hostSections(),
+  ['docs/summons.md', 'money', await summonsMoney()],
   ...performanceSections({ plots: !checking }),
   ...(routes === undefined ? [] : [['docs/routes.md', 'routes', routesTable(routes)]]),
 ]

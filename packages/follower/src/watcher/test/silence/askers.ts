@@ -62,11 +62,11 @@ export function openAskers(
     const isOfChunks = about === 'chunks'
     const own = questions.all().filter((each) => each.by === by)
     let [pending, open] = [own.filter((each) => !questions.isShown(each, slot)).length, own.length]
-    const wanted = isOfChunks ? inOrderOf(wallet.key, subjects) : subjects.slice(0, mostAtOnce)
-    for (const subject of wanted) {
-      // It sees its own, and those of others that layer 1 shows.
-      const isAsked = questions.about(subject).some((each) => each.by === by || questions.isShown(each, slot))
-      if (isAsked) continue
+    // It sees its own, and those of others that layer 1 shows.
+    const isAsked = (subject: Subject) =>
+      questions.about(subject).some((each) => each.by === by || questions.isShown(each, slot))
+    const wanted = (isOfChunks ? subjects : subjects.slice(0, mostAtOnce)).filter((each) => !isAsked(each))
+    for (const subject of isOfChunks ? inOrderOf(wallet.key, wanted) : wanted) {
       if (!term.isInTime) return !isOfChunks && !questions.isEmpty()
       if (isOfChunks && (pending++ >= mostPending || open++ >= mostChunks)) break
       if (!affords(wallet, slot, askers.fees[about])) break

@@ -132,7 +132,7 @@ export interface Accounts {
   /** Of who hides a valid block and shows every chunk, of chunks that are full and half full; of all watchers. */
   readonly hiding: { readonly watchers: bigint; readonly full: bigint; readonly half: bigint }
   /** The same of a false block: it is removed behind the last answer. */
-  readonly lying: { readonly watchers: bigint; readonly operator: bigint }
+  readonly lying: { readonly watchers: bigint; readonly full: bigint; readonly half: bigint }
   /** Lovelace that is locked in questions for up to a period. */
   readonly locked: bigint
 }
@@ -144,13 +144,12 @@ export function accountsOf(fees: Fees, { reward, bond, penalty }: Terms, chunks:
   const shown = (fee: bigint) => count * (reward - fee)
   const removal = fees.end + fees.verdict + fees.remove
   const full = shown(fees.showChunk) - fees.commit
+  const half = shown(fees.showHalf) - fees.commit
+  const lost = bond + fees.element
   return {
     griefing: { griefer: asking, operator: shown(fees.showChunk), longest: shown(fees.showLongest) },
-    hiding: { watchers: asking, full, half: shown(fees.showHalf) - fees.commit },
-    lying: {
-      watchers: asking + bond - penalty + fees.element - removal,
-      operator: full - bond - fees.element,
-    },
+    hiding: { watchers: asking, full, half },
+    lying: { watchers: asking + lost - penalty - removal, full: full - lost, half: half - lost },
     locked: count * questionBond,
   }
 }

@@ -1,3 +1,4 @@
+import { maxChunks } from '@ratatosk/block'
 import { openContracts, summonsTerms } from '@ratatosk/protocol'
 import { parameters } from '../../../../../contracts/dist/test/evaluate.js'
 import { tellStory } from '../../../../../fraud/dist/test/lying-blocks.js'
@@ -15,6 +16,7 @@ import type { Pace, RollBacks } from './layer1.js'
 import { type Fees, legalSizes } from './money.js'
 import { allPolicies } from './search.js'
 import { type Outcome, type Setting, simulate } from './simulate.js'
+import { timeTable } from './tables.js'
 
 /** A layer 1 of the simulation, with its contracts. */
 export interface Scene {
@@ -42,10 +44,10 @@ export const publicNetwork: Rollup = {
   budget: 500_000_000n,
 }
 /** A block every second. */
-export const devnet: Rollup = {
-  maturityWindow: 30_000n,
+export const devnet = (maturityWindow: bigint): Rollup => ({
+  maturityWindow,
   pace: { block: 1, seen: 1, validityMs: 300_000, lag: 1, judging: 1 },
-}
+})
 
 /** By the security parameter of Cardano, and a usual one. */
 export const rollBacks = { deepest: { depth: 2160, most: 1 }, usual: { depth: 30, most: 4 } } as const
@@ -116,8 +118,20 @@ export async function hiddenBlocks(
     ),
     ...legalSizes
       .filter((chunks) => chunks <= most)
-      .map((chunks) => [`thefts and shifted records in ${chunks} chunks`, () => longBlocks(chunks)] as const),
+      .map((chunks) => [`thefts and false records in ${chunks} chunks`, () => longBlocks(chunks)] as const),
   ]
+}
+
+/** The table of docs/summons.md about time. */
+export async function summonsTimes(fees: Fees): Promise<string> {
+  const kinds = await hiddenBlocks(maxChunks)
+  const deepest = { watchers: 3, rollBacks: [rollBacks.deepest] }
+  const simulated = async (options: Parameters<typeof sceneOf>[2]) =>
+    outcomesOf(sceneOf(publicNetwork, fees, options), kinds)
+  return timeTable([
+    ['one watcher', await simulated({})],
+    ['three, a roll-back of 12 h', await simulated(deepest)],
+  ])
 }
 
 /** Simulates all blocks of each kind. */
