@@ -3,7 +3,7 @@ import { measureFees } from '../packages/follower/dist/watcher/test/silence/mone
 import { moneyTables } from '../packages/follower/dist/watcher/test/silence/tables.js'
 import { summonsTerms } from '../packages/protocol/dist/index.js'
 
-/** What each side of a summons pays, by the measured costs and the default settings. */
+/** The gains of each side of a summons, by the measured costs and the default settings. */
 export async function summonsMoney() {
   const bond = BigInt(contractSettings.OPERATOR_BOND.default)
   const chosen = BigInt(contractSettings.SLASH_PENALTY.default ?? 0)

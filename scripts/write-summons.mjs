@@ -1,4 +1,4 @@
-// Writes the table of docs/summons.md about time: simulates every attack, which takes minutes. Run after `tsc -b`.
+// Writes the table of docs/summons.md about time: simulates every attack, for minutes. Run after `tsc -b`.
 import { measureFees } from '../packages/follower/dist/watcher/test/silence/money.js'
 import { summonsTimes } from '../packages/follower/dist/watcher/test/silence/stories.js'
 import { writeSection } from './sections.mjs'

@@ -22,7 +22,7 @@ export const mostAtOnce = 20
 export interface Inquiry {
   /** The answer to a question; undefined if there is none yet. */
   known(question: NextQuestion): NodeAnswer | 'unreadable' | undefined
-  /** Asks the first {@link mostAtOnce} of these that are not answered. It rejects: the search begins again later. */
+  /** Asks the first {@link mostAtOnce} of these. It rejects: the search begins again later. */
   ask(questions: readonly NextQuestion[]): Promise<never>
 }
 
@@ -55,10 +55,10 @@ export async function falseOutput(
 }
 
 /**
- * Searches a transactions map that does not follow from the shown transactions for a fraud. Undefined if its root
- * is the true one, or nothing more is readable.
+ * Searches a transactions map that does not follow from the shown transactions for a fraud. Undefined if its
+ * root is the true one, or nothing more is readable.
  *
- * @param find what becomes of the frauds that are proven
+ * @param find takes the frauds that are proven
  * @throws {Unreadable} (rejects)
  */
 export async function falseTransactions<Found>(

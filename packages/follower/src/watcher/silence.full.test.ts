@@ -4,8 +4,8 @@ import { hiddenBlocks, outcomesOf, publicNetwork, rollBacks, sceneOf } from './t
 import { isLost, timeTable } from './test/silence/tables.js'
 
 /*
- * Operators who hide something and show each answer in its last second, in slots: with the search of the watcher, and
- * maps of the real trie.
+ * Operators who hide something and show each answer in its last second, in slots: with the search of the
+ * watcher, and maps of the real trie.
  */
 
 const timeout = 600_000

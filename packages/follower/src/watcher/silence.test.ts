@@ -20,7 +20,7 @@ import {
 } from './test/silence/stories.js'
 import { isLost } from './test/silence/tables.js'
 
-/* What a summons costs each side, by the measured fees; and how long the shortest searches take, in slots. */
+/* The costs of a summons for each side, by the measured fees; and the shortest searches, in slots. */
 
 const timeout = 120_000
 const terms: Terms = { bond: 500_000_000n, penalty: 50_000_000n, reward: 900_000n }
@@ -92,7 +92,7 @@ describe('by the lovelace', () => {
     expect(bledBy(hiding.half, hiding.watchers)).toBeUndefined()
   })
 
-  test('an attack in an outage takes less than twice its price, from a penalty of a quarter of the bond on', () => {
+  test('from a penalty of a quarter of the bond on, an outage costs less than twice the price', () => {
     const ratioOf = (penalty: bigint) => {
       const { griefer, operator } = outageCost(fees, { ...terms, penalty })
       return bledBy(griefer, operator)

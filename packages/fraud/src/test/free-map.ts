@@ -117,8 +117,8 @@ export const pathFrom = (nibbles: readonly number[], rest: Uint8Array): Uint8Arr
 }
 
 /**
- * A map with branches down to each leaf with a path that is chosen, at each of the first `levels` nibbles (there
- * is room for 62), each of which has beside it a branch whose children no one can show.
+ * A map with branches down to each leaf with a path that is chosen, at each of the first `levels` nibbles
+ * (there is room for 62). Beside each is a branch whose children no one can show.
  */
 export function deepened(
   node: FreeNode | Uint8Array | undefined,

@@ -42,7 +42,7 @@ const leavesOfEntries = (entries: Entries) => {
   return leavesOf(map)
 }
 
-/** What follows from the transactions of a lie about the outputs before its block. */
+/** The outputs that follow from the transactions of a lie. */
 const truthOf = ({ transactions, outputs, deposits = [], bridge }: Committed): TrieView =>
   blockOf(transactions, { outputs: outputs.before, deposits, ...(bridge && { bridge }) }).after
 
@@ -53,8 +53,8 @@ const entriesOf = (committed: Committed): Entries =>
     .entries as Entries)
 
 /**
- * Every lie, withheld: a body without the root of its header counts as none. Served by peers too where only the map
- * of the outputs lies.
+ * Every lie, withheld: a body without the root of its header counts as none. Where only the map of the
+ * outputs lies, served by peers too.
  */
 export const toldLies = (story: Story): HiddenBlock[] =>
   lies
@@ -69,7 +69,7 @@ export const toldLies = (story: Story): HiddenBlock[] =>
       ]
     })
 
-/** A hidden lie in a map in which each way has so many levels, with a branch beside each that no one can show. */
+/** Lies in maps in which each way has so many levels, with a branch beside each that no one can show. */
 export const deepLies = (story: Story, levels: number): HiddenBlock[] =>
   toldLies(story)
     .filter(({ committed }) => committed.entries !== undefined)
@@ -120,7 +120,10 @@ function invent(
   map.set(keyOf({ transactionId: id, index: 9 }), encodeOutputRecord(record))
 }
 
-/** Every way in which a block of so many chunks hides a theft; of the largest, only false records: they take longest. */
+/**
+ * Every way in which a block of so many chunks hides a theft; of the largest, only false records: they take
+ * longest.
+ */
 export function longBlocks(chunks: number): HiddenBlock[] {
   const transactions = fillers(chunks)
   const outputs = coinsOf(chunks)
@@ -226,7 +229,7 @@ function groundKeys(way: Uint8Array, levels: number): readonly Uint8Array[] {
   return found as Uint8Array[]
 }
 
-/** Invented outputs whose keys are ground, so that the entry that convicts them is behind so many branches. */
+/** Invented outputs whose keys are ground, so that the entry that convicts them is behind many branches. */
 export function groundBlock(levels: number, chunks = 1): HiddenBlock {
   const transactions = fillers(chunks)
   const outputs = coinsOf(chunks)

@@ -118,7 +118,7 @@ async function longestFee(world: World): Promise<bigint> {
 
 const slots = { zeroTime: 0n, zeroSlot: 0n, slotLength: 1000 }
 
-/** What a deployment has chosen, in lovelace. */
+/** The terms of a deployment, in lovelace. */
 export interface Terms {
   readonly bond: bigint
   readonly penalty: bigint
@@ -129,7 +129,7 @@ export interface Terms {
 export interface Accounts {
   /** Of who asks for every chunk of an honest block, and its operator's; of the longest chunks. */
   readonly griefing: { readonly griefer: bigint; readonly operator: bigint; readonly longest: bigint }
-  /** Of who hides a valid block and shows every chunk, of chunks that are full and half full; of all watchers. */
+  /** Of who hides a valid block and shows every chunk, of full and half full chunks; of all watchers. */
   readonly hiding: { readonly watchers: bigint; readonly full: bigint; readonly half: bigint }
   /** The same of a false block: it is removed behind the last answer. */
   readonly lying: { readonly watchers: bigint; readonly full: bigint; readonly half: bigint }

@@ -19,7 +19,7 @@ export interface Outcome {
   readonly end: 'proof' | 'silence' | 'whole' | 'too late' | 'none'
   /** The fraud that is proven, or why none is. */
   readonly why: string
-  /** Share of the maturity window after which the block is gone, or is known, or cannot be removed any more. */
+  /** Share of the maturity window after which the block is gone, or known, or can no longer be removed. */
   readonly share: number
   /** Questions of which each was asked after the answer to another. */
   readonly rounds: number

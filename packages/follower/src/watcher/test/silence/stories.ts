@@ -37,7 +37,7 @@ interface Rollup {
   readonly budget?: bigint
 }
 
-/** Blocks of layer 1 every 20 seconds; a watcher reads it every five seconds, from a provider that is a block behind. */
+/** A block every 20 seconds. A watcher reads every five seconds, from a provider that is a block behind. */
 export const publicNetwork: Rollup = {
   maturityWindow: 7n * 24n * 3_600_000n,
   pace: { block: 20, seen: 25, validityMs: 300_000, lag: 120, judging: 60 },
@@ -87,38 +87,32 @@ export function sceneOf(
   return { setting, period: Number(summons.period) / slots.slotLength }
 }
 
-/** What operators hide, by kind. */
+/** The blocks that operators hide, by kind. */
 export async function hiddenBlocks(
   most: number,
 ): Promise<readonly (readonly [what: string, blocks: () => readonly HiddenBlock[]])[]> {
   const story = await tellStory(parameters, slots)
-  const both = [false, true]
+  const [both, levels] = [
+    [false, true],
+    [16, 32, 62],
+  ] as const
+  const below = (...branches: number[]) =>
+    branches.flatMap((each) => both.map((isWithheld) => falseOutputs(story, each, isWithheld)))
   return [
     ['every lie, in a block of one chunk', () => toldLies(story)],
-    ...[16, 32, 62].map(
-      (levels) =>
-        [`the lies about maps, in ways of ${levels} levels`, () => deepLies(story, levels)] as const,
-    ),
-    ...[16, 32, 62].map(
-      (levels) =>
-        [
-          `a map of outputs in ways of ${levels} levels`,
-          () => both.map((each) => deepOutputs(story, levels, each)),
-        ] as const,
-    ),
-    ...[5, 8, 10, 12, 16].map(
-      (levels) =>
-        [
-          `a false output below ${levels} true branches`,
-          () => both.map((each) => falseOutputs(story, levels, each)),
-        ] as const,
-    ),
-    ...[1, 3, 5].map(
-      (levels) => [`outputs invented behind ${levels} ground nibbles`, () => [groundBlock(levels)]] as const,
-    ),
+    ['lies in ways of 16, 32, 62 levels', () => levels.flatMap((each) => deepLies(story, each))],
+    [
+      'outputs in ways of 16, 32, 62 levels',
+      () => levels.flatMap((each) => both.map((isWithheld) => deepOutputs(story, each, isWithheld))),
+    ],
+    ['an output below 5, 8, 10 true branches', () => below(5, 8, 10)],
+    ['an output below 12 true branches', () => below(12)],
+    ['an output below 16 true branches', () => below(16)],
+    ['outputs behind 1, 3, 5 ground nibbles', () => [1, 3, 5].map((each) => groundBlock(each))],
+    ['thefts in 1, 2, 45 chunks', () => [1, 2, 45].flatMap(longBlocks)],
     ...legalSizes
-      .filter((chunks) => chunks <= most)
-      .map((chunks) => [`thefts and false records in ${chunks} chunks`, () => longBlocks(chunks)] as const),
+      .filter((chunks) => chunks > 45 && chunks <= most)
+      .map((chunks) => [`thefts in ${chunks} chunks`, () => longBlocks(chunks)] as const),
   ]
 }
 

@@ -7,7 +7,7 @@ const whole = (lovelace: bigint): string => String(lovelace / 1_000_000n)
 const ratio = (found: number | undefined): string =>
   found === undefined ? 'the attacker gains' : `1 : ${found.toFixed(2)}`
 
-/** What each side pays and gets for a block of each legal size, and what one makes the other lose, in Markdown. */
+/** The gains of each side for a block of each legal size, and the losses that one causes, in Markdown. */
 export function moneyTables(fees: Fees, terms: Terms): string {
   const { bond, penalty, reward } = terms
   return [
