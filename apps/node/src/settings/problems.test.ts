@@ -272,8 +272,8 @@ test.each<[Record<string, string>, RegExp | undefined]>([
   [{ ...watcher, HOST: '0.0.0.0' }, /^HOST is "0\.0\.0\.0" but OPERATOR_TOKEN is not set/],
   [{ ...watcher, HOST: '0.0.0.0', OPERATOR_TOKEN: 'open sesame' }, undefined],
   [{ ...watcher, HOST: '0.0.0.0', VERDICT_POLICIES: 'ledger' }, undefined],
-  [preprodWatcher, /^NETWORK is "preprod" but OPERATOR_TOKEN is not set/],
-  [{ ...preprodWatcher, VERDICT_POLICIES: 'none' }, undefined],
+  [preprodWatcher, undefined],
+  [{ ...preprodWatcher, VERDICT_POLICIES: 'summons' }, /^NETWORK is "preprod" but OPERATOR_TOKEN is not set/],
 ])('%o needs a token for operator endpoints, or an explicit waiver', (environment, problem) => {
   expect(problemsOf(environment)).toEqual(problem === undefined ? [] : [expect.stringMatching(problem)])
 })
@@ -292,24 +292,28 @@ test('refuses a short maturity window and a small bond off the devnet', () => {
   ])
 })
 
-test('every network but mainnet has all policies and the summons by default', () => {
+test('every network but mainnet has all policies by default, and a devnet the summons', () => {
   const everywhere = { ...preprod, ...preprodKeys }
-  for (const environment of [{}, everywhere, { ...everywhere, NETWORK: 'preview' }])
-    expect(verdictsOf(readSettings(environment))).toEqual([...everyPolicy.split(','), 'summons'])
+  const all = everyPolicy.split(',')
+  expect(verdictsOf(readSettings({}))).toEqual([...all, 'summons'])
+  for (const NETWORK of ['preprod', 'preview'])
+    expect(verdictsOf(readSettings({ ...everywhere, NETWORK }))).toEqual(all)
   const mainnet = { ...everywhere, NETWORK: 'mainnet' }
   expect(verdictsOf(readSettings(mainnet))).toEqual([])
   expect(problemsOf({ ...mainnet, VERDICT_POLICIES: 'ledger' })).toEqual([])
-  expect(problemsOf({ ...mainnet, VERDICT_POLICIES: 'ledger,summons' })).toEqual([
+  const summons = { VERDICT_POLICIES: 'ledger,summons' }
+  expect(problemsOf({ ...everywhere, ...summons })).toEqual([])
+  expect(problemsOf({ ...mainnet, ...summons })).toEqual([
     expect.stringMatching(/^VERDICT_POLICIES names summons but NETWORK is "mainnet"/),
   ])
 })
 
 test('a window with a summons leaves time for more answers than a bond is worth', () => {
-  const named = { ...preprod, ...preprodKeys }
+  const named = { ...preprod, ...preprodKeys, VERDICT_POLICIES: 'summons' }
   const short = { ...named, MATURITY_WINDOW_MS: '3600000' }
   expect(problemsOf(short)).toEqual([
     expect.stringMatching(/^MATURITY_WINDOW_MS is 3600000 .* at least 86400000 \(1 day\)/),
-    expect.stringMatching(/^OPERATOR_BOND is 500000000 .* at most 53460000,.* set VERDICT_POLICIES=/),
+    expect.stringMatching(/^OPERATOR_BOND is 500000000 .* at most 53460000,/),
   ])
   expect(problemsOf({ ...short, VERDICT_POLICIES: everyPolicy })).toEqual([])
   expect(problemsOf({ ...named, MATURITY_WINDOW_MS: '86400000' })).toEqual([])

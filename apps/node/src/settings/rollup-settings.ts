@@ -135,7 +135,7 @@ export const contractSettings = {
   VERDICT_POLICIES: optionalList({
     pattern: `^(none|${policyNames.join('|')})$`,
     allowed: `none, or any of ${policyNames.join(', ')}, separated by commas`,
-    defaultNote: 'all that know the rules of layer 2, and `summons`; mainnet: `none`',
+    defaultNote: 'all that know the rules of layer 2; devnet: `summons` too; mainnet: `none`',
     description:
       'Policies of fraud proofs by which anyone removes an invalid block, and its operator loses the bond; ' +
       '`summons`: so does a question about a block that its operator does not answer in a twelfth of the ' +

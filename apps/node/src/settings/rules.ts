@@ -275,19 +275,18 @@ const minimumSummonsWindowMs = 24 * minimumWindowMs
 /** Off the devnet, the window leaves time for every honest answer, and for who searches a false root. */
 function rulesOfSummons({ MATURITY_WINDOW_MS, OPERATOR_BOND }: Settings): string[] {
   const problems: string[] = []
-  const without = `To do without, set VERDICT_POLICIES=${claimPolicies.join(',')}.`
   if (MATURITY_WINDOW_MS < minimumSummonsWindowMs) {
     problems.push(
-      `MATURITY_WINDOW_MS is ${MATURITY_WINDOW_MS} but VERDICT_POLICIES has summons: it must be at least ` +
-        `${minimumSummonsWindowMs} (1 day). ${without}`,
+      `MATURITY_WINDOW_MS is ${MATURITY_WINDOW_MS} but VERDICT_POLICIES names summons: it must be at least ` +
+        `${minimumSummonsWindowMs} (1 day).`,
     )
   }
   const price = outAskingPrice(BigInt(MATURITY_WINDOW_MS))
   if (price < BigInt(OPERATOR_BOND)) {
     problems.push(
-      `OPERATOR_BOND is ${OPERATOR_BOND} but VERDICT_POLICIES has summons: in a window of ` +
+      `OPERATOR_BOND is ${OPERATOR_BOND} but VERDICT_POLICIES names summons: in a window of ` +
         `${MATURITY_WINDOW_MS} ms it must be at most ${price}, the lovelace that it costs to ask more than ` +
-        `layer 1 can carry answers to. ${without}`,
+        'layer 1 can carry answers to.',
     )
   }
   return problems
