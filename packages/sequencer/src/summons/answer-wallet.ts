@@ -35,10 +35,15 @@ export async function fundAnswerWallet(context: SequencerContext, slot: bigint):
 }
 
 async function fund(context: SequencerContext, address: string, slot: bigint): Promise<void> {
-  const { operator, cache, signal, slots, options, log } = context
+  const { operator, layer1, cache, signal, slots, options, log } = context
   const sent = cache.answerFunding
-  // Layer 1 may have lost it, and the next commit may spend its change.
-  if (sent !== undefined && operator.isInFlight(sent.id)) return submit(operator, sent, signal)
+  // Layer 1 may have lost it, and the next commit may spend its change. The wallet learns only when it builds
+  // that layer 1 has included it.
+  const isPending =
+    sent !== undefined &&
+    operator.isInFlight(sent.id) &&
+    (await layer1.status(sent.id, { signal })).kind !== 'confirmed'
+  if (isPending) return submit(operator, sent, signal)
   const validUntil = slot + BigInt(Math.ceil(options.blockValidityMs / slots.slotLength))
   const built = await operator.build({ outputs: [{ address, lovelace: fundedWith }], validUntil }, { signal })
   cache.answerFunding = built

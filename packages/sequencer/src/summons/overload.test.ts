@@ -268,9 +268,8 @@ test('commits nothing before the wallet for answers has enough', async (context)
   expect(await sequencer.run('commit')).toMatchObject({ kind: 'committed' })
   await until(async () => (await balance()) >= 30_000_000n)
 
-  // In this order: the sequencer may read both at any time.
-  await drain(openWallet({ layer1: chain.layer1, keys: operatorKeys, evaluator }), 40_000_000n)
   await drain(answerWallet(chain.layer1), 5_000_000n)
+  await drain(openWallet({ layer1: chain.layer1, keys: operatorKeys, evaluator }), 40_000_000n)
   await accept(store, transfers(4).slice(3))
   expect(await sequencer.run('commit')).toMatchObject({
     kind: 'refused',
