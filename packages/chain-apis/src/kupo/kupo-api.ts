@@ -83,9 +83,8 @@ async function routes(fastify: FastifyInstance, options: AnswerOptions): Promise
   const pattern =
     (answer: Answer): Answer =>
     (given, text, request, reply) => {
-      if (/^[^?]*\/(?:matches|patterns)\/(?:[^?]*\/)?\//.test(request.originalUrl)) {
-        throw new KupoError(hints.pattern)
-      }
+      const [path] = /\/(?:matches|patterns)\/[^?]*/.exec(request.originalUrl) ?? ['']
+      if (path.includes('//')) throw new KupoError(hints.pattern)
       return answer(given, text, request, reply)
     }
   /** Only patterns have slashes. */

@@ -25,18 +25,18 @@ export function addEpochRoutes(fastify: FastifyInstance, { chain }: BlockfrostSo
     if (epoch > (await latest())) throw notFound()
     return epoch
   }
+  const oneJson = async (epoch: number) => (await epochsJson(chain, { first: epoch, last: epoch }))[0]
 
-  fastify.get('/epochs/latest', tip, async () => epochJson(chain, await latest()))
+  fastify.get('/epochs/latest', tip, async () => oneJson(await latest()))
   fastify.get('/epochs/latest/parameters', parameters, async () => parametersJson(chain, await latest()))
-  fastify.get<ByEpoch>('/epochs/:epoch', tip, async ({ params }) =>
-    epochJson(chain, await known(params.epoch)),
-  )
+  fastify.get<ByEpoch>('/epochs/:epoch', tip, async ({ params }) => oneJson(await known(params.epoch)))
   fastify.get<ByEpoch>('/epochs/:epoch/parameters', parameters, async ({ params }) =>
     parametersJson(chain, await known(params.epoch)),
   )
   fastify.get<ByEpoch>('/epochs/:epoch/blocks', tip, async (request) => {
     const list = new List(request, mostBlocks)
-    const { first, last } = await heightsOf(chain, await known(request.params.epoch))
+    const epoch = await known(request.params.epoch)
+    const [{ first, last } = none] = await heightsOf(chain, epoch, epoch)
     const blocks = await list.read(({ offset, limit, order }) => {
       const isOldestFirst = order === 'oldest-first'
       const from = isOldestFirst ? first + offset : Math.max(first, last - offset - limit + 1)
@@ -75,50 +75,60 @@ export function addEpochRoutes(fastify: FastifyInstance, { chain }: BlockfrostSo
   }
 }
 
-/** The heights of the first and the last block of an epoch; the first is higher if there is none. */
-async function heightsOf(chain: ChainView, epoch: number): Promise<{ first: number; last: number }> {
-  const start = BigInt(epoch) * epochLength
-  // A chain may begin years after its first slot.
-  const begins = await chain.blockAfter(0)
-  if (begins === undefined || epochOf(begins.slot) > epoch) return { first: 1, last: 0 }
-  const [first, next] = await Promise.all([
-    firstBlockFrom(chain, start),
-    firstBlockFrom(chain, start + epochLength),
-  ])
-  const last = next === undefined ? (await chain.tip()).height : next.height - 1
-  return { first: first?.height ?? last + 1, last }
+/** The first and the last of some numbers; the first is higher if there is none. */
+interface Range {
+  readonly first: number
+  readonly last: number
+}
+
+const none: Range = { first: 1, last: 0 }
+
+/** The heights of the blocks of each epoch from one to another. Epochs before the first block cost no search. */
+async function heightsOf(chain: ChainView, from: number, to: number): Promise<Range[]> {
+  const [tip, begins] = await Promise.all([chain.tip(), chain.blockAfter(0)])
+  const firstOf = async (epoch: number): Promise<number> => {
+    const start = BigInt(epoch) * epochLength
+    const found = begins && start <= begins.slot ? begins : await firstBlockFrom(chain, start)
+    return found?.height ?? tip.height + 1
+  }
+  const heights: Range[] = []
+  let first = await firstOf(from)
+  for (let epoch = from; epoch <= to; epoch++) {
+    const next = await firstOf(epoch + 1)
+    heights.push({ first, last: next - 1 })
+    first = next
+  }
+  return heights
 }
 
 /** The most epochs of a list that is read whole: 13 years. */
 const mostEpochs = 1000
 
-async function epochsJson(chain: ChainView, { first, last }: { first: number; last: number }) {
+async function epochsJson(chain: ChainView, { first, last }: Range) {
   const epochs: object[] = []
-  for (let epoch = first; epoch <= last; epoch++) epochs.push(await epochJson(chain, epoch))
+  for (const [index, heights] of (await heightsOf(chain, first, last)).entries())
+    epochs.push(await epochJson(chain, first + index, heights))
   return epochs
 }
 
-async function epochJson(chain: ChainView, epoch: number) {
+async function epochJson(chain: ChainView, epoch: number, { first, last }: Range) {
   const timeOf = (slot: bigint) => seconds(slotToTime(chain.slots, slot))
   const start = BigInt(epoch) * epochLength
-  const { first, last } = await heightsOf(chain, epoch)
-  const [begins, ends, totals] = await Promise.all([
-    chain.blockAfter(first - 1),
-    chain.block(last),
-    chain.totals(first, last),
-  ])
-  const isEmpty = first > last || begins === undefined
-  const from = isEmpty ? start : begins.slot
+  const [begins, ends, totals] =
+    first > last
+      ? []
+      : await Promise.all([chain.blockAfter(first - 1), chain.block(last), chain.totals(first, last)])
+  const from = begins?.slot ?? start
   return {
     epoch,
     start_time: timeOf(start),
     end_time: timeOf(start + epochLength),
     first_block_time: timeOf(from),
-    last_block_time: timeOf(isEmpty ? start : (ends?.slot ?? from)),
+    last_block_time: timeOf(ends?.slot ?? from),
     block_count: Math.max(0, last - first + 1),
-    tx_count: totals.transactions,
-    output: String(totals.output),
-    fees: String(totals.fees),
+    tx_count: totals?.transactions ?? 0,
+    output: String(totals?.output ?? 0),
+    fees: String(totals?.fees ?? 0),
     active_stake: null,
   }
 }
