@@ -1,5 +1,5 @@
 import { encodeOutputRecord } from '@ratatosk/block'
-import { concatBytes, equalBytes, fromHex, toHex } from '@ratatosk/cbor'
+import { concatBytes, equalBytes, fromHex } from '@ratatosk/cbor'
 import { isLayer1Error } from '@ratatosk/layer1'
 import { blake2b256 } from '@ratatosk/ledger'
 import { openContracts, summonsTerms } from '@ratatosk/protocol'
@@ -7,10 +7,10 @@ import { nibbleAt, nibblesOf, type Trie } from '@ratatosk/trie'
 import { expect, test } from 'vitest'
 import { deepened, freeMap, leafAt, leavesOf, nodeOf, pathFrom } from '../../../fraud/dist/test/free-map.js'
 import { blockOf, type Committed, keyOf, payment } from '../../../fraud/dist/test/lying-blocks.js'
-import { eight, theft } from '../../../fraud/dist/test/theft.js'
+import { theft } from '../../../fraud/dist/test/theft.js'
 import { summonsContracts } from '../../../protocol/dist/test/protocol-scene.js'
 import type { AnswererOptions } from './test/answerer.js'
-import { honest, ofLie } from './test/lies.js'
+import { honest, ofLie, raiseFees } from './test/lies.js'
 import { openOperator } from './test/operator.js'
 import { openWatched, openWatcher, until, type Watched } from './test/scene.js'
 
@@ -117,16 +117,7 @@ function withWrongFees(wrong: number): Committed {
   const transactions = Array.from({ length: 40 }, (_, index) =>
     theft({ inputs: [index], outputs: 10, lovelace: 450_000n }),
   )
-  return blockOf(transactions, {
-    entries(map) {
-      for (let position = 0; position < wrong; position++) {
-        const key = toHex(eight(BigInt(position)))
-        const record = map.get(key)!
-        const fees = Buffer.from(record).readBigUInt64BE(97)
-        map.set(key, concatBytes(record.subarray(0, 97), eight(fees + 7n), record.subarray(105)))
-      }
-    },
-  })
+  return blockOf(transactions, { entries: (map) => raiseFees(map, wrong) })
 }
 
 test('one record of a block of many transactions', { timeout }, async () => {

@@ -167,16 +167,16 @@ export function lyingSuccessor(block: Committed): Committed {
   }
 }
 
+export function chunksOf(transactions: readonly Uint8Array[]): readonly Uint8Array[] {
+  const chunks: Uint8Array[] = []
+  const chunker = createChunker((_, bytes) => chunks.push(Uint8Array.from(bytes)))
+  for (const cbor of transactions) chunker.add(partsOf(cbor))
+  chunker.end()
+  return chunks
+}
+
 export const framesOf = (...transactions: readonly Uint8Array[]): Uint8Array =>
-  concatBytes(
-    ...transactions.map((cbor) => {
-      const frames: Uint8Array[] = []
-      const chunker = createChunker((_, bytes) => frames.push(Uint8Array.from(bytes)))
-      chunker.add(partsOf(cbor))
-      chunker.end()
-      return concatBytes(...frames)
-    }),
-  )
+  concatBytes(...transactions.flatMap((cbor) => chunksOf([cbor])))
 
 /** Signed transactions over the same outputs. */
 export interface Story {

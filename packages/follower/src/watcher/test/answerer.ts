@@ -1,4 +1,4 @@
-import { chunkKey, createChunker, deriveBlock, headerFieldIndex, partsOf } from '@ratatosk/block'
+import { chunkKey, deriveBlock, headerFieldIndex } from '@ratatosk/block'
 import type { SummonsQuestion } from '@ratatosk/contracts'
 import {
   type AnsweringMap,
@@ -12,7 +12,7 @@ import { blake2b256, outputReferenceKey, type Utxo } from '@ratatosk/ledger'
 import { encodePlutusData } from '@ratatosk/ledger/plutus-data'
 import { answerQuestion, type Contracts, type OpenQuestion, readQuestions } from '@ratatosk/protocol'
 import { createMemoryStore, createTrie, type TrieView } from '@ratatosk/trie'
-import type { Committed } from '../../../../fraud/dist/test/lying-blocks.js'
+import { type Committed, chunksOf } from '../../../../fraud/dist/test/lying-blocks.js'
 
 /** Bytes of a chunk that an answer holds itself. */
 const keptBytes = 12_000
@@ -144,12 +144,4 @@ export async function openAnswerer(
       if (failure !== undefined) throw failure
     },
   }
-}
-
-function chunksOf(transactions: readonly Uint8Array[]): Uint8Array[] {
-  const chunks: Uint8Array[] = []
-  const chunker = createChunker((_, bytes) => chunks.push(Uint8Array.from(bytes)))
-  for (const each of transactions) chunker.add(partsOf(each))
-  chunker.end()
-  return chunks
 }

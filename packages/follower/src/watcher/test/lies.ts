@@ -1,10 +1,22 @@
 import { type Header, headerHash } from '@ratatosk/block'
+import { concatBytes, toHex } from '@ratatosk/cbor'
 import { blockOf, type Committed, type Story } from '../../../../fraud/dist/test/lying-blocks.js'
+import { eight } from '../../../../fraud/dist/test/theft.js'
 import type { InvalidBlock } from '../../index.js'
 
 export { largeLie, ofLie } from '../../../../fraud/dist/test/lies/index.js'
 
 export const honest = ({ transactions }: Story): Committed => blockOf(transactions)
+
+/** Has the first records of a map of transactions say that fees are higher. */
+export function raiseFees(map: Map<string, Uint8Array>, records: number): void {
+  for (let position = 0; position < records; position++) {
+    const key = toHex(eight(BigInt(position)))
+    const record = map.get(key)!
+    const fees = Buffer.from(record).readBigUInt64BE(97)
+    map.set(key, concatBytes(record.subarray(0, 97), eight(fees + 7n), record.subarray(105)))
+  }
+}
 
 /** A block as a follower gives it to a watcher. */
 export function invalidBlock(

@@ -1,6 +1,7 @@
 import { chunkKey, encodeChunkRecord, partsOf } from '@ratatosk/block'
 import { concatBytes, fromHex, toHex } from '@ratatosk/cbor'
 import { blake2b256 } from '@ratatosk/ledger'
+import { chunksOf } from '../../../../../fraud/dist/test/lying-blocks.js'
 import {
   blockOf,
   coin0,
@@ -19,7 +20,6 @@ import {
 } from '../blocks.js'
 import { list, outputWith, string, uint } from '../transaction/transactions.js'
 import {
-  chunksOf,
   countsDiffer,
   inventedTransaction,
   malformed,

@@ -1,4 +1,4 @@
-import { chunkKey, createChunker, partsOf } from '@ratatosk/block'
+import { chunkKey, partsOf } from '@ratatosk/block'
 import { toHex } from '@ratatosk/cbor'
 import {
   type ChunkFlawProof,
@@ -9,17 +9,10 @@ import {
   type ShownChunk,
 } from '@ratatosk/fraud'
 import { blake2b256 } from '@ratatosk/ledger'
+import { chunksOf } from '../../../../../fraud/dist/test/lying-blocks.js'
 import { eight, type TestBlock } from '../blocks.js'
 
 export const ofFlaw = (flaw: ChunkFlawProof): LedgerFraudProof => ({ fraud: 'wrongChunk', flaw })
-
-export function chunksOf(transactions: readonly Uint8Array[]): readonly Uint8Array[] {
-  const chunks: Uint8Array[] = []
-  const chunker = createChunker((_, bytes) => chunks.push(Uint8Array.from(bytes)))
-  for (const cbor of transactions) chunker.add(partsOf(cbor))
-  chunker.end()
-  return chunks
-}
 
 export function shown(block: TestBlock, number: number): ShownChunk {
   const chunk = openChunk(block, number)

@@ -2,6 +2,7 @@ import { chunkKey, encodeChunkRecord } from '@ratatosk/block'
 import { CborWriter, concatBytes, fromHex, toHex } from '@ratatosk/cbor'
 import { encodeLedgerFraudProof, type LedgerFraudProof, openTransaction, proofParts } from '@ratatosk/fraud'
 import { blake2b256, type OutputReference } from '@ratatosk/ledger'
+import { chunksOf } from '../../../../../fraud/dist/test/lying-blocks.js'
 import { ledgerFraudScript } from '../../../fraud/scripts.js'
 import { operator } from '../../world.js'
 import {
@@ -24,7 +25,6 @@ import {
 import { fillers, measuredSizes } from '../fillers.js'
 import type { ProvenLie } from '../measure-proof.js'
 import {
-  chunksOf,
   countsDiffer,
   inventedTransaction,
   malformed,

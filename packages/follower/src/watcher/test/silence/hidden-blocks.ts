@@ -21,7 +21,8 @@ import {
   payment,
   type Story,
 } from '../../../../../fraud/dist/test/lying-blocks.js'
-import { addressOfThief, coin, eight, signedTheft } from '../../../../../fraud/dist/test/theft.js'
+import { addressOfThief, coin, signedTheft } from '../../../../../fraud/dist/test/theft.js'
+import { raiseFees } from '../lies.js'
 
 /** A block whose operator hides something, and answers what the header's maps allow. */
 export interface HiddenBlock {
@@ -142,17 +143,7 @@ export function longBlocks(chunks: number): HiddenBlock[] {
         map.set(toHex(transactionKey(at)), records[Math.min(at + 1, chunks - 1)]!)
     },
   })
-  const fees = blockOf(transactions, {
-    outputs,
-    entries(map) {
-      for (let at = 0; at < chunks; at++) {
-        const key = toHex(eight(BigInt(at)))
-        const record = map.get(key)!
-        const sum = Buffer.from(record).readBigUInt64BE(97)
-        map.set(key, concatBytes(record.subarray(0, 97), eight(sum + 7n), record.subarray(105)))
-      }
-    },
-  })
+  const fees = blockOf(transactions, { outputs, entries: (map) => raiseFees(map, chunks) })
   const ghostly = blockOf(transactions, {
     outputs,
     after: (left) => left.set(keyOf(ghost.reference), ghost.output.bytes),

@@ -1,4 +1,4 @@
-import { chunkKey, createChunker, headerFieldIndex, partsOf } from '@ratatosk/block'
+import { chunkKey, headerFieldIndex } from '@ratatosk/block'
 import { toHex } from '@ratatosk/cbor'
 import type { SummonsQuestion } from '@ratatosk/contracts'
 import {
@@ -15,7 +15,7 @@ import {
 } from '@ratatosk/fraud'
 import { blake2b256 } from '@ratatosk/ledger'
 import { createMemoryStore, createTrie, type TrieEntry, type TrieView } from '@ratatosk/trie'
-import { blockOf, type Committed } from '../../../../../fraud/dist/test/lying-blocks.js'
+import { blockOf, type Committed, chunksOf } from '../../../../../fraud/dist/test/lying-blocks.js'
 import type { HiddenBlock } from './hidden-blocks.js'
 
 /** Answers with the maps of a header as well as they allow, as a watcher reads it from layer 1. */
@@ -73,14 +73,6 @@ export function withholderOf({ committed, records, outputs }: HiddenBlock): With
       throw error
     }
   }
-}
-
-function chunksOf(transactions: readonly Uint8Array[]): Uint8Array[] {
-  const chunks: Uint8Array[] = []
-  const chunker = createChunker((_, bytes) => chunks.push(Uint8Array.from(bytes)))
-  for (const each of transactions) chunker.add(partsOf(each))
-  chunker.end()
-  return chunks
 }
 
 function mapOf(entries: Iterable<TrieEntry>): TrieView {
