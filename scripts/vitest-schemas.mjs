@@ -1,4 +1,4 @@
-// A global setup of vitest: names the run, so that its end drops the schemas which tests have handed on.
+// A global setup of vitest: names the run, and drops at its end the schemas that its tests have left.
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 
@@ -8,7 +8,7 @@ export function setup() {
   const run = `${randomBytes(4).toString('hex')}_`
   process.env.RATATOSK_TEST_RUN = run
   return async () => {
-    // A package of a computer without PostgreSQL may be tested, and one that does not need the test kit.
+    // Tests of a package that needs no test kit run before that is compiled.
     if (!existsSync(testKit)) return
     const { dropSchemas, whyMissing } = await import(testKit.href)
     if ((await whyMissing('PostgreSQL')) === undefined) await dropSchemas(run)

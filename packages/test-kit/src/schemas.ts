@@ -1,9 +1,5 @@
-import { randomBytes } from 'node:crypto'
 import type pg from 'pg'
-import { databaseUrl, withDatabase } from './services.js'
-
-/** Begins the names of the schemas of one run of the tests, of which the end of the run drops those left. */
-const prefix = `test_${process.env.RATATOSK_TEST_RUN ?? ''}`
+import { databaseUrl, randomName, withDatabase } from './services.js'
 
 /** Dropped rather than emptied: rows that are gone still take time. */
 const largestBytes = 16 * 2 ** 20
@@ -25,7 +21,7 @@ const made = new Map<string, Made>()
 const emptied: Made[] = []
 
 /** A schema for a store: a new one, or one without rows. */
-export const takeSchema = (): string => emptied.pop()?.name ?? `${prefix}${randomBytes(8).toString('hex')}`
+export const takeSchema = (): string => emptied.pop()?.name ?? randomName()
 
 /** Opens a store in a schema that {@link takeSchema} gave. */
 export async function openIn<Store>(

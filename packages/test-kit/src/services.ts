@@ -37,9 +37,9 @@ export async function whyMissing(...services: readonly Service[]): Promise<strin
   return undefined
 }
 
-/** A unique name for a schema or a prefix. */
+/** A unique name for a schema or a prefix. The end of a run of vitest drops the schemas that it has left. */
 export function randomName(): string {
-  return `test_${randomBytes(8).toString('hex')}`
+  return `test_${process.env.RATATOSK_TEST_RUN ?? ''}${randomBytes(8).toString('hex')}`
 }
 
 /** Runs one or more SQL statements on its own connection. */
