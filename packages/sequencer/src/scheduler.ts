@@ -46,7 +46,7 @@ export function createScheduler(cycle: Cycle): Scheduler {
   let mergedAt = -Infinity
   let cleanedUpAt = -Infinity
   let failures = 0
-  /** Of these, those in a row that no one expects. */
+  /** The unexpected ones since the last other one, or success. */
   let unexpected = 0
   let reported = ''
   let unqueued = ''
@@ -219,19 +219,14 @@ export function createScheduler(cycle: Cycle): Scheduler {
     failures++
     const refusal = refusalOf(error)
     if (refusal?.code === 'SEQUENCER_NOT_ACTIVE') return undefined
-    const isExpected =
-      refusal !== undefined || isLayer1Error(error) || (isStoreError(error) && error.retryable)
-    unexpected = isExpected ? 0 : unexpected + 1
+    const expected = refusal ? ([{ code: refusal.code }, refusal.message] as const) : passingLine(error)
+    unexpected = expected ? 0 : unexpected + 1
     if (refusal !== undefined) cycle.fail(refusal)
     else if (unexpected >= manyFailures) cycle.fail(failed(unexpected))
     const message = error instanceof Error ? error.message : String(error)
     // One line per cause, not per attempt.
     if (message !== reported) {
-      if (refusal !== undefined) log.warn({ code: refusal.code }, refusal.message)
-      else if (isLayer1Error(error))
-        log.warn({ code: error.code, reason: error.reason }, `Layer 1 failed: ${message}`)
-      else if (isStoreError(error) && error.retryable)
-        log.warn({ code: error.code }, `The store failed: ${message}`)
+      if (expected) log.warn(...expected)
       else log.error({ err: error }, 'The sequencer failed unexpectedly; it retries')
     }
     reported = message
@@ -254,4 +249,13 @@ export function createScheduler(cycle: Cycle): Scheduler {
       mayInit = false
     },
   }
+}
+
+/** The log line of a failure that passes without an operator; undefined for any other. */
+function passingLine(error: unknown): readonly [fields: object, line: string] | undefined {
+  if (isLayer1Error(error))
+    return [{ code: error.code, reason: error.reason }, `Layer 1 failed: ${error.message}`]
+  if (isStoreError(error) && error.retryable)
+    return [{ code: error.code }, `The store failed: ${error.message}`]
+  return undefined
 }

@@ -273,7 +273,12 @@ const minimumBond = 100_000_000
 const minimumSummonsWindowMs = 24 * minimumWindowMs
 
 /** Off the devnet, the window leaves time for every honest answer, and for who searches a false root. */
-function rulesOfSummons({ MATURITY_WINDOW_MS, OPERATOR_BOND }: Settings): string[] {
+function rulesOfSummons({ NETWORK, MATURITY_WINDOW_MS, OPERATOR_BOND }: Settings): string[] {
+  if (NETWORK === 'mainnet')
+    return [
+      'VERDICT_POLICIES names summons but NETWORK is "mainnet": an operator who cannot reach layer 1 for a ' +
+        'twelfth of the window would lose the bond. Use it on test networks.',
+    ]
   const problems: string[] = []
   if (MATURITY_WINDOW_MS < minimumSummonsWindowMs) {
     problems.push(
@@ -306,14 +311,7 @@ function rulesOfContracts(settings: Settings): string[] {
     )
   }
   if (settings.NETWORK === 'devnet') return problems
-  if (NETWORK === 'mainnet' && verdictsOf(settings).includes('summons')) {
-    problems.push(
-      'VERDICT_POLICIES names summons but NETWORK is "mainnet": an operator who cannot reach layer 1 for a ' +
-        'twelfth of the window would lose the bond. Use it on test networks.',
-    )
-  } else if (verdictsOf(settings).includes('summons')) {
-    problems.push(...rulesOfSummons(settings))
-  }
+  if (verdictsOf(settings).includes('summons')) problems.push(...rulesOfSummons(settings))
   if (MATURITY_WINDOW_MS < minimumWindowMs) {
     problems.push(
       `MATURITY_WINDOW_MS is ${MATURITY_WINDOW_MS} but NETWORK is "${NETWORK}": it must be at least ` +
