@@ -83,7 +83,7 @@ interface Range {
 
 const none: Range = { first: 1, last: 0 }
 
-/** The heights of the blocks of each epoch from one to another. Epochs before the first block cost no search. */
+/** The heights of the blocks of some epochs in a row. Those before the first block cost no search. */
 async function heightsOf(chain: ChainView, from: number, to: number): Promise<Range[]> {
   const [tip, begins] = await Promise.all([chain.tip(), chain.blockAfter(0)])
   const firstOf = async (epoch: number): Promise<number> => {
