@@ -14,9 +14,15 @@ export function hostSections() {
   return plugins.map((name) => [`packages/${name}/README.md`, 'host', hostText(name)])
 }
 
-/** For docs/ports.md: the types that the options of each plugin name. */
+/** For docs/ports.md: the types that the options of each plugin name; those of several plugins stand once. */
 export function portsText() {
-  return plugins.map((name) => `## ${name}\n\n\`\`\`typescript\n${portTypes(name)}\n\`\`\``).join('\n\n')
+  const types = new Map(plugins.map((name) => [name, portTypes(name)]))
+  const users = (text) => [...types.values()].filter((own) => own.includes(text)).length
+  const common = new Set([...types.values()].flat().filter((text) => users(text) > 1))
+  const sections = [...types].map(([name, own]) => [name, own.filter((text) => !common.has(text))])
+  return [...sections, ['several', [...common]]]
+    .map(([name, own]) => `## ${name}\n\n\`\`\`typescript\n${own.join('\n\n')}\n\`\`\``)
+    .join('\n\n')
 }
 
 const pages = 'https://github.com/ratatosk-l2/ratatosk'
@@ -25,21 +31,17 @@ function hostText(name) {
   const exception =
     name === 'health' ? ', but for the hook of `metrics`, which times the requests of the server' : ''
   return `- **Scope.** Parsers, hooks and error handler are for the plugin's own routes only${exception}. It
-  can be registered again under another \`prefix\`. Hooks, logger and 404 of the server hold for
-  its routes, too.
-- **Options.** One that the plugin does not have, or that cannot work, is a \`TypeError\` when it
-  is registered.
-- **Errors.** The plugin answers \`{ "error": … }\` itself. \`setErrorHandler\` of the server is
-  not called for its routes; the hook \`onError\` is, with every error.
-- **Ports.** [Ports](${pages}/blob/main/docs/ports.md#${name}) has their types. Where no table
-  above says otherwise, a port that throws is answered 500 \`Something went wrong\`, and the log
-  has the cause. A port chooses status and message by an error with \`statusCode\` and \`expose:
-  true\`, such as an \`HttpError\` of
-  [\`@ratatosk/http\`](${pages}/tree/main/packages/http#errors).
-- **OpenAPI.** In the document of \`@fastify/swagger\`, routes have tags, an \`operationId\`, and
-  a schema for each status. An id that the server has already gets the prefix behind it:
-  \`submit\`, \`submit_v2\`. A route that requires a token says so, and adds the token as a
-  security scheme; the option \`transform\` of \`@fastify/swagger\` is not called for it.`
+  can be registered again under another \`prefix\`. Hooks, logger and 404 of the server hold here, too.
+- **Options.** An unknown or wrong option is a \`TypeError\` at registration.
+- **Errors.** The plugin answers \`{ "error": … }\` itself: the hook \`onError\` of the server sees
+  every error, \`setErrorHandler\` none.
+- **Ports.** [Their types](${pages}/blob/main/docs/ports.md#${name}). Unless a table above says
+  otherwise, a port that throws is answered 500 \`Something went wrong\`, with the cause in the log. An error
+  with \`statusCode\` and \`expose: true\`, such as an \`HttpError\` of
+  [\`@ratatosk/http\`](${pages}/tree/main/packages/http#errors), chooses status and message.
+- **OpenAPI.** \`@fastify/swagger\` gets tags, an \`operationId\` and a schema for each status. An id
+  that is taken gets the prefix behind it: \`submit\`, \`submit_v2\`. A route that requires a token adds it
+  as a security scheme; the option \`transform\` is not called for it.`
 }
 
 const declaration = /^(?:\/\*\*(?:(?!\*\/)[\s\S])*?\*\/\n)?export (interface|type) (\w+)/gm
@@ -66,7 +68,6 @@ function portTypes(name) {
   return [...known]
     .filter(([word]) => found.has(word))
     .map(([, text]) => text.replace(/^export /m, '').replace(/\{@link (\w+)\}/g, '`$1`'))
-    .join('\n\n')
 }
 
 /** Exported interfaces and types below a folder, by name, with their comments. */
