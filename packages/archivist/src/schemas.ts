@@ -43,8 +43,11 @@ export const BodyFields = Type.Object(
       { description: 'Outputs that the block brings and does not spend' },
     ),
     deposits: Type.Array(
-      Type.Object({ id: hex('Id of the deposit', 32), output: hex('CBOR of the output that it becomes') }),
-      { description: 'Deposits on layer 1 that the block credits' },
+      Type.Object({
+        id: hex('Id of the deposit or of the fee output', 32),
+        output: hex('CBOR of the output that it becomes'),
+      }),
+      { description: 'Deposits on layer 1 that the block credits, and its fee output' },
     ),
     withdrawals: Type.Array(Type.Never(), { description: 'Always empty' }),
   },

@@ -1,4 +1,4 @@
-import { equalBytes, toHex } from '@ratatosk/cbor'
+import { CborWriter, equalBytes, toHex } from '@ratatosk/cbor'
 import { type AuditedDeposit, contentOfBody, encodeBody } from './body.js'
 import { createChunks, maxChunks } from './chunks.js'
 import { difference } from './findings.js'
@@ -11,6 +11,9 @@ import type { TransactionTable } from './transaction-table.js'
 import { eventRootsOf, isLeft, isOlder, type MapOutput, transactionsRootOf } from './transactions-map.js'
 import type { Finding, FindingKind } from './types.js'
 import { ada, Sum, textOf } from './value.js'
+
+/** Header bytes of enterprise addresses of keys, by network. */
+const enterpriseKeys = [0x60, 0x61]
 
 interface BodyContext {
   readonly ledger: AuditedLedger
@@ -89,7 +92,10 @@ export async function auditBody(body: Uint8Array, context: BodyContext): Promise
   const other = difference(root, header.transactionsRoot)
   if (other !== undefined)
     report('transactions-root', 'The transactions of the body do not have the root of the header', other)
-  if (bridge !== undefined) await compareEvents(block.outputs, context)
+  if (bridge !== undefined) {
+    block.compareFees()
+    await compareEvents(block.outputs, context)
+  }
   if (other === undefined) await judgeRules(content, block.transactions, context)
   return {
     transactionIds: block.transactions.map(({ id }) => id),
@@ -142,12 +148,24 @@ function readOrReport(body: Uint8Array, { bridge, report }: BodyContext) {
   }
 }
 
-function createBlock({ ledger, table, bridge, report }: BodyContext) {
+/** Whether an output just pays lovelace to the enterprise address of a key, in the shortest encoding. */
+const isPayment = (output: Uint8Array, key: Uint8Array, lovelace: bigint): boolean =>
+  enterpriseKeys.some((kind) => {
+    const writer = new CborWriter()
+      .map(2)
+      .uint(0)
+      .bytes(Uint8Array.of(kind, ...key))
+    return equalBytes(output, writer.uint(1).uint(lovelace).toBytes())
+  })
+
+function createBlock({ header, ledger, table, bridge, report }: BodyContext) {
   const transactions: AuditedTransaction[] = []
   const chunks = createChunks()
   const outputs = new Map<string, MapOutput>()
   const positions = new Map<string, number>()
-  const [minted, deposited, withdrawn] = [new Sum(), new Sum(), new Sum()]
+  const [paid, minted, deposited, withdrawn] = [new Sum(), new Sum(), new Sum(), new Sum()]
+  const feeId = blake2b256(header.prevHeaderHash)
+  let feeOutput: Uint8Array | undefined
   const credits: [id: string, hash: Uint8Array][] = []
   let fees = 0n
 
@@ -198,19 +216,22 @@ function createBlock({ ledger, table, bridge, report }: BodyContext) {
 
     credit({ id, output }: AuditedDeposit): void {
       const { key, cbor } = outref(id, 0)
-      const name = `Deposit ${toHex(id)}`
+      const isFees = equalBytes(id, feeId)
+      const name = isFees ? 'The fee output' : `Deposit ${toHex(id)}`
       if (wasMade(key)) {
         report('deposit', `${name} is credited twice`)
         return
       }
       try {
-        deposited.add(valueOfOutput(output))
+        const sum = isFees ? paid : deposited
+        sum.add(valueOfOutput(output))
       } catch (error) {
         report('deposit', `${name} is not an output: ${reasonOf(error)}`)
         return
       }
       positions.set(toHex(id), 0)
-      credits.push([toHex(id), blake2b256(output)])
+      if (isFees) feeOutput = output
+      else credits.push([toHex(id), blake2b256(output)])
       outputs.set(key, { outref: cbor, created: 0, spent: 0, output, isDeposit: true })
     },
 
@@ -258,6 +279,20 @@ function createBlock({ ledger, table, bridge, report }: BodyContext) {
       chunks.add(transaction)
     },
 
+    /** The address may be of either network: which one it is, only the judge knows. */
+    compareFees(): void {
+      const { operatorVkey } = header
+      const isRight =
+        fees === 0n
+          ? feeOutput === undefined
+          : feeOutput !== undefined && isPayment(feeOutput, operatorVkey, fees)
+      if (isRight) return
+      report('fees', 'The block does not pay its fees to its operator', {
+        expected: fees === 0n ? 'no fee output' : `${fees} lovelace for the key ${toHex(operatorVkey)}`,
+        found: feeOutput === undefined ? 'no fee output' : toHex(feeOutput),
+      })
+    },
+
     change(): Change {
       const removed: Change['removed'][number][] = []
       const added: Change['added'][number][] = []
@@ -270,7 +305,7 @@ function createBlock({ ledger, table, bridge, report }: BodyContext) {
           // A view would keep the whole body.
           added.push([key, { outref: reference, output: output.slice() }])
       }
-      return { removed, added, fees, minted, deposited, withdrawn, credits }
+      return { removed, added, fees, paid, minted, deposited, withdrawn, credits }
     },
   }
 }

@@ -41,6 +41,7 @@ describe('audit', () => {
       lovelace: {
         genesis: 20n * lovelace,
         fees: 500_000n,
+        paid: 0n,
         deposited: 0n,
         withdrawn: 0n,
         unspent: 20n * lovelace - 500_000n,

@@ -63,6 +63,7 @@ export async function audit(options: AuditOptions): Promise<AuditReport> {
     lovelace: {
       genesis: ledger.genesisValue.lovelace,
       fees: ledger.fees,
+      paid: ledger.paid,
       deposited: ledger.deposited,
       withdrawn: ledger.withdrawn,
       unspent: root.lovelace,
@@ -91,7 +92,8 @@ async function recount(ledger: AuditedLedger, findings: FindingList, pause: () =
   if (!found.add(expected, -1n).isZero)
     findings.add({
       kind: 'supply',
-      message: 'The unspent outputs do not hold genesis, mints and deposits less fees and withdrawals',
+      message:
+        'The unspent outputs do not hold genesis, mints, deposits and fee outputs less fees and withdrawals',
       expected: textOf(expected),
       found: `a difference of ${textOf(found)}`,
     })

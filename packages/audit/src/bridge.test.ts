@@ -1,5 +1,5 @@
 import { encodeBlockBody } from '@ratatosk/block'
-import { encodeOutputReference } from '@ratatosk/ledger'
+import { blake2b256, encodeOutputReference } from '@ratatosk/ledger'
 import { createMemoryStore, createTrie } from '@ratatosk/trie'
 import { expect, it, test } from 'vitest'
 import { type AuditOptions, audit } from './index.js'
@@ -15,7 +15,7 @@ async function honest() {
   await chain.commit({ deposits: [first] })
   await chain.commit({
     deposits: [second],
-    cbors: [paying([one, credited(first)], [9_000_000n, 3_000_000n]).cbor],
+    cbors: [paying([one, credited(first)], [8_500_000n, 3_000_000n, 500_000n]).cbor],
   })
   await chain.commit({ cbors: [paying([two, credited(second)], [1_000_000n, 11_000_000n]).cbor] })
   chain.merge(1)
@@ -63,10 +63,11 @@ it.each([['its hash', bridge] as const, ['its address', bridgeAddress] as const]
     expect(report.findings).toEqual([])
     expect(report).toMatchObject({
       verdict: 'clean',
-      counts: { blocks: 3, transactions: 2, unspentOutputs: 5 },
+      counts: { blocks: 3, transactions: 2, unspentOutputs: 6 },
       lovelace: {
         genesis: 25_000_000n,
-        fees: 0n,
+        fees: 500_000n,
+        paid: 500_000n,
         deposited: 14_000_000n,
         withdrawn: 14_000_000n,
         unspent: 25_000_000n,
@@ -88,7 +89,24 @@ test('the judge gets the deposits', async () => {
   const seen: unknown[] = []
   const judge: AuditOptions['judge'] = async ({ deposits }) => void seen.push(deposits)
   expect((await auditOf(await honest(), new Map(), { judge })).verdict).toBe('clean')
-  expect(seen).toEqual([[first], [second], []])
+  expect(seen).toEqual([[first], [second, expect.anything()], []])
+})
+
+test.each([
+  ['not paid', {}],
+  ['paid to another', { wrong: { operatorVkey: new Uint8Array(28) } }],
+] as const)('fees that are %s are found', async (_, draft) => {
+  const chain = new BridgedChain()
+  const cbors = [paying([chain.coins[0]!], [1_000_000n, 3_900_000n, 100_000n]).cbor]
+  await chain.commit({ cbors, paysFees: 'wrong' in draft, ...draft })
+  expect(await kindsOf(auditOf(chain))).toEqual(['fees'])
+})
+
+test('a fee output without fees is found', async () => {
+  const chain = await honest()
+  const { headerHash } = chain.blocks[2]!
+  await chain.commit({ deposits: [{ ...first, id: blake2b256(headerHash) }] })
+  expect(await kindsOf(auditOf(chain))).toEqual(['fees'])
 })
 
 test.each([

@@ -11,6 +11,8 @@ export interface AuditedHeader {
   readonly startTime: bigint
   readonly endTime: bigint
   readonly prevHeaderHash: Uint8Array
+  /** Hash of the operator's key. */
+  readonly operatorVkey: Uint8Array
   readonly blockVersion: bigint
 }
 
@@ -38,8 +40,8 @@ export function readHeader(cbor: Uint8Array): AuditedHeader {
     startTime: reader.readInteger(),
     endTime: reader.readInteger(),
     prevHeaderHash: reader.readBytesOf(28),
+    operatorVkey: reader.readBytesOf(28),
   }
-  reader.readBytesOf(28)
   const blockVersion = reader.readInteger()
   reader.leaveArray(count, fieldCount, list)
   reader.assertEnd()

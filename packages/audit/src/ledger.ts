@@ -18,6 +18,8 @@ export interface Change {
   readonly added: readonly (readonly [key: string, unspent: Unspent])[]
   /** Lovelace. */
   readonly fees: bigint
+  /** The value of the fee output. */
+  readonly paid: OutputValue
   readonly minted: OutputValue
   /** The value of the deposits. */
   readonly deposited: OutputValue
@@ -30,6 +32,7 @@ export interface Change {
 /** Moves no value. */
 export const nothingMoved = {
   fees: 0n,
+  paid: ada(0n),
   minted: ada(0n),
   deposited: ada(0n),
   withdrawn: ada(0n),
@@ -44,6 +47,8 @@ export interface AuditedLedger {
   /** The value of all unspent outputs, put together block by block. */
   readonly unspent: OutputValue
   readonly fees: bigint
+  /** Lovelace of the fees that blocks pay to their operators. */
+  readonly paid: bigint
   /** Lovelace that deposits have brought, and that has left through the bridge. */
   readonly deposited: bigint
   readonly withdrawn: bigint
@@ -70,7 +75,7 @@ export function createLedger(genesis: Iterable<GenesisOutput>): AuditedLedger {
   const began = new Set<string>()
   const supply = new Sum()
   let fees = 0n
-  const [minted, deposited, withdrawn] = [new Sum(), new Sum(), new Sum()]
+  const [paid, minted, deposited, withdrawn] = [new Sum(), new Sum(), new Sum(), new Sum()]
   for (const { reference, output } of genesis) {
     const { key, cbor } = outref(reference.transactionId, reference.index)
     if (began.has(key)) throw new TypeError(`@ratatosk/audit: the genesis has ${key} twice`)
@@ -102,6 +107,7 @@ export function createLedger(genesis: Iterable<GenesisOutput>): AuditedLedger {
     for (const [, value] of come) operations.push(insertion(value))
     if (operations.length > 0) trie.update(operations)
     fees += times * values.fees
+    paid.add(values.paid, times)
     minted.add(values.minted, times)
     deposited.add(values.deposited, times)
     withdrawn.add(values.withdrawn, times)
@@ -119,6 +125,9 @@ export function createLedger(genesis: Iterable<GenesisOutput>): AuditedLedger {
     creditOf: (id) => credits.get(toHex(id)),
     get fees() {
       return fees
+    },
+    get paid() {
+      return paid.lovelace
     },
     get deposited() {
       return deposited.lovelace
@@ -141,7 +150,8 @@ export function createLedger(genesis: Iterable<GenesisOutput>): AuditedLedger {
 
     async recount(pause) {
       const found = new Sum()
-      const expected = new Sum().add(supply).add(minted).add(ada(-fees)).add(deposited).add(withdrawn, -1n)
+      const expected = new Sum().add(supply).add(minted).add(ada(-fees)).add(paid)
+      expected.add(deposited).add(withdrawn, -1n)
       for (const [key, { output }] of unspent) {
         await pause()
         found.add(valueOrThrow(key, output))

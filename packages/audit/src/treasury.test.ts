@@ -28,7 +28,7 @@ async function history() {
   ]
   await chain.commit({ deposits: [first] })
   const [small, smaller] = [
-    paying([one, credited(first)], [9_000_000n, 3_000_000n]),
+    paying([one, credited(first)], [8_900_000n, 3_000_000n, 100_000n]),
     paying([three], [3_000_000n, 2_000_000n]),
   ]
   await chain.commit({ deposits: [second], cbors: [small.cbor, smaller.cbor] })

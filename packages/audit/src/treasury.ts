@@ -52,7 +52,7 @@ export function createTreasury({ ledger, chain, sources, bridge, backed, pause }
     return held
   }
 
-  /** @param unspent on layer 2 @param owed by layer 1 @param fees which stay in the treasury */
+  /** @param unspent on layer 2 @param owed by layer 1 @param fees that no one was paid: they stay there */
   const claimsOf = (unspent: OutputValue, owed: OutputValue, fees: bigint): Sum =>
     new Sum()
       .add(unspent)
@@ -90,12 +90,12 @@ export function createTreasury({ ledger, chain, sources, bridge, backed, pause }
     const confirmed: Moment = {
       when: 'at the confirmed state',
       held: heldAt(merged, reading),
-      claims: claimsOf(before.unspent, owed, before.fees),
+      claims: claimsOf(before.unspent, owed, before.kept),
     }
     const newest: Moment = {
       when: 'at the newest block',
       held: heldAt(height, reading),
-      claims: claimsOf(ledger.unspent, later, ledger.fees),
+      claims: claimsOf(ledger.unspent, later, ledger.fees - ledger.paid),
     }
     const waiting = reading.deposits.filter(({ id }) => chain.blockOf(id) === 0)
     return {
@@ -136,12 +136,14 @@ function compareSums({ when, held, claims }: Moment, { bridged }: BridgeReading)
 
 const policyDigits = 56
 
-/** The unspent outputs and the fees before some blocks, the newest ones. */
-function undone(newer: readonly Change[], { unspent: after, fees }: AuditedLedger) {
+/** The unspent outputs, and the fees that no one was paid, before some blocks, the newest ones. */
+function undone(newer: readonly Change[], { unspent: after, fees: all, paid: part }: AuditedLedger) {
   const unspent = new Sum().add(after)
-  for (const { removed, added } of newer) {
+  let kept = all - part
+  for (const { removed, added, fees, paid } of newer) {
+    kept -= fees - paid.lovelace
     for (const [, { output }] of added) unspent.add(valueOfOutput(output), -1n)
     for (const [, { output }] of removed) unspent.add(valueOfOutput(output))
   }
-  return { unspent, fees: newer.reduce((sum, change) => sum - change.fees, fees) }
+  return { unspent, kept }
 }

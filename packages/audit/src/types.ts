@@ -131,7 +131,7 @@ export interface JudgedBlock {
   readonly header: Uint8Array
   /** CBOR of each, in order. */
   readonly transactions: readonly Uint8Array[]
-  /** The deposits that it credits; ascending by id. */
+  /** The deposits that it credits, and its fee output; ascending by id. */
   readonly deposits: readonly { readonly id: Uint8Array; readonly output: Uint8Array }[]
   /** CBOR of an output that is unspent before the block. @param key transaction id, `#`, index */
   unspent(key: string): Uint8Array | undefined
@@ -209,12 +209,14 @@ export interface AuditOptions {
  * | `deposits-root`, `withdrawals-root` | the root is not that of the deposits of the body, or of what
  *   leaves; without a bridge, not that of the empty map |
  * | `deposit` | a deposit is not an output, or is credited twice |
+ * | `fees` | with a bridge, a block does not pay its fees to its operator |
  * | `body-missing`, `body` | the archive lacks the body, or its bytes do not follow from its transactions |
  * | `transaction` | a transaction does not decode, or has bytes that its body does not fix |
  * | `double-spend` | an output is spent that an earlier transaction has spent |
  * | `unknown-input` | an output is spent or read that was never made, or is made later |
  * | `value` | a transaction makes or destroys value |
- * | `supply` | the unspent outputs do not hold genesis, mints and deposits less fees and withdrawals |
+ * | `supply` | the unspent outputs do not hold genesis, mints, deposits and fee outputs, less fees and
+ *   withdrawals |
  * | `treasury` | the bridge on layer 1 holds less than layer 2 has a claim on, at the confirmed state or at
  *   the newest block; or it has a deposit that is credited with another output, or a settlement of no merged
  *   block |
@@ -239,6 +241,7 @@ export type FindingKind =
   | 'deposits-root'
   | 'withdrawals-root'
   | 'deposit'
+  | 'fees'
   | 'body-missing'
   | 'body'
   | 'transaction'
@@ -302,6 +305,8 @@ export interface AuditReport {
   readonly lovelace: {
     readonly genesis: bigint
     readonly fees: bigint
+    /** Fees that blocks pay to their operators. */
+    readonly paid: bigint
     readonly deposited: bigint
     readonly withdrawn: bigint
     readonly unspent: bigint
@@ -310,7 +315,7 @@ export interface AuditReport {
   readonly treasury?: {
     /** Reserves and credited deposits. */
     readonly held: bigint
-    /** Unspent outputs, what is owed and fees, less the genesis that no one backs. */
+    /** Unspent outputs, what is owed, and unpaid fees, less the genesis that no one backs. */
     readonly claims: bigint
     /** Withdrawals that left layer 2 and are not paid. */
     readonly owed: bigint

@@ -3,6 +3,7 @@ import { encodeOutputReference } from '@ratatosk/ledger'
 import { rootOf } from '@ratatosk/trie'
 import type { Deposit } from './body.js'
 import { BlockError } from './errors.js'
+import { type FeeHeader, withoutFeeOutput } from './fees.js'
 import type { Header } from './header.js'
 
 /** Reads what layer 1 has for blocks; `openEventSource` of `@ratatosk/protocol` is one. */
@@ -17,7 +18,7 @@ export interface EventSource {
   between(start: bigint, end: bigint, signal?: AbortSignal): Promise<readonly Deposit[] | 'not read yet'>
 }
 
-/** The `depositsRoot` of a block with these deposits: 32 bytes, zeros without one. */
+/** The `depositsRoot` of a block that credits these: 32 bytes, zeros without one. */
 export const depositsRoot = (deposits: readonly Deposit[]): Promise<Uint8Array> =>
   rootOf(
     deposits.map(
@@ -25,39 +26,54 @@ export const depositsRoot = (deposits: readonly Deposit[]): Promise<Uint8Array> 
     ),
   )
 
-/** Whether two lists have the same deposits in the same order: the same ids with the same outputs. */
-export const sameDeposits = (some: readonly Deposit[], others: readonly Deposit[]): boolean =>
-  some.length === others.length &&
-  some.every(({ id, output }, place) => {
-    const other = others[place]
-    return other !== undefined && equalBytes(id, other.id) && equalBytes(output, other.output)
-  })
+/**
+ * Whether a block credits just these deposits, in this order, besides its fee output.
+ *
+ * @param credited by the block, ascending by id
+ * @param due the deposits of the block's time on layer 1, ascending by id
+ */
+export function creditsJust(
+  credited: readonly Deposit[],
+  due: readonly Deposit[],
+  header: Pick<FeeHeader, 'prevHeaderHash'>,
+): boolean {
+  const deposits = withoutFeeOutput(credited, header)
+  return (
+    deposits.length === due.length &&
+    deposits.every(({ id, output }, place) => {
+      const other = due[place]
+      return other !== undefined && equalBytes(id, other.id) && equalBytes(output, other.output)
+    })
+  )
+}
 
 /**
  * Whether an unmerged block credits what layer 1 has: each deposit of its time, and no other.
  *
- * @param deposits of the block, ascending by id
+ * @param credited by the block, its fee output included; ascending by id
  * @returns `'not read yet'` when that is not known yet
  * @throws {BlockError} (rejects) `BLOCK_INVALID` if they differ. If the block was merged meanwhile, its
  *   deposits may be spent: read the state queue again before you rely on it.
  */
 export async function verifyDeposits(
-  deposits: readonly Deposit[],
-  { startTime, endTime }: Pick<Header, 'startTime' | 'endTime'>,
+  credited: readonly Deposit[],
+  header: Pick<Header, 'startTime' | 'endTime' | 'prevHeaderHash'>,
   source: EventSource,
   signal?: AbortSignal,
 ): Promise<'right' | 'not read yet'> {
-  const due = await source.between(startTime, endTime, signal)
+  const due = await source.between(header.startTime, header.endTime, signal)
   if (due === 'not read yet') return due
-  assertDeposits(deposits, due)
+  assertDeposits(credited, due, header)
   return 'right'
 }
 
-/** @param due the deposits of the block's time on layer 1 @throws {BlockError} `BLOCK_INVALID` */
-export function assertDeposits(deposits: readonly Deposit[], due: readonly Deposit[]): void {
-  if (sameDeposits(deposits, due)) return
+/** The same as {@link creditsJust}. @throws {BlockError} `BLOCK_INVALID` */
+export function assertDeposits(...block: Parameters<typeof creditsJust>): void {
+  if (creditsJust(...block)) return
+  const [credited, due, header] = block
+  const { length } = withoutFeeOutput(credited, header)
   throw new BlockError(
     'BLOCK_INVALID',
-    `The block credits ${deposits.length} deposits, and not just the ${due.length} of its time on layer 1`,
+    `The block credits ${length} deposits, and not just the ${due.length} of its time on layer 1`,
   )
 }

@@ -76,7 +76,7 @@ export {
   isBlockError,
   isInvalidBlock,
 } from './errors.js'
-export { assertDeposits, depositsRoot, type EventSource, sameDeposits, verifyDeposits } from './events.js'
+export { assertDeposits, creditsJust, depositsRoot, type EventSource, verifyDeposits } from './events.js'
 export {
   byteString,
   createFeed,
@@ -86,6 +86,14 @@ export {
   keepingFeed,
   unsigned,
 } from './feed.js'
+export {
+  type FeeHeader,
+  type FeeTarget,
+  feeId,
+  feeOutput,
+  withFeeOutput,
+  withoutFeeOutput,
+} from './fees.js'
 export {
   blockVersion,
   decodeHeader,
@@ -110,6 +118,7 @@ export {
   fitOf,
   type IntervalFit,
   intervalOf,
+  type JudgedHeader,
   judgeBlock,
   type KnownAt,
   type KnownTransaction,

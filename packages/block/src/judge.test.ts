@@ -21,7 +21,10 @@ import {
 } from '@ratatosk/ledger'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { fitOf, intervalOf, judgeBlock, type KnownTransaction } from './judge.js'
+import type { Deposit } from './body.js'
+import { feeOutput } from './fees.js'
+import { type BlockRules, fitOf, intervalOf, judgeBlock, type KnownTransaction } from './judge.js'
+import { vector } from './test/vector.js'
 
 const rate = { numerator: 0n, denominator: 1n }
 const parameters: ProtocolParameters = {
@@ -44,7 +47,12 @@ const parameters: ProtocolParameters = {
   governanceActionDeposit: 0n,
 }
 const rules = { parameters, networkId: 0, slots: { zeroTime: 0n, zeroSlot: 0n, slotLength: 1000 } }
-const header = { startTime: 100_000n, endTime: 200_000n }
+const header = {
+  startTime: 100_000n,
+  endTime: 200_000n,
+  prevHeaderHash: new Uint8Array(28).fill(1),
+  operatorVkey: new Uint8Array(28).fill(2),
+}
 
 const key = keyOf(7)
 const [first, second] = [1, 2].map((id) => ({ transactionId: new Uint8Array(32).fill(id), index: 0 })) as [
@@ -283,5 +291,77 @@ it('refuses the first transaction behind 1,024 chunks before it looks at any', a
     code: 'BLOCK_INVALID',
     position: 1024,
     cause: { code: 'BLOCK_TOO_LARGE' },
+  })
+})
+
+describe('the fee output', () => {
+  const bridged = { ...rules, bridge: new Uint8Array(28).fill(0xb1) }
+  const target = { ...header, networkId: 0 }
+  const paid = transfer(key, [first], [3n], { fee: 2n })
+  const free = transfer(key, [second], [5n])
+  const crediting = (
+    deposits: readonly Deposit[],
+    transactions = [paid, free],
+    given: BlockRules = bridged,
+  ) =>
+    judgeBlock(
+      transactions.map(({ cbor }) => cbor),
+      header,
+      before,
+      given,
+      undefined,
+      deposits,
+    )
+  const right = feeOutput(target, 2n)!
+
+  it('pays all fees to the operator, without a bridge none', async () => {
+    await crediting([right])
+    await crediting([{ ...right, id: new Uint8Array(32) }, right])
+    await crediting([], [free])
+    await crediting([], undefined, rules)
+    expect(decodeTransactionOutput(right.output)).toMatchObject({
+      address: { kind: 'enterprise', networkId: 0, payment: { kind: 'key', hash: header.operatorVkey } },
+      value: { lovelace: 2n, assets: new Map() },
+    })
+  })
+
+  it('is that of the test vector', () => {
+    const [prevHeaderHash, operatorVkey] = ['fee_prev_header_hash', 'fee_operator_vkey'].map(vector) as [
+      Uint8Array,
+      Uint8Array,
+    ]
+    expect(feeOutput({ prevHeaderHash, operatorVkey, networkId: 0 }, 300_000n)).toEqual({
+      id: vector('fee_id'),
+      output: vector('fee_output'),
+    })
+  })
+
+  it.each([
+    ['is missing', []],
+    ['has less', [feeOutput(target, 1n)!]],
+    ['has more', [feeOutput(target, 3n)!]],
+    ['is on another network', [feeOutput({ ...target, networkId: 1 }, 2n)!]],
+    ['belongs to another', [feeOutput({ ...target, operatorVkey: target.prevHeaderHash }, 2n)!]],
+    ['has another id', [{ ...right, id: new Uint8Array(32) }]],
+  ])('refuses a block whose fee output %s', async (_what, deposits) => {
+    await expect(crediting(deposits)).rejects.toMatchObject({
+      code: 'BLOCK_INVALID',
+      message: expect.stringContaining('are 2 lovelace'),
+    })
+  })
+
+  it('refuses one where there are no fees', async () => {
+    await expect(crediting([right], [free])).rejects.toMatchObject({ code: 'BLOCK_INVALID' })
+  })
+
+  it('counts the fees of transactions that are known', async () => {
+    const known: KnownTransaction = {
+      ...{ named: [], spent: [first], produced: [], fee: 2n },
+      validityInterval: decodeTransaction(paid.cbor).body.validityInterval,
+    }
+    const judging = (deposits: readonly Deposit[]) =>
+      judgeBlock([paid.cbor], header, before, bridged, () => known, deposits)
+    await judging([right])
+    await expect(judging([])).rejects.toMatchObject({ code: 'BLOCK_INVALID' })
   })
 })

@@ -1,4 +1,4 @@
-import { isDecodeError } from '@ratatosk/cbor'
+import { equalBytes, isDecodeError } from '@ratatosk/cbor'
 import {
   decodeTransaction,
   decodeTransactionOutput,
@@ -25,6 +25,7 @@ import type { Deposit } from './body.js'
 import { isBridgeAddress } from './bridge.js'
 import { countWithinChunks } from './derivation/chunks.js'
 import { BlockError, isBlockError, tooLarge } from './errors.js'
+import { type FeeHeader, feeId, feeOutput } from './fees.js'
 import type { Header } from './header.js'
 import { createPauses } from './pauses.js'
 
@@ -65,6 +66,9 @@ export interface KnownTransaction {
  */
 export type KnownAt = (position: number) => KnownTransaction | undefined
 
+/** The fields of a header that transactions and fees are judged by. */
+export type JudgedHeader = Pick<Header, 'startTime' | 'endTime'> & FeeHeader
+
 /** Lovelace that the fees of a block stay below: a transaction record holds their sum in eight bytes. */
 const feesLimit = 2n ** 64n
 
@@ -79,18 +83,19 @@ const maxScripts = 32
  * against the outputs that the transactions before it leave. Lets the event loop run at intervals.
  *
  * The transactions must fit into 1,024 chunks, the validity interval of each must meet the block's
- * `[startTime, endTime)`, and the fees must add up to less than 2^64 lovelace.
+ * `[startTime, endTime)`, and the fees must add up to less than 2^64 lovelace. With a bridge, the block
+ * credits just these fees to its operator.
  *
  * @param transactions CBOR in block order
  * @param before unspent outputs before the block, by `outputReferenceKey`
- * @param deposits that the block credits before its first transaction
+ * @param deposits that the block credits before its first transaction, and its fee output
  * @throws {BlockError} `BLOCK_INVALID` with `position` and, for a rule of the ledger, `failures` of the first
  *   transaction that breaks a rule, does not decode, or names an output that does not
  * @throws {ScriptsNotRunError} when scripts could not be run, which says nothing about the block
  */
 export async function judgeBlock(
   transactions: readonly Uint8Array[],
-  header: Pick<Header, 'startTime' | 'endTime'>,
+  header: JudgedHeader,
   before: UtxoView,
   rules: BlockRules,
   known: KnownAt = () => undefined,
@@ -167,6 +172,23 @@ export async function judgeBlock(
     scripts = []
   }
   await Promise.all(scripts)
+  if (rules.bridge !== undefined) requireFeeOutput(deposits, header, rules.networkId, fees)
+}
+
+function requireFeeOutput(
+  deposits: readonly Deposit[],
+  header: FeeHeader,
+  networkId: number,
+  fees: bigint,
+): void {
+  const own = feeId(header)
+  const found = deposits.find(({ id }) => equalBytes(id, own))
+  const wanted = feeOutput({ ...header, networkId }, fees)
+  if (found === undefined ? wanted === undefined : wanted && equalBytes(found.output, wanted.output)) return
+  throw new BlockError(
+    'BLOCK_INVALID',
+    `The fees of the block are ${fees} lovelace, and its fee output does not pay just that to its operator.`,
+  )
 }
 
 /** The effects on layer 2: what leaves it is neither there to be spent nor to be read. */

@@ -3,12 +3,14 @@ import {
   assertDeposits,
   type BlockBody,
   BlockError,
+  type BlockRules,
   type Deposit,
   decodeHeader,
   derive,
   type EncodedBody,
   type EventSource,
   encodeBlockBodyInTurns,
+  feeOutput,
   type Header,
   isBlockError,
   isInvalidBlock,
@@ -16,6 +18,7 @@ import {
   readEncodedBody,
   verifyHeader,
   type WritableArchive,
+  withFeeOutput,
 } from '@ratatosk/block'
 import { equalBytes } from '@ratatosk/cbor'
 import { movedParts } from '@ratatosk/fraud'
@@ -42,8 +45,7 @@ interface CatchUpOptions {
   /** Has the bodies of blocks that were found invalid, or are behind one. */
   readonly evidence: FollowerOptions['evidence']
   readonly unavailable: FollowerOptions['unavailable']
-  /** Hash of the bridge's script. */
-  readonly bridge: Uint8Array | undefined
+  readonly rules: Pick<BlockRules, 'bridge' | 'networkId'>
   readonly events: EventSource | undefined
   /** Whether a block is in the state queue now, neither merged nor removed. */
   readonly isWaiting: (headerHash: Uint8Array, signal: AbortSignal) => Promise<boolean>
@@ -236,7 +238,7 @@ export async function catchUp(
 
 /** The deposits that layer 1 has for an unmerged block; undefined if its header alone says which. */
 async function depositsDue(
-  { events, bridge }: Pick<CatchUpOptions, 'events' | 'bridge'>,
+  { events, rules: { bridge } }: Pick<CatchUpOptions, 'events' | 'rules'>,
   { startTime, endTime }: Header,
   signal: AbortSignal,
 ): Promise<DueDeposits | 'not read yet'> {
@@ -252,7 +254,7 @@ async function judge(
   due: DueDeposits,
 ): Promise<void> {
   if (error !== undefined) throw error
-  if (due !== undefined) assertDeposits(body.deposits ?? [], due)
+  if (due !== undefined) assertDeposits(body.deposits ?? [], due, header)
   await state.apply({ body, ...(outputs && { outputs }) }, header)
 }
 
@@ -270,7 +272,7 @@ function startDownload(block: PlacedBlock, options: CatchUpOptions, signal: Abor
 
 async function verifiedBody(
   { headerHash, height, header: encoded }: PlacedBlock,
-  { peers, evidence, unavailable, state, bridge }: CatchUpOptions,
+  { peers, evidence, unavailable, state, rules: { bridge, networkId } }: CatchUpOptions,
   share: BodyShare,
   begun: Promise<DueDeposits>,
   signal: AbortSignal,
@@ -289,12 +291,14 @@ async function verifiedBody(
     return withBytes(await verifyReadings(given, header, () => state.outputHash, bridge))
   }
 
-  /** The body of transactions that the operator has shown, with the deposits of layer 1. */
+  /** The body of transactions that the operator has shown, with the deposits of layer 1 and the fees. */
   async function verifyShown(transactions: readonly Uint8Array[]): Promise<VerifiedBody> {
-    const deposits = (await begun) ?? []
-    await takeDerivation({ transactions, deposits }, share, signal, true)
-    const { diffInTurns } = await derive({ transactions, deposits }, { read: movedParts, bridge })
-    const body = { transactions, ...(await diffInTurns()), deposits }
+    const due = (await begun) ?? []
+    await takeDerivation({ transactions, deposits: due }, share, signal, true)
+    const derivation = await derive({ transactions, deposits: due }, { read: movedParts, bridge })
+    const fees = bridge && feeOutput({ ...header, networkId }, derivation.fees)
+    if (fees !== undefined) derivation.deposit(fees)
+    const body = { transactions, ...(await derivation.diffInTurns()), deposits: withFeeOutput(due, fees) }
     return verify(body).catch((cause: unknown) => {
       if (!isBlockError(cause)) throw cause
       const message = `The chunks that the operator has shown are not those of the block: ${cause.message}`

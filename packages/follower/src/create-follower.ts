@@ -205,7 +205,7 @@ export async function createFollower(options: FollowerOptions): Promise<Follower
       peers,
       evidence,
       unavailable,
-      bridge: rules.bridge,
+      rules,
       events,
       isWaiting,
       concurrency,

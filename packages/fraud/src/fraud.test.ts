@@ -34,7 +34,7 @@ import { createTries, removeFraudulentBlock } from './remove-fraudulent-block.js
 import { firstFound, smallestFirst, step } from './smallest-proof.js'
 import { lies } from './test/lies/index.js'
 import { bridgedPolicy, ruleLies } from './test/lies/rule-lies.js'
-import { accusation, blockOf, type Committed, type Story, tellStory } from './test/lying-blocks.js'
+import { accusation, blockOf, type Committed, operator, type Story, tellStory } from './test/lying-blocks.js'
 import { ruleRows } from './test/rules.js'
 
 describe('lies', () => {
@@ -104,7 +104,7 @@ describe('rules', () => {
     try {
       const bridged = new Set(bridge === undefined ? [] : [toHex(bridgedPolicy)])
       const given = { ...rules, evaluator, bridge, bridged }
-      await judgeBlock(transactions, interval, before, given, undefined, deposits)
+      await judgeBlock(transactions, { ...interval, ...operator }, before, given, undefined, deposits)
       return undefined
     } catch (error) {
       if (!isBlockError(error) || error.code !== 'BLOCK_INVALID') throw error

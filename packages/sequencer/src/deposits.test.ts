@@ -1,22 +1,28 @@
-import { fromHex } from '@ratatosk/cbor'
-import { decodeTransactionOutput, type OutputReference } from '@ratatosk/ledger'
+import { decodeHeader } from '@ratatosk/block'
+import { fromHex, toHex } from '@ratatosk/cbor'
+import { blake2b256, decodeTransactionOutput, type OutputReference } from '@ratatosk/ledger'
 import { buildDeposit } from '@ratatosk/protocol'
-import { chain as chainOf } from '@ratatosk/test-kit'
+import { chain as chainOf, type SignedTransaction, signed } from '@ratatosk/test-kit'
+import { verifyInclusion } from '@ratatosk/trie'
 import { expect, type TestContext, test } from 'vitest'
-import { openRoots } from './roots/index.js'
+import { openAnswers, openProver, openRoots } from './roots/index.js'
 import { contracts } from './settler/test/bridge-chain.js'
 import { everythingMerged, expectAgreement, until } from './test/agreement.js'
+import { chunkOf } from './test/asking.js'
 import { expectSameLedgers, openOperator, openStores, type TestOperator } from './test/operators.js'
 import {
   accept,
   administrator,
+  genesis,
   openChain,
   openRollup,
   type TestChain,
   transfers,
   user,
 } from './test/rollup.js'
+import { operatorKeys } from './test/rollup-contracts.js'
 import { openers } from './test/services.js'
+import type { SequencerOptions } from './types.js'
 
 const ada = 1_000_000n
 const bridge = contracts.bridge.place.script.hash
@@ -33,19 +39,24 @@ async function deposit({ layer1, devnet }: TestChain, lovelace: bigint): Promise
   return id
 }
 
-async function openScene(context: TestContext) {
+async function openScene(context: TestContext, given: Partial<SequencerOptions> = {}) {
   const { store } = await openers['PostgreSQL and Redis'](context)
   const chain = await openChain(context)
   const stop = chain.keepMining()
   context.onTestFinished(stop)
   const roots = await openRoots({ bridge })
-  const options = { contracts, roots, autoCommit: true, autoMerge: true, blockValidityMs: 15_000 }
+  const options = { contracts, roots, autoCommit: true, autoMerge: true, blockValidityMs: 15_000, ...given }
   const { sequencer } = await openRollup(context, store, chain.layer1, options)
   expect(await sequencer.run('init')).toMatchObject({ kind: 'initiated' })
   const credited = (id: Uint8Array) => async () =>
     ['committed', 'mature', 'merged'].includes((await store.deposit(id))?.state ?? '')
-  return { store, chain, roots, credited }
+  return { store, chain, roots, credited, sequencer, stop }
 }
+
+/** Each with a fee of one ada. */
+const paying = genesis
+  .slice(0, 3)
+  .map(({ reference }) => signed(user, { inputs: [reference], outputs: [9n * ada], fee: ada }))
 
 const outputOf = (id: Uint8Array): OutputReference => ({ transactionId: id, index: 0 })
 
@@ -59,6 +70,12 @@ test('a block without transactions credits a deposit, which layer 2 spends', asy
   await until(() => everythingMerged(store))
   await expectAgreement(store, chain.layer1, roots, [spending!], contracts)
   expect(await store.ledger.outputs([outputOf(id)])).toEqual([undefined])
+
+  const prover = openProver({ store, roots, genesis, bridge })
+  context.onTestFinished(() => prover.close())
+  const proved = await prover.transaction(fromHex(spending!.id))
+  if (proved === 'no block') throw new Error('It is in a block')
+  expect(proved.root).toEqual(decodeHeader(proved.header!).transactionsRoot)
 })
 
 test.for([true, false])(
@@ -131,6 +148,101 @@ test('a deposit that layer 1 has lost goes while nothing else happens', async (c
   expect(await store.ledger.outputs([outputOf(lost)])).toEqual([undefined])
 })
 
+test('the fees of a block are an output of its operator, which goes with the block', async (context) => {
+  const scene = await openScene(context, { autoCommit: false, autoMerge: false })
+  const { store, chain, roots, sequencer } = scene
+  const [first, second, third] = paying as [SignedTransaction, SignedTransaction, SignedTransaction]
+  // On a busy machine, the validity of one commit may pass.
+  const commit = async () => {
+    await until(async () => (await sequencer.run('commit')).kind === 'committed')
+    return (await store.blocks.newest())!
+  }
+  await accept(store, [first])
+  const kept = await commit()
+  await accept(store, [second])
+  const { headerHash } = await commit()
+  const ids = [new Uint8Array(28), kept.headerHash].map((before) => blake2b256(before)) as [
+    Uint8Array,
+    Uint8Array,
+  ]
+  const paid = async () => {
+    const outputs = await store.ledger.outputs(ids.map(outputOf))
+    return outputs.map((output) => {
+      const { address, value } = decodeTransactionOutput(output!)
+      expect(address).toMatchObject({ kind: 'enterprise', payment: { hash: operatorKeys.payment.hash } })
+      return value.lovelace
+    })
+  }
+  expect(await paid()).toEqual([ada, ada])
+  const [spending] = chainOf(user, outputOf(ids[1]), ada, 1)
+  await accept(store, [spending!, third])
+  expect(await sequencer.run('remove', { headerHash: toHex(headerHash) })).toMatchObject({ kind: 'removed' })
+  expect(await commit()).toMatchObject({ transactions: 2 })
+  expect(await paid()).toEqual([ada, 2n * ada])
+  expect(await store.ledger.known([fromHex(spending!.id)])).toEqual([false])
+  expect(await store.blocks.waitingDeposits()).toEqual([])
+  await until(async () => (await sequencer.run('merge')).kind === 'merged' && (await everythingMerged(store)))
+  await expectAgreement(store, chain.layer1, roots, [first, second, third], contracts)
+})
+
+test('a block that another fork of layer 1 brings back pays its fees again', async (context) => {
+  const { store, chain, roots, stop } = await openScene(context, { autoMerge: false })
+  const { devnet, clock } = chain
+  const [first, second] = paying as [SignedTransaction, SignedTransaction]
+  const newest = async () => store.blocks.newest()
+  const isCommitted = async () => (await newest())?.state === 'committed'
+  const fees = async () => {
+    const [output] = await store.ledger.outputs([outputOf(blake2b256(new Uint8Array(28)))])
+    return output && decodeTransactionOutput(output).value.lovelace
+  }
+  const { height } = devnet.tip()
+  await accept(store, [first])
+  await until(isCommitted)
+  await stop()
+  const lost = (await newest())!
+  const { time } = clock
+  expect(await fees()).toBe(ada)
+  const prover = openProver({ store, roots, genesis, bridge })
+  context.onTestFinished(() => prover.close())
+  const reference = outputOf(blake2b256(new Uint8Array(28)))
+  expect(await prover.utxo(reference, { kind: 'committed' })).toMatchObject({
+    value: (await store.ledger.outputs([reference]))[0],
+    root: lost.utxosRoot,
+  })
+  const answers = openAnswers({ store, roots, genesis, bridge })
+  context.onTestFinished(() => answers.close())
+
+  // Its validity passes without it, so that its transaction goes into another block.
+  await devnet.rollBack(devnet.tip().height - height, { resubmit: false })
+  clock.time += 60_000
+  await devnet.produceBlock()
+  await accept(store, [second])
+  const isOther = async () =>
+    toHex((await newest())?.headerHash ?? new Uint8Array()) !== toHex(lost.headerHash)
+  await until(async () => (await newest()) !== undefined && (await isOther()))
+  await chain.mine()
+  await until(isCommitted)
+  expect(await fees()).toBe(2n * ada)
+  // Its operator can still answer for it.
+  const { headerHash } = lost
+  const question = { ...chunkOf(lost, 0), headerHash, deadline: 0n, refund: new Uint8Array(28) }
+  const shown = await answers.show(question, (await store.blocks.byHash(headerHash))!)
+  if (shown.kind !== 'chunk') throw new Error('It has a chunk')
+  const { transactionsRoot } = decodeHeader(lost.header)
+  expect(verifyInclusion(transactionsRoot, question.key, shown.entry, shown.proof)).toBe(true)
+
+  clock.time = time
+  await devnet.rollBack(devnet.tip().height - height, { resubmit: false })
+  await chain.layer1.submit(lost.commitTransaction!.cbor)
+  await chain.mine()
+  await until(async () => (await store.blocks.byHash(lost.headerHash))?.state === 'committed')
+  expect(await fees()).toBe(ada)
+  await until(async () => (await newest())?.height === 2n)
+  await chain.mine()
+  await until(isCommitted)
+  await expectAgreement(store, chain.layer1, roots, [first, second], contracts)
+})
+
 test('an operator that adopts blocks has the same deposits', async (context) => {
   const chain = await openChain(context)
   const stop = chain.keepMining()
@@ -143,7 +255,7 @@ test('an operator that adopts blocks has the same deposits', async (context) => 
   }
   expect(await operators[0]!.sequencer.run('init')).toMatchObject({ kind: 'initiated' })
   const ids = [await deposit(chain, 20n * ada), await deposit(chain, 30n * ada)]
-  await accept(operators[0]!.store, transfers(3))
+  await accept(operators[0]!.store, paying)
   for (const id of ids) await until(async () => (await operators[1]!.store.deposit(id)) !== undefined)
   await expectSameLedgers(operators)
 })

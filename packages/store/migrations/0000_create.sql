@@ -77,6 +77,7 @@ CREATE TABLE "ratatosk"."blocks" (
 	"first_sequence" bigint NOT NULL,
 	"last_sequence" bigint NOT NULL,
 	"transactions" integer NOT NULL,
+	"newest_deposit" bigint,
 	"commit_transaction_id" "bytea",
 	"commit_transaction" "bytea",
 	"merge_transaction_id" "bytea",
@@ -104,6 +105,7 @@ CREATE TABLE "ratatosk"."deposits" (
 	"header_hash" "bytea" NOT NULL,
 	"block_id" bigint,
 	"sequence" bigint NOT NULL,
+	"released" boolean DEFAULT false NOT NULL,
 	"output" "bytea" NOT NULL,
 	"address" "bytea" NOT NULL,
 	CONSTRAINT "deposits_sequence_unique" UNIQUE("sequence"),
@@ -295,6 +297,14 @@ CREATE TABLE "ratatosk"."kept_bodies" (
 	"end_time" bigint NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "ratatosk"."kept_deposits" (
+	"header_hash" "bytea" NOT NULL,
+	"transaction_id" "bytea" NOT NULL,
+	"output" "bytea" NOT NULL,
+	"end_time" bigint NOT NULL,
+	CONSTRAINT "kept_deposits_header_hash_transaction_id_pk" PRIMARY KEY("header_hash","transaction_id")
+);
+--> statement-breakpoint
 CREATE TABLE "ratatosk"."kept_transactions" (
 	"hash" "bytea" PRIMARY KEY NOT NULL,
 	"transaction_id" "bytea" NOT NULL,
@@ -311,6 +321,7 @@ CREATE INDEX "archived_blocks_unmerged" ON "ratatosk"."archived_blocks" USING bt
 CREATE INDEX "block_events_header_hash" ON "ratatosk"."block_events" USING btree ("header_hash","sequence");--> statement-breakpoint
 CREATE UNIQUE INDEX "blocks_height" ON "ratatosk"."blocks" USING btree ("height") WHERE "ratatosk"."blocks"."state" <> 'removed';--> statement-breakpoint
 CREATE INDEX "blocks_unmerged" ON "ratatosk"."blocks" USING btree ("height") WHERE "ratatosk"."blocks"."state" NOT IN ('merged', 'removed');--> statement-breakpoint
+CREATE INDEX "deposits_released" ON "ratatosk"."deposits" USING btree ("sequence") WHERE "ratatosk"."deposits"."released";--> statement-breakpoint
 CREATE INDEX "deposits_header_hash" ON "ratatosk"."deposits" USING btree ("header_hash","transaction_id");--> statement-breakpoint
 CREATE INDEX "deposits_waiting" ON "ratatosk"."deposits" USING btree ("transaction_id") WHERE "ratatosk"."deposits"."block_id" IS NULL;--> statement-breakpoint
 CREATE INDEX "dropped_transactions_reopenings" ON "ratatosk"."dropped_transactions" USING btree ("number") WHERE "ratatosk"."dropped_transactions"."reopenings" > 0;--> statement-breakpoint
@@ -332,6 +343,8 @@ CREATE INDEX "verdict_transactions_header_hash" ON "ratatosk"."verdict_transacti
 CREATE INDEX "verdict_transactions_sent_at" ON "ratatosk"."verdict_transactions" USING btree ("sent_at");--> statement-breakpoint
 CREATE INDEX "verdicts_state" ON "ratatosk"."verdicts" USING btree ("state","number");--> statement-breakpoint
 CREATE INDEX "kept_bodies_end_time" ON "ratatosk"."kept_bodies" USING btree ("end_time");--> statement-breakpoint
+CREATE INDEX "kept_deposits_transaction_id" ON "ratatosk"."kept_deposits" USING btree ("transaction_id");--> statement-breakpoint
+CREATE INDEX "kept_deposits_end_time" ON "ratatosk"."kept_deposits" USING btree ("end_time");--> statement-breakpoint
 CREATE INDEX "kept_transactions_transaction_id" ON "ratatosk"."kept_transactions" USING btree ("transaction_id");--> statement-breakpoint
 CREATE INDEX "kept_transactions_end_time" ON "ratatosk"."kept_transactions" USING btree ("end_time");--> statement-breakpoint
 ALTER TABLE "ratatosk"."archived_blocks" ALTER COLUMN "body" SET STORAGE EXTERNAL;--> statement-breakpoint

@@ -33,7 +33,7 @@ export interface Store {
   placeOf(id: Uint8Array): Promise<AcceptedPlace | undefined>
   /** {@link placeOf} for each of them, in their order, by one query. */
   placesOf(ids: readonly Uint8Array[]): Promise<readonly (AcceptedPlace | undefined)[]>
-  /** Where a deposit of layer 1 (its id of 32 bytes) is; undefined if it is not in the ledger. */
+  /** Where a deposit or a fee output is, by its id of 32 bytes; undefined if it is not in the ledger. */
   deposit(id: Uint8Array): Promise<DepositPlace | undefined>
   /**
    * The unspent outputs at exactly this address, in order of acceptance, at the time of the first page: later

@@ -102,7 +102,7 @@ function linesOfReport({
   omittedFindings,
   unchecked,
   counts,
-  lovelace: { genesis, fees, deposited, withdrawn, unspent },
+  lovelace: { genesis, fees, paid, deposited, withdrawn, unspent },
   treasury,
   utxosRoot,
 }: AuditReport): readonly string[] {
@@ -112,8 +112,11 @@ function linesOfReport({
     `transactions  ${counts.transactions} in blocks, ${counts.waiting} waiting`,
     `outputs       ${counts.unspentOutputs} unspent, root ${utxosRoot}`,
     `value         genesis ${ada(genesis)}, fees ${ada(fees)}, unspent ${ada(unspent)}`,
-    ...(deposited > 0n || withdrawn > 0n
-      ? [`bridge        deposits ${ada(deposited)}, withdrawals ${ada(withdrawn)}`]
+    ...(deposited + withdrawn + paid > 0n
+      ? [
+          `bridge        deposits ${ada(deposited)}, withdrawals ${ada(withdrawn)}, ` +
+            `fees paid to operators ${ada(paid)}`,
+        ]
       : []),
     ...(treasury
       ? [

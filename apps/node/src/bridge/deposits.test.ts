@@ -1,8 +1,9 @@
 import { blockVersion } from '@ratatosk/block'
-import { fromHex, toHex } from '@ratatosk/cbor'
+import { equalBytes, fromHex, toHex } from '@ratatosk/cbor'
 import { createDevnet, type Devnet, testWallets } from '@ratatosk/devnet'
 import { createDevnetLayer1, type Layer1, type SharedReads, shareReads } from '@ratatosk/layer1'
 import {
+  blake2b256,
   decodeTransaction,
   decodeTransactionOutput,
   encodeBech32Address,
@@ -245,16 +246,25 @@ test('deposits are listed with their states, also after their output at the brid
     builtAt: new Date(),
   })
   const output = Uint8Array.of(0xa2)
+  const [block9, previousHeaderHash] = [9, 8].map((byte) => new Uint8Array(28).fill(byte)) as [
+    Uint8Array,
+    Uint8Array,
+  ]
+  const feeId = blake2b256(previousHeaderHash)
   const listOf = (unmerged: readonly Block[], confirmed?: Block): DepositList =>
     openDeposits(
       momentsWith(unmerged, confirmed),
       {
         deposit: async (wanted) =>
-          toHex(wanted) === toHex(new Uint8Array(32)) || confirmed
-            ? { headerHash: new Uint8Array(28).fill(9), height: 3n, state: 'merged' }
+          [new Uint8Array(32), feeId].some((each) => equalBytes(each, wanted)) || confirmed
+            ? { headerHash: block9, previousHeaderHash, height: 3n, state: 'merged' }
             : undefined,
         blocks: {
-          depositsOf: async () => [{ id: new Uint8Array(32), output, address: receiver.address.bytes }],
+          depositsOf: async () =>
+            [new Uint8Array(32), feeId].map((each) => ({
+              ...{ id: each, output },
+              address: receiver.address.bytes,
+            })),
         },
       },
       0,
@@ -303,4 +313,6 @@ test('deposits are listed with their states, also after their output at the brid
   expect(await wanted({ id: new Uint8Array(32), state: 'waiting' })).toEqual([])
   expect(await wanted({ id: new Uint8Array(32), address: wallet.addressText })).toEqual([])
   expect(await wanted({ id: new Uint8Array(32).fill(1) })).toEqual([])
+  // The fee output of that block is no deposit.
+  expect(await wanted({ id: feeId })).toEqual([])
 })

@@ -1,3 +1,4 @@
+import { withoutFeeOutput } from '@ratatosk/block'
 import { equalBytes, fromHex, toHex } from '@ratatosk/cbor'
 import { outputReferenceKey } from '@ratatosk/ledger'
 import type { DepositOutput } from '@ratatosk/protocol'
@@ -89,7 +90,8 @@ async function usedDeposit(
   if (now.deposits.some((deposit) => equalBytes(deposit.id, wanted))) return undefined
   const place = await store.deposit(wanted)
   if (place === undefined) return undefined
-  const credited = await store.blocks.depositsOf(place.headerHash)
+  const { headerHash, previousHeaderHash: prevHeaderHash } = place
+  const credited = withoutFeeOutput(await store.blocks.depositsOf(headerHash), { prevHeaderHash })
   const found = credited.find((deposit) => equalBytes(deposit.id, wanted))
   if (found === undefined || (address && !equalBytes(found.address, address))) return undefined
   const used = {

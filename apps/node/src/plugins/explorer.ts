@@ -133,8 +133,8 @@ function trustAnswers({ settlement, settings, duties }: Node): readonly TrustAns
         bridge === undefined
           ? 'There is no bridge: headers commit to no withdrawals.'
           : 'A payment to the bridge leaves layer 2; anyone can pay it out on layer 1 once its block is ' +
-            'merged. An operator that omits it, or lies about deposits, is not proven wrong on layer 1 ' +
-            'yet, and no one leaves without an operator: for development only.',
+            'merged. An operator that omits it, or lies about deposits and fees, is not proven wrong on ' +
+            'layer 1 yet, and no one leaves without an operator: for development only.',
       facts: [fact('withdrawals', bridge === undefined ? 'none' : 'after the maturity window')],
     },
     {

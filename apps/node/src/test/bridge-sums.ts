@@ -1,6 +1,7 @@
 import { CborReader, fromHex, readList, readRecord, toHex } from '@ratatosk/cbor'
+import { blake2b256 } from '@ratatosk/ledger'
 
-// Imports nothing of Ratatosk but the CBOR reader: it sums what anyone can read.
+// Imports nothing of Ratatosk but the CBOR reader and a hash: it sums what anyone can read.
 
 /** Amounts by unit: `lovelace`, or policy id and asset name in hex, joined. None is zero. */
 export class Amounts extends Map<string, bigint> {
@@ -77,13 +78,13 @@ export interface Sums {
 
 /** Reserves back all of the genesis. @returns what does not add up */
 export function faultsOf(sums: Sums, genesis: Amounts): string[] {
-  const { treasury, waiting, paid, unspent, deposited, withdrawn, fees, given, toppedUp } = sums
+  const { treasury, waiting, paid, unspent, deposited, withdrawn, given, toppedUp } = sums
   const owed = new Amounts().plus(withdrawn).plus(paid, -1n)
   const equations = [
     [
-      'unspent on layer 2 = genesis + deposited - withdrawn - fees',
+      'unspent on layer 2 = genesis + deposited - withdrawn',
       unspent,
-      new Amounts().plus(genesis).plus(deposited).plus(withdrawn, -1n).plus(lovelace(-fees)),
+      new Amounts().plus(genesis).plus(deposited).plus(withdrawn, -1n),
     ],
     ['what is given = genesis', given, genesis],
     [
@@ -92,9 +93,9 @@ export function faultsOf(sums: Sums, genesis: Amounts): string[] {
       new Amounts().plus(genesis).plus(deposited).plus(waiting).plus(paid, -1n).plus(toppedUp),
     ],
     [
-      'treasury = unspent + fees + owed + waiting + topped up',
+      'treasury = unspent + owed + waiting + topped up',
       treasury,
-      new Amounts().plus(unspent).plus(lovelace(fees)).plus(owed).plus(waiting).plus(toppedUp),
+      new Amounts().plus(unspent).plus(owed).plus(waiting).plus(toppedUp),
     ],
   ] as const
   const faults = equations.flatMap(([name, found, expected]) =>
@@ -286,17 +287,24 @@ function createLedger({ archivist, bridge, genesis }: SumsSources) {
       }
     },
 
-    /** The state after all blocks. @throws Error if a block spends or credits twice */
+    /** The state after all blocks. @throws Error if a block spends or credits twice, or pays other fees */
     state() {
       const unspent = new Map(began)
       const credited = new Set<string>()
       const [deposited, withdrawn] = [new Amounts(), new Amounts()]
       let [fees, withdrawals] = [0n, 0]
+      let previous = '00'.repeat(28)
       for (const block of blocks) {
         for (const key of block.spent)
           if (!unspent.delete(key)) throw new Error(`Block ${block.hash} spends ${key}, which is not unspent`)
         for (const [key, amounts] of block.produced) unspent.set(key, amounts)
+        const feeId = toHex(blake2b256(fromHex(previous)))
+        const paid = block.credited.get(feeId) ?? new Amounts()
+        if (String(paid) !== String(lovelace(block.fees)))
+          throw new Error(`Block ${block.hash} has fees of ${block.fees} lovelace, and pays ${paid}`)
+        previous = block.hash
         for (const [id, amounts] of block.credited) {
+          if (id === feeId) continue
           if (credited.has(id)) throw new Error(`Block ${block.hash} credits ${id} again`)
           credited.add(id)
           deposited.plus(amounts)

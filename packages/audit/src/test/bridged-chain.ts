@@ -10,6 +10,7 @@ import {
   type Header,
   operationsOfDiff,
   transactionsRoot,
+  withoutFeeOutput,
 } from '@ratatosk/block'
 import { equalBytes } from '@ratatosk/cbor'
 import {
@@ -56,8 +57,11 @@ export const depositOf = (name: number): Deposit => ({
 /** The output that a deposit becomes. */
 export const credited = ({ id }: Deposit): OutputReference => ({ transactionId: id, index: 0 })
 
-/** Signed by the owner of coins and deposits. @param paid lovelace to the owner, then to the bridge */
-export function paying(inputs: readonly OutputReference[], [own, left]: readonly [bigint, bigint]) {
+/** Signed by the owner of coins and deposits. @param paid lovelace to the owner, the bridge, as fee */
+export function paying(
+  inputs: readonly OutputReference[],
+  [own, left, fee = 0n]: readonly [own: bigint, left: bigint, fee?: bigint],
+) {
   const body = new Map([
     [0, encodeSet(inputs.map(({ transactionId, index }) => encodeInput(transactionId, index)))],
     [
@@ -67,7 +71,7 @@ export function paying(inputs: readonly OutputReference[], [own, left]: readonly
         ...(left > 0n ? [encodeOutput({ address: bridgeAddress, lovelace: left })] : []),
       ]),
     ],
-    [2, encodeUint(0n)],
+    [2, encodeUint(fee)],
   ])
   return signDraft({ body, witnesses: new Map(), signers: [key], isValid: true })
 }
@@ -77,6 +81,8 @@ export interface BridgedDraft {
   readonly cbors?: readonly Uint8Array[]
   readonly deposits?: readonly Deposit[]
   readonly wrong?: Partial<Header>
+  /** Whether the fees are paid to the operator. @defaultValue true */
+  readonly paysFees?: boolean
 }
 
 /**
@@ -99,12 +105,22 @@ export class BridgedChain {
     )
   }
 
-  async commit({ cbors = [], deposits = [], wrong = {} }: BridgedDraft): Promise<BridgedBlock> {
-    const body = bodyOf(cbors, { deposits, bridge })
-    const prevUtxosRoot = this.#trie.root
-    const derived = deriveBlock(cbors, this.#trie.valueHash, { deposits, bridge })
-    this.#trie.update([...operationsOfDiff(body)])
+  async commit({
+    cbors = [],
+    deposits = [],
+    wrong = {},
+    paysFees = true,
+  }: BridgedDraft): Promise<BridgedBlock> {
     const last = this.blocks.at(-1)
+    const payment = {
+      prevHeaderHash: last?.headerHash ?? genesisHeaderHash(),
+      operatorVkey: keyOf(99).address.slice(1),
+    }
+    const feesTo = paysFees ? { ...payment, networkId: 0 } : undefined
+    const body = bodyOf(cbors, { deposits, bridge, feesTo })
+    const prevUtxosRoot = this.#trie.root
+    const derived = deriveBlock(cbors, this.#trie.valueHash, { deposits, bridge, feesTo })
+    this.#trie.update([...operationsOfDiff(body)])
     const startTime = last?.fields.endTime ?? 1_760_000_000_000n
     const fields: Header = {
       prevUtxosRoot,
@@ -114,8 +130,7 @@ export class BridgedChain {
       withdrawalsRoot: await rootOf(derived.withdrawals()),
       startTime,
       endTime: startTime + 1000n,
-      prevHeaderHash: last?.headerHash ?? genesisHeaderHash(),
-      operatorVkey: keyOf(99).address.slice(1),
+      ...payment,
       blockVersion,
       ...wrong,
     }
@@ -152,7 +167,7 @@ export class BridgedChain {
     const waiting = this.blocks.filter(({ state }) => state === 'committed')
     return waiting
       .filter(({ fields }) => fields.startTime >= start && fields.endTime <= end)
-      .flatMap(({ body }) => body.deposits ?? [])
+      .flatMap(({ body, fields }) => withoutFeeOutput(body.deposits ?? [], fields))
   }
 
   // The archive of a follower's own process, and of an archivist.

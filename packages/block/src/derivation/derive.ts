@@ -10,6 +10,7 @@ import type { TrieEntry, TrieOperation } from '@ratatosk/trie'
 import type { BlockBody, BlockDiff, Deposit, ProducedOutput } from '../body.js'
 import { isLeaving } from '../bridge.js'
 import { BlockError, tooLarge } from '../errors.js'
+import { type FeeTarget, feeOutput, withFeeOutput } from '../fees.js'
 import { atOnce, inTurns, isStep, type Steps, sorting } from '../steps.js'
 import { type ChunkRecord, chunkKey, createChunker, encodeChunkRecord, maxChunks } from './chunks.js'
 import { bytes, Column, whole } from './column.js'
@@ -29,10 +30,12 @@ import type { Derivation, DerivedBlock, DerivedOutput, OutputHashes } from './ty
 /** The largest index that an input can name. Map and body leave out an output beyond it. */
 const maxOutputIndex = 0xffff
 
-/** The events of layer 1 in a block. */
+/** The credits of a block. */
 export interface BlockEvents {
   /** In ascending order of their ids; none by default. */
   readonly deposits?: readonly Deposit[]
+  /** Adds the fee output that is not among the deposits yet. */
+  readonly feesTo?: FeeTarget | undefined
 }
 
 /** Reads what a transaction moves whose body does not decode; undefined if that is nothing. */
@@ -186,6 +189,10 @@ export function createDerivation({ read, bridge }: DerivationRules = {}): Deriva
       return fault
     },
 
+    get fees() {
+      return applied.fees
+    },
+
     deposit({ id, output: cbor }) {
       const reference = { transactionId: id, index: 0 }
       const key = outputReferenceKey(reference)
@@ -278,12 +285,9 @@ export function createDerivation({ read, bridge }: DerivationRules = {}): Deriva
 export function deriveBlock(
   transactions: Iterable<Uint8Array | Transaction>,
   before: OutputHashes,
-  { deposits = [], ...rules }: BlockEvents & DerivationRules = {},
+  rules: BlockEvents & DerivationRules = {},
 ): DerivedBlock {
-  const derivation = createDerivation(rules)
-  for (const deposit of deposits) derivation.deposit(deposit)
-  for (const transaction of transactions) derivation.add(transaction)
-  return derivation.derive(before)
+  return creditedDerivation(transactions, rules).derivation.derive(before)
 }
 
 /**
@@ -296,12 +300,22 @@ export function deriveBlock(
  */
 export function bodyOf(
   transactions: readonly Uint8Array[],
-  { deposits = [], ...rules }: BlockEvents & DerivationRules = {},
+  rules: BlockEvents & DerivationRules = {},
 ): BlockBody {
-  const derivation = createDerivation(rules)
-  for (const deposit of deposits) derivation.deposit(deposit)
-  for (const cbor of transactions) derivation.add(cbor)
+  const { derivation, deposits } = creditedDerivation(transactions, rules)
   return { transactions, ...derivation.diff(), deposits }
+}
+
+function creditedDerivation(
+  transactions: Iterable<Uint8Array | Transaction>,
+  { deposits: events = [], feesTo, ...rules }: BlockEvents & DerivationRules,
+) {
+  const derivation = createDerivation(rules)
+  for (const deposit of events) derivation.deposit(deposit)
+  for (const transaction of transactions) derivation.add(transaction)
+  const fees = feesTo && feeOutput(feesTo, derivation.fees)
+  if (fees !== undefined) derivation.deposit(fees)
+  return { derivation, deposits: withFeeOutput(events, fees) }
 }
 
 function* outrefsOf(produced: readonly ProducedOutput[]): Generator<Uint8Array, void> {
@@ -396,6 +410,8 @@ function derivedBlock(
 /** The records of a block's transactions, and the outputs they name; in columns, like {@link OutputTable}. */
 interface AppliedTransactions {
   readonly size: number
+  /** Lovelace, modulo 2^64. */
+  readonly fees: bigint
   /** Adds the next transaction. @param fee lovelace */
   add(parts: Pick<TransactionParts, 'id' | 'witnessSet' | 'body'>, fee: bigint): void
   /** Adds an output that the transaction added last names: its inputs, then its reference inputs. */
@@ -420,6 +436,10 @@ function createAppliedTransactions(): AppliedTransactions {
   return {
     get size() {
       return size
+    },
+
+    get fees() {
+      return feesSoFar
     },
 
     add({ id, witnessSet, body }, fee) {

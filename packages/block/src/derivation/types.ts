@@ -19,7 +19,7 @@ export interface DerivedBlock {
   readonly chunks: readonly ChunkRecord[]
   /** The changes of the outputs that the block brings or spends; by `outputReferenceKey`. */
   readonly outputs: DerivedOutputs
-  /** The map of `depositsRoot`: the reference of each output that comes from a deposit, and its CBOR. */
+  /** The map of `depositsRoot`: the reference of each output that the block credits, and its CBOR. */
   deposits(): Iterable<TrieEntry>
   /** The map of `withdrawalsRoot`: the reference of each output that leaves layer 2, and its CBOR. */
   withdrawals(): Iterable<TrieEntry>
@@ -49,12 +49,14 @@ export interface DerivedOutput extends OutputRecord {
  */
 export interface Derivation {
   /**
-   * Adds a deposit of the block. Deposits come before the first transaction, whenever they are added. One
-   * with an id that is already there counts for nothing.
+   * Adds a deposit of the block, or its fee output. They come before the first transaction, whenever they are
+   * added. One with an id that is already there counts for nothing.
    */
   deposit(deposit: Deposit): void
   /** Adds the next transaction of the block. @param transaction its CBOR, or what it decodes to */
   add(transaction: Uint8Array | Transaction): void
+  /** The fees of the transactions so far in lovelace, modulo 2^64. */
+  readonly fees: bigint
   /**
    * The first contradiction between the transactions, or the first that does not decode, has bytes that do
    * not follow from its body and witness set, or is one too many.

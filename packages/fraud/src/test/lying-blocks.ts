@@ -2,9 +2,12 @@ import {
   createChunker,
   createDerivation,
   type Deposit,
+  type FeeTarget,
+  feeOutput,
   type Header,
   partsOf,
   type ReadBody,
+  withFeeOutput,
 } from '@ratatosk/block'
 import { concatBytes, fromHex, toHex } from '@ratatosk/cbor'
 import {
@@ -71,11 +74,20 @@ export const bridgeAddress = Uint8Array.of(0x70, ...bridge)
 /** A deposit of 7 ada. */
 export const deposit: Deposit = { id: new Uint8Array(32).fill(0xd1), output: payment(7_000_000n).bytes }
 
+/** Whom the fees of a block with a bridge go to. */
+export const operator: FeeTarget = {
+  prevHeaderHash: new Uint8Array(28).fill(0x11),
+  operatorVkey: new Uint8Array(28).fill(0x22),
+  networkId: 0,
+}
+
 /** How a block lies, and what it is based on. */
 export interface BlockOptions {
   readonly deposits?: readonly Deposit[]
   /** Hash of the bridge's script. Without it, there is no bridge. */
   readonly bridge?: Uint8Array
+  /** Whom the fees go to, where there is a bridge. @defaultValue {@link operator} */
+  readonly feesTo?: FeeTarget | undefined
   /** Change the maps of events before their roots are taken. */
   readonly credited?: (deposits: Entries) => unknown
   readonly leaving?: (withdrawals: Entries) => unknown
@@ -89,11 +101,13 @@ export interface BlockOptions {
 
 /** The block of transactions, but for what a lie changes before the roots are taken. */
 export function blockOf(transactions: readonly Uint8Array[], lie: BlockOptions = {}): Committed {
-  const { outputs = outputsBefore(), read, bridge: script, deposits = [] } = lie
+  const { outputs = outputsBefore(), read, bridge: script, deposits: events = [] } = lie
+  const { feesTo } = { feesTo: script && operator, ...lie }
   const before = trieOf(outputs)
   const derivation = createDerivation({ read, bridge: script })
-  for (const each of deposits) derivation.deposit(each)
   for (const transaction of transactions) derivation.add(transaction)
+  const deposits = withFeeOutput(events, feesTo && feeOutput(feesTo, derivation.fees))
+  for (const each of deposits) derivation.deposit(each)
   const { spent, produced } = derivation.diff()
   const derived = derivation.derive(before.valueHash)
   const [map, credited, leaving] = [derived.entries(), derived.deposits(), derived.withdrawals()].map(

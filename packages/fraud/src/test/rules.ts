@@ -11,6 +11,7 @@ export type BlockRule =
   | 'transactions decode, in auxiliary data, stake pointers and behind 200 items of a string'
   | 'outputs that a transaction names decode'
   | 'the fees of a block are less than 2^64 lovelace'
+  | 'the fees of a block with a bridge go to its operator'
   | 'a block has at most 1,024 chunks'
   | 'TooManyBytes, of a whole transaction'
   | 'BadInputsUTxO, of collateral'
@@ -114,6 +115,10 @@ export const ruleRows: { readonly [rule in BlockRule | Predicate]: RuleRow } = {
   'deposits_root has just the deposits of layer 1': {
     gain: unclaimed,
     lie: 'that there is a deposit that layer 1 does not have',
+  },
+  'the fees of a block with a bridge go to its operator': {
+    gain: unclaimed,
+    lie: 'that no one gets the fees',
   },
   'transactions_root has no deposit that deposits_root lacks': {
     claims: ['strayFromBefore'],

@@ -58,16 +58,16 @@ export async function fetchBody<Result>(
   check: (body: BlockBody) => Promise<Result>,
 ): Promise<Result | undefined> {
   const kept = await store.bodies.of(headerHash)
-  const { bridge } = means.rules
-  const own =
-    kept &&
-    (await checked(bodyOf(kept, { deposits: await store.blocks.depositsOf(headerHash), bridge })).catch(
-      () => undefined,
-    ))
+  const own = kept && (await checked(await keptBody(kept)).catch(() => undefined))
   const found = own ?? (await fromPeers())
   if (found === undefined) return undefined
   if ('failure' in found) throw found.failure
   return found.result
+
+  async function keptBody(transactions: readonly Uint8Array[]): Promise<BlockBody> {
+    const deposits = await store.blocks.creditsOf(headerHash)
+    return bodyOf(transactions, { deposits, bridge: means.rules.bridge })
+  }
 
   async function fromPeers(): Promise<Checked<Result> | undefined> {
     const share = means.peers.openShare()

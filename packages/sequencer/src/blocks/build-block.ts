@@ -1,10 +1,11 @@
-import { blockVersion, encodedHeader } from '@ratatosk/block'
+import { blockVersion, encodedHeader, type FeeTarget, withFeeOutput } from '@ratatosk/block'
 import type { BuiltTransaction } from '@ratatosk/ledger/builder'
 import { commitBlock } from '@ratatosk/protocol'
 import type { Block, NewBlock } from '@ratatosk/store'
 import type { SequencerContext } from '../context.js'
 import { type QueueView, recordArrivals } from '../queue/reconcile.js'
 import { sendBuilt } from '../queue/send-pending.js'
+import { creditedOf } from '../state/deposits.js'
 import { alignRoots, blockLine, freeRoots, realignRoots } from '../state/ledger-state.js'
 import { readReferenceScripts } from '../state/queue-elements.js'
 import { type BlockContent, fillBlock, type NoContent } from './fill-block.js'
@@ -60,7 +61,7 @@ async function fillAndStore(
   const arrivals = recordArrivals(context, view, done.signal).catch(() => undefined)
   try {
     const times = { startTime: plan.tail.endTime, endTime: plan.times.endTime }
-    const content = await fillBlock(context, times, plan.events.deposits)
+    const content = await fillBlock(context, times, plan.events.deposits, feesToOf(context, plan))
     return 'kind' in content ? content : await storeBlock(context, content, plan)
   } catch (error) {
     await realignRoots(context)
@@ -69,6 +70,13 @@ async function fillAndStore(
     done.abort()
     await arrivals
   }
+}
+
+/** Whom the fees of a block are paid to: without a bridge, no one. */
+function feesToOf({ contracts, operator }: SequencerContext, { tail }: BlockPlan): FeeTarget | undefined {
+  if (contracts.bridge === undefined) return undefined
+  const { hash } = operator.keys.payment
+  return { prevHeaderHash: tail.hash, operatorVkey: hash, networkId: contracts.networkId }
 }
 
 async function storeBlock(
@@ -112,7 +120,7 @@ async function storeBlock(
     firstSequence: transactions[0]?.sequence ?? 0n,
     lastSequence: transactions.at(-1)?.sequence ?? 0n,
     transactions: transactions.length,
-    deposits: events.deposits,
+    deposits: withFeeOutput(events.deposits, roots.fees && creditedOf(roots.fees)),
     commitTransaction: { id: built.id, cbor: built.bytes },
   }
   try {

@@ -26,7 +26,8 @@ const notRead = (): SequencerError =>
 
 /**
  * The deposits of a block to come. Those that removed blocks had credited, and that are gone from layer 1 or
- * came back as others, leave the ledger with all that follows from them.
+ * came back as others, leave the ledger with all that follows from them. So do the fee outputs of these
+ * blocks.
  */
 export async function planEvents(
   context: SequencerContext,

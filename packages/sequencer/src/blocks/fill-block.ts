@@ -2,6 +2,7 @@ import {
   type BlockInterval,
   countWithinChunks,
   type Deposit,
+  type FeeTarget,
   type Header,
   intervalOf,
   maxChunks,
@@ -11,7 +12,7 @@ import { decodeTransaction, profileLimits } from '@ratatosk/ledger'
 import type { DropReason, OrderedTransaction } from '@ratatosk/store'
 import type { SequencerContext } from '../context.js'
 import { SequencerError } from '../errors.js'
-import type { BlockRoots } from '../roots/index.js'
+import type { PaidRoots } from '../roots/index.js'
 import { orphanOf, reasonOf } from '../state/drop-reasons.js'
 
 /** Bytes of the transactions in one block at most: chunks that have one transaction are the longest. */
@@ -70,7 +71,7 @@ export interface BlockContent {
   readonly transactions: readonly OrderedTransaction[]
   /** Whether a block may have no more of those that wait. */
   readonly isFull: boolean
-  readonly roots: BlockRoots
+  readonly roots: PaidRoots
 }
 
 /** Why a block has no content: the mempool is empty, or its oldest transaction has to wait. */
@@ -78,11 +79,16 @@ export type NoContent =
   | { readonly kind: 'nothing' }
   | { readonly kind: 'wait'; readonly reason: SequencerError }
 
-/** Applies the oldest transactions to the trie, without expired ones. One not yet valid ends it. */
+/**
+ * Applies the oldest transactions to the trie, without expired ones. One not yet valid ends it.
+ *
+ * @param feesTo whom their fees are paid to
+ */
 export async function fillBlock(
   context: SequencerContext,
   times: Pick<Header, 'startTime' | 'endTime'>,
   deposits: readonly Deposit[],
+  feesTo: FeeTarget | undefined,
 ): Promise<BlockContent | NoContent> {
   const { roots, slots, cache, options } = context
   const interval = intervalOf(times, slots)
@@ -103,6 +109,7 @@ export async function fillBlock(
       transactions.map(({ cbor }) => cbor),
       interval,
       deposits,
+      feesTo,
     )
     if ('utxosRoot' in answer) {
       context.step('roots-applied')

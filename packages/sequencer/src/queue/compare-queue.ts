@@ -8,6 +8,8 @@ import { fetchHeader } from '../adoption/fetch.js'
 import { canReturn, oldestAdopted } from '../adoption/lost-blocks.js'
 import type { SequencerContext } from '../context.js'
 import { foreignQueue, type SequencerError } from '../errors.js'
+import { creditedOf } from '../state/deposits.js'
+import { forgetReplaced } from '../state/forget-deposits.js'
 import {
   alignRoots,
   applyGenesis,
@@ -264,17 +266,19 @@ async function restore(context: SequencerContext, block: Block): Promise<boolean
   const oldest = await store.blocks.oldest(transactions)
   const isOldest = oldest[0]?.sequence === firstSequence && oldest.at(-1)?.sequence === lastSequence
   if (transactions > 0 && !isOldest) return false
-  const deposits = await store.blocks.depositsOf(headerHash)
-  // Others may have credited them since.
-  if (!equalBytes(await depositsRoot(deposits), decodeHeader(block.header).depositsRoot)) return false
+  // Without transactions, the place of the block is that of its deposits, which another block may have moved.
+  const read = transactions === 0 ? store.blocks.depositsOf : store.blocks.creditsOf
+  const credits = (await read(headerHash)).map(creditedOf)
+  if (!equalBytes(await depositsRoot(credits), decodeHeader(block.header).depositsRoot)) return false
+  await forgetReplaced(context, credits)
   const applied = await roots.apply(
     oldest.map(({ cbor }) => cbor),
-    deposits,
+    credits,
   )
   context.step('roots-applied')
   if (!equalBytes(applied.utxosRoot, utxosRoot))
     throw new Error(`The transactions of block ${height} no longer lead to its utxos_root`)
-  await store.blocks.revive(headerHash, context.lease)
+  await store.blocks.revive(headerHash, context.lease, credits)
   context.step('block-restored')
   log.warn(...blockLine(block, 'found on layer 1; restored'))
   return true

@@ -6,4 +6,4 @@ export {
   type ProverOptions,
 } from './open-prover.js'
 export { openRoots } from './open-roots.js'
-export type { BlockRoots, Misfits, OutputProof, Roots, RootsOptions, Shown } from './types.js'
+export type { BlockRoots, Misfits, OutputProof, PaidRoots, Roots, RootsOptions, Shown } from './types.js'

@@ -15,7 +15,7 @@ export interface AnswersOptions {
   readonly store: Pick<Store, 'transaction'> & {
     readonly blocks: Pick<
       Store['blocks'],
-      'byHash' | 'depositsOf' | 'range' | 'transactionsOf' | 'utxosAfter'
+      'byHash' | 'creditsOf' | 'depositsById' | 'range' | 'transactionsOf' | 'utxosAfter'
     >
     readonly bodies: Pick<Store['bodies'], 'of' | 'transaction'>
   }
@@ -82,7 +82,7 @@ export function openAnswers({ store, roots, genesis, bridge }: AnswersOptions): 
 const withKept = ({ blocks, bodies, transaction }: AnswersOptions['store']): MapStore => ({
   transaction: async (id: Uint8Array) => (await transaction(id)) ?? bodies.transaction(id),
   blocks: {
-    depositsOf: (headerHash) => blocks.depositsOf(headerHash),
+    ...{ byHash: blocks.byHash, creditsOf: blocks.creditsOf, depositsById: blocks.depositsById },
     async transactionsOf(headerHash: Uint8Array): Promise<readonly { readonly cbor: Uint8Array }[]> {
       const present = await blocks.transactionsOf(headerHash)
       if (present.length > 0) return present

@@ -9,14 +9,21 @@ import {
 import type { Against, HeldProof, ProvedTransaction, Prover } from '@ratatosk/ports'
 import type { Block, LedgerEntry, Store } from '@ratatosk/store'
 import { ProverBusyError } from './errors.js'
-import { mapSources, TransactionsMaps } from './transactions-maps.js'
+import { creditedUpTo, mapSources, TransactionsMaps } from './transactions-maps.js'
 import type { Roots } from './types.js'
 
 export interface ProverOptions {
   readonly store: Pick<Store, 'transaction'> & {
     readonly blocks: Pick<
       Store['blocks'],
-      'byHash' | 'byHeight' | 'confirmed' | 'depositsOf' | 'unmerged' | 'ofTransaction' | 'transactionsOf'
+      | 'byHash'
+      | 'byHeight'
+      | 'confirmed'
+      | 'creditsOf'
+      | 'depositsById'
+      | 'unmerged'
+      | 'ofTransaction'
+      | 'transactionsOf'
     >
   }
   /** The states of the unspent outputs; `openRoots` opens them. */
@@ -85,13 +92,19 @@ export function openProver({ store, roots, genesis, bridge, maxPending = 32 }: P
     return first === undefined ? roots.root() : decodeHeader(first.header).prevUtxosRoot
   }
 
-  async function outputOf({ transactionId, index }: OutputReference): Promise<Uint8Array> {
+  /** @param headerHash of the newest block, in whose state it is unspent */
+  async function outputOf(
+    { transactionId, index }: OutputReference,
+    headerHash: Uint8Array,
+  ): Promise<Uint8Array> {
     const known = genesisOutputs.get(outputReferenceKey({ transactionId, index }))
     if (known !== undefined) return known
     const cbor = await store.transaction(transactionId)
-    const output = cbor && decodeTransaction(cbor).body.outputs[index]
+    const output = cbor
+      ? decodeTransaction(cbor).body.outputs[index]?.bytes
+      : (await creditedUpTo(store, headerHash, [transactionId]))[0]?.output
     if (output === undefined) throw new Error('The node does not have an output of its own trie')
-    return output.bytes
+    return output
   }
 
   async function utxo(
@@ -104,8 +117,9 @@ export function openProver({ store, roots, genesis, bridge, maxPending = 32 }: P
     const key = encodeOutputReference(reference)
     const proved = await roots.prove(root, key)
     if (proved === undefined) return 'not kept'
-    const value = proved.isUnspent ? await outputOf(reference) : undefined
-    return { ...heading(block), root, key, value, proof: proved.proof }
+    const head = heading(block)
+    const value = proved.isUnspent ? await outputOf(reference, head.headerHash) : undefined
+    return { ...head, root, key, value, proof: proved.proof }
   }
 
   async function transaction(

@@ -90,9 +90,9 @@ export async function openRoots(options: RootsOptions = {}): Promise<Roots> {
       return inOrder(() => thread.ask('apply', request, buffersOf(packed)))
     },
 
-    applyWithin(transactions, interval, deposits = []) {
+    applyWithin(transactions, interval, deposits = [], feesTo = undefined) {
       const packed = pack(transactions)
-      const request = { transactions: packed, deposits: copies(deposits), interval }
+      const request = { transactions: packed, deposits: copies(deposits), interval, feesTo }
       return inOrder(() => thread.ask('applyWithin', request, buffersOf(packed)))
     },
 

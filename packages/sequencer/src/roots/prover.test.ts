@@ -65,7 +65,8 @@ async function build(blocks: number, size: number) {
         }
         return undefined
       },
-      depositsOf: async () => [],
+      creditsOf: async () => [],
+      depositsById: async () => [],
       transactionsOf: async (hash: Uint8Array) =>
         ((await chain.byHash(hash))?.cbors ?? []).map((cbor) => ({ cbor })),
     },

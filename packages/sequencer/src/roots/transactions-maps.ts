@@ -1,5 +1,5 @@
 import type { Deposit } from '@ratatosk/block'
-import { equalBytes, toHex } from '@ratatosk/cbor'
+import { BytesMap, BytesSet, equalBytes, toHex } from '@ratatosk/cbor'
 import type { SummonsQuestion } from '@ratatosk/contracts'
 import { encodeOutputReference } from '@ratatosk/ledger'
 import type { Block, LedgerEntry, LedgerOutput, Store } from '@ratatosk/store'
@@ -39,9 +39,16 @@ interface BlockContent {
 /** Where a block's map comes from. */
 interface MapSource {
   content(): Promise<BlockContent>
-  /** CBOR of each of these transactions that the node has. */
-  producers(ids: readonly Uint8Array[]): Promise<readonly Uint8Array[]>
+  /** The origins of outputs that the block spends or reads, as far as the node has them. */
+  producers(ids: readonly Uint8Array[]): Promise<Producers>
   readonly genesis: readonly (readonly [outref: Uint8Array, output: Uint8Array])[]
+}
+
+/** The origins of outputs. */
+interface Producers {
+  /** CBOR of each transaction. */
+  readonly producers: readonly Uint8Array[]
+  readonly credits: readonly Deposit[]
 }
 
 /** The transactions maps of blocks, on a thread of their own that starts when the first one is needed. */
@@ -132,7 +139,7 @@ export class TransactionsMaps {
       if (known !== undefined) return known
       const ids = await this.#open().ask('begin', { block, ...(await source.content()) })
       const producers = await source.producers(ids)
-      await this.#open().ask('finish', { block, producers, genesis: source.genesis })
+      await this.#open().ask('finish', { block, ...producers, genesis: source.genesis })
       return present(await ask(this.#open()))
     })
   }
@@ -166,7 +173,7 @@ function present<Answer>(answer: Answer | undefined): Answer {
 
 /** The parts of a store that the maps of its blocks come from. */
 export interface MapStore extends Pick<Store, 'transaction'> {
-  readonly blocks: Pick<Store['blocks'], 'depositsOf'> & {
+  readonly blocks: Pick<Store['blocks'], 'byHash' | 'creditsOf' | 'depositsById'> & {
     transactionsOf(headerHash: Uint8Array): Promise<readonly { readonly cbor: Uint8Array }[]>
   }
 }
@@ -179,24 +186,48 @@ export function mapSources(
 ): (headerHash: Uint8Array) => MapSource {
   const entries = genesis.map(({ reference, output }) => [encodeOutputReference(reference), output] as const)
 
-  async function producers(ids: readonly Uint8Array[]): Promise<readonly Uint8Array[]> {
-    const found: Uint8Array[] = []
+  async function producersOf(headerHash: Uint8Array, ids: readonly Uint8Array[]): Promise<Producers> {
+    const producers: Uint8Array[] = []
+    const others: Uint8Array[] = []
     for (let start = 0; start < ids.length; start += readsAtATime) {
-      const some = await Promise.all(
-        ids.slice(start, start + readsAtATime).map((id) => store.transaction(id)),
-      )
-      found.push(...some.filter((cbor) => cbor !== undefined))
+      const some = ids.slice(start, start + readsAtATime)
+      const found = await Promise.all(some.map((id) => store.transaction(id)))
+      for (const [place, cbor] of found.entries())
+        if (cbor === undefined) others.push(some[place] as Uint8Array)
+        else producers.push(cbor)
     }
-    return found
+    if (bridge === undefined || others.length === 0) return { producers, credits: [] }
+    return { producers, credits: await creditedUpTo(store, headerHash, others) }
   }
 
   return (headerHash) => ({
     content: async () => ({
       transactions: (await store.blocks.transactionsOf(headerHash)).map(({ cbor }) => cbor),
-      deposits: await store.blocks.depositsOf(headerHash),
+      deposits: await store.blocks.creditsOf(headerHash),
       bridge,
     }),
-    producers,
+    producers: (ids) => producersOf(headerHash, ids),
     genesis: entries,
   })
+}
+
+/** The credits with these ids of a block and of those before it. */
+export async function creditedUpTo(
+  { blocks }: Pick<MapStore, 'blocks'>,
+  headerHash: Uint8Array,
+  ids: readonly Uint8Array[],
+): Promise<readonly Deposit[]> {
+  const found = await blocks.depositsById(ids)
+  const credits = new BytesMap(found.map((credit) => [credit.id, credit] as const))
+  const others = found.filter(({ id, output }) => !equalBytes(output, credits.get(id)?.output ?? output))
+  const unclear = new BytesSet(others.map(({ id }) => id))
+  for (let place = headerHash; unclear.size > 0; ) {
+    for (const credit of found)
+      if (equalBytes(credit.headerHash, place) && unclear.delete(credit.id)) credits.set(credit.id, credit)
+    const block = await blocks.byHash(place)
+    // Those of merged blocks are in the ledger, which counts where an id is there twice.
+    if (block === undefined || block.state === 'merged') break
+    place = block.previousHeaderHash
+  }
+  return [...credits.values()]
 }

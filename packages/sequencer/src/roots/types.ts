@@ -1,4 +1,4 @@
-import type { BlockInterval, Deposit } from '@ratatosk/block'
+import type { BlockInterval, Deposit, FeeTarget } from '@ratatosk/block'
 import type { SummonsQuestion } from '@ratatosk/contracts'
 import type { NodeAnswer } from '@ratatosk/fraud'
 import type { LedgerOutput } from '@ratatosk/store'
@@ -13,10 +13,16 @@ export interface BlockRoots {
    * transactions.
    */
   readonly transactionsRoot: Uint8Array
-  /** Root of the outputs that the block's deposits become; zeros without deposits. */
+  /** Root of the outputs that the block credits; zeros without one. */
   readonly depositsRoot: Uint8Array
   /** Root of the outputs that leave by the block; zeros if none does. */
   readonly withdrawalsRoot: Uint8Array
+}
+
+/** The roots of a block, and its fee output. */
+export interface PaidRoots extends BlockRoots {
+  /** Absent without fees, or if they go to no one. */
+  readonly fees?: Deposit
 }
 
 /** Transactions that a block must not hold, by their positions; one list at least is not empty. */
@@ -41,7 +47,7 @@ export interface Roots {
    * Applies a block to the unspent outputs; durable when it resolves.
    *
    * @param transactions CBOR of the block's transactions, in block order; copied before the call returns
-   * @param deposits that the block credits before its first transaction
+   * @param deposits that the block credits before its first transaction, its fee output included
    * @throws {BlockError} `BLOCK_INPUT_MISSING`, `BLOCK_OUTPUT_EXISTS`, `BLOCK_DOUBLE_SPEND`,
    *   `BLOCK_SPENT_BEFORE_PRODUCED`, `BLOCK_TRANSACTION_MALFORMED`, `BLOCK_TOO_LARGE`
    * @throws {RootsError}
@@ -50,12 +56,15 @@ export interface Roots {
   /**
    * Applies a block like {@link Roots.apply} if the validity interval of each transaction meets the block's.
    * Otherwise names those that do not, and applies nothing.
+   *
+   * @param feesTo whom the fees are paid to; no one by default
    */
   applyWithin(
     transactions: readonly Uint8Array[],
     interval: BlockInterval,
     deposits?: readonly Deposit[],
-  ): Promise<BlockRoots | Misfits>
+    feesTo?: FeeTarget,
+  ): Promise<PaidRoots | Misfits>
   /**
    * Does ahead what it can for the next block, while that fills up. Nothing changes and nothing is stored; if
    * the next block begins with these transactions, it takes less time.

@@ -6,7 +6,7 @@ import { namedBy, orphanOf, reasonOf } from './drop-reasons.js'
 /** Transactions of the mempool that are searched at a time, and their bytes. */
 const [searchedAtOnce, searchedBytes] = [1_000, 4 * 1024 * 1024]
 
-/** Takes deposits that have left layer 1 out of the ledger, with the transactions that name them. */
+/** Takes what no block credits any more out of the ledger, with the transactions that name it. */
 export async function forgetDeposits(context: SequencerContext, ids: readonly Uint8Array[]): Promise<void> {
   if (ids.length === 0) return
   const { store, lease, log, cache } = context
@@ -16,7 +16,7 @@ export async function forgetDeposits(context: SequencerContext, ids: readonly Ui
     const page = await store.blocks.oldest(searchedAtOnce, searchedBytes, after)
     for (const { id, cbor } of page) {
       const deposit = namedBy(cbor).find((named) => gone.has(named))
-      if (deposit !== undefined) first.set(toHex(id), rolledBack(toHex(deposit)))
+      if (deposit !== undefined) first.set(toHex(id), creditedNoMore(toHex(deposit)))
     }
     const last = page.at(-1)
     if (last === undefined) break
@@ -28,17 +28,21 @@ export async function forgetDeposits(context: SequencerContext, ids: readonly Ui
   context.step('deposits-forgotten')
   log.warn(
     { deposits: ids.map(toHex), dropped },
-    `Layer 1 no longer has ${ids.length} deposits that removed blocks had credited: ` +
+    `No block credits ${ids.length} deposits or fee outputs of removed blocks any more: ` +
       `${dropped} transactions that follow from them are dead letters`,
   )
 }
 
-const rolledBack = (deposit: string): DropReason =>
-  reasonOf('BadInputsUTxO', `Layer 1 was rolled back and no longer has deposit ${deposit}`, { deposit })
+const creditedNoMore = (deposit: string): DropReason =>
+  reasonOf(
+    'BadInputsUTxO',
+    `No block credits output ${deposit}#0 any more: layer 1 was rolled back, or its block was removed`,
+    { deposit },
+  )
 
 /**
- * Takes waiting deposits out of the ledger that a block credits as others: the first input of a deposit gives
- * its id, and can make another one after a roll-back.
+ * Takes waiting deposits out of the ledger that a block credits as others. The first input of a deposit gives
+ * its id, and can make another one after a roll-back; the previous block gives that of a fee output.
  */
 export async function forgetReplaced(
   context: SequencerContext,

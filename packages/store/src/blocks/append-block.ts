@@ -84,7 +84,7 @@ export async function appendBlock(transaction: SqlTransaction, block: NewBlock):
   ])
   if (row === undefined) throw new StoreError('STORE_FAILED', 'The block was not inserted')
   await moveFromMempool(transaction, row)
-  if (deposits.length > 0) await creditDeposits(transaction, row)
+  await creditDeposits(transaction, row)
   return toBlock(row)
 }
 

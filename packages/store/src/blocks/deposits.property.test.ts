@@ -126,7 +126,10 @@ async function startWalk(store: Store) {
     const follows = hex(stored!.previousHeaderHash) === hex(newest?.headerHash ?? new Uint8Array(28))
     const isPlaced = first > (newest?.lastSequence ?? 0n) && (oldest === undefined || first < oldest.sequence)
     const isOldest = contents.length === 0 ? isPlaced : contents.every((made, n) => model.mempool[n] === made)
-    const revived = blocks.revive(hash, lease)
+    expect((await blocks.creditsOf(hash)).map(({ id }) => hex(id))).toEqual(
+      deposits.map(({ id }) => hex(id)).sort(),
+    )
+    const revived = blocks.revive(hash, lease, deposits)
     if (block.isAdopted || !follows || !isOldest)
       return expect(revived).rejects.toMatchObject({ code: 'STORE_CONFLICT' })
     await revived

@@ -42,6 +42,7 @@ describeBackends('deposits', (backend) => {
     await build('first', 0, one)
     expect(await store.deposit(one.id)).toEqual({
       headerHash: headerHashOf('first'),
+      previousHeaderHash: new Uint8Array(28),
       height: 1n,
       state: 'built',
     })
@@ -101,7 +102,7 @@ describeBackends('deposits', (backend) => {
     await build('first', 0, one)
     await blocks.returnToMempool(1n, lease)
     await apply(pay('a', 'one'))
-    expect(await blocks.revive(headerHashOf('first'), lease)).toMatchObject({ transactions: 0 })
+    expect(await blocks.revive(headerHashOf('first'), lease, [one])).toMatchObject({ transactions: 0 })
     expect(await blocks.waitingDeposits()).toEqual([])
     await blocks.returnToMempool(1n, lease)
     // The mempool moves behind a block of another operator.
@@ -111,7 +112,22 @@ describeBackends('deposits', (backend) => {
     await blocks.adopt(other, examine, lease)
     await blocks.returnToMempool(1n, lease)
     await blocks.adopt(await foreignBlock(test.store, 'empty', []), examine, lease)
-    await expect(blocks.revive(headerHashOf('first'), lease)).rejects.toMatchObject(conflict)
+    await expect(blocks.revive(headerHashOf('first'), lease, [one])).rejects.toMatchObject(conflict)
+  })
+
+  it('come again as the fee output of a block that is revived', async () => {
+    const { store } = test
+    const { blocks } = store
+    await apply(pay('a', 'genesis'))
+    await build('first', 1, one)
+    await blocks.returnToMempool(1n, lease)
+    await blocks.forgetDeposits([one.id], lease)
+    expect(await blocks.revive(headerHashOf('first'), lease, [one])).toMatchObject({ transactions: 1 })
+    expect(await store.deposit(one.id)).toMatchObject({ height: 1n, state: 'committed' })
+    expect(await store.ledger.outputs([outputOf('one')])).toEqual([one.output])
+    const { lastSequence } = (await blocks.newest())!
+    const { credited } = await store.chain.depositsBeside({ height: 1n, lastSequence })
+    expect(credited).toHaveLength(1)
   })
 
   it('are not revived before what they come after', async () => {
@@ -125,7 +141,7 @@ describeBackends('deposits', (backend) => {
     const reason = { code: 'Expired', message: 'It is too late', details: {} }
     await blocks.drop(new Map([[Buffer.from(paid.id).toString('hex'), reason]]), () => undefined, lease)
     await blocks.adopt(await foreignBlock(test.store, 'first', [paid]), examine, lease)
-    await expect(blocks.revive(headerHashOf('second'), lease)).rejects.toMatchObject(conflict)
+    await expect(blocks.revive(headerHashOf('second'), lease, [one])).rejects.toMatchObject(conflict)
     const second = { ...(await foreignBlock(test.store, 'second', [])), deposits: [one] }
     const { block } = await blocks.adopt(second, examine, lease)
     expect(block).toMatchObject({ height: 2n, commitTransaction: { id: idOf('commit second') } })

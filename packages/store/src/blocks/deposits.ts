@@ -6,6 +6,7 @@ import {
   int8,
   nullable,
   parameterRows,
+  type Row,
   type Sql,
   type SqlTransaction,
   schema,
@@ -15,6 +16,7 @@ import {
 } from '@ratatosk/database'
 import { StoreError } from '../errors.js'
 import { blocks, deposits } from '../schema/tables.js'
+import type { blockRow } from './read-blocks.js'
 import type { Blocks, CreditedDeposit, DepositPlace } from './types.js'
 
 const given = parameterRows({ transaction_id: 'bytea' })
@@ -114,27 +116,32 @@ const credit = place(
   '$3::bigint',
 )
 
+const noteNewest = sql`
+  UPDATE ${schema}.blocks SET newest_deposit = GREATEST(
+    (SELECT newest_deposit FROM ${schema}.blocks WHERE state <> 'removed' AND height = $3),
+    (SELECT max(sequence) FROM ${schema}.deposits WHERE header_hash = $2 AND block_id = $1)
+  ) WHERE id = $1`
+
 /** Credits the deposits in the block that they were last in. Under the ledger's lock, if there are any. */
 export async function creditDeposits(
   transaction: Connection,
-  { id, headerHash, firstSequence }: Credits & { readonly firstSequence: bigint },
+  { id, headerHash, firstSequence, height }: Row<typeof blockRow>,
 ): Promise<void> {
   await transaction.execute(credit, [headerHash, id, firstSequence])
-}
-
-interface Credits {
-  readonly id: bigint
-  readonly headerHash: Uint8Array
+  await transaction.execute(noteNewest, [id, headerHash, height - 1n])
 }
 
 const release = place(
-  sql`UPDATE ${schema}.deposits SET block_id = NULL WHERE header_hash = $1 AND block_id = $2
+  sql`UPDATE ${schema}.deposits SET block_id = NULL, released = true WHERE header_hash = $1 AND block_id = $2
     RETURNING transaction_id`,
   '-1',
 )
 
 /** Lets the deposits of removed blocks wait. Under the ledger's lock, if there are any. */
-export async function releaseDeposits(transaction: Connection, removed: readonly Credits[]): Promise<void> {
+export async function releaseDeposits(
+  transaction: Connection,
+  removed: readonly Pick<Row<typeof blockRow>, 'id' | 'headerHash'>[],
+): Promise<void> {
   for (const { id, headerHash } of removed) await transaction.execute(release, [headerHash, id])
 }
 
@@ -209,9 +216,30 @@ const waiting = statement(
   WHERE block_id IS NULL ORDER BY transaction_id`,
 )
 
+const ofKeptBlock = statement(
+  { id: deposits.transactionId, output: deposits.output },
+  sql`SELECT transaction_id AS id, output FROM ${schema}.deposits WHERE header_hash = $1
+  UNION SELECT transaction_id AS id, output FROM ${schema}.kept_deposits WHERE header_hash = $1 ORDER BY id`,
+)
+
+const byId = statement(
+  { id: deposits.transactionId, output: deposits.output, headerHash: deposits.headerHash },
+  // A block of the ledger comes last, so that it counts where an id is there twice.
+  ['kept_deposits', 'deposits']
+    .map(
+      (table) => sql`SELECT transaction_id AS id, output, header_hash AS "headerHash"
+      FROM ${schema}.${table} JOIN ${given} AS given USING (transaction_id)`,
+    )
+    .reduce((some, others) => sql`${some} UNION ALL ${others}`),
+)
+
 /** Reads of deposits. */
-export function readDeposits(connection: Connection): Pick<Blocks, 'depositsOf' | 'waitingDeposits'> {
+export function readDeposits(
+  connection: Connection,
+): Pick<Blocks, 'depositsOf' | 'creditsOf' | 'depositsById' | 'waitingDeposits'> {
   return {
+    creditsOf: (headerHash) => connection.query(ofKeptBlock, [headerHash]),
+    depositsById: (ids) => connection.query(byId, [bytesColumn(ids)]),
     depositsOf: (headerHash) => connection.query(ofBlock, [headerHash]),
     waitingDeposits: () => connection.query(waiting),
   }
@@ -220,12 +248,14 @@ export function readDeposits(connection: Connection): Pick<Blocks, 'depositsOf' 
 const placeRow = {
   headerHash: deposits.headerHash,
   blockId: deposits.blockId,
+  previousHeaderHash: blocks.previousHeaderHash,
   height: blocks.height,
   state: blocks.state,
 }
 const placeOf = statement(
   placeRow,
-  sql`SELECT deposit.header_hash AS "headerHash", deposit.block_id AS "blockId", block.height, block.state
+  sql`SELECT deposit.header_hash AS "headerHash", deposit.block_id AS "blockId",
+    block.previous_header_hash AS "previousHeaderHash", block.height, block.state
   FROM ${schema}.deposits AS deposit JOIN ${schema}.blocks AS block USING (header_hash)
   WHERE deposit.transaction_id = $1`,
 )
@@ -234,6 +264,6 @@ const placeOf = statement(
 export async function placeOfDeposit(database: Database, id: Uint8Array): Promise<DepositPlace | undefined> {
   const [row] = await database.query(placeOf, [id])
   if (row === undefined) return undefined
-  const { headerHash, height, blockId, state } = row
-  return { headerHash, height, state: blockId === null || state === 'removed' ? 'waiting' : state }
+  const { blockId, state, ...place } = row
+  return { ...place, state: blockId === null || state === 'removed' ? 'waiting' : state }
 }

@@ -40,12 +40,10 @@ export function openBlocks(
       await requireLease(transaction, lease)
       return work(transaction)
     })
-  const { depositsOf, ...deposits } = readDeposits(database)
 
   return {
     ...readBlocks(database),
-    ...deposits,
-    depositsOf,
+    ...readDeposits(database),
     build(block, lease) {
       // Only deposits change the ledger.
       const run = block.deposits === undefined || block.deposits.length === 0 ? underLease : underBoth
@@ -79,10 +77,9 @@ export function openBlocks(
         return dropFound(transaction, search)
       })
     },
-    async revive(headerHash, lease) {
-      const has = (await depositsOf(headerHash)).length > 0
-      const run = has ? underBoth : underLease
-      return run(lease, (transaction) => reviveBlock(transaction, headerHash, has))
+    revive(headerHash, lease, credits = []) {
+      const run = credits.length > 0 ? underBoth : underLease
+      return run(lease, (transaction) => reviveBlock(transaction, headerHash, credits))
     },
     forgetDeposits: (ids, lease) => underBoth(lease, (transaction) => forgetDeposits(transaction, ids)),
     forgetSpent: (mergedBefore, lease) =>

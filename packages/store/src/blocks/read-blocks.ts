@@ -22,6 +22,7 @@ const {
   committedAt: _c,
   maturedAt: _m,
   removedAt: _r,
+  newestDeposit: _d,
   ...blockColumns
 } = getTableColumns(blocks)
 

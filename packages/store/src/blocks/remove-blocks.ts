@@ -1,10 +1,19 @@
-import { type Connection, int8, nullable, type Row, schema, sql, statement } from '@ratatosk/database'
+import {
+  type Connection,
+  int8,
+  nullable,
+  type Row,
+  type SqlTransaction,
+  schema,
+  sql,
+  statement,
+} from '@ratatosk/database'
 import { keepBodies } from '../bodies/bodies.js'
 import { StoreError } from '../errors.js'
 import { enter, heightAfter, moveFromMempool, requireMempoolAfter } from './append-block.js'
-import { creditDeposits, releaseDeposits } from './deposits.js'
+import { creditDeposits, enterDeposits, releaseDeposits } from './deposits.js'
 import { blockList, blockRow, toBlock } from './read-blocks.js'
-import type { Block } from './types.js'
+import type { Block, CreditedDeposit } from './types.js'
 
 const remove = statement(
   blockRow,
@@ -60,22 +69,23 @@ export async function returnToMempool(
 /**
  * Restores a removed block that is on layer 1 after all; see `Blocks.revive`.
  *
- * @param hasDeposits whether it has: then under the ledger's lock
+ * @param credits under the ledger's lock, unless it has none
  */
 export async function reviveBlock(
-  transaction: Connection,
+  transaction: SqlTransaction,
   headerHash: Uint8Array,
-  hasDeposits: boolean,
+  credits: readonly CreditedDeposit[],
 ): Promise<Block> {
   const [removed] = await transaction.query(removedBlock, [headerHash])
   if (removed === undefined)
     throw new StoreError('STORE_CONFLICT', 'No removed block of this store has this header hash')
   await heightAfter(transaction, removed.previousHeaderHash)
+  await enterDeposits(transaction, headerHash, credits, false)
   if (removed.transactions === 0) await requireMempoolAfter(transaction, removed.firstSequence)
   const [row] = await transaction.query(restore, [removed.id])
   if (row === undefined) throw new StoreError('STORE_FAILED', 'The block was not restored')
   await moveFromMempool(transaction, row)
-  if (hasDeposits) await creditDeposits(transaction, row)
+  await creditDeposits(transaction, row)
   return toBlock(row)
 }
 

@@ -1,3 +1,4 @@
+import type { Deposit } from '@ratatosk/block'
 import type { Json, OutputReference } from '@ratatosk/ledger'
 import type { BlockCount, BlockState } from '@ratatosk/ports'
 import type { Lease } from '../leases/types.js'
@@ -51,7 +52,7 @@ export interface DropReason {
   readonly details: Json
 }
 
-/** A deposit of layer 1 that a block credits. Its output is output 0 of its id. */
+/** A deposit of layer 1 that a block credits, or the block's fee output. It is output 0 of its id. */
 export interface CreditedDeposit {
   /** 32 bytes. */
   readonly id: Uint8Array
@@ -61,10 +62,17 @@ export interface CreditedDeposit {
   readonly address: Uint8Array
 }
 
-/** Where a deposit is. */
+/** A deposit, or a fee output, and a block that has credited it. */
+export interface PlacedDeposit extends Deposit {
+  readonly headerHash: Uint8Array
+}
+
+/** Where a deposit, or a fee output, is. */
 export interface DepositPlace {
   /** The block that credits it; of one that waits, the last one that did. */
   readonly headerHash: Uint8Array
+  /** Of that block. */
+  readonly previousHeaderHash: Uint8Array
   /** Of that block. */
   readonly height: bigint
   /** Of that block; `waiting`: that block was removed, and the next one must credit it. */
@@ -79,7 +87,7 @@ export interface NewBlock extends BlockHeader {
   readonly lastSequence: bigint
   /** How many transactions it has: at least 1, unless it has deposits. */
   readonly transactions: number
-  /** The deposits that it credits before its first transaction: all that wait, and new ones. */
+  /** All that it credits before its first transaction: deposits that wait, new ones, its fee output. */
   readonly deposits?: readonly CreditedDeposit[]
   readonly commitTransaction: Layer1Transaction
 }
@@ -88,7 +96,7 @@ export interface NewBlock extends BlockHeader {
 export interface ForeignBlock extends BlockHeader {
   /** In block order; none in an empty block. */
   readonly transactions: readonly AcceptedTransaction[]
-  /** The deposits that it credits before its first transaction. */
+  /** The deposits that it credits before its first transaction, and its fee output. */
   readonly deposits?: readonly CreditedDeposit[]
   /** The result of {@link Blocks.inMempool} for these under the same lease: it is not read again. */
   readonly held?: ReadonlyMap<number, bigint>
@@ -205,6 +213,13 @@ export interface Blocks {
 
   /** The deposits of a block, ascending by id; of a removed block, those that still wait. */
   depositsOf(headerHash: Uint8Array): Promise<CreditedDeposit[]>
+  /** The credits of a block, ascending by id; of a removed block as long as its body is kept. */
+  creditsOf(headerHash: Uint8Array): Promise<Deposit[]>
+  /**
+   * The credits with these ids, of blocks of the ledger and of those with kept bodies. An id may have several
+   * outputs: a deposit was made again after a roll-back, or fees belong to another block.
+   */
+  depositsById(ids: readonly Uint8Array[]): Promise<PlacedDeposit[]>
   /**
    * The deposits in the ledger that no block credits, ascending by id: their block was removed. Transactions
    * may spend them, so the next block must credit them.
@@ -292,13 +307,14 @@ export interface Blocks {
   ): Promise<Adopted>
   /**
    * Restores a removed block, in state `committed`, because layer 1 has it after all. One that another
-   * operator committed is adopted again instead, and so is an own one whose transactions have moved. It
-   * credits those of its deposits that {@link Blocks.depositsOf} still has: if some are missing, adopt it.
+   * operator committed is adopted again instead, and so is an own one whose transactions have moved.
    *
+   * @param credits all that it credits: {@link Blocks.creditsOf}. Without transactions, the deposits must be
+   *   those that {@link Blocks.depositsOf} still has: otherwise adopt it
    * @throws StoreError `STORE_CONFLICT` if another operator committed it, if it does not follow the newest
    *   block, or if its transactions are not the oldest of the mempool
    */
-  revive(headerHash: Uint8Array, lease: Lease): Promise<Block>
+  revive(headerHash: Uint8Array, lease: Lease, credits?: readonly CreditedDeposit[]): Promise<Block>
   /**
    * Takes deposits out of the ledger that wait and have left layer 1.
    *

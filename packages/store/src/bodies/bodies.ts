@@ -30,6 +30,13 @@ const keep = sql`
   ON CONFLICT (header_hash) DO UPDATE
   SET transactions = EXCLUDED.transactions, end_time = GREATEST(kept.end_time, EXCLUDED.end_time)`
 
+const keepDeposits = sql`
+  INSERT INTO ${schema}.kept_deposits AS kept (header_hash, transaction_id, output, end_time)
+  SELECT $2::bytea, transaction_id, output, $3::bigint FROM ${schema}.deposits
+  WHERE header_hash = $2::bytea AND block_id = $1
+  ON CONFLICT (header_hash, transaction_id)
+  DO UPDATE SET end_time = GREATEST(kept.end_time, EXCLUDED.end_time)`
+
 const body = statement(
   { transactions: keptBodies.transactions },
   sql`SELECT transactions FROM ${schema}.kept_bodies WHERE header_hash = $1`,
@@ -57,6 +64,7 @@ const forgetFrom = (
   )`
 const forgetBodies = forgetFrom('kept_bodies', 'header_hash')
 const forgetTransactions = forgetFrom('kept_transactions', 'hash')
+const forgetDeposits = forgetFrom('kept_deposits', 'ctid')
 
 /** A block whose transactions are about to leave it. */
 interface LeavingBlock {
@@ -69,7 +77,10 @@ interface LeavingBlock {
 export async function keepBodies(transaction: Connection, blocks: readonly LeavingBlock[]): Promise<void> {
   const endTime = blocks.at(-1)?.endTime
   // One statement per block keeps each below the statement time-out.
-  for (const { id, headerHash } of blocks) await transaction.execute(keep, [id, headerHash, endTime ?? 0n])
+  for (const { id, headerHash } of blocks) {
+    await transaction.execute(keep, [id, headerHash, endTime ?? 0n])
+    await transaction.execute(keepDeposits, [id, headerHash, endTime ?? 0n])
+  }
 }
 
 export function openBodies(database: Database): Bodies {
@@ -111,6 +122,7 @@ export function openBodies(database: Database): Bodies {
       // The bodies first: one whose transactions are gone cannot be read.
       const forgotten = await forgetAll(forgetBodies)
       await forgetAll(forgetTransactions)
+      await forgetAll(forgetDeposits)
       return forgotten
     },
   }

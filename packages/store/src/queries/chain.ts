@@ -7,6 +7,7 @@ import {
   int8,
   nullable,
   parameterRows,
+  type Sql,
   schema,
   sql,
   statement,
@@ -175,28 +176,39 @@ const places = statement(
   JOIN ${schema}.blocks AS b ON b.id = t.block_id`,
 )
 
-const depositsBeside = statement(
-  { sequence: deposits.sequence, credited: bool },
-  sql`SELECT d.sequence, true AS credited
-    FROM ${schema}.deposits AS d JOIN ${schema}.blocks AS b ON b.id = d.block_id
-    WHERE d.sequence > $1 AND b.height <= $2
-  UNION ALL
-  SELECT sequence, false AS credited FROM ${schema}.deposits WHERE block_id IS NULL AND sequence <= $1
-  UNION ALL
-  SELECT d.sequence, false AS credited
-    FROM ${schema}.blocks AS b JOIN ${schema}.deposits AS d ON d.header_hash = b.header_hash
-    WHERE b.state NOT IN ('merged', 'removed') AND b.height > $2 AND d.sequence <= $1
-  ORDER BY sequence`,
-)
-
 /** Above every height and sequence. */
 const end = 2n ** 63n - 1n
-const creditedBetween = sql`COALESCE(b.height, ${String(end)}) > $1
-  AND COALESCE(b.height, ${String(end)}) <= $3`
+
+/** Deposits that may be on another side of a block by their sequences than by their blocks. */
+const misplaced = (...blocksAt: readonly (readonly [height: string, sequence: string])[]): Sql =>
+  blocksAt.reduce(
+    (others, [height, sequence]) => sql`${others} UNION
+      SELECT sequence, block_id FROM ${schema}.deposits
+      WHERE sequence > ${sequence} AND sequence <= (
+        SELECT newest_deposit FROM ${schema}.blocks WHERE state <> 'removed' AND height = ${height}
+      )`,
+    sql`SELECT sequence, block_id FROM ${schema}.deposits WHERE released`,
+  )
+
+const depositRow = { sequence: deposits.sequence, credited: bool }
+/** A deposit that waits is behind all blocks. */
+const itsHeight = sql`COALESCE(b.height, ${String(end)})`
+
+const depositsBeside = statement(
+  depositRow,
+  sql`SELECT d.sequence, ${itsHeight} <= $2 AS credited
+  FROM (${misplaced(['$2', '$1'])}) AS d
+    LEFT JOIN ${schema}.blocks AS b ON b.id = d.block_id
+  WHERE (d.sequence <= $1) <> (${itsHeight} <= $2)
+  ORDER BY d.sequence`,
+)
+
+const creditedBetween = sql`${itsHeight} > $1 AND ${itsHeight} <= $3`
 const depositsBetween = statement(
-  { sequence: deposits.sequence, credited: bool },
+  depositRow,
   sql`SELECT d.sequence, ${creditedBetween} AS credited
-  FROM ${schema}.deposits AS d LEFT JOIN ${schema}.blocks AS b ON b.id = d.block_id
+  FROM (${misplaced(['$1', '$2'], ['$3', '$4'])}) AS d
+    LEFT JOIN ${schema}.blocks AS b ON b.id = d.block_id
   WHERE (d.sequence > $2 AND d.sequence <= $4) <> (${creditedBetween})
   ORDER BY d.sequence`,
 )

@@ -1,4 +1,4 @@
-import { bigint, index } from 'drizzle-orm/pg-core'
+import { bigint, index, primaryKey } from 'drizzle-orm/pg-core'
 import { bytea, ratatosk } from './columns.js'
 
 /** Bodies of unmerged blocks that left the ledger and may return. Times are POSIX milliseconds. */
@@ -12,6 +12,23 @@ export const keptBodies = ratatosk.table(
     endTime: bigint('end_time', { mode: 'bigint' }).notNull(),
   },
   (table) => [index('kept_bodies_end_time').on(table.endTime)],
+)
+
+/** The credits of kept bodies: deposits and fee outputs, output 0 of their ids. */
+export const keptDeposits = ratatosk.table(
+  'kept_deposits',
+  {
+    headerHash: bytea('header_hash').notNull(),
+    transactionId: bytea('transaction_id').notNull(),
+    output: bytea('output').notNull(),
+    /** That of the body. */
+    endTime: bigint('end_time', { mode: 'bigint' }).notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.headerHash, table.transactionId] }),
+    index('kept_deposits_transaction_id').on(table.transactionId),
+    index('kept_deposits_end_time').on(table.endTime),
+  ],
 )
 
 /** The transactions of kept bodies, each once, however many blocks had it. */

@@ -86,6 +86,8 @@ export const blocks = ratatosk.table(
     firstSequence: bigint('first_sequence', { mode: 'bigint' }).notNull(),
     lastSequence: bigint('last_sequence', { mode: 'bigint' }).notNull(),
     transactions: integer('transactions').notNull(),
+    /** The greatest accept sequence of a deposit in the blocks up to this one; NULL without deposits. */
+    newestDeposit: bigint('newest_deposit', { mode: 'bigint' }),
     /** The signed layer-1 transaction that commits the block; NULL if another operator committed it. */
     commitTransactionId: bytea('commit_transaction_id'),
     commitTransaction: bytea('commit_transaction'),
@@ -127,7 +129,7 @@ export const blockTransactions = ratatosk.table(
   ],
 )
 
-/** Deposits of layer 1 that are in the ledger. Each becomes output 0 of its id. */
+/** Deposits of layer 1 that are in the ledger, and fee outputs of blocks. Each is output 0 of its id. */
 export const deposits = ratatosk.table(
   'deposits',
   {
@@ -138,10 +140,13 @@ export const deposits = ratatosk.table(
     blockId: bigint('block_id', { mode: 'bigint' }),
     /** Its place in the order of acceptance, from its entry into the ledger: for followers. */
     sequence: bigint('sequence', { mode: 'bigint' }).notNull().unique(),
+    /** Whether a removed block had credited it: its sequence may be older than the block that does now. */
+    released: boolean('released').notNull().default(false),
     output: bytea('output').notNull(),
     address: bytea('address').notNull(),
   },
   (table) => [
+    index('deposits_released').on(table.sequence).where(sql`${table.released}`),
     index('deposits_header_hash').on(table.headerHash, table.transactionId),
     index('deposits_waiting').on(table.transactionId).where(sql`${table.blockId} IS NULL`),
     check('deposits_id_size', sql`octet_length(${table.transactionId}) = 32`),

@@ -1,4 +1,12 @@
-import { type Deposit, deriveBlock, type Header, outputRecordLength, transactionKey } from '@ratatosk/block'
+import {
+  bodyOf,
+  type Deposit,
+  deriveBlock,
+  type FeeTarget,
+  type Header,
+  outputRecordLength,
+  transactionKey,
+} from '@ratatosk/block'
 import { CborWriter, fromHex, toHex } from '@ratatosk/cbor'
 import type { AccusedBlock, EventMaps } from '@ratatosk/fraud'
 import { blake2b256, encodeOutputReference, type OutputReference } from '@ratatosk/ledger'
@@ -49,7 +57,14 @@ function trieBeginning(outputs: Entries): Trie {
 export interface Bridged {
   readonly deposits: readonly Deposit[]
   readonly bridge: Uint8Array
+  /** Whom the fees go to; no one by default. */
+  readonly feesTo?: FeeTarget
 }
+
+/** The operator of blocks. */
+const operator = { prevHeaderHash: new Uint8Array(28), operatorVkey: new Uint8Array(28).fill(1) }
+/** Whom an honest block with a bridge pays its fees to. */
+export const feesTo: FeeTarget = { ...operator, networkId: 0 }
 
 const entriesOf = (entries: Iterable<TrieEntry>): Entries =>
   new Map(Array.from(entries, ([key, value]) => [toHex(key), value]))
@@ -81,6 +96,7 @@ export function blockOf(
   const events = { deposits: trieOf(deposits), withdrawals: trieOf(withdrawals) }
   return {
     ...bridged,
+    deposits: bodyOf(transactions, bridged).deposits ?? [],
     events,
     header: {
       prevUtxosRoot: trieBefore.root,
@@ -90,8 +106,7 @@ export function blockOf(
       withdrawalsRoot: events.withdrawals.root,
       startTime: 1_700_000_000_000n,
       endTime: 1_700_000_030_000n,
-      prevHeaderHash: new Uint8Array(28),
-      operatorVkey: new Uint8Array(28).fill(1),
+      ...operator,
       blockVersion: provableVersion,
       ...lie.header,
     },

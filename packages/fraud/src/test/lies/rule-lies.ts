@@ -175,6 +175,7 @@ const minted = map([bytes(bridgedPolicy), map([bytes(numbered(1, 1)), uint(1)])]
 /** Lies about what comes from layer 1 and leaves for it. */
 const eventLies: Readonly<Record<string, (story: Story) => Committed>> = {
   'that there is a deposit that layer 1 does not have': bridged({ deposits: [deposit] }),
+  'that no one gets the fees': bridged({ feesTo: undefined }),
   'that an output from before, which no one moves, is a deposit': bridged({
     entries: (map) =>
       map.set(toHex(coin(ofToken)), concatBytes(eight(0n), eight(0n), blake2b256(tokenOutput))),

@@ -61,6 +61,8 @@ interface MapInputs {
   readonly block: string
   /** CBOR of the producers that were found. */
   readonly producers: readonly Uint8Array[]
+  /** Deposits and fee outputs of earlier blocks. */
+  readonly credits: readonly Deposit[]
   readonly genesis: readonly (readonly [outref: Uint8Array, output: Uint8Array])[]
 }
 
@@ -98,13 +100,15 @@ function derivationOf({ transactions, deposits, bridge }: BlockTransactions): De
   return derivation
 }
 
-async function finish({ block, producers, genesis }: MapInputs): Promise<void> {
+async function finish({ block, producers, credits, genesis }: MapInputs): Promise<void> {
   const beginning = begun.get(block)
   begun.delete(block)
   if (beginning === undefined) throw new Error('The map was not begun')
   const { derivation, transactions } = beginning
   const hashes = new BytesMap<Uint8Array>()
   for (const [outref, output] of genesis) hashes.set(outref, blake2b256(output))
+  for (const { id, output } of credits)
+    hashes.set(encodeOutputReference({ transactionId: id, index: 0 }), blake2b256(output))
   for (const cbor of producers) {
     const { id, outputs } = partsOf(cbor)
     for (const [index, output] of outputs.entries())

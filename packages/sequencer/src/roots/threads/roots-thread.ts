@@ -5,6 +5,8 @@ import {
   type Deposit,
   type Derivation,
   decodeTransactionAt,
+  type FeeTarget,
+  feeOutput,
   fitOf,
   isBlockError,
   type OutputTrie,
@@ -15,7 +17,7 @@ import { answerAboutNode, type NodeAnswer } from '@ratatosk/fraud'
 import type { ValidityInterval } from '@ratatosk/ledger'
 import { createMemoryStore, proofToCbor, rootOf } from '@ratatosk/trie'
 import { openLmdbStore } from '@ratatosk/trie/lmdb'
-import type { BlockRoots, Misfits, OutputProof, RootsOptions } from '../types.js'
+import type { BlockRoots, Misfits, OutputProof, PaidRoots, RootsOptions } from '../types.js'
 import { type PackedBytes, type PackedOutputs, unpack, unpackOutputs } from './packing.js'
 import { beginRebuild, type Rebuild } from './rebuild.js'
 import { serve } from './serve.js'
@@ -44,8 +46,7 @@ const handlers = {
 
   apply: (block: BlockContent) => apply(contentOf(block)),
 
-  applyWithin: (block: BlockContent & { readonly interval: BlockInterval }) =>
-    applyWithin(contentOf(block), block.interval),
+  applyWithin: (block: BlockContent & Conditions) => applyWithin(contentOf(block), block),
 
   prepare: (request: { readonly transactions: PackedBytes; readonly after: number }) =>
     prepare(request.transactions, request.after),
@@ -116,6 +117,12 @@ function opened(): OutputTrie {
 interface BlockContent {
   readonly transactions: PackedBytes
   readonly deposits: readonly Deposit[]
+}
+
+/** The conditions of a block that this node builds. */
+interface Conditions {
+  readonly interval: BlockInterval
+  readonly feesTo: FeeTarget | undefined
 }
 
 /** Derived from a block's transactions, which are not kept: collecting them takes longer than decoding. */
@@ -203,7 +210,7 @@ async function apply({ derivation }: Content): Promise<BlockRoots> {
   }
 }
 
-async function applyWithin(content: Content, interval: BlockInterval): Promise<BlockRoots | Misfits> {
+async function applyWithin(content: Content, { interval, feesTo }: Conditions): Promise<PaidRoots | Misfits> {
   const expired: number[] = []
   const notBegun: number[] = []
   for (const [position, validity] of content.intervals.entries()) {
@@ -212,5 +219,8 @@ async function applyWithin(content: Content, interval: BlockInterval): Promise<B
     else if (fit !== 'within') expired.push(position)
   }
   if (expired.length + notBegun.length > 0) return { expired, notBegun }
-  return apply(content)
+  const fees = feesTo && feeOutput(feesTo, content.derivation.fees)
+  if (fees === undefined) return apply(content)
+  content.derivation.deposit(fees)
+  return { ...(await apply(content)), fees }
 }

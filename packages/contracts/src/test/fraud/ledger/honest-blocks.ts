@@ -16,6 +16,7 @@ import {
   draft,
   type Entries,
   eight,
+  feesTo,
   ghost,
   hexOf,
   leaving,
@@ -75,7 +76,7 @@ export function honestBlockOf(draw: Draw): TestBlock {
     transactions.map(({ cbor }) => cbor),
     before,
     {},
-    { deposits, bridge },
+    { deposits, bridge, feesTo },
   )
 }
 

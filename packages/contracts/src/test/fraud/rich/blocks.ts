@@ -12,7 +12,7 @@ import {
   type TransactionOutput,
 } from '@ratatosk/ledger'
 import type { TestKey } from '../../keys.js'
-import { blockOf, bridge, type Entries, hexOf, noteOutputs, type TestBlock } from '../blocks.js'
+import { blockOf, bridge, type Entries, feesTo, hexOf, noteOutputs, type TestBlock } from '../blocks.js'
 import { type Draw, drawing, some } from '../draw.js'
 import { looseEncoder } from '../loose-bodies.js'
 import { firstSlot, lastSlot, rules } from '../transaction/transactions.js'
@@ -216,8 +216,6 @@ export async function richBlockOf(seed: number, evaluator: BlockRules['evaluator
   }
   const transactions: Uint8Array[] = []
   const judging: BlockRules = { ...rules, bridge, ...(evaluator && { evaluator }) }
-  const bridged = { deposits, bridge }
-  const { header } = blockOf([], before, {}, bridged)
   for (let count = 1 + draw(5); count > 0; count--) {
     const drawn = drawTransaction(world, unspent)
     const made = drawn && settle(drawn, world, draw(2 ** 31))
@@ -229,15 +227,19 @@ export async function richBlockOf(seed: number, evaluator: BlockRules['evaluator
     for (const [index, plan] of plans.entries()) if (!plan.leaves) hold({ transactionId: id, index }, plan)
   }
   try {
-    await judgeBlock(transactions, header, view, judging)
-    return { block: blockOf(transactions, before, {}, bridged), refused: [] }
+    return { block: await judged(transactions), refused: [] }
   } catch (error) {
     if (!isBlockError(error)) throw error
     const refused = (error.failures ?? []).map(({ predicate }) => predicate)
     // Those before it are honest.
     const honest = transactions.slice(0, error.position ?? 0)
-    await judgeBlock(honest, header, view, judging)
-    return { block: blockOf(honest, before, {}, bridged), refused }
+    return { block: await judged(honest), refused }
+  }
+
+  async function judged(honest: readonly Uint8Array[]): Promise<TestBlock> {
+    const block = blockOf(honest, before, {}, { deposits, bridge, feesTo })
+    await judgeBlock(honest, block.header, view, judging, undefined, block.deposits)
+    return block
   }
 }
 

@@ -1,0 +1,50 @@
+import { CborWriter, compareBytes, equalBytes } from '@ratatosk/cbor'
+import { blake2b256, keyAddress } from '@ratatosk/ledger'
+import type { Deposit } from './body.js'
+import type { Header } from './header.js'
+
+/** The fields of a header that say where the fees of a block go. */
+export type FeeHeader = Pick<Header, 'prevHeaderHash' | 'operatorVkey'>
+
+/** Whom the fees of a block are paid to. */
+export interface FeeTarget extends FeeHeader {
+  /** 0 for every test network, 1 for mainnet. */
+  readonly networkId: number
+}
+
+/** The id of a block's fee output, which is output 0 of it: Blake2b-256 of the previous header hash. */
+export const feeId = ({ prevHeaderHash }: Pick<FeeHeader, 'prevHeaderHash'>): Uint8Array =>
+  blake2b256(prevHeaderHash)
+
+/**
+ * The fee output of a block in a deployment with a bridge: the fees of all its transactions, at the
+ * enterprise address (CIP-19) of its operator. The body lists it among the deposits.
+ *
+ * @param fees in lovelace
+ * @returns undefined without fees
+ */
+export function feeOutput(target: FeeTarget, fees: bigint): Deposit | undefined {
+  if (fees === 0n) return undefined
+  const { bytes } = keyAddress(target.operatorVkey, target.networkId === 1 ? 1 : 0)
+  const output = new CborWriter().map(2).uint(0).bytes(bytes).uint(1).uint(fees).toBytes()
+  return { id: feeId(target), output }
+}
+
+/** All that a block credits: what it credits from layer 1, and its fee output. Ascending by id. */
+export function withFeeOutput<Credit extends Deposit>(
+  deposits: readonly Credit[],
+  fees: Credit | undefined,
+): readonly Credit[] {
+  if (fees === undefined) return deposits
+  const place = deposits.findIndex(({ id }) => compareBytes(id, fees.id) > 0)
+  return deposits.toSpliced(place < 0 ? deposits.length : place, 0, fees)
+}
+
+/** Takes the fee output out of what a block credits: what is left comes from layer 1. */
+export function withoutFeeOutput<Credit extends Deposit>(
+  credits: readonly Credit[],
+  header: Pick<FeeHeader, 'prevHeaderHash'>,
+): readonly Credit[] {
+  const own = feeId(header)
+  return credits.filter(({ id }) => !equalBytes(id, own))
+}
