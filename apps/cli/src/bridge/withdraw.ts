@@ -51,11 +51,14 @@ export async function paidOut(
   onState: (state: BridgeWithdrawal['state']) => void = () => undefined,
 ): Promise<BridgeWithdrawal> {
   let last: BridgeWithdrawal['state'] | undefined
+  let looks = 0
   return reached(`withdrawal ${outref} is paid`, timeoutMs, async () => {
     const [withdrawal] = (await client.listWithdrawals({ outref })).withdrawals
     if (withdrawal === undefined) return undefined
     if (withdrawal.state !== last) onState(withdrawal.state)
     last = withdrawal.state
-    return withdrawal.state === 'paid' ? withdrawal : undefined
+    if (withdrawal.state !== 'paid') return undefined
+    // A process that has paid it names the transaction a moment later; another one never does.
+    return withdrawal.payoutTxHash !== undefined || ++looks > 3 ? withdrawal : undefined
   })
 }

@@ -24,6 +24,8 @@ import type { Remaining } from './owed.js'
 interface FoundWithdrawal {
   readonly transactionId: Uint8Array
   readonly outref: string
+  /** CBOR of its reference. */
+  readonly encoded: Uint8Array
   readonly output: Uint8Array
   /** Undefined: no one can pay it. */
   readonly read: Withdrawal | undefined
@@ -39,6 +41,8 @@ export interface WithdrawalSource {
   readonly store: WithdrawalStore
   readonly moment: () => Promise<BridgeMoment>
   readonly owed: Remaining
+  /** Id of the transaction by which this process has paid a withdrawal; takes the CBOR of its reference. */
+  readonly payoutOf?: (outref: Uint8Array) => Uint8Array | undefined
 }
 
 /** The most transactions that a list scans. */
@@ -118,16 +122,20 @@ function withdrawalsIn(contracts: BridgeContracts, cbor: Uint8Array): FoundWithd
   const transaction = decodeTransaction(cbor)
   return effects(transaction)
     .produced.filter(({ output }) => isBridgeAddress(output.address.bytes, bridge))
-    .map(({ reference, output: { bytes } }) => ({
-      transactionId: transaction.id,
-      outref: outputReferenceKey(reference),
-      output: bytes,
-      read: readWithdrawal(contracts, encodeOutputReference(reference), bytes),
-    }))
+    .map(({ reference, output: { bytes } }) => {
+      const encoded = encodeOutputReference(reference)
+      return {
+        transactionId: transaction.id,
+        outref: outputReferenceKey(reference),
+        encoded,
+        output: bytes,
+        read: readWithdrawal(contracts, encoded, bytes),
+      }
+    })
 }
 
 async function listed(
-  { store, moment, owed }: WithdrawalSource,
+  { store, moment, owed, payoutOf }: WithdrawalSource,
   found: readonly FoundWithdrawal[],
 ): Promise<readonly ListedWithdrawal[]> {
   if (found.length === 0) return []
@@ -138,17 +146,20 @@ async function listed(
   const blocks = hashes.length === 0 ? [] : await store.blocks.byHashes(hashes)
   const owing = new BytesMap<(outref: string) => boolean>()
   for (const block of blocks) owing.set(block.headerHash, await owingOf(await moment(), owed, block))
-  return found.flatMap(({ outref, output, read }, index) => {
+  return found.flatMap(({ outref, encoded, output, read }, index) => {
     const place = places[index]
     // It was dropped or removed meanwhile.
     if (place === undefined) return []
     const headerHash = place.block?.headerHash
+    const state = stateOf(place, outref, headerHash && owing.get(headerHash))
+    const payoutTransactionId = state === 'paid' ? payoutOf?.(encoded) : undefined
     return {
       outref,
       output,
       ...(read && { payTo: bech32Of(read.payTo) }),
-      state: stateOf(place, outref, headerHash && owing.get(headerHash)),
+      state,
       ...(headerHash && { headerHash }),
+      ...(payoutTransactionId && { payoutTransactionId }),
     }
   })
 }

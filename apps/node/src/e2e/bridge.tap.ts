@@ -70,7 +70,13 @@ t.test('a deposit is spent on layer 2, and what is withdrawn is paid on layer 1'
   const withdrawal = async () =>
     (await json(`${url}/withdrawals?address=${exit!.addressText}`)).withdrawals[0]
   await until(async () => (await withdrawal())?.state === 'paid', { what: 'the withdrawal is paid' })
+  await until(async () => (await withdrawal()).payoutTxHash !== undefined, { what: 'its payout is named' })
   const after = await layer1.utxosAt(exit!.addressText)
+  const { payoutTxHash } = await withdrawal()
+  t.ok(
+    after.some(({ reference }) => Buffer.from(reference.transactionId).toString('hex') === payoutTxHash),
+    'it is the transaction that paid',
+  )
   const sum = (utxos: typeof after) => utxos.reduce((total, each) => total + each.output.value.lovelace, 0n)
   t.equal(sum(after) - sum(before), ada(60) - 300_000n, 'less what the payer keeps')
   const { treasury, settlements } = await json(`${url}/bridge`)

@@ -32,7 +32,7 @@ export function bridgeOptions(node: Node): BridgeOptions {
     ports: {
       bridge: openOverview(source, payouts),
       deposits: openDeposits(moment, store, contracts.networkId),
-      withdrawals: openWithdrawals(source),
+      withdrawals: openWithdrawals({ ...source, ...(settler && { payoutOf: settler.payoutOf }) }),
       drafter: openDrafter({
         settlement,
         contracts,

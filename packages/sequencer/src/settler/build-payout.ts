@@ -24,7 +24,8 @@ const maxSources = 60
  * nothing is left that can be paid.
  */
 export type PayoutOrReason =
-  | { readonly built: BuiltTransaction; readonly paid: number }
+  /** `paid`: CBOR of the references of the withdrawals. */
+  | { readonly built: BuiltTransaction; readonly paid: readonly Uint8Array[] }
   | { readonly reason: string | undefined }
 
 /**
@@ -49,7 +50,10 @@ export async function buildPayout(
     if (sources === undefined) return { reason: reasonOf(picks) }
     try {
       if (sources.length <= maxSources)
-        return { built: await buildOf(means, settlement, owed, picked, sources), paid: picked.length }
+        return {
+          built: await buildOf(means, settlement, owed, picked, sources),
+          paid: picked.map(({ outref }) => outref),
+        }
     } catch (error) {
       await owed.goTo(settlement, signal)
       if (!isWalletError(error)) throw error
@@ -60,7 +64,7 @@ export async function buildPayout(
       }
     }
     const merged = await buildMerging(means, sources)
-    if (merged !== undefined) return { built: merged, paid: 0 }
+    if (merged !== undefined) return { built: merged, paid: [] }
     const tooMany = `it needs ${sources.length} outputs of the treasury, which cannot be merged`
     leaveOut(batches, headerHash, picked, tooMany)
   }

@@ -99,6 +99,7 @@ export function createSettler(given: SettlerOptions): Settler {
     remaining: (headerHash, signal) => reader.remaining(headerHash, signal),
     count: (headerHash, signal) => reader.count(headerHash, signal),
     draft: (order, signal) => reader.draft(order, signal),
+    payoutOf: (outref) => payer?.payoutOf(outref),
     status: () => statusOf(options, payer, isActive(), fault),
     async close() {
       closing.abort()

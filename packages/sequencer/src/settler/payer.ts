@@ -25,6 +25,9 @@ const retryAfterMs = 30_000
 /** Milliseconds for which the reference scripts are not read again. */
 const scriptsForMs = 300_000
 
+/** Withdrawals whose payouts are remembered. */
+const maxRemembered = 10_000
+
 /** How a settler works: its options with their defaults. */
 export type PayerOptions = SettlerOptions &
   Required<Pick<SettlerOptions, 'validityMs' | 'batch' | 'maxInFlight' | 'tidyFrom' | 'autoPay'>> & {
@@ -36,13 +39,15 @@ export interface Payer {
   /** Pays what can be paid on its own, if layer 1 has a block that it has not seen. */
   tick(signal: AbortSignal): Promise<void>
   pay(options: PayOptions, signal: AbortSignal): Promise<Paid>
+  /** See {@link Settler.payoutOf}. */
+  payoutOf(outref: Uint8Array): Uint8Array | undefined
   status(): Omit<SettlerStatus, 'active' | 'fault'>
 }
 
 interface InFlight {
   readonly built: BuiltTransaction
-  /** Withdrawals. */
-  readonly paid: number
+  /** CBOR of the references of the withdrawals. */
+  readonly paid: readonly Uint8Array[]
   isIncluded: boolean
   /** Whether its inputs were there when the bridge was last read. */
   isApplied: boolean
@@ -72,6 +77,8 @@ class BridgePayer implements Payer {
   #inFlight: readonly InFlight[] = []
   #settlements: readonly SettlementStatus[] = []
   #paid = 0
+  /** Ids of payouts by the references of the withdrawals, the oldest first. */
+  readonly #payouts = new BytesMap<Uint8Array>()
   #seen = ''
   /** Layer 1 has refused a transaction in this slot: a rival's waits there. */
   #refusedAt = -1n
@@ -101,6 +108,10 @@ class BridgePayer implements Payer {
       const { slot } = await this.#options.layer1.tip({ signal })
       return this.#round(slot, options, signal)
     })
+  }
+
+  payoutOf(outref: Uint8Array): Uint8Array | undefined {
+    return this.#payouts.get(outref)
   }
 
   status(): Omit<SettlerStatus, 'active' | 'fault'> {
@@ -169,11 +180,20 @@ class BridgePayer implements Payer {
         log.warn({ transaction: toHex(each.built.id) }, 'Layer 1 cannot include a payout: it is built again')
         continue
       }
-      if (state === 'included' && !each.isIncluded) this.#paid += each.paid
+      if (state === 'included' && !each.isIncluded) this.#remember(each)
       each.isIncluded ||= state === 'included'
       alive.push(each)
     }
     this.#inFlight = alive
+  }
+
+  #remember({ built, paid }: InFlight): void {
+    this.#paid += paid.length
+    for (const outref of paid) this.#payouts.set(outref, built.id)
+    for (const outref of this.#payouts.keys()) {
+      if (this.#payouts.size <= maxRemembered) break
+      this.#payouts.delete(outref)
+    }
   }
 
   /** Pays settlements in turn, each by a payout, until nothing is left or enough is in flight. */
@@ -188,7 +208,7 @@ class BridgePayer implements Payer {
     let state = before
     const tidied = await buildTidying(means, state, this.#options.tidyFrom)
     if (tidied && this.#mayBuild(slot)) {
-      await this.#send(tidied, 0, slot, signal)
+      await this.#send(tidied, [], slot, signal)
       state = present()
     }
     const done = new BytesMap<true>()
@@ -211,8 +231,8 @@ class BridgePayer implements Payer {
         isBusy = true
         if (!(await this.#send(payout.built, payout.paid, slot, signal))) return { txHashes, paid }
         state = present()
-        if (payout.paid > 0) txHashes.push(toHex(payout.built.id))
-        paid += payout.paid
+        if (payout.paid.length > 0) txHashes.push(toHex(payout.built.id))
+        paid += payout.paid.length
       }
     }
     return { txHashes, paid }
@@ -223,13 +243,19 @@ class BridgePayer implements Payer {
   }
 
   /** @returns false: layer 1 did not take it, and the next round begins with what layer 1 then shows */
-  async #send(built: BuiltTransaction, paid: number, slot: bigint, signal: AbortSignal): Promise<boolean> {
+  async #send(
+    built: BuiltTransaction,
+    paid: readonly Uint8Array[],
+    slot: bigint,
+    signal: AbortSignal,
+  ): Promise<boolean> {
     const sending = await this.#outbox.send(built, slot, { signal })
     if (sending !== 'sent') this.#refusedAt = slot
     if (sending === 'refused') return false
     this.#inFlight = [...this.#inFlight, { built, paid, isIncluded: false, isApplied: true }]
-    const fields = { transaction: toHex(built.id), paid, fee: Number(built.fee) }
-    this.#options.log.info(fields, paid > 0 ? 'Sent a payout' : 'Sent what merges outputs of the treasury')
+    const { length } = paid
+    const fields = { transaction: toHex(built.id), paid: length, fee: Number(built.fee) }
+    this.#options.log.info(fields, length > 0 ? 'Sent a payout' : 'Sent what merges outputs of the treasury')
     return sending === 'sent'
   }
 

@@ -149,6 +149,12 @@ export interface Settler extends OwedReader {
    * @throws {Layer1Error} (rejects)
    */
   pay(options?: PayOptions): Promise<Paid>
+  /**
+   * Id of the layer-1 transaction by which this process has paid a withdrawal; of the last 10,000.
+   *
+   * @param outref CBOR of its reference
+   */
+  payoutOf(outref: Uint8Array): Uint8Array | undefined
   status(): SettlerStatus
   /** Ends after the running step and frees the lease. Safe to call twice. */
   close(): Promise<void>
