@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises'
 import { columnTypes, readers } from './column-types.js'
 import { type Driver, type Executor, runTransaction } from './connection.js'
 import { toDatabaseError } from './driver-errors.js'
-import { toText } from './parameters.js'
+import { toWire } from './parameters.js'
 import type { Field } from './statement.js'
 
 export interface EmbeddedQueryOptions {
@@ -14,7 +14,7 @@ export interface EmbeddedQueryOptions {
 export interface EmbeddedConnection {
   query<Row>(
     statement: string,
-    parameters?: string[],
+    parameters?: (string | Uint8Array)[],
     options?: EmbeddedQueryOptions,
   ): Promise<{ rows: Row[]; fields: Field[]; affectedRows?: number }>
 }
@@ -125,7 +125,7 @@ function executor(connection: EmbeddedConnection): Executor {
       try {
         const { rows, fields, affectedRows } = await connection.query(
           text,
-          parameters.map(toText),
+          parameters.map(toWire),
           conversions,
         )
         return { rows, fields, changed: affectedRows ?? 0 }

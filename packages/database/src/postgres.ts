@@ -3,7 +3,7 @@ import { readers } from './column-types.js'
 import { type Driver, type Executor, runTransaction } from './connection.js'
 import { toDatabaseError } from './driver-errors.js'
 import { DatabaseError } from './errors.js'
-import { toText } from './parameters.js'
+import { toWire } from './parameters.js'
 
 /** Milliseconds in which the server may still report a time-out; then the connection counts as lost. */
 const answerGrace = 2_000
@@ -43,7 +43,7 @@ export function openPostgres(options: PostgresOptions): Driver {
         try {
           const { rows, fields, rowCount } = await client.query({
             text,
-            values: parameters.map(toText),
+            values: parameters.map(toWire),
             // A named statement is parsed once per connection.
             ...(parameters.length > 0 && { name: nameOf(text) }),
           })

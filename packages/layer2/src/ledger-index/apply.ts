@@ -45,11 +45,13 @@ const insertOutputs = insert('outputs', {
   spent_by: 'bigint',
 })
 
-const insertAssets = insert(
-  'assets',
-  { ...reference, policy: 'bytea', name: 'bytea', sequence: 'bigint', spent_by: 'bigint' },
-  'name',
-)
+const insertAssets = insert('assets', {
+  ...reference,
+  policy: 'bytea',
+  name: 'bytea',
+  sequence: 'bigint',
+  spent_by: 'bigint',
+})
 
 const mint = {
   policy: 'bytea',
@@ -74,10 +76,7 @@ const newestBefore = (asset: string, condition = '') => sql`LEFT JOIN LATERAL (
 // The sequences of a step are above all that the index has.
 const insertMints = sql`INSERT INTO ${schema}.mints (policy, name, sequence, quantity, described, total, nth)
   SELECT given.policy, given.name, sequence, quantity, described, ${counted('before', 'quantity')}
-  FROM (
-    SELECT policy, COALESCE(name, '') AS name, sequence, quantity, described
-    FROM ${parameterRows(mint)} AS given
-  ) AS given ${newestBefore('given')}
+  FROM ${parameterRows(mint)} AS given ${newestBefore('given')}
   WINDOW mints AS (PARTITION BY given.policy, given.name ORDER BY sequence)`
 
 /** The number of a label's transactions that the index has before a row. */
@@ -92,11 +91,8 @@ const insertLabels = sql`INSERT INTO ${schema}.labels (label, sequence, nth)
   FROM ${parameterRows({ label: 'numeric', sequence: 'bigint' })} AS given ${labelledBefore('given')}
   WINDOW labels AS (PARTITION BY given.label ORDER BY sequence)`
 
-const insertPreimages = sql`${insert(
-  'preimages',
-  { hash: 'bytea', language: 'text', bytes: 'bytea' },
-  'bytes',
-)} ON CONFLICT (hash) DO NOTHING`
+const insertPreimages = sql`${insert('preimages', { hash: 'bytea', language: 'text', bytes: 'bytea' })}
+  ON CONFLICT (hash) DO NOTHING`
 
 const insertUses = insert('preimage_uses', { hash: 'bytea', sequence: 'bigint' })
 
@@ -117,12 +113,10 @@ const markSpent = statement(
   SELECT count(*)::integer AS outputs FROM outputs`,
 )
 
-/** @param mayBeEmpty a byte column whose empty values arrive as NULL */
-function insert(table: string, columns: Parameters<typeof parameterRows>[0], mayBeEmpty?: string) {
-  const names = Object.keys(columns)
-  const values = names.map((name) => (name === mayBeEmpty ? `COALESCE(${name}, '')` : name))
-  return sql`INSERT INTO ${schema}.${table} (${names.join(', ')})
-    SELECT ${values.join(', ')} FROM ${parameterRows(columns)} AS given`
+function insert(table: string, columns: Parameters<typeof parameterRows>[0]) {
+  const names = Object.keys(columns).join(', ')
+  return sql`INSERT INTO ${schema}.${table} (${names})
+    SELECT ${names} FROM ${parameterRows(columns)} AS given`
 }
 
 /** Adds what transactions did. The tables are then as if the transactions had been added one by one. */

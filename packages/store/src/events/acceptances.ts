@@ -48,10 +48,7 @@ const acceptancesBy = (key: string, asked: Sql) =>
 /** By what a filter names, `$4`. An address has {@link acceptancesOfAddress}; a block has none. */
 export const acceptances = {
   all: statement(acceptedRow, acceptancesBetween),
-  transactions: acceptancesBy(
-    'transaction_id',
-    sql`SELECT decode(id, 'hex') AS transaction_id FROM unnest(string_to_array($4::text, ',')) AS id`,
-  ),
+  transactions: acceptancesBy('transaction_id', sql`SELECT unnest($4::bytea[]) AS transaction_id`),
   address: undefined,
   headerHash: undefined,
 }

@@ -38,7 +38,7 @@ const head = statement(
 
 // Parameters of all statements below: after, to, limit, and what the filter names.
 
-const givenIds = `(SELECT decode(id, 'hex') FROM unnest(string_to_array($4::text, ',')) AS id)`
+const givenIds = '(SELECT unnest($4::bytea[]))'
 
 const rejectedRow = {
   sequence: rejections.sequence,

@@ -9,6 +9,7 @@ import {
   statement,
 } from '@ratatosk/database'
 import type { Json } from '@ratatosk/ledger'
+import { StoreError } from '../errors.js'
 import type { NewRejection, TruncatedDetails } from './types.js'
 
 /** The most characters of a message that are kept. */
@@ -110,6 +111,8 @@ export async function addRejections(
   rejections: readonly NewRejection[],
 ): Promise<number> {
   if (rejections.length === 0) return 0
+  if (rejections.some(({ cbor }) => cbor.length === 0))
+    throw new StoreError('STORE_INVALID_ARGUMENT', 'A rejection has no bytes')
   await advisoryLock(transaction, 'rejections')
   const [result] = await transaction.query(add, [
     rejections.map(({ submissionId }) => submissionId),
