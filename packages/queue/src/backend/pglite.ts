@@ -3,7 +3,7 @@ import { runMigrations } from 'bullmq'
 import { QueueError } from '../errors.js'
 import type { Connector } from './bull-backend.js'
 import { type PGliteInstance, PGlitePool } from './pglite-pool.js'
-import { quoteSchema, schemaBackend } from './schema-backend.js'
+import { quoteSchema, schemaBackend, storeUncompressed } from './schema-backend.js'
 
 const vacuumMs = 60_000
 
@@ -33,6 +33,7 @@ export async function connectPglite(options: PGliteConnectOptions): Promise<Conn
   const producers = new PGlitePool(options.pglite, mutex, priority.producer)
   const client = await consumers.connect()
   await runMigrations(client, options.schema)
+  await storeUncompressed(client, options.schema)
   await shareSearchPath(consumers, schema)
   const vacuuming = setInterval(() => {
     // Fails if PGlite was closed in the meantime; the next start continues.

@@ -1,5 +1,6 @@
 import { inspect } from 'node:util'
-import { databaseUrl } from '@ratatosk/test-kit'
+import { databaseUrl, inDatabase, randomName } from '@ratatosk/test-kit'
+import pg from 'pg'
 import { expect, test } from 'vitest'
 import { openQueueBackend } from '../index.js'
 
@@ -25,4 +26,20 @@ test('refuses a schema that is not a plain identifier', async () => {
   await expect(
     openQueueBackend({ kind: 'postgres', url: databaseUrl, schema: 'a"; DROP' }),
   ).rejects.toMatchObject({ code: 'QUEUE_CONFIGURATION' })
+})
+
+test('stores jobs uncompressed', async (context) => {
+  const schema = randomName()
+  const open = () => openQueueBackend({ kind: 'postgres', url: databaseUrl, schema })
+  const backend = await open()
+  const client = new pg.Client({ connectionString: databaseUrl })
+  await client.connect()
+  context.onTestFinished(async () => {
+    await Promise.all([backend.close(), client.end()])
+    await inDatabase(`DROP SCHEMA ${schema} CASCADE`)
+  })
+  await (await open()).close()
+  await backend.queue<string>('letters').add('letter', 'x'.repeat(10_000))
+  const { rows } = await client.query(`SELECT pg_column_size(data) AS bytes FROM ${schema}.job`)
+  expect(rows[0].bytes).toBeGreaterThan(10_000)
 })

@@ -3,7 +3,7 @@ import { type PgPool, runMigrations } from 'bullmq'
 import pg from 'pg'
 import { QueueError } from '../errors.js'
 import type { Connector } from './bull-backend.js'
-import { quoteSchema, schemaBackend } from './schema-backend.js'
+import { quoteSchema, schemaBackend, storeUncompressed } from './schema-backend.js'
 
 interface PostgresConnectOptions {
   readonly url: string
@@ -37,6 +37,7 @@ export async function connectPostgres(options: PostgresConnectOptions): Promise<
   try {
     await migrating.connect()
     await runMigrations(migrating, schema)
+    await storeUncompressed(migrating, schema)
   } catch (cause) {
     await pool.end()
     throw new QueueError(
