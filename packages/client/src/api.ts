@@ -52,9 +52,9 @@ export interface BlockBody {
     /** CBOR of the output */
     readonly output: string
   }[]
-  /** Deposits on layer 1 that the block credits */
+  /** Deposits on layer 1 that the block credits, and its fee output */
   readonly deposits: readonly {
-    /** Id of the deposit */
+    /** Id of the deposit or of the fee output */
     readonly id: string
     /** CBOR of the output that it becomes */
     readonly output: string

@@ -91,7 +91,7 @@ t.test(
         ledger.set(toHex(encodeOutputReference(reference)), toHex(output))
       }
     }
-    t.equal(ledger.size, transactions)
+    t.equal(ledger.size, transactions + height, 'the output of each, and the fees of each block')
     t.same(new Map([...rebuilt].map(([key, output]) => [key, toHex(output)])), ledger)
   },
 )
