@@ -16,15 +16,15 @@ const parent = process.ppid
 const parentEveryMs = 500
 
 /**
- * Ends the program when the shell of npm has ended: npm sends signals to its shell only. Only below npm: any
- * other parent may end, and leave a node that is to run on.
+ * Calls back when the shell of npm has ended: npm sends signals to its shell only. Only below npm: any other
+ * parent may end, and leave a node that is to run on.
  */
-function endWithNpm(child) {
+function whenNpmEnds(callback) {
   if (process.env.npm_lifecycle_event === undefined) return
   const timer = setInterval(() => {
     if (process.ppid === parent) return
     clearInterval(timer)
-    child.kill('SIGTERM')
+    callback()
   }, parentEveryMs)
   timer.unref()
 }
@@ -36,14 +36,14 @@ export function launch(path, args = process.argv.slice(2), environment = process
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
     env: environment,
   })
-  endWithNpm(child)
-  // A terminal that closes may send SIGHUP to this process only.
-  for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
-  for (const signal of ['SIGINT', 'SIGQUIT'])
+  let signalled = false
+  // A signal to the whole group reaches the program twice: a node takes both for one.
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGQUIT', 'SIGHUP'])
     process.on(signal, () => {
-      // A terminal sends these to the program too, and a second one would end it at once.
-      if (!terminals.includes(0)) child.kill(signal)
+      signalled = true
+      child.kill(signal)
     })
+  whenNpmEnds(() => signalled || child.kill('SIGTERM'))
   // Node 20 aborts at its end on an open descriptor of a terminal that was closed.
   process.on('exit', () => {
     for (const descriptor of terminals) if (!isatty(descriptor)) closeSync(descriptor)

@@ -119,28 +119,41 @@ function hints(
   return lines
 }
 
+/** They end a node in order. */
+const endings = ['SIGTERM', 'SIGINT', 'SIGQUIT', 'SIGHUP'] as const
+
 /** Signals of faults. With a handler, Node returns to the failed instruction for ever. */
 const faults = ['SIGILL', 'SIGTRAP', 'SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGSEGV'] as const
 
+/**
+ * For how long after the first signal another one is the same request: a signal to a group of processes
+ * reaches the node, and each of its parents that forwards signals (npm, its shell, the starter).
+ */
+const oneRequestMs = 2000
+
 /** Closes a node on SIGTERM, SIGINT, SIGQUIT, SIGHUP and an unhandled error, then ends the process. */
 function closeOnSignal(node: Pick<RunningNode, 'close'>, log: Logger, delay: number): void {
-  let closing = false
-  const skip = [...faults, 'SIGUSR2' as const, 'SIGHUP' as const]
-  const { close } = closeWithGrace({ delay, logger: log, skip }, async ({ signal, manual, err }) => {
-    closing = true
+  let closingSince: number | undefined
+  let signal: NodeJS.Signals | undefined
+  const skip = [...faults, 'SIGUSR2' as const, ...endings]
+  const { close } = closeWithGrace({ delay, logger: log, skip }, async ({ err }) => {
+    closingSince = performance.now()
     if (err) log.fatal({ err }, 'Unhandled error: shutting down')
-    else
-      log.info(
-        { signal: manual ? 'SIGHUP' : signal },
-        'Shutting down: finishing requests and the current batch',
-      )
+    else log.info({ signal }, 'Shutting down: finishing requests and the current batch')
     await node.close()
     log.info('Closed')
   })
-  // A second SIGTERM ends the process at once, but a terminal that closes may send more than one SIGHUP.
-  process.on('SIGHUP', () => {
-    if (!closing) close()
-  })
+  for (const ending of endings)
+    process.on(ending, () => {
+      if (closingSince === undefined) {
+        signal = ending
+        close()
+        // A terminal that closes may send more than one SIGHUP.
+      } else if (ending !== 'SIGHUP' && performance.now() - closingSince > oneRequestMs) {
+        log.error(`A second request to end, ${ending}: ending at once`)
+        process.exit(1)
+      }
+    })
   leaveClosedTerminals()
 }
 

@@ -1,14 +1,16 @@
 import { spawn } from 'node:child_process'
-import { readdir, truncate } from 'node:fs/promises'
+import { once } from 'node:events'
+import { access, readdir, truncate } from 'node:fs/promises'
+import { connect } from 'node:net'
 import { join } from 'node:path'
 import { ask, until } from '@ratatosk/test-kit/http'
 import t from 'tap'
-import { anyPlacement } from '../test/backends.js'
+import { anyPlacement, temporaryDirectory } from '../test/backends.js'
 import { submit } from '../test/node.js'
-import { launch, spawnNode } from '../test/node-process.js'
+import { launch, spawnGroup, spawnNode } from '../test/node-process.js'
 import { transferFrom } from '../test/transfers.js'
 
-// Three starts.
+// Six starts.
 t.setTimeout(600_000)
 
 /** The process that uses a data directory, by the name of its lock. */
@@ -16,6 +18,12 @@ async function userOf(directory: string): Promise<number | undefined> {
   const lock = (await readdir(directory)).find((name) => name.startsWith('lock.'))
   return lock === undefined ? undefined : Number(lock.split('.')[1])
 }
+
+const exists = (path: string) =>
+  access(path).then(
+    () => true,
+    () => false,
+  )
 
 function isRunning(pid: number): boolean {
   try {
@@ -49,6 +57,41 @@ for (const LOG_FORMAT of ['pretty', 'json']) {
     t.equal(await userOf(place.DATA_DIR ?? ''), undefined, 'it closed')
   })
 }
+
+t.test('a signal to its whole group ends a node in order', async (t) => {
+  const DATA_DIR = join(await temporaryDirectory(t), 'data')
+  const started = await spawnGroup(t, { DATA_DIR })
+  started.kill('SIGTERM')
+  await until(async () => started.output().includes('Shutting down: '), { what: 'it shuts down' })
+  t.equal(await started.stopAll('SIGTERM'), 0)
+  const lines = started.output().trim().split('\n')
+  t.equal(lines.filter((line) => line.includes('"Shutting down: ')).length, 1)
+  t.match(lines.at(-1), '"msg":"Closed"')
+  t.notMatch(started.output(), 'ending at once')
+  t.notOk(await exists(join(DATA_DIR, 'postgresql', 'postmaster.pid')), 'the embedded PostgreSQL was stopped')
+  t.equal(await userOf(DATA_DIR), undefined)
+})
+
+t.test('a person who presses Ctrl-C again, seconds later, ends the node at once', async (t) => {
+  const started = await spawnGroup(t, await anyPlacement(t))
+  // A request that does not end.
+  const { hostname, port } = new URL(started.url)
+  const socket = connect(Number(port), hostname)
+  t.teardown(() => socket.destroy())
+  await once(socket, 'connect')
+  socket.write(
+    'POST /submit HTTP/1.1\r\nhost: node\r\ncontent-type: text/plain\r\ncontent-length: 9\r\n\r\n84',
+  )
+  socket.on('error', () => undefined)
+  await until(async () => (await ask(`${started.url}/health/live`)).status === 200)
+  started.kill('SIGINT')
+  await until(async () => started.output().includes('Shutting down: '), { what: 'it shuts down' })
+  const again = setInterval(() => started.kill('SIGINT'), 500)
+  t.teardown(() => clearInterval(again))
+  t.equal(await started.ended, 1)
+  t.match(started.output(), 'A second request to end, SIGINT: ending at once')
+  t.notMatch(started.output(), '"msg":"Closed"')
+})
 
 t.test('a fault of native code ends the node, and the next one goes on', async (t) => {
   const place = await anyPlacement(t)

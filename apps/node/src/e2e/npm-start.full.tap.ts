@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { ask, until } from '@ratatosk/test-kit/http'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { temporaryDirectory } from '../test/backends.js'
 import { spawnGroup, spawnThrough } from '../test/node-process.js'
 
@@ -126,12 +126,18 @@ t.test('npm start names each step until the node is up', async (t) => {
   )
 })
 
-t.test('SIGTERM to the process of npm ends the node', async (t) => {
+/** A package whose `npm start` starts a node; returns its folder. */
+async function startingPackage(t: Test): Promise<string> {
   const place = await temporaryDirectory(t)
   const launcher = JSON.stringify(script('launch.mjs'))
   const start = `import(${launcher}).then(({ launch }) => launch('apps/node/dist/main.js', []))`
   await writeFile(join(place, 'start.mjs'), start)
   await writeFile(join(place, 'package.json'), '{ "scripts": { "start": "node start.mjs" } }')
+  return place
+}
+
+t.test('SIGTERM to the process of npm ends the node', async (t) => {
+  const place = await startingPackage(t)
   const environment = { DATA_DIR: join(place, 'data'), npm_config_prefix: place, HOME: place }
   const npm = await spawnThrough(t, ['npm', 'start', '--prefix', place, '--'], environment)
   await npm.stop('SIGTERM')
@@ -145,4 +151,18 @@ t.test('SIGTERM to the process of npm ends the node', async (t) => {
     (await readdir(join(place, 'data'))).filter((name) => name.startsWith('lock.')),
     [],
   )
+})
+
+t.test('Ctrl-C, which reaches npm, its shell, the starter and the node, ends them in order', async (t) => {
+  const place = await startingPackage(t)
+  const environment = { DATA_DIR: join(place, 'data'), npm_config_prefix: place, HOME: place }
+  // The leader of the group, as the shell of a terminal is.
+  const shell = `process.on('SIGINT', () => undefined)
+    const args = ${JSON.stringify(['start', '--prefix', place])}
+    const npm = require('node:child_process').spawn('npm', args, { stdio: 'inherit' })
+    npm.on('exit', (code) => process.exit(code))`
+  const started = await spawnGroup(t, environment, ['-e', shell])
+  await started.stopAll('SIGINT')
+  t.match(started.output(), '"msg":"Closed"')
+  t.notMatch(started.output(), 'ending at once')
 })

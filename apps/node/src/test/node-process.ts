@@ -12,10 +12,19 @@ export const launch = `import('${launcher}').then(({ launch }) => launch('apps/n
 export interface NodeProcess {
   readonly url: string
   readonly pid: number
+  /** The exit code, or the signal that ended it. */
+  readonly ended: Promise<number | NodeJS.Signals>
   /** Everything that it has written so far. */
   output(): string
   /** Sends a signal and waits for the end; returns the exit code, or the signal that ended it. */
   stop(signal: NodeJS.Signals): Promise<number | NodeJS.Signals>
+}
+
+interface NodeProcessGroup extends NodeProcess {
+  /** Sends a signal to all processes of the group, as Ctrl-C in a terminal does. Default: SIGKILL. */
+  kill(signal?: NodeJS.Signals): void
+  /** The same, and waits for the end as `stop` does. */
+  stopAll(signal: NodeJS.Signals): Promise<number | NodeJS.Signals>
 }
 
 interface Ended {
@@ -47,19 +56,29 @@ export async function spawnGroup(
   t: Test,
   environment: Readonly<Record<string, string>>,
   args: readonly string[] = ['-e', launch],
-): Promise<NodeProcess & { kill(): void }> {
+): Promise<NodeProcessGroup> {
   const group = run(t, args, environment, { detached: true })
-  return { ...(await nodeProcess(group)), kill: group.kill }
+  const node = await nodeProcess(group)
+  return {
+    ...node,
+    kill: group.kill,
+    stopAll(signal) {
+      group.kill(signal)
+      return node.ended
+    },
+  }
 }
 
 async function nodeProcess({ child, streams, ended, started }: ReturnType<typeof run>): Promise<NodeProcess> {
+  const code = ended.then((end) => end.code)
   return {
     url: await started(),
     pid: child.pid ?? 0,
+    ended: code,
     output: () => streams.stdout + streams.stderr,
-    async stop(signal) {
+    stop(signal) {
       child.kill(signal)
-      return (await ended).code
+      return code
     },
   }
 }
@@ -105,10 +124,10 @@ function run(
   )
   const isRunning = () => child.exitCode === null && child.signalCode === null
   /** Does not wait for the end. */
-  const kill = () => {
+  const kill = (signal: NodeJS.Signals = 'SIGKILL') => {
     // A negative id means the group.
-    if (detached && child.pid !== undefined && isRunning()) process.kill(-child.pid, 'SIGKILL')
-    else child.kill('SIGKILL')
+    if (detached && child.pid !== undefined && isRunning()) process.kill(-child.pid, signal)
+    else child.kill(signal)
   }
   t.teardown(async () => {
     kill()
