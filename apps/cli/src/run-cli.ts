@@ -15,6 +15,7 @@ import { mcp } from './commands/mcp.js'
 import { operations } from './commands/operations.js'
 import { operator } from './commands/operator.js'
 import { operators } from './commands/operators.js'
+import { pay } from './commands/pay.js'
 import { payout } from './commands/payout.js'
 import { start } from './commands/start.js'
 import { status } from './commands/status.js'
@@ -119,6 +120,7 @@ const root = group('ratatosk', 'Starts, checks and operates a Ratatosk node', [
   operator,
   verdicts,
   bridge,
+  pay,
   deposit,
   withdraw,
   payout,

@@ -6,6 +6,17 @@ import { CommandError, UsageError } from '../frame/errors.js'
 import { nodeArguments } from '../frame/node-connection.js'
 import { lovelaceOf, unitsOf } from './amounts.js'
 
+/** Options that say who pays. */
+export const payerArguments = {
+  'seed-file': {
+    type: 'string',
+    valueHint: 'path',
+    description:
+      'File with the seed phrase that pays. Default: a test wallet of the devnet, whose keys are public',
+  },
+  account: { type: 'string', valueHint: 'number', description: 'Account of the phrase (CIP-1852)' },
+} as const
+
 /** Options of a command that moves money over the bridge. */
 export const transferArguments = {
   lovelace: {
@@ -15,13 +26,7 @@ export const transferArguments = {
     description: 'Lovelace; 1 ada is 1000000',
   },
   asset: { type: 'string', valueHint: 'unit=quantity,…', description: 'Tokens of bridged policies, too' },
-  'seed-file': {
-    type: 'string',
-    valueHint: 'path',
-    description:
-      'File with the seed phrase that pays. Default: a test wallet of the devnet, whose keys are public',
-  },
-  account: { type: 'string', valueHint: 'number', description: 'Account of the phrase (CIP-1852)' },
+  ...payerArguments,
   bridge: { type: 'string', valueHint: 'address', description: "Use this bridge only. Default: the node's" },
   wait: { type: 'boolean', description: 'Wait until the money is there' },
   ...nodeArguments,
@@ -61,7 +66,7 @@ export const orderOf = (args: OrderArguments): BridgeOrder => ({
 })
 
 /** The keys that pay, of test networks. @throws UsageError or CommandError */
-function keysOf(args: Pick<OrderArguments, 'seed-file' | 'account'>): WalletKeys {
+export function keysOf(args: Pick<OrderArguments, 'seed-file' | 'account'>): WalletKeys {
   const { 'seed-file': file, account: text = file === undefined ? String(testAccount) : '0' } = args
   const account = /^\d{1,10}$/.test(text) ? Number(text) : mostAccounts + 1
   if (account > mostAccounts) throw new UsageError(`--account is "${text}": it must be a whole number.`)
@@ -84,7 +89,7 @@ function phraseIn(file: string): string {
 }
 
 /** A payment address of a test network without a pointer. @throws UsageError */
-function receiverOf(text: string): Address {
+export function receiverOf(text: string): Address {
   try {
     const address = decodeBech32Address(text)
     if ((address.kind === 'base' || address.kind === 'enterprise') && address.networkId === 0) return address

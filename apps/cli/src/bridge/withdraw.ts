@@ -1,7 +1,7 @@
 import { CborWriter, toHex } from '@ratatosk/cbor'
 import type { BridgeWithdrawal, Client } from '@ratatosk/client'
 import { CommandError } from '../frame/errors.js'
-import { openBuilder, outputsOf } from '../layer2/layer2.js'
+import { payAll } from '../layer2/pay-all.js'
 import { assetsOf } from './amounts.js'
 import { openBridge } from './open-bridge.js'
 import type { BridgeOrder } from './user.js'
@@ -13,13 +13,11 @@ export interface MadeWithdrawal {
   readonly outref: string
   /** On layer 2. */
   readonly txHash: string
-  /** Lovelace, decimal. */
+  /** Lovelace, decimal: of all transactions that it took. */
   readonly fee: string
   /** Lovelace, decimal, that reach layer 1 at least: who pays it out keeps the rest. */
   readonly arrives: string
 }
-
-const acceptedMs = 60_000
 
 /**
  * Pays to the bridge on layer 2, with the address on layer 1 as datum, and waits until that is accepted.
@@ -32,13 +30,13 @@ export async function makeWithdrawal(
   const bridge = await openBridge(client, wanted)
   if (toHex(to.bytes.subarray(1, 29)) === bridge.policies.bridge)
     throw new CommandError('CLI_TO_BRIDGE', '--to is the address of the bridge: name one of a wallet.')
-  const [builder, funds] = await Promise.all([openBuilder(client), outputsOf(client, from.addressText)])
   const data = new CborWriter().bytes(to.bytes).toBytes()
   const datum = { kind: 'inline', data } as const
   const output = { address: bridge.address, lovelace, assets: assetsOf(units), datum }
-  const { transaction, txHash, fee } = await builder.build({ outputs: [output] }, from, funds)
-  const { id: submissionId } = await client.submit(transaction)
-  await client.awaitTx(txHash, { submissionId, timeoutMs: acceptedMs })
+  const { transactions } = await payAll(client, from, [output])
+  // Those before it join outputs of the wallet.
+  const { txHash = '' } = transactions.at(-1) ?? {}
+  const fee = transactions.reduce((sum, each) => sum + BigInt(each.fee), 0n)
   const left = lovelace - BigInt(bridge.payoutFee)
   return { outref: `${txHash}#0`, txHash, fee: String(fee), arrives: String(left > 0n ? left : 0n) }
 }

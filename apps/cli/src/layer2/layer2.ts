@@ -11,7 +11,11 @@ import {
   type Utxo,
 } from '@ratatosk/ledger'
 import {
+  type BuildContext,
+  type BuiltPayments,
+  buildPayments,
   buildTransaction,
+  type DraftOutput,
   keysFromSeedPhrase,
   type TransactionDraft,
   type WalletKeys,
@@ -42,6 +46,8 @@ export interface PaymentBuilder {
   readonly network: string
   /** Spends from the outputs of a wallet. @throws {WalletError} (rejects) */
   build(draft: TransactionDraft, from: WalletKeys, funds: readonly Utxo[]): Promise<SignedPayment>
+  /** Pays in as many transactions as the limits of layer 2 require. @throws {WalletError} (rejects) */
+  buildAll(outputs: readonly DraftOutput[], from: WalletKeys, funds: readonly Utxo[]): Promise<BuiltPayments>
   /** Spends one output; the change goes back to its owner. */
   pay(draft: PaymentDraft): Promise<SignedPayment>
 }
@@ -119,21 +125,23 @@ export async function openBuilder(client: Client): Promise<PaymentBuilder> {
     zeroSlot: BigInt(slotClock.zeroSlot),
     slotLength: slotClock.slotLength,
   }
+  const contextOf = (from: WalletKeys, funds: readonly Utxo[]): BuildContext => ({
+    funds,
+    changeAddress: from.address.bytes,
+    signers: [from.payment],
+    parameters,
+    slots,
+    slot: timeToSlot(slots, BigInt(Date.now())),
+    networkId: networkId === 1 ? 1 : 0,
+  })
   const build: PaymentBuilder['build'] = async (draft, from, funds) => {
-    const { bytes, id, fee } = await buildTransaction(draft, {
-      funds,
-      changeAddress: from.address.bytes,
-      signers: [from.payment],
-      parameters,
-      slots,
-      slot: timeToSlot(slots, BigInt(Date.now())),
-      networkId: networkId === 1 ? 1 : 0,
-    })
+    const { bytes, id, fee } = await buildTransaction(draft, contextOf(from, funds))
     return { transaction: Buffer.from(bytes).toString('hex'), txHash: toHex(id), fee }
   }
   return {
     network,
     build,
+    buildAll: (outputs, from, funds) => buildPayments({ outputs }, contextOf(from, funds)),
     pay({ from, utxo, to, lovelace, count = 1 }) {
       const outputs = Array.from({ length: count }, () => ({ address: to, lovelace }))
       return build({ inputs: [{ utxo }], outputs }, from, [])

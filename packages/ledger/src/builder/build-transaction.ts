@@ -39,15 +39,28 @@ export async function buildTransaction(
   draft: TransactionDraft,
   context: BuildContext,
 ): Promise<BuiltTransaction> {
+  const { built, failures } = await attemptTransaction(draft, context)
+  if (failures.length === 0) return built
+  throw refusal(failures)
+}
+
+/** A signed transaction, and the ledger rules that it breaks. */
+export interface Validated {
+  readonly built: BuiltTransaction
+  readonly failures: Failures
+}
+
+/** Builds what {@link buildTransaction} does, and returns it even if it breaks ledger rules. */
+export async function attemptTransaction(draft: TransactionDraft, context: BuildContext): Promise<Validated> {
   const plan = planTransaction(draft, context.parameters)
   const funding = createFunding(plan, context)
   let attempt = settleFee(plan, context, funding, new Map())
-  if (!plan.runsScripts) return accepted(await validated(plan, attempt, context))
+  if (!plan.runsScripts) return validated(plan, attempt, context)
   for (let round = 0; round < maxRounds; round++) {
     const budgets = await measureScripts(plan, attempt, context)
     attempt = settleFee(plan, context, funding, budgets)
     const outcome = await validated(plan, attempt, context)
-    if (!exceedsBudget(outcome.failures)) return accepted(outcome)
+    if (!exceedsBudget(outcome.failures)) return outcome
   }
   throw new WalletError('WALLET_INVALID_DRAFT', 'The scripts need a larger budget at each attempt')
 }
@@ -146,11 +159,6 @@ function referenceScriptsSize({ draft }: Plan, spent: readonly Utxo[]): number {
   return touched.reduce((size, { output }) => size + (output.referenceScript?.bytes.length ?? 0), 0)
 }
 
-interface Validated {
-  readonly built: BuiltTransaction
-  readonly failures: Failures
-}
-
 /** Signs an attempt and validates the result by the ledger rules. */
 async function validated(plan: Plan, attempt: Attempt, context: BuildContext): Promise<Validated> {
   const { body } = assemble(plan, attempt, context)
@@ -172,10 +180,10 @@ async function validated(plan: Plan, attempt: Attempt, context: BuildContext): P
   return { built, failures: await validate(transaction, utxos, { parameters, networkId, slot }, phaseTwo) }
 }
 
-function accepted({ built, failures }: Validated): BuiltTransaction {
-  if (failures.length === 0) return built
+/** Of a transaction that breaks these rules. */
+export function refusal(failures: Failures): WalletError {
   const reasons = failures.map(({ predicate, message }) => `${predicate}: ${message}`).join('; ')
-  throw new WalletError('WALLET_TRANSACTION_REFUSED', `The transaction breaks ledger rules: ${reasons}`, {
+  return new WalletError('WALLET_TRANSACTION_REFUSED', `The transaction breaks ledger rules: ${reasons}`, {
     failures,
   })
 }
@@ -202,7 +210,7 @@ async function measureScripts(plan: Plan, attempt: Attempt, context: BuildContex
   const named = [...attempt.spent, ...(plan.draft.referenceInputs ?? [])]
   const utxos = new Map(named.map(({ reference, output }) => [outputReferenceKey(reference), output]))
   const result = await evaluator.evaluate(transaction, utxos, parameters, slots)
-  if (result.failure) throw refusal(result.failure)
+  if (result.failure) throw scriptRefusal(result.failure)
 
   const budgets = new Map<string, Budget>()
   for (const { purpose, index, outcome } of result.redeemers) {
@@ -233,7 +241,7 @@ function widen(
   return { memory: wider(memory, largest.memory), steps: wider(steps, largest.steps) }
 }
 
-function refusal(failure: EvaluationFailure): Error {
+function scriptRefusal(failure: EvaluationFailure): Error {
   if (
     failure.kind === 'EngineFailure' ||
     failure.kind === 'InvalidCostModel' ||

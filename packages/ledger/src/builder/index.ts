@@ -1,3 +1,9 @@
+export {
+  type BuiltPayments,
+  buildPayments,
+  type PayingTransaction,
+  type PaymentsDraft,
+} from './build-payments.js'
 export { buildTransaction, mayPay } from './build-transaction.js'
 export { selectCoins } from './coin-selection.js'
 export { type OutputContent, type ScriptContent, toOutput } from './encode-output.js'

@@ -1,0 +1,99 @@
+import type { Address } from '@ratatosk/ledger'
+import type { DraftOutput } from '@ratatosk/ledger/builder'
+import { readRegularFile } from '@ratatosk/node/regular-file'
+import { assetsOf, lovelaceOf, unitsOf } from '../bridge/amounts.js'
+import { keysOf, payerArguments, receiverOf } from '../bridge/user.js'
+import { ada } from '../frame/ada.js'
+import { command } from '../frame/command.js'
+import { CommandError, UsageError } from '../frame/errors.js'
+import { connect, nodeArguments } from '../frame/node-connection.js'
+import type { PaidAll } from '../layer2/pay-all.js'
+
+/** Of a file with payments. */
+const mostBytes = 4_194_304
+
+/** `ratatosk pay` */
+export const pay = command(
+  'pay',
+  'Pay ada or tokens on layer 2, to one address or to all of a file, in as many transactions as it takes',
+  {
+    to: { type: 'string', valueHint: 'address', description: 'Who gets it' },
+    lovelace: { type: 'string', valueHint: 'amount', description: 'Lovelace; 1 ada is 1000000' },
+    asset: { type: 'string', valueHint: 'unit=quantity,…', description: 'Tokens, too' },
+    file: {
+      type: 'string',
+      valueHint: 'path',
+      description: 'Instead: a file with a payment per line, as <address> <lovelace> [<unit=quantity,…>]',
+    },
+    ...payerArguments,
+    ...nodeArguments,
+  },
+  async (args, shell) => {
+    const outputs = args.file === undefined ? [outputOf(args)] : outputsIn(args)
+    const from = keysOf(args)
+    const client = await connect(args, shell)
+    const [{ payAll }, { isWalletError }] = await Promise.all([
+      import('../layer2/pay-all.js'),
+      import('@ratatosk/ledger/builder'),
+    ])
+    const value = await payAll(client, from, outputs).catch((error: unknown) => {
+      if (!isWalletError(error)) throw error
+      throw new CommandError(error.code, `${error.message}.`)
+    })
+    return { value, lines: linesOf(value) }
+  },
+)
+
+interface Payment {
+  readonly to?: string | undefined
+  readonly lovelace?: string | undefined
+  readonly asset?: string | undefined
+}
+
+function outputOf({ to, lovelace, asset }: Payment): DraftOutput {
+  if (to === undefined || lovelace === undefined)
+    throw new UsageError('Name --to and --lovelace, or a --file with a payment per line.')
+  const { bytes }: Address = receiverOf(to)
+  return { address: bytes, lovelace: lovelaceOf(lovelace), assets: assetsOf(unitsOf(asset)) }
+}
+
+function outputsIn({ file = '', to, lovelace, asset }: Payment & { readonly file?: string | undefined }) {
+  if ([to, lovelace, asset].some((each) => each !== undefined))
+    throw new UsageError('--file names the payments: leave --to, --lovelace and --asset out.')
+  const outputs = textOf(file)
+    .split('\n')
+    .flatMap((line, index) => {
+      const [address, amount, tokens, ...others] = line.trim().split(/\s+/)
+      if (address === '') return []
+      try {
+        if (others.length > 0) throw new UsageError('it has more than three parts.')
+        return [outputOf({ to: address, lovelace: amount, asset: tokens })]
+      } catch (error) {
+        if (!(error instanceof UsageError)) throw error
+        throw new CommandError('CLI_FILE', `Line ${index + 1} of "${file}": ${error.message}`)
+      }
+    })
+  if (outputs.length === 0) throw new CommandError('CLI_FILE', `The file "${file}" has no payments.`)
+  return outputs
+}
+
+function textOf(file: string): string {
+  try {
+    return readRegularFile(file, mostBytes)
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new CommandError('CLI_FILE', `"${file}" for --file: ${reason}.`)
+  }
+}
+
+function linesOf({ transactions, reasons }: PaidAll): string[] {
+  const fee = transactions.reduce((sum, each) => sum + BigInt(each.fee), 0n)
+  const payments = transactions.reduce((sum, each) => sum + each.payments, 0)
+  const lines = transactions.map(({ txHash, payments: count }) => {
+    const what = count === 0 ? 'joins outputs of the wallet' : `${count} payments`
+    return `${txHash}  ${what}`
+  })
+  lines.push(`${payments} payments in ${transactions.length} transactions, for fees of ${ada(fee)}`)
+  if (reasons.length > 0) lines.push('One transaction was not enough:')
+  return [...lines, ...reasons.map(({ predicate, message }) => `  ${predicate}: ${message}`)]
+}
