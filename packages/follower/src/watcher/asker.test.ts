@@ -242,17 +242,34 @@ test('a restarted watcher reads the answer to the question of another', { timeou
   expect(errors).toEqual([])
 })
 
-test('reports what would be asked too late', { timeout }, async () => {
+test('reports what would be asked too late: of several blocks, the first', { timeout }, async () => {
   const watched = await openWatched({ contracts })
-  const block = await watched.commit(honest(watched.story))
-  await watched.pass(contracts.parameters.maturityWindow - 2n * period)
-  const { watcher, wallet, errors } = openWatcher(watched, [block], { withheld: never, patienceMs })
+  const { watcher, wallet, errors } = openWatcher(watched, [], { patienceMs })
+  const late = async () => {
+    const { verdicts } = await watched.store.verdicts.list({ limit: 10 })
+    const reason = 'No peer serves its body (not provable: a question would end too late for a removal)'
+    return verdicts.filter((each) => each.reason === reason && each.state === 'unavailable').length
+  }
+  const { signal } = new AbortController()
+  const blocks: InvalidBlock[] = []
+  const withhold = async (count: number) => {
+    const { roots, ...block } = honest(watched.story)
+    for (let n = 0; n < count; n++) {
+      const prevUtxosRoot = blocks.at(-1)?.header.utxosRoot ?? roots.prevUtxosRoot
+      blocks.push(await watched.commit({ ...block, roots: { ...roots, prevUtxosRoot } }))
+    }
+    await watched.pass(contracts.parameters.maturityWindow - 2n * period)
+    for (const each of blocks.slice(-count)) await watcher.unavailable(each, signal)
+    await until('each is recorded', async () => (await late()) === blocks.length)
+  }
+  const error = expect.stringMatching(/^WATCHER_TOO_LATE: .* Check that its operator's archivist is up/)
+  await withhold(2)
   await until('it is reported', () => watcher.status().unprovable !== undefined)
-  await new Promise((resolve) => setTimeout(resolve, 300))
-  expect(errors).toEqual(['WATCHER_TOO_LATE: A block without a body stays in the state queue'])
+  expect(errors).toEqual([error])
   expect(wallet.inFlight()).toEqual([])
-  const reason = 'No peer serves its body (not provable: a question would end too late for a removal)'
-  expect(await newest(watched)).toMatchObject({ state: 'unavailable', reason, transactions: [] })
+  // After a while without one, it is a new trouble.
+  await withhold(1)
+  expect(errors).toEqual([error, error])
 })
 
 test('asks within the budget of an hour', { timeout }, async () => {

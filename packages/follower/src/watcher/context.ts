@@ -20,6 +20,13 @@ export interface Lack {
   readonly reason: string
 }
 
+/** A block that nothing removes, as it is logged. */
+export interface StuckBlock {
+  readonly headerHash: string
+  readonly height: number
+  readonly reason: string
+}
+
 /** A transaction of the watcher. One that sweeps bonds is not recorded: the next process sweeps again. */
 export interface OwnTransaction {
   readonly id: Uint8Array
@@ -61,6 +68,13 @@ export interface WatcherContext
   isUndecided(verdict: Pick<VerdictRecord, 'header'>): boolean
   /** Reports the outputs with questions that this program does not read, once. */
   doesNotRead(outputs: readonly Utxo[]): void
+  /**
+   * Reports a block that is too old to be asked for: of several, the first. While an operator is down, there
+   * may be one after the other.
+   *
+   * @param now layer 1's POSIX milliseconds
+   */
+  asksTooLate(block: StuckBlock, now: bigint): void
   /** Reports why the wallet cannot pay, once; undefined: it can. */
   lacks(lack: Lack | undefined): void
   /** Takes what has failed for one question, or one block, while the others go on. */

@@ -34,6 +34,8 @@ const wantedForMs = 120_000
 const [maxLagMs, shareForLag] = [120_000, 30n]
 /** Share of the maturity window in which peers may be without a body. */
 const shareOfWindow = 10n
+/** Milliseconds of layer 1 after which a block that is too old to be asked for is a new trouble. */
+const longestCalmMs = 600_000n
 /** Polls after which a transaction is sent again, and how often in its validity at least. */
 const [resendPolls, leastSendings] = [20, 20]
 
@@ -63,6 +65,8 @@ export function createWatcher(options: WatcherOptions): Watcher {
   let [unprovable, unavailable]: (DisputedBlock | undefined)[] = []
   let lack: Lack | undefined
   let unread: string | undefined
+  /** When a block was found too late for the last time, in layer 1's POSIX milliseconds. */
+  let lateAt: bigint | undefined
   let trouble: string | undefined
   /** The last failure in this tick that has not ended it. */
   let failure: unknown
@@ -94,6 +98,17 @@ export function createWatcher(options: WatcherOptions): Watcher {
       const line = unreadLine(outputs)
       if (line !== undefined && line !== unread) log.error({ code: 'SUMMONS_UNREAD' }, line)
       unread = line
+    },
+    asksTooLate(block, now) {
+      const calm = maturityWindow < longestCalmMs ? maturityWindow : longestCalmMs
+      if (lateAt === undefined || now > lateAt + calm)
+        log.error(
+          { code: 'WATCHER_TOO_LATE', ...block },
+          "A block without a body is too old to be asked for. Check that its operator's archivist is up: " +
+            'once a peer serves the body, the block is judged by it; until then, build on no later block. ' +
+            'Those that follow are in GET /verdicts, and not logged',
+        )
+      lateAt = now
     },
     lacks(found) {
       if (found === undefined) {

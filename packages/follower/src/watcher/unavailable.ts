@@ -6,7 +6,7 @@ import { blake2b256, type Utxo } from '@ratatosk/ledger'
 import type { OpenQuestion, StateQueue } from '@ratatosk/protocol'
 import type { VerdictRecord } from '@ratatosk/store'
 import { ask, expireOverdue, type QuestionTerm, reliesOnAsked, termOf, type WantedQuestion } from './ask.js'
-import type { Missing, WatcherContext } from './context.js'
+import type { Missing, StuckBlock, WatcherContext } from './context.js'
 import { chunkNumberOf, type QuestionBook, subjectOf } from './question-book.js'
 import { apart, followQuestions, type Waiting } from './questions.js'
 import { elementsOf, readVerdicts } from './read-layer1.js'
@@ -88,7 +88,13 @@ async function question(
   if (book.hasExpired !== hasExpired) return
   if (await expireOverdue(context, waiting, term, (asked) => isKnown(book, asked), slot)) return
   const body = assemble(book)
-  if (body.kind === 'unreadable') return giveUp(context, missing, 'WATCHER_UNPROVABLE', body.reason)
+  if (body.kind === 'unreadable')
+    return giveUp(context, missing, body.reason, (fields) =>
+      context.log.error(
+        { code: 'WATCHER_UNPROVABLE', ...fields },
+        'A block without a body stays in the state queue',
+      ),
+    )
   if (body.kind === 'whole') {
     missing.transactions = body.transactions
     return
@@ -100,7 +106,9 @@ async function question(
     const same = asked.get(subjectOf(wanted))
     if (same !== undefined && (await reliesOnAsked(context, book, same, wanted, term))) continue
     if (!term.isInTime)
-      return giveUp(context, missing, 'WATCHER_TOO_LATE', 'a question would end too late for a removal')
+      return giveUp(context, missing, 'a question would end too late for a removal', (fields) =>
+        context.asksTooLate(fields, term.now),
+      )
     if (pending++ >= mostPending) return
     if ((await apart(context, () => ask(context, block, wanted, term, slot))) === undefined) return
   }
@@ -175,11 +183,12 @@ export function assemble({ chunks }: QuestionBook): Assembled {
   return { kind: 'whole', transactions: shown.flatMap((bytes) => transactionsInChunk(bytes) ?? []) }
 }
 
+/** Records that nothing removes a block, and reports it once for each reason. */
 async function giveUp(
-  { verdicts, log }: WatcherContext,
+  { verdicts }: WatcherContext,
   missing: Missing,
-  code: 'WATCHER_UNPROVABLE' | 'WATCHER_TOO_LATE',
   why: string,
+  report: (fields: StuckBlock) => void,
 ): Promise<void> {
   if (missing.reported === why) return
   const { headerHash, height, header } = missing.block
@@ -192,8 +201,5 @@ async function giveUp(
     state: 'unavailable',
   })
   missing.reported = why
-  log.error(
-    { code, headerHash: toHex(headerHash), height: Number(height), reason: full },
-    'A block without a body stays in the state queue',
-  )
+  report({ headerHash: toHex(headerHash), height: Number(height), reason: full })
 }
