@@ -1,10 +1,11 @@
 import { setImmediate } from 'node:timers/promises'
-import { CborWriter } from '@ratatosk/cbor'
-import { decodeTransactionOutput } from '@ratatosk/ledger'
+import { CborWriter, fromHex } from '@ratatosk/cbor'
+import { decodeTransaction, decodeTransactionOutput } from '@ratatosk/ledger'
 import { listening } from '@ratatosk/test-kit/http'
 import fastify from 'fastify'
 import { expect, onTestFinished, test } from 'vitest'
 import { WebSocket } from 'ws'
+import { blockfrostApi } from './blockfrost/blockfrost-api.js'
 import { kupoApi } from './kupo/kupo-api.js'
 import { LongLists } from './long-lists.js'
 import { ogmiosApi } from './ogmios/ogmios-api.js'
@@ -144,6 +145,102 @@ test('a list that is open for too long closes its WebSocket', async () => {
   const closed = new Promise((resolve, reject) => socket.once('close', resolve).once('error', reject))
   expect(await closed).toBe(1006)
   await expect.poll(() => state.isRead).toBe(false)
+})
+
+function latch() {
+  let open = () => {}
+  const promise = new Promise<void>((resolve) => {
+    open = resolve
+  })
+  return { promise, open }
+}
+
+const pageLength = 64
+
+/** Blockfrost with four pages of transactions, in a block and in the mempool. */
+async function serveFourPages(onPage: () => Promise<void>) {
+  const lists = new LongLists()
+  const hash = '11'.repeat(32)
+  const transaction = decodeTransaction(fromHex('84a3008001800200a0f5f6'))
+  const all = Array.from({ length: 4 * pageLength - 1 }, (_, n) => ({
+    hash: String(n).padStart(64, '0'),
+    transaction,
+    bytes: transaction.bytes.length,
+  }))
+  const block = {
+    height: 1,
+    hash,
+    previous: '00'.repeat(32),
+    slot: 1n,
+    time: 1000n,
+    size: 1,
+    transactionCount: all.length,
+  }
+  const chain = chainWith({
+    block: () => block,
+    mempool: () => all,
+    async blockTransactions(_, { offset = 0, limit = 0 }) {
+      await onPage()
+      return all.slice(offset, offset + limit)
+    },
+    async transactions() {
+      await onPage()
+      return new Map()
+    },
+  })
+  const server = fastify({ forceCloseConnections: true })
+  onTestFinished(() => server.close())
+  await server.register(blockfrostApi, { chain, lists, maxOutputs: 10_000, postStatus: 200 })
+  return { server, lists }
+}
+
+const someone = 'addr_test1vqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqd9tg5t'
+const wholeLists = ['/blocks/1/addresses', `/mempool/addresses/${someone}`]
+
+test.each(wholeLists)('an answer of many pages takes its turn: %s', async (path) => {
+  const { server, lists } = await serveFourPages(async () => undefined)
+  expect((await server.inject(path)).statusCode).toBe(200)
+  const held = latch()
+  let reading = 0
+  async function* slow() {
+    reading++
+    await held.promise
+    yield []
+  }
+  const begin = (length: number) => Array.from({ length }, () => lists.read(slow(), items, client()))
+  const begun = begin(8)
+  await expect.poll(() => reading).toBe(8)
+  begun.push(...begin(256))
+  expect((await server.inject(path)).statusCode).toBe(503)
+  held.open()
+  for (const parts of begun) await textOf(await parts)
+  expect((await server.inject(path)).statusCode).toBe(200)
+
+  // Those of several pages are as many as the other lists of several pages.
+  for (let n = 0; n < 64; n++) await lists.read(pages(3), items, client())
+  expect((await server.inject(path)).statusCode).toBe(503)
+})
+
+test.each(wholeLists)('what is read for a client that has left ends with its page: %s', async (path) => {
+  const begun = latch()
+  const left = latch()
+  let read = 0
+  const { server } = await serveFourPages(() => {
+    read++
+    begun.open()
+    return left.promise
+  })
+  const failures: string[] = []
+  server.addHook('onRequest', async (_, reply) => void reply.raw.once('close', left.open))
+  server.addHook('onError', async (_request, _reply, error) => void failures.push(error.name))
+  const { url } = await listening(server)
+  const leaving = new AbortController()
+  const answer = fetch(url + path, { signal: leaving.signal })
+  await begun.promise
+  leaving.abort()
+  await expect(answer).rejects.toThrow()
+  await expect.poll(() => failures).toEqual(['ChainUnavailableError'])
+  expect(read).toBe(1)
 })
 
 test('a failure ends a list, also of several pages', async () => {

@@ -68,6 +68,31 @@ export class LongLists {
     return withAhead([await parts.next()], parts)
   }
 
+  /**
+   * The same pages, for an answer that is made of all of them: each is read in its turn, and counts as
+   * {@link read} does.
+   * @throws {ChainUnavailableError} while they are read, if too many lists are, or if the client has left
+   */
+  async *pages<Page>(pages: AsyncIterable<Page>, client: ConnectedClient): AsyncGenerator<Page, void> {
+    if (this.#waiting >= mostWaiting) throw tooMany()
+    const reader = pages[Symbol.asyncIterator]()
+    const list: OpenList = { client, waitingSince: undefined }
+    try {
+      for (let count = 1; ; count++) {
+        const { done, value } = await this.#inTurn(() => nextFor(client, reader))
+        if (done) return
+        if (count === 2) {
+          this.#makeRoom()
+          this.#open.add(list)
+        }
+        yield value
+      }
+    } finally {
+      this.#open.delete(list)
+      await reader.return?.()
+    }
+  }
+
   async *#partsOf<Entry>(
     pages: Pages<Entry>,
     itemsOf: ItemsOf<Entry>,
@@ -79,8 +104,7 @@ export class LongLists {
     let separator = '['
     const next = () =>
       this.#inTurn(async () => {
-        if (client.signal.aborted) throw new ChainUnavailableError('The client has left.')
-        const { done, value } = await reader.next()
+        const { done, value } = await nextFor(client, reader)
         if (done) return undefined
         let part = ''
         for (const item of await itemsOf(value)) {
@@ -141,6 +165,14 @@ export class LongLists {
       release()
     }
   }
+}
+
+async function nextFor<Page>(
+  { signal }: ConnectedClient,
+  reader: AsyncIterator<Page>,
+): Promise<IteratorResult<Page>> {
+  if (signal.aborted) throw new ChainUnavailableError('The client has left.')
+  return reader.next()
 }
 
 function tooMany(): ChainUnavailableError {

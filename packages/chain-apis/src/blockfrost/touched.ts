@@ -3,9 +3,15 @@ import { TooManyOutputsError } from '../limited-outputs.js'
 import { createPause } from '../pause.js'
 import type { ChainTransaction, ChainView } from '../view/chain-view.js'
 
+/** The outputs that a transaction spends or produces. */
+interface Touched {
+  readonly hash: string
+  readonly outputs: readonly TransactionOutput[]
+}
+
 /**
- * Transactions, each with the outputs that it spends or produces. An output that it spends is one of the
- * chain or of a transaction before it.
+ * The outputs that each page of transactions touches. An output that a transaction spends is one of the chain
+ * or of a transaction before it.
  *
  * @throws {TooManyOutputsError} while it is read, above `most` outputs
  */
@@ -13,7 +19,7 @@ export async function* touchedOutputs(
   chain: ChainView,
   pages: AsyncIterable<readonly ChainTransaction[]>,
   most: number,
-): AsyncGenerator<{ readonly hash: string; readonly outputs: readonly TransactionOutput[] }, void> {
+): AsyncGenerator<readonly Touched[], void> {
   const known = new Map<string, TransactionOutput>()
   const pause = createPause()
   let count = 0
@@ -32,10 +38,10 @@ export async function* touchedOutputs(
       const found = await chain.outputs({ references }, { offset: 0, limit: references.length })
       for (const { key, output } of found) known.set(key, output)
     }
-    for (const { hash, spent, produced } of touched) {
+    yield touched.map(({ hash, spent, produced }) => {
       const inputs = spent.flatMap((key) => known.get(key) ?? [])
-      yield { hash, outputs: [...inputs, ...produced.map(({ output }) => output)] }
-    }
+      return { hash, outputs: [...inputs, ...produced.map(({ output }) => output)] }
+    })
     await pause()
   }
 }

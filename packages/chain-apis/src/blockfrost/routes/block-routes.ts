@@ -1,5 +1,6 @@
 import { toHex } from '@ratatosk/cbor'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { clientOf } from '../../client-signal.js'
 import { lazyList } from '../../json.js'
 import { epochLength } from '../../mainnet-values.js'
 import { blockTransactions } from '../../transaction-pages.js'
@@ -23,7 +24,10 @@ import { touchedOutputs } from '../touched.js'
 type ByBlock = { Params: { block: string } }
 
 /** Routes for blocks. */
-export function addBlockRoutes(fastify: FastifyInstance, { chain, maxOutputs }: BlockfrostSource): void {
+export function addBlockRoutes(
+  fastify: FastifyInstance,
+  { chain, maxOutputs, lists }: BlockfrostSource,
+): void {
   const tip = { config: { operation: 'tip' as const } }
   const transactionsOf = ({ height, hash }: ChainBlock, part: Required<ListPart>) =>
     height === 0 ? [] : chain.blockTransactions(hash, part)
@@ -84,21 +88,22 @@ export function addBlockRoutes(fastify: FastifyInstance, { chain, maxOutputs }: 
       return all
     })
   }
-  fastify.get<ByBlock>('/blocks/:block/addresses', tip, async (request) => {
+  fastify.get<ByBlock>('/blocks/:block/addresses', tip, async (request, reply) => {
     const list = new List(request, maxOutputs, [], false)
-    return list.of(await addressesOf(chain, await blockBy(chain, request.params.block), maxOutputs))
+    const block = await blockBy(chain, request.params.block)
+    if (block.height === 0) return []
+    const pages = touchedOutputs(chain, blockTransactions(chain, block), maxOutputs)
+    return list.of(await addressesOf(lists.pages(pages, clientOf(reply))))
   })
 }
 
-/** The addresses that the transactions of a block pay to or spend from, each with these transactions. */
-async function addressesOf(chain: ChainView, block: ChainBlock, most: number) {
+/** The addresses that transactions pay to or spend from, each with these transactions. */
+async function addressesOf(pages: ReturnType<typeof touchedOutputs>) {
   const found = new Map<string, Set<string>>()
-  if (block.height > 0) {
-    for await (const { hash, outputs } of touchedOutputs(chain, blockTransactions(chain, block), most)) {
+  for await (const page of pages)
+    for (const { hash, outputs } of page)
       for (const address of outputs.map((output) => addressText(output.address)))
         found.set(address, (found.get(address) ?? new Set()).add(hash))
-    }
-  }
   return [...found]
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([address, hashes]) => ({ address, transactions: Array.from(hashes, (tx_hash) => ({ tx_hash })) }))

@@ -1,5 +1,6 @@
 import type { Transaction } from '@ratatosk/ledger'
 import type { FastifyInstance } from 'fastify'
+import { clientOf } from '../../client-signal.js'
 import { lazyList } from '../../json.js'
 import { mempoolTransactions } from '../../transaction-pages.js'
 import { addressText } from '../../view/address-text.js'
@@ -14,7 +15,10 @@ import { touchedOutputs } from '../touched.js'
 import { inputsOf, sizesJson } from './transaction-routes.js'
 
 /** Routes for transactions that are in no block yet. */
-export function addMempoolRoutes(fastify: FastifyInstance, { chain, maxOutputs }: BlockfrostSource): void {
+export function addMempoolRoutes(
+  fastify: FastifyInstance,
+  { chain, maxOutputs, lists }: BlockfrostSource,
+): void {
   const config = { config: { operation: 'transaction' as const } }
 
   fastify.get('/mempool', config, async (request) =>
@@ -23,14 +27,15 @@ export function addMempoolRoutes(fastify: FastifyInstance, { chain, maxOutputs }
     })),
   )
   // A wildcard, because Fastify limits parameters to 100 characters by default, and addresses are longer.
-  fastify.get<{ Params: { '*': string } }>('/mempool/addresses/*', config, async (request) => {
+  fastify.get<{ Params: { '*': string } }>('/mempool/addresses/*', config, async (request, reply) => {
     const list = new List(request, maxOutputs)
     if (request.params['*'].includes('/')) throw invalidPath()
     const { query } = readHolder(chain, request.params['*'])
     const found: object[] = []
-    const pages = mempoolTransactions(chain, maxOutputs)
-    for await (const { hash, outputs } of touchedOutputs(chain, pages, maxOutputs))
-      if (outputs.some((output) => holdsFor(output, query))) found.push({ tx_hash: hash })
+    const pages = touchedOutputs(chain, mempoolTransactions(chain, maxOutputs), maxOutputs)
+    for await (const page of lists.pages(pages, clientOf(reply)))
+      for (const { hash, outputs } of page)
+        if (outputs.some((output) => holdsFor(output, query))) found.push({ tx_hash: hash })
     return list.of(found)
   })
   fastify.get<{ Params: { hash: string } }>('/mempool/:hash', config, async ({ params }, reply) => {
