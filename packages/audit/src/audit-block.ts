@@ -1,4 +1,4 @@
-import { CborWriter, equalBytes, toHex } from '@ratatosk/cbor'
+import { CborWriter, concatBytes, equalBytes, toHex } from '@ratatosk/cbor'
 import { type AuditedDeposit, contentOfBody, encodeBody } from './body.js'
 import { createChunks, maxChunks } from './chunks.js'
 import { difference } from './findings.js'
@@ -59,9 +59,10 @@ export async function auditBody(body: Uint8Array, context: BodyContext): Promise
   if (content === undefined) return unread
   const { transactions: cbors, deposits } = content
   const block = createBlock(context)
+  const isFees = (deposit: AuditedDeposit) => bridge !== undefined && isFeeOutput(deposit, header)
   for (const deposit of deposits) {
     await pause()
-    block.credit(deposit)
+    if (!isFees(deposit)) block.credit(deposit)
   }
   let broken = 0
   for (const cbor of cbors) {
@@ -75,6 +76,7 @@ export async function auditBody(body: Uint8Array, context: BodyContext): Promise
     })
     return unread
   }
+  for (const deposit of deposits) if (isFees(deposit)) block.credit(deposit)
   const canonical = encodeBody(content, block.outputs.values())
   if (!equalBytes(canonical, body))
     report(
@@ -148,6 +150,12 @@ function readOrReport(body: Uint8Array, { bridge, report }: BodyContext) {
   }
 }
 
+/** Whether a block credits something as its fee output, which comes after its last transaction. */
+const isFeeOutput = (
+  { id, output }: AuditedDeposit,
+  { prevHeaderHash }: Pick<AuditedHeader, 'prevHeaderHash'>,
+): boolean => equalBytes(id, blake2b256(concatBytes(prevHeaderHash, output)))
+
 /** Whether an output just pays lovelace to the enterprise address of a key, in the shortest encoding. */
 const isPayment = (output: Uint8Array, key: Uint8Array, lovelace: bigint): boolean =>
   enterpriseKeys.some((kind) => {
@@ -164,7 +172,6 @@ function createBlock({ header, ledger, table, bridge, report }: BodyContext) {
   const outputs = new Map<string, MapOutput>()
   const positions = new Map<string, number>()
   const [paid, minted, deposited, withdrawn] = [new Sum(), new Sum(), new Sum(), new Sum()]
-  const feeId = blake2b256(header.prevHeaderHash)
   let feeOutput: Uint8Array | undefined
   const credits: [id: string, hash: Uint8Array][] = []
   let fees = 0n
@@ -216,7 +223,7 @@ function createBlock({ header, ledger, table, bridge, report }: BodyContext) {
 
     credit({ id, output }: AuditedDeposit): void {
       const { key, cbor } = outref(id, 0)
-      const isFees = equalBytes(id, feeId)
+      const isFees = isFeeOutput({ id, output }, header)
       const name = isFees ? 'The fee output' : `Deposit ${toHex(id)}`
       if (wasMade(key)) {
         report('deposit', `${name} is credited twice`)

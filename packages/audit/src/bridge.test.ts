@@ -1,4 +1,5 @@
 import { encodeBlockBody } from '@ratatosk/block'
+import { concatBytes } from '@ratatosk/cbor'
 import { blake2b256, encodeOutputReference } from '@ratatosk/ledger'
 import { createMemoryStore, createTrie } from '@ratatosk/trie'
 import { expect, it, test } from 'vitest'
@@ -105,7 +106,8 @@ test.each([
 test('a fee output without fees is found', async () => {
   const chain = await honest()
   const { headerHash } = chain.blocks[2]!
-  await chain.commit({ deposits: [{ ...first, id: blake2b256(headerHash) }] })
+  const id = blake2b256(concatBytes(headerHash, first.output))
+  await chain.commit({ deposits: [{ ...first, id }] })
   expect(await kindsOf(auditOf(chain))).toEqual(['fees'])
 })
 

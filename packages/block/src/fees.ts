@@ -1,4 +1,4 @@
-import { CborWriter, compareBytes, equalBytes } from '@ratatosk/cbor'
+import { CborWriter, compareBytes, concatBytes, equalBytes } from '@ratatosk/cbor'
 import { blake2b256, keyAddress } from '@ratatosk/ledger'
 import type { Deposit } from './body.js'
 import type { Header } from './header.js'
@@ -12,13 +12,13 @@ export interface FeeTarget extends FeeHeader {
   readonly networkId: number
 }
 
-/** The id of a block's fee output, which is output 0 of it: Blake2b-256 of the previous header hash. */
-export const feeId = ({ prevHeaderHash }: Pick<FeeHeader, 'prevHeaderHash'>): Uint8Array =>
-  blake2b256(prevHeaderHash)
+/** Blake2b-256 of the previous header hash and the output's CBOR, so that a reference fixes its output. */
+const feeId = ({ prevHeaderHash }: Pick<FeeHeader, 'prevHeaderHash'>, output: Uint8Array): Uint8Array =>
+  blake2b256(concatBytes(prevHeaderHash, output))
 
 /**
  * The fee output of a block in a deployment with a bridge: the fees of all its transactions, at the
- * enterprise address (CIP-19) of its operator. The body lists it among the deposits.
+ * enterprise address (CIP-19) of its operator, as output 0 of its id. The body lists it among the deposits.
  *
  * @param fees in lovelace
  * @returns undefined without fees
@@ -27,8 +27,12 @@ export function feeOutput(target: FeeTarget, fees: bigint): Deposit | undefined 
   if (fees === 0n) return undefined
   const { bytes } = keyAddress(target.operatorVkey, target.networkId === 1 ? 1 : 0)
   const output = new CborWriter().map(2).uint(0).bytes(bytes).uint(1).uint(fees).toBytes()
-  return { id: feeId(target), output }
+  return { id: feeId(target, output), output }
 }
+
+/** Whether a block credits something as its fee output, right or not. */
+export const isFeeOutput = ({ id, output }: Deposit, header: Pick<FeeHeader, 'prevHeaderHash'>): boolean =>
+  equalBytes(id, feeId(header, output))
 
 /** All that a block credits: what it credits from layer 1, and its fee output. Ascending by id. */
 export function withFeeOutput<Credit extends Deposit>(
@@ -41,10 +45,7 @@ export function withFeeOutput<Credit extends Deposit>(
 }
 
 /** Takes the fee output out of what a block credits: what is left comes from layer 1. */
-export function withoutFeeOutput<Credit extends Deposit>(
+export const withoutFeeOutput = <Credit extends Deposit>(
   credits: readonly Credit[],
   header: Pick<FeeHeader, 'prevHeaderHash'>,
-): readonly Credit[] {
-  const own = feeId(header)
-  return credits.filter(({ id }) => !equalBytes(id, own))
-}
+): readonly Credit[] => credits.filter((credit) => !isFeeOutput(credit, header))

@@ -89,8 +89,8 @@ export {
 export {
   type FeeHeader,
   type FeeTarget,
-  feeId,
   feeOutput,
+  isFeeOutput,
   withFeeOutput,
   withoutFeeOutput,
 } from './fees.js'

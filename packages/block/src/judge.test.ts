@@ -350,6 +350,28 @@ describe('the fee output', () => {
     })
   })
 
+  it('is neither spent nor read in its own block, which would be a loan of any size', async () => {
+    const own = { transactionId: right.id, index: 0 }
+    const huge = 2n ** 63n
+    const target = { ...header, operatorVkey: key.address.slice(1), networkId: 0 }
+    const credit = feeOutput(target, huge + 4n)!
+    const judging = (transactions: readonly SignedTransaction[], fees: Deposit) =>
+      judgeBlock(
+        transactions.map(({ cbor }) => cbor),
+        target,
+        before,
+        bridged,
+        undefined,
+        [fees],
+      )
+    const loan = transfer(key, [{ transactionId: credit.id, index: 0 }], [4n], { fee: huge })
+    const rest = transfer(key, [second], [1n], { fee: 4n })
+    const missing = { failures: [expect.objectContaining({ predicate: 'BadInputsUTxO' })] }
+    await expect(judging([loan, rest], credit)).rejects.toMatchObject(missing)
+    const reading = transfer(key, [first], [3n], { fee: 2n, referenceInputs: [own] })
+    await expect(judging([reading], right)).rejects.toMatchObject(missing)
+  })
+
   it('refuses one where there are no fees', async () => {
     await expect(crediting([right], [free])).rejects.toMatchObject({ code: 'BLOCK_INVALID' })
   })

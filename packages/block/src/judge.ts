@@ -25,7 +25,7 @@ import type { Deposit } from './body.js'
 import { isBridgeAddress } from './bridge.js'
 import { countWithinChunks } from './derivation/chunks.js'
 import { BlockError, isBlockError, tooLarge } from './errors.js'
-import { type FeeHeader, feeId, feeOutput } from './fees.js'
+import { type FeeHeader, feeOutput, isFeeOutput } from './fees.js'
 import type { Header } from './header.js'
 import { createPauses } from './pauses.js'
 
@@ -84,7 +84,7 @@ const maxScripts = 32
  *
  * The transactions must fit into 1,024 chunks, the validity interval of each must meet the block's
  * `[startTime, endTime)`, and the fees must add up to less than 2^64 lovelace. With a bridge, the block
- * credits just these fees to its operator.
+ * credits just these fees to its operator, after its last transaction.
  *
  * @param transactions CBOR in block order
  * @param before unspent outputs before the block, by `outputReferenceKey`
@@ -103,10 +103,14 @@ export async function judgeBlock(
 ): Promise<void> {
   requireSize(transactions)
   const interval = intervalOf(header, rules.slots)
+  const keyOf = ({ id }: Deposit) => outputReferenceKey({ transactionId: id, index: 0 })
   /** Outputs that the block has produced, or their CBOR; undefined once they are spent. */
   const changes = new Map<string, TransactionOutput | Uint8Array | undefined>(
-    deposits.map(({ id, output }) => [outputReferenceKey({ transactionId: id, index: 0 }), output]),
+    deposits.map((credit) => [keyOf(credit), credit.output]),
   )
+  // The fee output comes after the last transaction.
+  const fee = rules.bridge && deposits.find((credit) => isFeeOutput(credit, header))
+  if (fee !== undefined) changes.set(keyOf(fee), undefined)
   /** Outputs before the block that the transaction at `position` names: all could fill the memory. */
   const found = new Map<string, TransactionOutput | undefined>()
   let position = 0
@@ -123,6 +127,8 @@ export async function judgeBlock(
   const isStillValid = ({ named, spent, validityInterval }: KnownTransaction): boolean => {
     if (fitOf(validityInterval, interval) !== 'within') return false
     const keys = new Set(spent.map(outputReferenceKey))
+    if (fee !== undefined && named.some((reference) => outputReferenceKey(reference) === keyOf(fee)))
+      return false
     return named.map(outputReferenceKey).every((key) => keys.has(key) || utxos.get(key) !== undefined)
   }
   const apply = ({ spent, produced }: Effects | KnownTransaction): void => {
@@ -181,10 +187,10 @@ function requireFeeOutput(
   networkId: number,
   fees: bigint,
 ): void {
-  const own = feeId(header)
-  const found = deposits.find(({ id }) => equalBytes(id, own))
+  const found = deposits.filter((credit) => isFeeOutput(credit, header))
   const wanted = feeOutput({ ...header, networkId }, fees)
-  if (found === undefined ? wanted === undefined : wanted && equalBytes(found.output, wanted.output)) return
+  const isRight = found.every(({ output }) => wanted !== undefined && equalBytes(output, wanted.output))
+  if (isRight && found.length === (wanted === undefined ? 0 : 1)) return
   throw new BlockError(
     'BLOCK_INVALID',
     `The fees of the block are ${fees} lovelace, and its fee output does not pay just that to its operator.`,

@@ -1,5 +1,5 @@
 import { blockVersion } from '@ratatosk/block'
-import { equalBytes, fromHex, toHex } from '@ratatosk/cbor'
+import { concatBytes, equalBytes, fromHex, toHex } from '@ratatosk/cbor'
 import { createDevnet, type Devnet, testWallets } from '@ratatosk/devnet'
 import { createDevnetLayer1, type Layer1, type SharedReads, shareReads } from '@ratatosk/layer1'
 import {
@@ -250,7 +250,7 @@ test('deposits are listed with their states, also after their output at the brid
     Uint8Array,
     Uint8Array,
   ]
-  const feeId = blake2b256(previousHeaderHash)
+  const feeId = blake2b256(concatBytes(previousHeaderHash, output))
   const listOf = (unmerged: readonly Block[], confirmed?: Block): DepositList =>
     openDeposits(
       momentsWith(unmerged, confirmed),

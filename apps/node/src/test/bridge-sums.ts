@@ -251,6 +251,8 @@ interface BlockEffect {
   readonly spent: readonly string[]
   readonly produced: ReadonlyMap<string, Amounts>
   readonly credited: ReadonlyMap<string, Amounts>
+  /** CBOR of the outputs that are credited, in hex. */
+  readonly outputs: ReadonlyMap<string, string>
   readonly withdrawn: readonly Amounts[]
   readonly fees: bigint
 }
@@ -298,8 +300,10 @@ function createLedger({ archivist, bridge, genesis }: SumsSources) {
         for (const key of block.spent)
           if (!unspent.delete(key)) throw new Error(`Block ${block.hash} spends ${key}, which is not unspent`)
         for (const [key, amounts] of block.produced) unspent.set(key, amounts)
-        const feeId = toHex(blake2b256(fromHex(previous)))
-        const paid = block.credited.get(feeId) ?? new Amounts()
+        const isFees = (id: string) =>
+          id === toHex(blake2b256(fromHex(previous + (block.outputs.get(id) ?? ''))))
+        const feeId = [...block.credited.keys()].find(isFees)
+        const paid = block.credited.get(feeId ?? '') ?? new Amounts()
         if (String(paid) !== String(lovelace(block.fees)))
           throw new Error(`Block ${block.hash} has fees of ${block.fees} lovelace, and pays ${paid}`)
         previous = block.hash
@@ -356,18 +360,16 @@ function effectOf(body: Uint8Array, bridge: string): Omit<BlockEffect, 'hash'> {
         Amounts,
       ],
   )
-  const credited = readList(
+  const credits = readList(
     reader,
     (item) =>
-      readRecord(item, 2, (pair) => [
-        toHex(pair.readBytesOf(32)),
-        outputOf(new CborReader(pair.readBytes())).amounts,
-      ]) as [string, Amounts],
+      readRecord(item, 2, (pair) => [toHex(pair.readBytesOf(32)), pair.readBytes()]) as [string, Uint8Array],
   )
   return {
     spent,
     produced: new Map(produced),
-    credited: new Map(credited),
+    credited: new Map(credits.map(([id, cbor]) => [id, outputOf(new CborReader(cbor)).amounts])),
+    outputs: new Map(credits.map(([id, cbor]) => [id, toHex(cbor)])),
     withdrawn: transactions.flatMap(({ leaving }) => leaving),
     fees: transactions.reduce((sum, { fee }) => sum + fee, 0n),
   }

@@ -139,7 +139,7 @@ test('a deposit whose block was removed is accepted, and no more committed', asy
   await store.blocks.returnToMempool(2n, lease)
   expect(idsOf(await shownBy('committed'))).toEqual(hashes.slice(0, 1))
   expect(idsOf(await shownBy('accepted'))).toEqual(hashes.slice(0, 2))
-  await store.blocks.forgetDeposits([deposits[1]!.id], lease)
+  await store.blocks.forgetDeposits([deposits[1]!.id], () => undefined, lease)
   expect(idsOf(await shownBy('accepted'))).toEqual(hashes.slice(0, 1))
 })
 

@@ -107,7 +107,7 @@ for (const backend of backends) {
       await world.store.blocks.undo(1n, world.lease)
       expect(await ids({ policy })).toEqual([one.id])
       expect(await dumpIndex(world.store.database, schema())).toEqual(before)
-      await world.store.blocks.forgetDeposits([one.id], world.lease)
+      await world.store.blocks.forgetDeposits([one.id], () => undefined, world.lease)
       expect(await ids({ policy })).toEqual([])
       expect(await index.assets(policy, all)).toEqual([])
       await expectSameAsLedger()

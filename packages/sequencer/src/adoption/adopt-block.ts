@@ -14,7 +14,7 @@ import {
   verifyDeposits,
   verifyHeader,
 } from '@ratatosk/block'
-import { equalBytes, toHex } from '@ratatosk/cbor'
+import { BytesSet, equalBytes, toHex } from '@ratatosk/cbor'
 import { verifyReadings } from '@ratatosk/follower'
 import {
   decodeOutputReference,
@@ -96,8 +96,11 @@ async function append(
 ): Promise<void> {
   const { store, log } = context
   const apart = (cbor: Uint8Array) => examine(cbor, context.contracts.bridge?.place.script.hash)
-  await forgetReplaced(context, checked.deposits ?? [])
-  const adopted = await store.blocks.adopt(foreignBlock(block, header, checked), apart, context.lease)
+  const { held, ...rest } = checked
+  // Transactions that were dropped with them may be among those held.
+  const isCurrent = !(await forgetReplaced(context, checked.deposits ?? []))
+  const foreign = foreignBlock(block, header, isCurrent && held ? { ...rest, held } : rest)
+  const adopted = await store.blocks.adopt(foreign, apart, context.lease)
   context.step('block-adopted')
   freeRoots(context)
   const { known, dropped } = adopted
@@ -183,8 +186,13 @@ export async function checkBody(
     const apart = await (isLarge ? takeApartAgain : takeApart)(transactions, rules.bridge)
     if (apart === undefined) return undefined
     const held = await store.blocks.inMempool(apart.identified)
-    const known = (place: number) => (held.has(place) ? apart.at(place) : undefined)
-    const before = await readOutputsBefore(store, namedBy(apart, held))
+    // A credit may be another output than the one that a transaction was accepted with.
+    const credited = new BytesSet(deposits.map(({ id }) => id))
+    const namesCredit = (place: number) =>
+      apart.at(place).named.some(({ transactionId }) => credited.has(transactionId))
+    const trusted = new Map([...held].filter(([place]) => !namesCredit(place)))
+    const known = (place: number) => (trusted.has(place) ? apart.at(place) : undefined)
+    const before = await readOutputsBefore(store, namedBy(apart, trusted))
     const roots = await applying
     // Only then: the body that a lying peer sends could take long to judge.
     if (!belongs(roots)) return undefined

@@ -1,29 +1,19 @@
+import { isFeeOutput } from '@ratatosk/block'
 import { BytesMap, BytesSet, equalBytes, toHex } from '@ratatosk/cbor'
-import type { CreditedDeposit, DropReason } from '@ratatosk/store'
+import type { Block, CreditedDeposit, DropReason } from '@ratatosk/store'
 import type { SequencerContext } from '../context.js'
 import { namedBy, orphanOf, reasonOf } from './drop-reasons.js'
-
-/** Transactions of the mempool that are searched at a time, and their bytes. */
-const [searchedAtOnce, searchedBytes] = [1_000, 4 * 1024 * 1024]
 
 /** Takes what no block credits any more out of the ledger, with the transactions that name it. */
 export async function forgetDeposits(context: SequencerContext, ids: readonly Uint8Array[]): Promise<void> {
   if (ids.length === 0) return
   const { store, lease, log, cache } = context
   const gone = new BytesSet(ids)
-  const first = new Map<string, DropReason>()
-  for (let after = 0n; ; ) {
-    const page = await store.blocks.oldest(searchedAtOnce, searchedBytes, after)
-    for (const { id, cbor } of page) {
-      const deposit = namedBy(cbor).find((named) => gone.has(named))
-      if (deposit !== undefined) first.set(toHex(id), creditedNoMore(toHex(deposit)))
-    }
-    const last = page.at(-1)
-    if (last === undefined) break
-    after = last.sequence
+  const follow: Parameters<typeof store.blocks.forgetDeposits>[1] = (transaction, others) => {
+    const deposit = namedBy(transaction.cbor).find((named) => gone.has(named))
+    return deposit === undefined ? orphanOf(transaction, others) : creditedNoMore(toHex(deposit))
   }
-  const dropped = first.size === 0 ? 0 : await store.blocks.drop(first, orphanOf, lease)
-  await store.blocks.forgetDeposits(ids, lease)
+  const dropped = await store.blocks.forgetDeposits(ids, follow, lease)
   cache.ahead = []
   context.step('deposits-forgotten')
   log.warn(
@@ -40,15 +30,26 @@ const creditedNoMore = (deposit: string): DropReason =>
     { deposit },
   )
 
+/** Takes the fee outputs of removed blocks out of the ledger. */
+export async function forgetFees(context: SequencerContext, removed: readonly Block[]): Promise<void> {
+  const gone: Uint8Array[] = []
+  for (const { headerHash, previousHeaderHash: prevHeaderHash } of removed)
+    for (const credit of await context.store.blocks.depositsOf(headerHash))
+      if (isFeeOutput(credit, { prevHeaderHash })) gone.push(credit.id)
+  await forgetDeposits(context, gone)
+}
+
 /**
- * Takes waiting deposits out of the ledger that a block credits as others. The first input of a deposit gives
- * its id, and can make another one after a roll-back; the previous block gives that of a fee output.
+ * Takes waiting deposits out of the ledger that a block credits as others: the first input of a deposit gives
+ * its id, and can make another one after a roll-back.
+ *
+ * @returns whether there were any
  */
 export async function forgetReplaced(
   context: SequencerContext,
   credited: readonly CreditedDeposit[],
-): Promise<void> {
-  if (credited.length === 0) return
+): Promise<boolean> {
+  if (credited.length === 0) return false
   const outputs = new BytesMap(credited.map(({ id, output }) => [id, output] as const))
   const replaced = (await context.store.blocks.waitingDeposits()).filter(({ id, output }) => {
     const other = outputs.get(id)
@@ -58,4 +59,5 @@ export async function forgetReplaced(
     context,
     replaced.map(({ id }) => id),
   )
+  return replaced.length > 0
 }

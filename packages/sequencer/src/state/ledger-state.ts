@@ -3,6 +3,7 @@ import { equalBytes, toHex } from '@ratatosk/cbor'
 import { slotToTime } from '@ratatosk/ledger'
 import type { Block, BlockState, LedgerOutput } from '@ratatosk/store'
 import type { SequencerContext } from '../context.js'
+import { forgetFees } from './forget-deposits.js'
 
 /** Transactions that are resubmitted at a time. */
 const resubmittedAtOnce = 100
@@ -84,6 +85,7 @@ export async function returnBlocks(
   const removed = await store.blocks.returnToMempool(fromHeight, context.lease)
   if (removed.length === 0) return
   context.step('block-returned')
+  await forgetFees(context, removed)
   forgetBlocks(context, removed, reason)
   const transactions = removed.reduce((sum, block) => sum + block.transactions, 0)
   log.warn({ transactions }, `${transactions} transactions returned to the mempool`)
@@ -104,6 +106,7 @@ export async function undoBlocks(
   if (blocks.length === 0) return
   cache.mayHaveResubmissions = true
   context.step('blocks-undone')
+  await forgetFees(context, blocks)
   forgetBlocks(context, blocks, reason)
   log.warn(
     { transactions },

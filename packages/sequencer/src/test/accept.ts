@@ -15,7 +15,7 @@ export async function accept(
   await store.withLedger((ledger) => ledger.apply({ transactions: accepted }))
 }
 
-/** Accepts transactions whose inputs the ledger has, and acknowledges accepted ones. */
+/** Accepts transactions whose inputs the ledger has, rejects others, and acknowledges all. */
 export function acceptingAll(store: Store, bridge?: Uint8Array): Submissions {
   let count = 0
   let last: Promise<unknown> = Promise.resolve()
@@ -23,7 +23,8 @@ export function acceptingAll(store: Store, bridge?: Uint8Array): Submissions {
     async add(cbor) {
       const { id } = decodeTransaction(cbor)
       last = last.then(async () => {
-        if ((await store.transaction(id)) === undefined) await accept(store, [{ cbor }], bridge)
+        if ((await store.transaction(id)) === undefined)
+          await accept(store, [{ cbor }], bridge).catch(() => undefined)
       })
       await last
       return String(++count)

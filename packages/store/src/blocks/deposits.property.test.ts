@@ -182,7 +182,7 @@ async function startWalk(store: Store) {
     const chosen = every[pick % every.length]!
     const isFree =
       model.waiting.includes(chosen) && model.ledger.has(key({ transactionId: chosen.id, index: 0 }))
-    const forgotten = blocks.forgetDeposits([chosen.id], lease)
+    const forgotten = blocks.forgetDeposits([chosen.id], () => undefined, lease)
     if (!isFree) return expect(forgotten).rejects.toMatchObject({ code: 'STORE_CONFLICT' })
     await forgotten
     model.waiting = model.waiting.filter((each) => each !== chosen)

@@ -105,10 +105,13 @@ interface DropSearch {
   readonly reasons: Map<string, DropReason>
   readonly found: { readonly transaction: Row<typeof mempoolRow>; readonly reason: DropReason }[]
   last: bigint
+  /** Whether `follow` finds the first ones too. */
+  readonly isOpen: boolean
 }
 
-export function startDropSearch(first: ReadonlyMap<string, DropReason>): DropSearch {
-  return { reasons: new Map(first), found: [], last: -1n }
+/** @param first undefined: `follow` finds them */
+export function startDropSearch(first?: ReadonlyMap<string, DropReason>): DropSearch {
+  return { reasons: new Map(first), found: [], last: -1n, isOpen: first === undefined }
 }
 
 /** Reads the transactions of the mempool that the search has not read yet. */
@@ -117,12 +120,13 @@ export async function continueDropSearch(
   search: DropSearch,
   follow: Follow,
 ): Promise<void> {
-  const { reasons, found } = search
+  const { reasons, found, isOpen } = search
   for (;;) {
     const page = await connection.query(mempoolAfter, [search.last])
     for (const transaction of page) {
       const id = toHex(transaction.id)
-      const reason = reasons.get(id) ?? (found.length === 0 ? undefined : follow(transaction, reasons))
+      const reason =
+        reasons.get(id) ?? (isOpen || found.length > 0 ? follow(transaction, reasons) : undefined)
       search.last = transaction.sequence
       if (reason === undefined) continue
       reasons.set(id, reason)

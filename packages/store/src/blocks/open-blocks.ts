@@ -41,6 +41,23 @@ export function openBlocks(
       return work(transaction)
     })
 
+  /** @param deposits to forget with what follows from them */
+  async function drop(
+    search: ReturnType<typeof startDropSearch>,
+    follow: Parameters<typeof continueDropSearch>[2],
+    lease: Lease,
+    deposits: readonly Uint8Array[] = [],
+  ): Promise<number> {
+    // Most of the mempool is searched before validation has to wait for the lock.
+    await continueDropSearch(database, search, follow)
+    return underBoth(lease, async (transaction) => {
+      await continueDropSearch(transaction, search, follow)
+      const dropped = await dropFound(transaction, search)
+      await forgetDeposits(transaction, deposits)
+      return dropped
+    })
+  }
+
   return {
     ...readBlocks(database),
     ...readDeposits(database),
@@ -68,20 +85,13 @@ export function openBlocks(
       })
       return underBoth(lease, (transaction) => adoptBlock(transaction, block, comparison))
     },
-    async drop(first, follow, lease) {
-      // Most of the mempool is searched before validation has to wait for the lock.
-      const search = startDropSearch(first)
-      await continueDropSearch(database, search, follow)
-      return underBoth(lease, async (transaction) => {
-        await continueDropSearch(transaction, search, follow)
-        return dropFound(transaction, search)
-      })
-    },
+    drop: (first, follow, lease) => drop(startDropSearch(first), follow, lease),
+    forgetDeposits: (ids, follow, lease) =>
+      ids.length === 0 ? Promise.resolve(0) : drop(startDropSearch(), follow, lease, ids),
     revive(headerHash, lease, credits = []) {
       const run = credits.length > 0 ? underBoth : underLease
       return run(lease, (transaction) => reviveBlock(transaction, headerHash, credits))
     },
-    forgetDeposits: (ids, lease) => underBoth(lease, (transaction) => forgetDeposits(transaction, ids)),
     forgetSpent: (mergedBefore, lease) =>
       underLease(lease, (transaction) => forgetSpentOutputs(transaction, mergedBefore)),
     reset: (lease) => underBoth(lease, reset),

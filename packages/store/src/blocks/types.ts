@@ -316,11 +316,19 @@ export interface Blocks {
    */
   revive(headerHash: Uint8Array, lease: Lease, credits?: readonly CreditedDeposit[]): Promise<Block>
   /**
-   * Takes deposits out of the ledger that wait and have left layer 1.
+   * Takes deposits out of the ledger that wait and that no block credits again, with all that follows from
+   * them.
    *
+   * @param follow why a transaction of the mempool must go, because it names one of them or what was dropped;
+   *   as in {@link Blocks.drop}
+   * @returns how many transactions were dropped
    * @throws StoreError `STORE_CONFLICT` if one of them is in a block, spent, or unknown
    */
-  forgetDeposits(ids: readonly Uint8Array[], lease: Lease): Promise<void>
+  forgetDeposits(
+    ids: readonly Uint8Array[],
+    follow: Parameters<Blocks['drop']>[1],
+    lease: Lease,
+  ): Promise<number>
   /**
    * Deletes the spent outputs of blocks that were merged before a time. Reads that started before then, and
    * removals of unmerged blocks, no longer need them. Returns how many were deleted.
