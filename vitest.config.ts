@@ -13,9 +13,9 @@ export default defineConfig({
     server: { deps: { external: [/\/dist\/.*\.js$/] } },
     // Starting PGlite or compiling every validator takes long on a busy machine; waits in tests have bounds
     // of their own.
-    testTimeout: 120_000,
+    testTimeout: 300_000,
     hookTimeout: 120_000,
-    expect: { poll: { timeout: 60_000 } },
+    expect: { poll: { timeout: 120_000 } },
     // By default, V8 optimises PGlite for a second and more, which no test lives long enough to gain from.
     execArgv: ['--wasm-tiering-budget=60000000'],
     // One more than the processors: many tests only wait for databases and blocks.

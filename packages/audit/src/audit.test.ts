@@ -120,12 +120,15 @@ describe('read ahead', () => {
   ] as const)('of %s bodies it reads a few ahead, one at a time', async ([, length, most]) => {
     const { asked, sources } = archiveOf(length)
     const blocks = readAhead(trace(100), 1, sources, signal)
+    const askedFor = async (bodies: number) => {
+      await expect.poll(() => asked.bodies).toBe(bodies)
+      await soon()
+      expect(asked).toMatchObject({ bodies, most: 1 })
+    }
     await blocks.next()
-    await soon()
-    expect(asked.bodies).toBe(most)
+    await askedFor(most)
     await blocks.next()
-    await soon()
-    expect(asked).toMatchObject({ bodies: most + 1, most: 1 })
+    await askedFor(most + 1)
     await blocks.return()
     expect(asked.stopped).toBe(most + 1)
   })

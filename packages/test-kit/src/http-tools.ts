@@ -86,7 +86,7 @@ export function recordedLog() {
  */
 export async function until(
   holds: () => boolean | Promise<boolean>,
-  { timeoutMs = 60_000, what = String(holds) }: { timeoutMs?: number; what?: string } = {},
+  { timeoutMs = 120_000, what = String(holds) }: { timeoutMs?: number; what?: string } = {},
 ): Promise<void> {
   const deadline = Date.now() + timeoutMs
   while (!(await holds())) {

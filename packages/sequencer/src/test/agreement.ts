@@ -53,7 +53,7 @@ export async function expectAgreement(
 }
 
 /** Polls until a condition holds. Fails with the condition's source when it does not hold in time. */
-export async function until(condition: () => Promise<boolean>, timeoutMs = 60_000): Promise<void> {
+export async function until(condition: () => Promise<boolean>, timeoutMs = 120_000): Promise<void> {
   const deadline = performance.now() + timeoutMs
   while (!(await condition())) {
     if (performance.now() > deadline)
