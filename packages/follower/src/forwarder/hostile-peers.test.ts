@@ -58,7 +58,7 @@ describe('an honest peer has everything', () => {
     const bad = await Promise.all(
       Object.values(cases).map((answer) => serveRaw((request, response) => answer(response, request))),
     )
-    const { counts } = forward(own!, [...bad, honest!.url], { timeoutMs: 300 })
+    const { counts } = forward(own!, [...bad, honest!.url], { timeoutMs: 3000 })
     await own!.accept(sent)
     await until(async () => (await honest!.count(sent)) === all)
     await until(() => counts().delivered >= all)
