@@ -59,10 +59,11 @@ export async function auditBody(body: Uint8Array, context: BodyContext): Promise
   if (content === undefined) return unread
   const { transactions: cbors, deposits } = content
   const block = createBlock(context)
-  const isFees = (deposit: AuditedDeposit) => bridge !== undefined && isFeeOutput(deposit, header)
+  const feeOutputs: AuditedDeposit[] = []
   for (const deposit of deposits) {
     await pause()
-    if (!isFees(deposit)) block.credit(deposit)
+    if (bridge !== undefined && isFeeOutput(deposit, header)) feeOutputs.push(deposit)
+    else block.credit(deposit)
   }
   let broken = 0
   for (const cbor of cbors) {
@@ -76,7 +77,7 @@ export async function auditBody(body: Uint8Array, context: BodyContext): Promise
     })
     return unread
   }
-  for (const deposit of deposits) if (isFees(deposit)) block.credit(deposit)
+  if (bridge !== undefined) block.payFees(feeOutputs)
   const canonical = encodeBody(content, block.outputs.values())
   if (!equalBytes(canonical, body))
     report(
@@ -94,10 +95,7 @@ export async function auditBody(body: Uint8Array, context: BodyContext): Promise
   const other = difference(root, header.transactionsRoot)
   if (other !== undefined)
     report('transactions-root', 'The transactions of the body do not have the root of the header', other)
-  if (bridge !== undefined) {
-    block.compareFees()
-    await compareEvents(block.outputs, context)
-  }
+  if (bridge !== undefined) await compareEvents(block.outputs, context)
   if (other === undefined) await judgeRules(content, block.transactions, context)
   return {
     transactionIds: block.transactions.map(({ id }) => id),
@@ -172,7 +170,6 @@ function createBlock({ header, ledger, table, bridge, report }: BodyContext) {
   const outputs = new Map<string, MapOutput>()
   const positions = new Map<string, number>()
   const [paid, minted, deposited, withdrawn] = [new Sum(), new Sum(), new Sum(), new Sum()]
-  let feeOutput: Uint8Array | undefined
   const credits: [id: string, hash: Uint8Array][] = []
   let fees = 0n
 
@@ -216,30 +213,44 @@ function createBlock({ header, ledger, table, bridge, report }: BodyContext) {
     }
   }
 
+  /** Adds an output that no transaction makes. @returns whether it is one, and new */
+  function enter({ id, output }: AuditedDeposit, name: string, sum: Sum): boolean {
+    const { key, cbor } = outref(id, 0)
+    if (wasMade(key)) {
+      report('deposit', `${name} is credited twice`)
+      return false
+    }
+    try {
+      sum.add(valueOfOutput(output))
+    } catch (error) {
+      report('deposit', `${name} is not an output: ${reasonOf(error)}`)
+      return false
+    }
+    positions.set(toHex(id), 0)
+    outputs.set(key, { outref: cbor, created: 0, spent: 0, output, isDeposit: true })
+    return true
+  }
+
   return {
     transactions,
     chunks,
     outputs,
 
-    credit({ id, output }: AuditedDeposit): void {
-      const { key, cbor } = outref(id, 0)
-      const isFees = isFeeOutput({ id, output }, header)
-      const name = isFees ? 'The fee output' : `Deposit ${toHex(id)}`
-      if (wasMade(key)) {
-        report('deposit', `${name} is credited twice`)
-        return
-      }
-      try {
-        const sum = isFees ? paid : deposited
-        sum.add(valueOfOutput(output))
-      } catch (error) {
-        report('deposit', `${name} is not an output: ${reasonOf(error)}`)
-        return
-      }
-      positions.set(toHex(id), 0)
-      if (isFees) feeOutput = output
-      else credits.push([toHex(id), blake2b256(output)])
-      outputs.set(key, { outref: cbor, created: 0, spent: 0, output, isDeposit: true })
+    credit(deposit: AuditedDeposit): void {
+      if (enter(deposit, `Deposit ${toHex(deposit.id)}`, deposited))
+        credits.push([toHex(deposit.id), blake2b256(deposit.output)])
+    },
+
+    /** The address may be of either network: which one it is, only the judge knows. */
+    payFees(credited: readonly AuditedDeposit[]): void {
+      const { operatorVkey } = header
+      for (const each of credited) enter(each, 'The fee output', paid)
+      const isRight = credited.every(({ output }) => fees > 0n && isPayment(output, operatorVkey, fees))
+      if (isRight && credited.length === (fees === 0n ? 0 : 1)) return
+      report('fees', 'The block does not pay its fees to its operator', {
+        expected: fees === 0n ? 'no fee output' : `${fees} lovelace for the key ${toHex(operatorVkey)}`,
+        found: credited.map(({ output }) => toHex(output)).join(', ') || 'no fee output',
+      })
     },
 
     add(transaction: AuditedTransaction): void {
@@ -284,20 +295,6 @@ function createBlock({ header, ledger, table, bridge, report }: BodyContext) {
       fees += transaction.fee
       transactions.push(transaction)
       chunks.add(transaction)
-    },
-
-    /** The address may be of either network: which one it is, only the judge knows. */
-    compareFees(): void {
-      const { operatorVkey } = header
-      const isRight =
-        fees === 0n
-          ? feeOutput === undefined
-          : feeOutput !== undefined && isPayment(feeOutput, operatorVkey, fees)
-      if (isRight) return
-      report('fees', 'The block does not pay its fees to its operator', {
-        expected: fees === 0n ? 'no fee output' : `${fees} lovelace for the key ${toHex(operatorVkey)}`,
-        found: feeOutput === undefined ? 'no fee output' : toHex(feeOutput),
-      })
     },
 
     change(): Change {

@@ -1,5 +1,6 @@
 import { encodeBlockBody } from '@ratatosk/block'
-import { concatBytes } from '@ratatosk/cbor'
+import { compareBytes, concatBytes } from '@ratatosk/cbor'
+import { encodeOutput, keyOf } from '@ratatosk/fixtures'
 import { blake2b256, encodeOutputReference } from '@ratatosk/ledger'
 import { createMemoryStore, createTrie } from '@ratatosk/trie'
 import { expect, it, test } from 'vitest'
@@ -100,6 +101,24 @@ test.each([
   const chain = new BridgedChain()
   const cbors = [paying([chain.coins[0]!], [1_000_000n, 3_900_000n, 100_000n]).cbor]
   await chain.commit({ cbors, paysFees: 'wrong' in draft, ...draft })
+  expect(await kindsOf(auditOf(chain))).toEqual(['fees'])
+})
+
+test.each([
+  ['before', -1],
+  ['behind', 1],
+] as const)('a second fee output is found %s the right one', async (_, order) => {
+  const chain = new BridgedChain()
+  const cbors = [paying([chain.coins[0]!], [1_000_000n, 3_900_000n, 100_000n]).cbor]
+  const feeOf = (lovelace: bigint) => {
+    const output = encodeOutput({ address: keyOf(99).address, lovelace })
+    return { id: blake2b256(concatBytes(new Uint8Array(28), output)), output }
+  }
+  const right = feeOf(100_000n)
+  let lovelace = 1n
+  while (compareBytes(feeOf(lovelace).id, right.id) !== order) lovelace++
+  await chain.commit({ cbors, deposits: [feeOf(lovelace)] })
+  expect(chain.blocks[0]!.body.deposits).toContainEqual(right)
   expect(await kindsOf(auditOf(chain))).toEqual(['fees'])
 })
 
