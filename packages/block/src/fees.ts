@@ -1,6 +1,7 @@
 import { CborWriter, compareBytes, concatBytes, equalBytes } from '@ratatosk/cbor'
 import { blake2b256, keyAddress } from '@ratatosk/ledger'
 import type { Deposit } from './body.js'
+import type { Derivation } from './derivation/types.js'
 import type { Header } from './header.js'
 
 /** The fields of a header that say where the fees of a block go. */
@@ -30,11 +31,21 @@ export function feeOutput(target: FeeTarget, fees: bigint): Deposit | undefined 
   return { id: feeId(target, output), output }
 }
 
+/** Adds the fee output of all transactions so far to a derivation. @returns it, undefined without fees */
+export function creditFees(
+  derivation: Pick<Derivation, 'deposit' | 'fees'>,
+  target: FeeTarget,
+): Deposit | undefined {
+  const fees = feeOutput(target, derivation.fees)
+  if (fees !== undefined) derivation.deposit(fees)
+  return fees
+}
+
 /** Whether a block credits something as its fee output, right or not. */
 export const isFeeOutput = ({ id, output }: Deposit, header: Pick<FeeHeader, 'prevHeaderHash'>): boolean =>
   equalBytes(id, feeId(header, output))
 
-/** All that a block credits: what it credits from layer 1, and its fee output. Ascending by id. */
+/** All that a block credits: deposits of layer 1, and its fee output. Ascending by id. */
 export function withFeeOutput<Credit extends Deposit>(
   deposits: readonly Credit[],
   fees: Credit | undefined,

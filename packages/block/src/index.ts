@@ -87,6 +87,7 @@ export {
   unsigned,
 } from './feed.js'
 export {
+  creditFees,
   type FeeHeader,
   type FeeTarget,
   feeOutput,

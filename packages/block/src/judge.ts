@@ -25,7 +25,7 @@ import type { Deposit } from './body.js'
 import { isBridgeAddress } from './bridge.js'
 import { countWithinChunks } from './derivation/chunks.js'
 import { BlockError, isBlockError, tooLarge } from './errors.js'
-import { type FeeHeader, feeOutput, isFeeOutput } from './fees.js'
+import { type FeeHeader, type FeeTarget, feeOutput, isFeeOutput } from './fees.js'
 import type { Header } from './header.js'
 import { createPauses } from './pauses.js'
 
@@ -103,14 +103,18 @@ export async function judgeBlock(
 ): Promise<void> {
   requireSize(transactions)
   const interval = intervalOf(header, rules.slots)
-  const keyOf = ({ id }: Deposit) => outputReferenceKey({ transactionId: id, index: 0 })
+  const pauseIfDue = createPauses()
   /** Outputs that the block has produced, or their CBOR; undefined once they are spent. */
-  const changes = new Map<string, TransactionOutput | Uint8Array | undefined>(
-    deposits.map((credit) => [keyOf(credit), credit.output]),
-  )
-  // The fee output comes after the last transaction.
-  const fee = rules.bridge && deposits.find((credit) => isFeeOutput(credit, header))
-  if (fee !== undefined) changes.set(keyOf(fee), undefined)
+  const changes = new Map<string, TransactionOutput | Uint8Array | undefined>()
+  /** Its fee output, or several wrong ones, by `outputReferenceKey`: after the last transaction. */
+  const own = new Map<string, Uint8Array>()
+  for (const credit of deposits) {
+    await pauseIfDue()
+    const key = outputReferenceKey({ transactionId: credit.id, index: 0 })
+    const isOwn = rules.bridge !== undefined && isFeeOutput(credit, header)
+    if (isOwn) own.set(key, credit.output)
+    changes.set(key, isOwn ? undefined : credit.output)
+  }
   /** Outputs before the block that the transaction at `position` names: all could fill the memory. */
   const found = new Map<string, TransactionOutput | undefined>()
   let position = 0
@@ -127,9 +131,8 @@ export async function judgeBlock(
   const isStillValid = ({ named, spent, validityInterval }: KnownTransaction): boolean => {
     if (fitOf(validityInterval, interval) !== 'within') return false
     const keys = new Set(spent.map(outputReferenceKey))
-    if (fee !== undefined && named.some((reference) => outputReferenceKey(reference) === keyOf(fee)))
-      return false
-    return named.map(outputReferenceKey).every((key) => keys.has(key) || utxos.get(key) !== undefined)
+    const isThere = (key: string) => (keys.has(key) && !own.has(key)) || utxos.get(key) !== undefined
+    return named.map(outputReferenceKey).every(isThere)
   }
   const apply = ({ spent, produced }: Effects | KnownTransaction): void => {
     for (const reference of spent) changes.set(outputReferenceKey(reference), undefined)
@@ -142,7 +145,6 @@ export async function judgeBlock(
   }
   let scripts: Promise<void>[] = []
   let fees = 0n
-  const pauseIfDue = createPauses()
   for (const [place, cbor] of transactions.entries()) {
     position = place
     found.clear()
@@ -178,19 +180,14 @@ export async function judgeBlock(
     scripts = []
   }
   await Promise.all(scripts)
-  if (rules.bridge !== undefined) requireFeeOutput(deposits, header, rules.networkId, fees)
+  if (rules.bridge !== undefined)
+    requireFeeOutput([...own.values()], { ...header, networkId: rules.networkId }, fees)
 }
 
-function requireFeeOutput(
-  deposits: readonly Deposit[],
-  header: FeeHeader,
-  networkId: number,
-  fees: bigint,
-): void {
-  const found = deposits.filter((credit) => isFeeOutput(credit, header))
-  const wanted = feeOutput({ ...header, networkId }, fees)
-  const isRight = found.every(({ output }) => wanted !== undefined && equalBytes(output, wanted.output))
-  if (isRight && found.length === (wanted === undefined ? 0 : 1)) return
+function requireFeeOutput(outputs: readonly Uint8Array[], target: FeeTarget, fees: bigint): void {
+  const wanted = feeOutput(target, fees)
+  const isRight = outputs.every((output) => wanted !== undefined && equalBytes(output, wanted.output))
+  if (isRight && outputs.length === (wanted === undefined ? 0 : 1)) return
   throw new BlockError(
     'BLOCK_INVALID',
     `The fees of the block are ${fees} lovelace, and its fee output does not pay just that to its operator.`,

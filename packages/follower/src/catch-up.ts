@@ -4,13 +4,13 @@ import {
   type BlockBody,
   BlockError,
   type BlockRules,
+  creditFees,
   type Deposit,
   decodeHeader,
   derive,
   type EncodedBody,
   type EventSource,
   encodeBlockBodyInTurns,
-  feeOutput,
   type Header,
   isBlockError,
   isInvalidBlock,
@@ -296,8 +296,7 @@ async function verifiedBody(
     const due = (await begun) ?? []
     await takeDerivation({ transactions, deposits: due }, share, signal, true)
     const derivation = await derive({ transactions, deposits: due }, { read: movedParts, bridge })
-    const fees = bridge && feeOutput({ ...header, networkId }, derivation.fees)
-    if (fees !== undefined) derivation.deposit(fees)
+    const fees = bridge && creditFees(derivation, { ...header, networkId })
     const body = { transactions, ...(await derivation.diffInTurns()), deposits: withFeeOutput(due, fees) }
     return verify(body).catch((cause: unknown) => {
       if (!isBlockError(cause)) throw cause

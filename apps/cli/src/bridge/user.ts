@@ -1,8 +1,9 @@
 import { testWallets } from '@ratatosk/devnet'
 import { type Address, decodeBech32Address } from '@ratatosk/ledger'
 import { isWalletError, keysFromSeedPhrase, type WalletKeys } from '@ratatosk/ledger/builder'
-import { fileLimits, readRegularFile } from '@ratatosk/node/regular-file'
+import { fileLimits } from '@ratatosk/node/regular-file'
 import { CommandError, UsageError } from '../frame/errors.js'
+import { fileText } from '../frame/file-text.js'
 import { nodeArguments } from '../frame/node-connection.js'
 import { lovelaceOf, unitsOf } from './amounts.js'
 
@@ -70,21 +71,15 @@ export function keysOf(args: Pick<OrderArguments, 'seed-file' | 'account'>): Wal
   const { 'seed-file': file, account: text = file === undefined ? String(testAccount) : '0' } = args
   const account = /^\d{1,10}$/.test(text) ? Number(text) : mostAccounts + 1
   if (account > mostAccounts) throw new UsageError(`--account is "${text}": it must be a whole number.`)
-  const phrase = file === undefined ? testWallets.mnemonic : phraseIn(file)
+  const phrase =
+    file === undefined
+      ? testWallets.mnemonic
+      : fileText(file, '--seed-file', 'CLI_SEED_FILE', fileLimits.secret).trim()
   try {
     return keysFromSeedPhrase(phrase, { networkId: 0, account })
   } catch (error) {
     if (!isWalletError(error)) throw error
     throw new CommandError('CLI_SEED_FILE', `"${file}": ${error.message}.`)
-  }
-}
-
-function phraseIn(file: string): string {
-  try {
-    return readRegularFile(file, fileLimits.secret).trim()
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
-    throw new CommandError('CLI_SEED_FILE', `"${file}" for --seed-file: ${reason}.`)
   }
 }
 

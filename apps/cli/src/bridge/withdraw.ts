@@ -21,7 +21,7 @@ export interface MadeWithdrawal {
 
 /**
  * Pays to the bridge on layer 2, with the address on layer 1 as datum, and waits until that is accepted.
- * @throws CommandError, ClientError or WalletError
+ * @throws CommandError or ClientError
  */
 export async function makeWithdrawal(
   client: Client,

@@ -1,11 +1,10 @@
-import type { Address } from '@ratatosk/ledger'
 import type { DraftOutput } from '@ratatosk/ledger/builder'
-import { readRegularFile } from '@ratatosk/node/regular-file'
 import { assetsOf, lovelaceOf, unitsOf } from '../bridge/amounts.js'
 import { keysOf, payerArguments, receiverOf } from '../bridge/user.js'
 import { ada } from '../frame/ada.js'
 import { command } from '../frame/command.js'
 import { CommandError, UsageError } from '../frame/errors.js'
+import { fileText } from '../frame/file-text.js'
 import { connect, nodeArguments } from '../frame/node-connection.js'
 import type { PaidAll } from '../layer2/pay-all.js'
 
@@ -32,14 +31,8 @@ export const pay = command(
     const outputs = args.file === undefined ? [outputOf(args)] : outputsIn(args)
     const from = keysOf(args)
     const client = await connect(args, shell)
-    const [{ payAll }, { isWalletError }] = await Promise.all([
-      import('../layer2/pay-all.js'),
-      import('@ratatosk/ledger/builder'),
-    ])
-    const value = await payAll(client, from, outputs).catch((error: unknown) => {
-      if (!isWalletError(error)) throw error
-      throw new CommandError(error.code, `${error.message}.`)
-    })
+    const { payAll } = await import('../layer2/pay-all.js')
+    const value = await payAll(client, from, outputs)
     return { value, lines: linesOf(value) }
   },
 )
@@ -53,14 +46,13 @@ interface Payment {
 function outputOf({ to, lovelace, asset }: Payment): DraftOutput {
   if (to === undefined || lovelace === undefined)
     throw new UsageError('Name --to and --lovelace, or a --file with a payment per line.')
-  const { bytes }: Address = receiverOf(to)
-  return { address: bytes, lovelace: lovelaceOf(lovelace), assets: assetsOf(unitsOf(asset)) }
+  return { address: receiverOf(to).bytes, lovelace: lovelaceOf(lovelace), assets: assetsOf(unitsOf(asset)) }
 }
 
 function outputsIn({ file = '', to, lovelace, asset }: Payment & { readonly file?: string | undefined }) {
   if ([to, lovelace, asset].some((each) => each !== undefined))
     throw new UsageError('--file names the payments: leave --to, --lovelace and --asset out.')
-  const outputs = textOf(file)
+  const outputs = fileText(file, '--file', 'CLI_FILE', mostBytes)
     .split('\n')
     .flatMap((line, index) => {
       const [address, amount, tokens, ...others] = line.trim().split(/\s+/)
@@ -75,15 +67,6 @@ function outputsIn({ file = '', to, lovelace, asset }: Payment & { readonly file
     })
   if (outputs.length === 0) throw new CommandError('CLI_FILE', `The file "${file}" has no payments.`)
   return outputs
-}
-
-function textOf(file: string): string {
-  try {
-    return readRegularFile(file, mostBytes)
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
-    throw new CommandError('CLI_FILE', `"${file}" for --file: ${reason}.`)
-  }
 }
 
 function linesOf({ transactions, reasons }: PaidAll): string[] {

@@ -1,7 +1,6 @@
 import { orderOf, transferArguments } from '../bridge/user.js'
 import { ada } from '../frame/ada.js'
 import { command } from '../frame/command.js'
-import { CommandError } from '../frame/errors.js'
 import { connect } from '../frame/node-connection.js'
 
 /** Generous: a maturity window may be long. */
@@ -18,14 +17,8 @@ export const withdraw = command(
   async (args, shell) => {
     const order = orderOf(args)
     const client = await connect(args, shell)
-    const [{ makeWithdrawal, paidOut }, { isWalletError }] = await Promise.all([
-      import('../bridge/withdraw.js'),
-      import('@ratatosk/ledger/builder'),
-    ])
-    const value = await makeWithdrawal(client, order).catch((error: unknown) => {
-      if (!isWalletError(error)) throw error
-      throw new CommandError(error.code, `${error.message}.`)
-    })
+    const { makeWithdrawal, paidOut } = await import('../bridge/withdraw.js')
+    const value = await makeWithdrawal(client, order)
     const lines = [
       `withdrawal   ${value.outref}`,
       `transaction  ${value.txHash} on layer 2, for a fee of ${ada(value.fee)}`,

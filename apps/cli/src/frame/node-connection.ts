@@ -1,9 +1,10 @@
 import { type Client, createClient, NotServedError, TimeoutError, WrongTokenError } from '@ratatosk/client'
 import { faultOf } from '@ratatosk/client/answers'
-import { fileLimits, readRegularFile } from '@ratatosk/node/regular-file'
+import { fileLimits } from '@ratatosk/node/regular-file'
 import type { Shell } from './command.js'
 import { wholeNumber } from './command-line.js'
-import { CommandError, UsageError } from './errors.js'
+import { UsageError } from './errors.js'
+import { fileText } from './file-text.js'
 import { visible } from './plain-text.js'
 import { servedBy } from './served-by.js'
 
@@ -112,10 +113,5 @@ function secretOf(
   file = environment[`${name}_FILE`],
 ): string | undefined {
   if (!file) return environment[name]
-  try {
-    return readRegularFile(file, fileLimits.secret).trim()
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
-    throw new CommandError('CLI_SECRET_FILE', `"${file}" for ${name}: ${reason}.`)
-  }
+  return fileText(file, name, 'CLI_SECRET_FILE', fileLimits.secret).trim()
 }

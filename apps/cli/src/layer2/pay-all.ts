@@ -1,7 +1,7 @@
 import { toHex } from '@ratatosk/cbor'
 import { type Client, ClientError } from '@ratatosk/client'
 import type { Failures } from '@ratatosk/ledger'
-import type { DraftOutput, WalletKeys } from '@ratatosk/ledger/builder'
+import { type DraftOutput, isWalletError, type WalletKeys } from '@ratatosk/ledger/builder'
 import { CommandError } from '../frame/errors.js'
 import { openBuilder, outputsOf } from './layer2.js'
 
@@ -26,7 +26,7 @@ const acceptedMs = 60_000
 /**
  * Pays outputs on layer 2 from a wallet, in as many transactions as its limits require, and waits until each
  * is accepted. Builds all of them before it submits the first.
- * @throws CommandError, ClientError or WalletError
+ * @throws CommandError, also with the code of a WalletError; or ClientError
  */
 export async function payAll(
   client: Client,
@@ -34,7 +34,10 @@ export async function payAll(
   outputs: readonly DraftOutput[],
 ): Promise<PaidAll> {
   const [builder, funds] = await Promise.all([openBuilder(client), outputsOf(client, from.addressText)])
-  const { transactions, reasons } = await builder.buildAll(outputs, from, funds)
+  const { transactions, reasons } = await builder.buildAll(outputs, from, funds).catch((error: unknown) => {
+    if (!isWalletError(error)) throw error
+    throw new CommandError(error.code, `${error.message}.`)
+  })
   const paid: Paid[] = []
   for (const { bytes, id, fee, payments } of transactions) {
     const txHash = toHex(id)

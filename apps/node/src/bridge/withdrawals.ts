@@ -24,8 +24,6 @@ import type { Remaining } from './owed.js'
 interface FoundWithdrawal {
   readonly transactionId: Uint8Array
   readonly outref: string
-  /** CBOR of its reference. */
-  readonly encoded: Uint8Array
   readonly output: Uint8Array
   /** Undefined: no one can pay it. */
   readonly read: Withdrawal | undefined
@@ -41,8 +39,8 @@ export interface WithdrawalSource {
   readonly store: WithdrawalStore
   readonly moment: () => Promise<BridgeMoment>
   readonly owed: Remaining
-  /** Id of the transaction by which this process has paid a withdrawal; takes the CBOR of its reference. */
-  readonly payoutOf?: (outref: Uint8Array) => Uint8Array | undefined
+  /** Id of the transaction by which this process has paid a withdrawal. */
+  readonly payoutOf?: (outref: string) => Uint8Array | undefined
 }
 
 /** The most transactions that a list scans. */
@@ -122,16 +120,12 @@ function withdrawalsIn(contracts: BridgeContracts, cbor: Uint8Array): FoundWithd
   const transaction = decodeTransaction(cbor)
   return effects(transaction)
     .produced.filter(({ output }) => isBridgeAddress(output.address.bytes, bridge))
-    .map(({ reference, output: { bytes } }) => {
-      const encoded = encodeOutputReference(reference)
-      return {
-        transactionId: transaction.id,
-        outref: outputReferenceKey(reference),
-        encoded,
-        output: bytes,
-        read: readWithdrawal(contracts, encoded, bytes),
-      }
-    })
+    .map(({ reference, output: { bytes } }) => ({
+      transactionId: transaction.id,
+      outref: outputReferenceKey(reference),
+      output: bytes,
+      read: readWithdrawal(contracts, encodeOutputReference(reference), bytes),
+    }))
 }
 
 async function listed(
@@ -146,13 +140,13 @@ async function listed(
   const blocks = hashes.length === 0 ? [] : await store.blocks.byHashes(hashes)
   const owing = new BytesMap<(outref: string) => boolean>()
   for (const block of blocks) owing.set(block.headerHash, await owingOf(await moment(), owed, block))
-  return found.flatMap(({ outref, encoded, output, read }, index) => {
+  return found.flatMap(({ outref, output, read }, index) => {
     const place = places[index]
     // It was dropped or removed meanwhile.
     if (place === undefined) return []
     const headerHash = place.block?.headerHash
     const state = stateOf(place, outref, headerHash && owing.get(headerHash))
-    const payoutTransactionId = state === 'paid' ? payoutOf?.(encoded) : undefined
+    const payoutTransactionId = state === 'paid' ? payoutOf?.(outref) : undefined
     return {
       outref,
       output,

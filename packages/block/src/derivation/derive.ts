@@ -10,7 +10,7 @@ import type { TrieEntry, TrieOperation } from '@ratatosk/trie'
 import type { BlockBody, BlockDiff, Deposit, ProducedOutput } from '../body.js'
 import { isLeaving } from '../bridge.js'
 import { BlockError, tooLarge } from '../errors.js'
-import { type FeeTarget, feeOutput, withFeeOutput } from '../fees.js'
+import { creditFees, type FeeTarget, withFeeOutput } from '../fees.js'
 import { atOnce, inTurns, isStep, type Steps, sorting } from '../steps.js'
 import { type ChunkRecord, chunkKey, createChunker, encodeChunkRecord, maxChunks } from './chunks.js'
 import { bytes, Column, whole } from './column.js'
@@ -34,7 +34,7 @@ const maxOutputIndex = 0xffff
 export interface BlockEvents {
   /** In ascending order of their ids; none by default. */
   readonly deposits?: readonly Deposit[]
-  /** Adds the fee output that is not among the deposits yet. */
+  /** Whom the fees are paid to, if the deposits lack the fee output. */
   readonly feesTo?: FeeTarget | undefined
 }
 
@@ -313,8 +313,7 @@ function creditedDerivation(
   const derivation = createDerivation(rules)
   for (const deposit of events) derivation.deposit(deposit)
   for (const transaction of transactions) derivation.add(transaction)
-  const fees = feesTo && feeOutput(feesTo, derivation.fees)
-  if (fees !== undefined) derivation.deposit(fees)
+  const fees = feesTo && creditFees(derivation, feesTo)
   return { derivation, deposits: withFeeOutput(events, fees) }
 }
 

@@ -49,7 +49,7 @@ export interface DerivedOutput extends OutputRecord {
  */
 export interface Derivation {
   /**
-   * Adds a deposit of the block, or its fee output. They come before the first transaction, whenever they are
+   * Adds a deposit of the block, or its fee output: neither has a transaction that made it, whenever it is
    * added. One with an id that is already there counts for nothing.
    */
   deposit(deposit: Deposit): void

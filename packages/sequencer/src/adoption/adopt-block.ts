@@ -188,11 +188,13 @@ export async function checkBody(
     const held = await store.blocks.inMempool(apart.identified)
     // A credit may be another output than the one that a transaction was accepted with.
     const credited = new BytesSet(deposits.map(({ id }) => id))
-    const namesCredit = (place: number) =>
-      apart.at(place).named.some(({ transactionId }) => credited.has(transactionId))
-    const trusted = new Map([...held].filter(([place]) => !namesCredit(place)))
-    const known = (place: number) => (trusted.has(place) ? apart.at(place) : undefined)
-    const before = await readOutputsBefore(store, namedBy(apart, trusted))
+    const isKnown = (place: number, { named }: Pick<Examined, 'named'>) =>
+      held.has(place) && !named.some(({ transactionId }) => credited.has(transactionId))
+    const known = (place: number) => {
+      const part = held.has(place) ? apart.at(place) : undefined
+      return part && isKnown(place, part) ? part : undefined
+    }
+    const before = await readOutputsBefore(store, namedBy(apart, isKnown))
     const roots = await applying
     // Only then: the body that a lying peer sends could take long to judge.
     if (!belongs(roots)) return undefined
@@ -238,14 +240,15 @@ export async function checkBody(
   throw new Error(`The outputs of this ledger do not allow block ${hash}, which is valid`)
 }
 
-/** The outputs that transactions name. At `known` positions, only those that they read are asked for. */
+/** The outputs that transactions name. Of those that are known, only the ones that they read. */
 function* namedBy(
   { identified, at }: BlockApart,
-  known: ReadonlyMap<number, bigint>,
+  isKnown: (place: number, part: Examined) => boolean,
 ): Generator<OutputReference, void> {
   for (const place of identified.keys()) {
-    const { spent, named } = at(place)
-    const left = new Set(known.has(place) ? spent.map(outputReferenceKey) : [])
+    const part = at(place)
+    const { spent, named } = part
+    const left = new Set(isKnown(place, part) ? spent.map(outputReferenceKey) : [])
     for (const reference of named)
       if (left.size === 0 || !left.has(outputReferenceKey(reference))) yield reference
   }

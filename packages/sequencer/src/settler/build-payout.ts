@@ -1,5 +1,5 @@
 import { leastMerged } from '@ratatosk/contracts'
-import type { Utxo } from '@ratatosk/ledger'
+import { decodeOutputReference, outputReferenceKey, type Utxo } from '@ratatosk/ledger'
 import {
   addValue,
   type BuiltTransaction,
@@ -24,8 +24,8 @@ const maxSources = 60
  * nothing is left that can be paid.
  */
 export type PayoutOrReason =
-  /** `paid`: CBOR of the references of the withdrawals. */
-  | { readonly built: BuiltTransaction; readonly paid: readonly Uint8Array[] }
+  /** `paid`: `outputReferenceKey`s of the withdrawals. */
+  | { readonly built: BuiltTransaction; readonly paid: readonly string[] }
   | { readonly reason: string | undefined }
 
 /**
@@ -52,7 +52,7 @@ export async function buildPayout(
       if (sources.length <= maxSources)
         return {
           built: await buildOf(means, settlement, owed, picked, sources),
-          paid: picked.map(({ outref }) => outref),
+          paid: picked.map(({ outref }) => outputReferenceKey(decodeOutputReference(outref))),
         }
     } catch (error) {
       await owed.goTo(settlement, signal)

@@ -40,14 +40,14 @@ export interface Payer {
   tick(signal: AbortSignal): Promise<void>
   pay(options: PayOptions, signal: AbortSignal): Promise<Paid>
   /** See {@link Settler.payoutOf}. */
-  payoutOf(outref: Uint8Array): Uint8Array | undefined
+  payoutOf(outref: string): Uint8Array | undefined
   status(): Omit<SettlerStatus, 'active' | 'fault'>
 }
 
 interface InFlight {
   readonly built: BuiltTransaction
-  /** CBOR of the references of the withdrawals. */
-  readonly paid: readonly Uint8Array[]
+  /** `outputReferenceKey`s of the withdrawals. */
+  readonly paid: readonly string[]
   isIncluded: boolean
   /** Whether its inputs were there when the bridge was last read. */
   isApplied: boolean
@@ -77,8 +77,8 @@ class BridgePayer implements Payer {
   #inFlight: readonly InFlight[] = []
   #settlements: readonly SettlementStatus[] = []
   #paid = 0
-  /** Ids of payouts by the references of the withdrawals, the oldest first. */
-  readonly #payouts = new BytesMap<Uint8Array>()
+  /** Ids of payouts by the `outputReferenceKey`s of the withdrawals, the oldest first. */
+  readonly #payouts = new Map<string, Uint8Array>()
   #seen = ''
   /** Layer 1 has refused a transaction in this slot: a rival's waits there. */
   #refusedAt = -1n
@@ -110,7 +110,7 @@ class BridgePayer implements Payer {
     })
   }
 
-  payoutOf(outref: Uint8Array): Uint8Array | undefined {
+  payoutOf(outref: string): Uint8Array | undefined {
     return this.#payouts.get(outref)
   }
 
@@ -245,7 +245,7 @@ class BridgePayer implements Payer {
   /** @returns false: layer 1 did not take it, and the next round begins with what layer 1 then shows */
   async #send(
     built: BuiltTransaction,
-    paid: readonly Uint8Array[],
+    paid: readonly string[],
     slot: bigint,
     signal: AbortSignal,
   ): Promise<boolean> {

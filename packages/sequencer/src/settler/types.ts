@@ -152,9 +152,9 @@ export interface Settler extends OwedReader {
   /**
    * Id of the layer-1 transaction by which this process has paid a withdrawal; of the last 10,000.
    *
-   * @param outref CBOR of its reference
+   * @param outref its `outputReferenceKey`
    */
-  payoutOf(outref: Uint8Array): Uint8Array | undefined
+  payoutOf(outref: string): Uint8Array | undefined
   status(): SettlerStatus
   /** Ends after the running step and frees the lease. Safe to call twice. */
   close(): Promise<void>

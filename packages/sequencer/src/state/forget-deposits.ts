@@ -1,6 +1,6 @@
 import { isFeeOutput } from '@ratatosk/block'
 import { BytesMap, BytesSet, equalBytes, toHex } from '@ratatosk/cbor'
-import type { Block, CreditedDeposit, DropReason } from '@ratatosk/store'
+import type { Block, CreditedDeposit, DropReason, DropRule } from '@ratatosk/store'
 import type { SequencerContext } from '../context.js'
 import { namedBy, orphanOf, reasonOf } from './drop-reasons.js'
 
@@ -9,9 +9,9 @@ export async function forgetDeposits(context: SequencerContext, ids: readonly Ui
   if (ids.length === 0) return
   const { store, lease, log, cache } = context
   const gone = new BytesSet(ids)
-  const follow: Parameters<typeof store.blocks.forgetDeposits>[1] = (transaction, others) => {
+  const follow: DropRule = (transaction, others) => {
     const deposit = namedBy(transaction.cbor).find((named) => gone.has(named))
-    return deposit === undefined ? orphanOf(transaction, others) : creditedNoMore(toHex(deposit))
+    return deposit === undefined ? orphanOf(transaction, others) : lostCredit(toHex(deposit))
   }
   const dropped = await store.blocks.forgetDeposits(ids, follow, lease)
   cache.ahead = []
@@ -23,7 +23,7 @@ export async function forgetDeposits(context: SequencerContext, ids: readonly Ui
   )
 }
 
-const creditedNoMore = (deposit: string): DropReason =>
+const lostCredit = (deposit: string): DropReason =>
   reasonOf(
     'BadInputsUTxO',
     `No block credits output ${deposit}#0 any more: layer 1 was rolled back, or its block was removed`,

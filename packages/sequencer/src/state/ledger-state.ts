@@ -85,8 +85,8 @@ export async function returnBlocks(
   const removed = await store.blocks.returnToMempool(fromHeight, context.lease)
   if (removed.length === 0) return
   context.step('block-returned')
-  await forgetFees(context, removed)
   forgetBlocks(context, removed, reason)
+  await forgetFees(context, removed)
   const transactions = removed.reduce((sum, block) => sum + block.transactions, 0)
   log.warn({ transactions }, `${transactions} transactions returned to the mempool`)
   await alignRoots(context, await store.blocks.newest())
@@ -106,8 +106,8 @@ export async function undoBlocks(
   if (blocks.length === 0) return
   cache.mayHaveResubmissions = true
   context.step('blocks-undone')
-  await forgetFees(context, blocks)
   forgetBlocks(context, blocks, reason)
+  await forgetFees(context, blocks)
   log.warn(
     { transactions },
     `The ledger is as it was before block ${fromHeight}: ${transactions} transactions are resubmitted`,

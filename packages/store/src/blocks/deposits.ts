@@ -224,13 +224,15 @@ const ofKeptBlock = statement(
 
 const byId = statement(
   { id: deposits.transactionId, output: deposits.output, headerHash: deposits.headerHash },
-  // A block of the ledger comes last, so that it counts where an id is there twice.
-  ['kept_deposits', 'deposits']
+  sql`SELECT id, output, "headerHash" FROM (${['kept_deposits', 'deposits']
     .map(
-      (table) => sql`SELECT transaction_id AS id, output, header_hash AS "headerHash"
+      (
+        table,
+        place,
+      ) => sql`SELECT transaction_id AS id, output, header_hash AS "headerHash", ${place} AS place
       FROM ${schema}.${table} JOIN ${given} AS given USING (transaction_id)`,
     )
-    .reduce((some, others) => sql`${some} UNION ALL ${others}`),
+    .reduce((some, others) => sql`${some} UNION ALL ${others}`)}) AS credits ORDER BY place`,
 )
 
 /** Reads of deposits. */

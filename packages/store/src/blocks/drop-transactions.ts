@@ -13,7 +13,7 @@ import {
 import { StoreError } from '../errors.js'
 import { addRejections } from '../rejections/add-rejections.js'
 import { mempoolTransactions } from '../schema/tables.js'
-import type { DropReason, OrderedTransaction } from './types.js'
+import type { DropReason, DropRule } from './types.js'
 
 /** Transactions read at a time. */
 const pageSize = 1_000
@@ -95,13 +95,8 @@ export async function takeOut(transaction: SqlTransaction, sequences: readonly b
   }
 }
 
-type Follow = (
-  transaction: OrderedTransaction,
-  dropped: ReadonlyMap<string, DropReason>,
-) => DropReason | undefined
-
 /** A search of the mempool for what must be dropped, which can be continued when the mempool has grown. */
-interface DropSearch {
+export interface DropSearch {
   readonly reasons: Map<string, DropReason>
   readonly found: { readonly transaction: Row<typeof mempoolRow>; readonly reason: DropReason }[]
   last: bigint
@@ -118,7 +113,7 @@ export function startDropSearch(first?: ReadonlyMap<string, DropReason>): DropSe
 export async function continueDropSearch(
   connection: Connection,
   search: DropSearch,
-  follow: Follow,
+  follow: DropRule,
 ): Promise<void> {
   const { reasons, found, isOpen } = search
   for (;;) {

@@ -18,11 +18,11 @@ import { adoptBlock } from './adopt-block.js'
 import { appendBlock, setBlockState, setMergeTransaction } from './append-block.js'
 import { compareMempool } from './compare-mempool.js'
 import { forgetDeposits, haveDeposits, readDeposits, releaseDeposits } from './deposits.js'
-import { continueDropSearch, dropFound, startDropSearch } from './drop-transactions.js'
+import { continueDropSearch, type DropSearch, dropFound, startDropSearch } from './drop-transactions.js'
 import { outputsAfterBlock, outputsAfterNewest } from './outputs-after-block.js'
 import { readBlocks, toBlock } from './read-blocks.js'
 import { removeFrom, returnToMempool, reviveBlock, undoEffects } from './remove-blocks.js'
-import type { Blocks, Undone } from './types.js'
+import type { Blocks, DropRule, Undone } from './types.js'
 
 /** @param withLedgerLock runs work in a transaction that holds the ledger's lock */
 export function openBlocks(
@@ -43,8 +43,8 @@ export function openBlocks(
 
   /** @param deposits to forget with what follows from them */
   async function drop(
-    search: ReturnType<typeof startDropSearch>,
-    follow: Parameters<typeof continueDropSearch>[2],
+    search: DropSearch,
+    follow: DropRule,
     lease: Lease,
     deposits: readonly Uint8Array[] = [],
   ): Promise<number> {

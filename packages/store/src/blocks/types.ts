@@ -62,6 +62,12 @@ export interface CreditedDeposit {
   readonly address: Uint8Array
 }
 
+/** Why a transaction of the mempool must go, after these were dropped; undefined if it may stay. */
+export type DropRule = (
+  transaction: OrderedTransaction,
+  dropped: ReadonlyMap<string, DropReason>,
+) => DropReason | undefined
+
 /** A deposit, or a fee output, and a block that has credited it. */
 export interface PlacedDeposit extends Deposit {
   readonly headerHash: Uint8Array
@@ -216,8 +222,8 @@ export interface Blocks {
   /** The credits of a block, ascending by id; of a removed block as long as its body is kept. */
   creditsOf(headerHash: Uint8Array): Promise<Deposit[]>
   /**
-   * The credits with these ids, of blocks of the ledger and of those with kept bodies. An id may have several
-   * outputs: a deposit was made again after a roll-back, or fees belong to another block.
+   * The credits with these ids, of blocks of the ledger and of those with kept bodies. A deposit that was
+   * made again after a roll-back has several outputs: that of the ledger comes last.
    */
   depositsById(ids: readonly Uint8Array[]): Promise<PlacedDeposit[]>
   /**
@@ -280,14 +286,7 @@ export interface Blocks {
    *   `follow`
    *   spares a transaction that spends an output of a dropped one; nothing is changed then
    */
-  drop(
-    first: ReadonlyMap<string, DropReason>,
-    follow: (
-      transaction: OrderedTransaction,
-      dropped: ReadonlyMap<string, DropReason>,
-    ) => DropReason | undefined,
-    lease: Lease,
-  ): Promise<number>
+  drop(first: ReadonlyMap<string, DropReason>, follow: DropRule, lease: Lease): Promise<number>
   /**
    * Appends a valid block of another operator, in state `committed`. Replaces a removed block with the same
    * header hash; if that is an own one, the block keeps its commit. Transactions of the mempool that it holds
@@ -324,11 +323,7 @@ export interface Blocks {
    * @returns how many transactions were dropped
    * @throws StoreError `STORE_CONFLICT` if one of them is in a block, spent, or unknown
    */
-  forgetDeposits(
-    ids: readonly Uint8Array[],
-    follow: Parameters<Blocks['drop']>[1],
-    lease: Lease,
-  ): Promise<number>
+  forgetDeposits(ids: readonly Uint8Array[], follow: DropRule, lease: Lease): Promise<number>
   /**
    * Deletes the spent outputs of blocks that were merged before a time. Reads that started before then, and
    * removals of unmerged blocks, no longer need them. Returns how many were deleted.

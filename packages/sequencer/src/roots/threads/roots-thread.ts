@@ -2,11 +2,11 @@ import {
   type BlockInterval,
   createDerivation,
   createOutputTrie,
+  creditFees,
   type Deposit,
   type Derivation,
   decodeTransactionAt,
   type FeeTarget,
-  feeOutput,
   fitOf,
   isBlockError,
   type OutputTrie,
@@ -219,8 +219,6 @@ async function applyWithin(content: Content, { interval, feesTo }: Conditions): 
     else if (fit !== 'within') expired.push(position)
   }
   if (expired.length + notBegun.length > 0) return { expired, notBegun }
-  const fees = feesTo && feeOutput(feesTo, content.derivation.fees)
-  if (fees === undefined) return apply(content)
-  content.derivation.deposit(fees)
-  return { ...(await apply(content)), fees }
+  const fees = feesTo && creditFees(content.derivation, feesTo)
+  return { ...(await apply(content)), ...(fees && { fees }) }
 }
