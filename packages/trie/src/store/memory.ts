@@ -135,12 +135,14 @@ interface Slab {
 
 const unitLength = 4
 const chunkUnits = 2 ** 18
+/** Bytes that the first chunk begins with: most tries are small, and there are many of them. */
+const firstBytes = 4096
 /** Each byte string is preceded by its length. */
 const headerLength = 2
 
 /**
- * An id is an offset in units of four bytes. Chunks of a megabyte are filled from the start; byte strings of
- * the same number of units reuse freed ones.
+ * An id is an offset in units of four bytes. Chunks of a megabyte, the first of which grows to that, are
+ * filled from the start; byte strings of the same number of units reuse freed ones.
  */
 export function createSlab(): Slab {
   const chunks: Uint8Array[] = []
@@ -164,8 +166,17 @@ export function createSlab(): Slab {
     if ((next % chunkUnits) + units > chunkUnits) next = Math.ceil(next / chunkUnits) * chunkUnits
     const id = next
     next += units
-    if (Math.floor(id / chunkUnits) === chunks.length) chunks.push(new Uint8Array(chunkUnits * unitLength))
+    reserve(Math.floor(id / chunkUnits), ((id % chunkUnits) + units) * unitLength)
     return id
+  }
+
+  function reserve(place: number, bytes: number): void {
+    const chunk = chunks[place]
+    if (chunk !== undefined && chunk.length >= bytes) return
+    const whole = chunkUnits * unitLength
+    const larger = new Uint8Array(place > 0 ? whole : Math.min(whole, Math.max(firstBytes, 2 * bytes)))
+    if (chunk !== undefined) larger.set(chunk)
+    chunks[place] = larger
   }
 
   return {
@@ -192,7 +203,7 @@ export function createSlab(): Slab {
     },
 
     get capacity() {
-      return chunks.length * chunkUnits * unitLength
+      return chunks.reduce((sum, { length }) => sum + length, 0)
     },
   }
 }

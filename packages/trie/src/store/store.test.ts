@@ -142,7 +142,14 @@ describe('slab', () => {
       const ids = Array.from({ length: 1000 }, (_, i) => slab.add(Buffer.alloc(i % 674)))
       for (const id of ids) slab.remove(id)
     }
-    expect(slab.capacity).toBe(megabyte)
+    expect(slab.capacity).toBeLessThan(megabyte)
+  })
+
+  test('is small for few byte strings', () => {
+    const slab = createSlab()
+    const ids = Array.from({ length: 50 }, (_, i) => slab.add(Buffer.alloc(70, i)))
+    expect(slab.capacity).toBeLessThan(2 ** 14)
+    for (const [i, id] of ids.entries()) expect(Buffer.alloc(70, i).equals(slab.get(id))).toBe(true)
   })
 
   test('refuses an id that it never returned', () => {
