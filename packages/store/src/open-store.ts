@@ -120,9 +120,10 @@ function createStore(
   const mutex = new Mutex()
   const exclusively = <T>(work: (transaction: SqlTransaction) => Promise<T>): Promise<T> =>
     inFlight.run(() => mutex.runExclusive(() => tables.transaction(work)))
+  const lockLedger = (transaction: SqlTransaction) => advisoryLock(transaction, 'ledger')
   const withLedgerLock = <T>(work: (transaction: SqlTransaction) => Promise<T>): Promise<T> =>
     exclusively(async (transaction) => {
-      await advisoryLock(transaction, 'ledger')
+      await lockLedger(transaction)
       return work(transaction)
     })
 
@@ -135,7 +136,7 @@ function createStore(
         return work({
           ...openLedgerReads(transaction),
           async lock() {
-            await advisoryLock(transaction, 'ledger')
+            await lockLedger(transaction)
             return openLedger(transaction, maxRejectionBytes)
           },
         })
@@ -154,7 +155,7 @@ function createStore(
     events: openEvents(database),
     rejections: openRejections(database, maxRejectionBytes),
     leases: openLeases(database),
-    blocks: openBlocks(database, withLedgerLock),
+    blocks: openBlocks(database, exclusively, lockLedger),
     bodies: openBodies(database),
     resubmissions: openResubmissions(database),
     answers: openAnswers(database),

@@ -19,6 +19,8 @@ import { creditDeposits, enterDeposits } from './deposits.js'
 import { blockList, blockRow, endOfBlocks, newestBlock, toBlock } from './read-blocks.js'
 import type { Block, BlockHeader, Layer1Transaction, NewBlock } from './types.js'
 
+type SequenceSpan = Pick<NewBlock, 'firstSequence' | 'lastSequence'>
+
 /** The previous header hash of the first block. */
 const noHeaderHash = new Uint8Array(28)
 
@@ -59,31 +61,53 @@ const moveOldestIntoBlock = statement(
 )
 
 /**
- * Appends a block and moves the mempool's oldest transactions into it; see `Blocks.build`. Under the ledger's
- * lock if it has deposits.
+ * Appends a block and moves the mempool's oldest transactions into it; see `Blocks.build`. Only deposits
+ * change the ledger: they come last, so that validation does not wait while the transactions move.
+ *
+ * @param lockLedger takes the ledger's lock to the end
  */
-export async function appendBlock(transaction: SqlTransaction, block: NewBlock): Promise<Block> {
+export async function appendBlock(
+  transaction: SqlTransaction,
+  block: NewBlock,
+  lockLedger: () => Promise<void>,
+): Promise<Block> {
   const { headerHash, deposits = [], transactions } = block
   if (!Number.isSafeInteger(transactions) || transactions < 0 || transactions + deposits.length < 1)
     throw new StoreError('STORE_INVALID_ARGUMENT', 'A block must have at least one transaction or deposit')
   const height = await heightAfter(transaction, block.previousHeaderHash)
-  const { waiting, newest } = await enterDeposits(transaction, headerHash, deposits, transactions === 0)
-  if (waiting > 0) throw new StoreError('STORE_CONFLICT', 'The block lacks a deposit that waits')
-  if (transactions === 0) await requireMempoolAfter(transaction, newest)
-  const { firstSequence, lastSequence } =
-    transactions === 0 && newest !== undefined ? { firstSequence: newest, lastSequence: newest } : block
   await transaction.query(makeRoom, [headerHash])
-  const [row] = await transaction.query(insert, [
-    height,
-    ...headerColumns(block),
+  const insertBlock = async ({
     firstSequence,
     lastSequence,
-    transactions,
-    block.commitTransaction.id,
-    block.commitTransaction.cbor,
-  ])
-  if (row === undefined) throw new StoreError('STORE_FAILED', 'The block was not inserted')
-  await moveFromMempool(transaction, row)
+  }: SequenceSpan): Promise<Row<typeof blockRow>> => {
+    const [row] = await transaction.query(insert, [
+      height,
+      ...headerColumns(block),
+      firstSequence,
+      lastSequence,
+      transactions,
+      block.commitTransaction.id,
+      block.commitTransaction.cbor,
+    ])
+    if (row === undefined) throw new StoreError('STORE_FAILED', 'The block was not inserted')
+    return row
+  }
+  const credit = async (): Promise<bigint | undefined> => {
+    if (deposits.length > 0) await lockLedger()
+    const { waiting, newest } = await enterDeposits(transaction, headerHash, deposits, transactions === 0)
+    if (waiting > 0) throw new StoreError('STORE_CONFLICT', 'The block lacks a deposit that waits')
+    return newest
+  }
+  let row: Row<typeof blockRow>
+  if (transactions === 0) {
+    const newest = await credit()
+    await requireMempoolAfter(transaction, newest)
+    row = await insertBlock({ firstSequence: newest ?? 0n, lastSequence: newest ?? 0n })
+  } else {
+    row = await insertBlock(block)
+    await moveFromMempool(transaction, row)
+    await credit()
+  }
   await creditDeposits(transaction, row)
   return toBlock(row)
 }

@@ -1,5 +1,5 @@
 import { collect } from '@ratatosk/test-kit'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import type { Lease } from '../leases/types.js'
 import type { AcceptedTransaction } from '../ledger/types.js'
 import { describeBackends, type TestStore } from '../test/backends.js'
@@ -14,6 +14,7 @@ const alice = walletOf('alice')
 const bridge = walletOf('bridge')
 const [one, two] = [deposit('one', alice), deposit('two', alice)]
 const conflict = { code: 'STORE_CONFLICT' }
+const waitMs = 120_000
 
 describeBackends('deposits', (backend) => {
   let test: TestStore
@@ -69,6 +70,25 @@ describeBackends('deposits', (backend) => {
     const before = await dump(test)
     await expect(build('block', limit, ...deposits)).rejects.toMatchObject(error)
     expect(await dump(test)).toEqual(before)
+  })
+
+  // PGlite has one connection.
+  it.skipIf(backend.name === 'PGlite')('let validation go on while transactions move', async () => {
+    const { database, schema, store } = test
+    await apply(pay('a', 'genesis'))
+    let building: Promise<unknown> | undefined
+    await database.transaction(async (transaction) => {
+      await transaction.query(`SELECT FROM ${schema}.mempool_transactions FOR UPDATE`)
+      building = build('block', 1, one)
+      await vi.waitFor(async () => {
+        const waiting = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE $1`
+        expect(await database.query(waiting, [`%${schema}%`])).toHaveLength(1)
+      }, waitMs)
+      await apply(pay('b', 'a'))
+    })
+    await building
+    expect(await store.blocks.depositsOf(headerHashOf('block'))).toEqual([one])
+    expect(await store.blocks.waiting(10)).toBe(1)
   })
 
   it('are in one block, which is the next one if they wait', async () => {

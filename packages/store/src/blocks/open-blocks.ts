@@ -24,20 +24,27 @@ import { readBlocks, toBlock } from './read-blocks.js'
 import { removeFrom, returnToMempool, reviveBlock, undoEffects } from './remove-blocks.js'
 import type { Blocks, DropRule, Undone } from './types.js'
 
-/** @param withLedgerLock runs work in a transaction that holds the ledger's lock */
+type Work<T> = (transaction: SqlTransaction) => Promise<T>
+
+/**
+ * @param exclusively runs the work of this process that needs the ledger's lock, one at a time
+ * @param lockLedger takes that lock to the end of a transaction; always after that of a lease
+ */
 export function openBlocks(
   database: Database,
-  withLedgerLock: <T>(work: (transaction: SqlTransaction) => Promise<T>) => Promise<T>,
+  exclusively: <T>(work: Work<T>) => Promise<T>,
+  lockLedger: (transaction: SqlTransaction) => Promise<void>,
 ): Blocks {
-  const underLease = <T>(lease: Lease, work: (transaction: SqlTransaction) => Promise<T>): Promise<T> =>
+  const underLease = <T>(lease: Lease, work: Work<T>): Promise<T> =>
     database.transaction(async (transaction) => {
       await requireLease(transaction, lease)
       return work(transaction)
     })
 
-  const underBoth = <T>(lease: Lease, work: (transaction: SqlTransaction) => Promise<T>): Promise<T> =>
-    withLedgerLock(async (transaction) => {
+  const underBoth = <T>(lease: Lease, work: Work<T>): Promise<T> =>
+    exclusively(async (transaction) => {
       await requireLease(transaction, lease)
+      await lockLedger(transaction)
       return work(transaction)
     })
 
@@ -61,11 +68,8 @@ export function openBlocks(
   return {
     ...readBlocks(database),
     ...readDeposits(database),
-    build(block, lease) {
-      // Only deposits change the ledger.
-      const run = block.deposits === undefined || block.deposits.length === 0 ? underLease : underBoth
-      return run(lease, (transaction) => appendBlock(transaction, block))
-    },
+    build: (block, lease) =>
+      underLease(lease, (transaction) => appendBlock(transaction, block, () => lockLedger(transaction))),
     setState: (headerHashes, state, lease) =>
       underLease(lease, (transaction) => setBlockState(transaction, headerHashes, state)),
     setMergeTransaction: (headerHash, merge, lease) =>
