@@ -1,5 +1,6 @@
-import { isDecodeError, toHex } from '@ratatosk/cbor'
+import { concatBytes, isDecodeError, toHex } from '@ratatosk/cbor'
 import {
+  blake2b256,
   decodeTransaction,
   type Effects,
   effects,
@@ -57,7 +58,13 @@ export interface ScriptOutcome {
   readonly failures: Failures
   /** False if the scripts could not be run, which says nothing about the transaction. */
   readonly ran: boolean
+  /** {@link digestOf} the outputs that they saw. A reference to a deposit does not fix its output. */
+  readonly saw: string
 }
+
+/** @param outputs in the order of {@link Candidate.named}, all of them */
+export const digestOf = (outputs: ReadonlyMap<string, TransactionOutput>): string =>
+  toHex(blake2b256(concatBytes(...Array.from(outputs.values(), ({ bytes }) => bytes))))
 
 interface SignaturePolicy {
   /** Maximum number of signatures of a transaction that are verified at once. */

@@ -7,7 +7,7 @@ import {
 } from '@ratatosk/ledger'
 import { LRUCache } from 'lru-cache'
 import { CheapestFirst } from './cheapest-first.js'
-import type { Candidate, ScriptOutcome } from './examine.js'
+import { type Candidate, digestOf, type ScriptOutcome } from './examine.js'
 import { signatureCost } from './signatures.js'
 
 const scriptsNotRun = {
@@ -23,7 +23,7 @@ const maxRemembered = 10_000
 const maxRememberedBytes = 16 * 1024 * 1024
 const rememberedMs = 10 * 60_000
 
-/** Runs scripts, cheapest first, and remembers outcomes: transaction and named outputs fix all inputs. */
+/** Runs scripts, cheapest first, and remembers outcomes with what they are about. */
 export class ScriptRuns<Holder extends { readonly cost: bigint }> {
   readonly #phaseTwo: PhaseTwo | undefined
   readonly #concurrency: number
@@ -42,7 +42,7 @@ export class ScriptRuns<Holder extends { readonly cost: bigint }> {
     this.#threads = new CheapestFirst(concurrency)
   }
 
-  /** The candidate with its scripts' outcome of the last minutes: its id fixes their inputs. */
+  /** The candidate with its scripts' outcome of the last minutes, which holds for the outputs they saw. */
   recall(candidate: Candidate): Candidate {
     if (candidate.transaction.witnesses.redeemers.length === 0) return candidate
     const scripts = this.#remembered.get(candidate.key)
@@ -90,11 +90,12 @@ export async function runScripts(
   context: RuleContext,
   phaseTwo: PhaseTwo | undefined,
 ): Promise<ScriptOutcome> {
+  const saw = digestOf(outputs)
   try {
-    return { failures: await validateScripts(transaction, outputs, context, phaseTwo), ran: true }
+    return { failures: await validateScripts(transaction, outputs, context, phaseTwo), ran: true, saw }
   } catch {
     // There is no evaluator, it is closing, or it gave up within its limits.
-    return { failures: [scriptsNotRun], ran: false }
+    return { failures: [scriptsNotRun], ran: false, saw }
   }
 }
 

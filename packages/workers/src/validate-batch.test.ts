@@ -1,4 +1,4 @@
-import { outputReferenceKey } from '@ratatosk/ledger'
+import { decodeTransactionOutput, outputReferenceKey } from '@ratatosk/ledger'
 import {
   chain,
   freeOfCharge,
@@ -10,7 +10,8 @@ import {
 } from '@ratatosk/test-kit'
 import { expect, test } from 'vitest'
 import { BatchView } from './batch-view.js'
-import { type Candidate, examine, isCandidate } from './examine.js'
+import { type Candidate, digestOf, examine, isCandidate } from './examine.js'
+import { minting, withCostModel } from './test/minting.js'
 import { validateBatch } from './validate-batch.js'
 
 const context = { parameters: freeOfCharge, networkId: 0, slot: 100n }
@@ -145,4 +146,24 @@ test('a transaction whose signatures are not verified takes no output from anoth
   const { kinds, accepted } = validate([unverified, child, rival])
   expect(kinds).toEqual(['parked', 'parked', 'accepted'])
   expect(accepted).toEqual([rival.id])
+})
+
+test('an outcome of scripts counts only for the outputs that they saw', () => {
+  const parameters = withCostModel(freeOfCharge)
+  const spending = { input: first!, lovelace: 10n * ada, tokens: 0, collateral: second! }
+  const minted = examine(minting(key, spending, parameters).cbor, { ...context, parameters })
+  if (!isCandidate(minted)) throw new Error('not a transaction')
+  const decide = (saw: string) => {
+    const judged = { ...minted, scripts: { failures: [], ran: true, saw } }
+    const view = new BatchView(stored)
+    return validateBatch([judged], new Set(), view, { ...context, parameters }, () => []).decisions.get(
+      judged,
+    )
+  }
+  const outputs = new Map(
+    minted.named.map(({ key: name }) => [name, decodeTransactionOutput(stored.get(name)!)]),
+  )
+  expect(decide(digestOf(outputs))).toEqual({ kind: 'accepted' })
+  const [other] = [...outputs.values()]
+  expect(decide(digestOf(new Map([['other', other!]])))).toMatchObject({ kind: 'parked', evaluate: outputs })
 })

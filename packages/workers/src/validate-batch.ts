@@ -8,7 +8,7 @@ import {
   validateStateful,
 } from '@ratatosk/ledger'
 import type { BatchView } from './batch-view.js'
-import type { Candidate } from './examine.js'
+import { type Candidate, digestOf, type ScriptOutcome } from './examine.js'
 import { nameSpenders, spentInputs } from './spent-inputs.js'
 
 export type Decision =
@@ -86,14 +86,14 @@ export function validateBatch(
       return { kind: 'parked', verify: blockedBy.length === 0, behind: view.ownersOf(candidate), blockedBy }
     }
     if (invalid.length > 0) return { kind: 'rejected', failures: invalid }
-    const { scripts } = candidate
+    const scripts = outcomeOf(candidate, view)
     if (scripts?.ran && scripts.failures.length > 0) return { kind: 'rejected', failures: scripts.failures }
     const behind = view.ownersOf(candidate)
     const blockedBy = view.blockersOf(candidate)
     if (blockedBy.length > 0) return { kind: 'parked', verify: false, behind, blockedBy }
-    if (needsScripts(candidate)) {
+    // A transaction that passes phase 1 has exactly one redeemer for each script that must run.
+    if (transaction.witnesses.redeemers.length > 0 && scripts === undefined)
       return { kind: 'parked', verify: false, evaluate: resolve(candidate, view), behind, blockedBy }
-    }
     if (behind.length > 0) return { kind: 'parked', verify: false, behind, blockedBy }
     if (scripts !== undefined && scripts.failures.length > 0) {
       return { kind: 'retriable', failures: scripts.failures, missing: [] }
@@ -137,9 +137,11 @@ function joined(flaws: Failures, failures: Failures): Failures {
   return [...first, ...failures.filter((failure) => !first.includes(failure))]
 }
 
-/** A transaction that passes phase 1 has exactly one redeemer for each script that must run. */
-function needsScripts({ transaction, scripts }: Candidate): boolean {
-  return transaction.witnesses.redeemers.length > 0 && scripts === undefined
+/** The outcome of a candidate's scripts, if they saw the outputs that it names now. */
+function outcomeOf(candidate: Candidate, view: BatchView): ScriptOutcome | undefined {
+  const { scripts } = candidate
+  if (scripts === undefined || scripts.saw !== digestOf(resolve(candidate, view))) return undefined
+  return scripts
 }
 
 function resolve({ named }: Candidate, view: BatchView): ReadonlyMap<string, TransactionOutput> {
