@@ -127,7 +127,7 @@ function poolConfig(options: PostgresOptions): pg.PoolConfig {
     idle_in_transaction_session_timeout: options.idleInTransactionTimeoutMs ?? 60_000,
     keepAlive: true,
     // A batch is acknowledged to its submitter once it is committed, so the commit must be durable.
-    options: '-c synchronous_commit=on',
+    options: '-c synchronous_commit=on -c jit=off',
     types: { getTypeParser: (type, format) => readers[type] ?? pg.types.getTypeParser(type, format) },
   }
 }

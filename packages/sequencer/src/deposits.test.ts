@@ -196,6 +196,10 @@ test('a block that another fork of layer 1 brings back pays its fees again', asy
   const [first, second] = paying as [SignedTransaction, SignedTransaction]
   const newest = async () => store.blocks.newest()
   const isCommitted = async () => (await newest())?.state === 'committed'
+  const mineCommit = async () => {
+    await until(async () => devnet.mempool().length > 0)
+    await chain.mine()
+  }
   const references = [ada, 2n * ada].map((amount) => feesOf(new Uint8Array(28), amount))
   const fees = async () => {
     const outputs = (await store.ledger.outputs(references)).filter((output) => output !== undefined)
@@ -226,7 +230,7 @@ test('a block that another fork of layer 1 brings back pays its fees again', asy
   const isOther = async () =>
     toHex((await newest())?.headerHash ?? new Uint8Array()) !== toHex(lost.headerHash)
   await until(async () => (await newest()) !== undefined && (await isOther()))
-  await chain.mine()
+  await mineCommit()
   await until(isCommitted)
   expect(await fees()).toEqual([2n * ada])
   // Its operator can still answer for it.
@@ -244,7 +248,7 @@ test('a block that another fork of layer 1 brings back pays its fees again', asy
   await until(async () => (await store.blocks.byHash(lost.headerHash))?.state === 'committed')
   expect(await fees()).toEqual([ada])
   await until(async () => (await newest())?.height === 2n)
-  await chain.mine()
+  await mineCommit()
   await until(isCommitted)
   await expectAgreement(store, chain.layer1, roots, [first, second], contracts)
 })

@@ -70,7 +70,12 @@ export async function schemaDigest(
 
 /** Runs `work` with its own connection to a database. */
 export async function withDatabase<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 30_000 })
+  const client = new pg.Client({
+    connectionString: url,
+    connectionTimeoutMillis: 30_000,
+    // PostgreSQL would compile a query of the catalogue, and start processes for it: 300 ms instead of 12.
+    options: '-c jit=off -c max_parallel_workers_per_gather=0',
+  })
   await client.connect()
   try {
     return await work(client)

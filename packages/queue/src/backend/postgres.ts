@@ -24,7 +24,7 @@ export async function connectPostgres(options: PostgresConnectOptions): Promise<
   const config: pg.ClientConfig = {
     connectionString: url,
     // A submission is acknowledged once its job is written, so that must be durable.
-    options: `-c search_path=${quoteSchema(schema)} -c synchronous_commit=on`,
+    options: `-c search_path=${quoteSchema(schema)} -c synchronous_commit=on -c jit=off`,
     keepAlive: true,
     connectionTimeoutMillis: requestTimeoutMs,
     query_timeout: requestTimeoutMs,

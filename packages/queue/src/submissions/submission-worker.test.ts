@@ -166,7 +166,7 @@ describe.each(Object.entries(openers))('a job of many transactions on %s', (_kin
   test('only those that are postponed are delivered again, and are found meanwhile', async (context) => {
     const { backend, submissions, ids, deliveries, work, emptied } = await ten(context)
     work(backend, (n, attempt) =>
-      n % 4 === 1 && attempt < 3 ? { kind: 'again', afterMs: 300 } : { kind: 'done' },
+      n % 4 === 1 && attempt < 3 ? { kind: 'again', afterMs: 1_500 } : { kind: 'done' },
     )
     await expect
       .poll(() => submissions.find(ids[5]!), { interval: 10 })
