@@ -42,6 +42,7 @@ export { validateMint, validateProfile, validateProfileOfInputs } from './rules/
 export { profileLimits } from './rules/profile-limits.js'
 export { type RedeemerFault, redeemerFaults } from './rules/redeemer-faults.js'
 export { isRetriable } from './rules/retry.js'
+export { type RedeemerTarget, redeemerTargets } from './rules/script-use.js'
 export { minimumFee, minimumLovelace, referenceScriptsFee, transactionSize } from './rules/utxo.js'
 export { type PhaseTwo, validateScripts } from './rules/utxos.js'
 export {

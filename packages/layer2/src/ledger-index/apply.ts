@@ -91,7 +91,32 @@ const insertLabels = sql`INSERT INTO ${schema}.labels (label, sequence, nth)
   FROM ${parameterRows({ label: 'numeric', sequence: 'bigint' })} AS given ${labelledBefore('given')}
   WINDOW labels AS (PARTITION BY given.label ORDER BY sequence)`
 
-const insertPreimages = sql`${insert('preimages', { hash: 'bytea', language: 'text', bytes: 'bytea' })}
+const redeemer = {
+  sequence: 'bigint',
+  nth: 'integer',
+  purpose: 'text',
+  pointer: 'integer',
+  data: 'bytea',
+  memory: 'bigint',
+  steps: 'bigint',
+} as const
+const redeemerNames = Object.keys(redeemer).join(', ')
+
+// The owner of an output that a script locks is that script.
+const insertRedeemers = sql`INSERT INTO ${schema}.redeemers (script, ${redeemerNames})
+  SELECT COALESCE(script, (
+    SELECT owner FROM ${schema}.outputs AS o
+    WHERE o.transaction_id = given.transaction_id AND o.output_index = given.output_index
+  )), ${redeemerNames} FROM ${parameterRows({ script: 'bytea', ...reference, ...redeemer })} AS given`
+
+const insertWithdrawals = insert('withdrawals', { stake_credential: 'bytea', sequence: 'bigint' })
+
+const insertPreimages = sql`${insert('preimages', {
+  hash: 'bytea',
+  language: 'text',
+  bytes: 'bytea',
+  sequence: 'bigint',
+})}
   ON CONFLICT (hash) DO NOTHING`
 
 const insertUses = insert('preimage_uses', { hash: 'bytea', sequence: 'bigint' })
@@ -120,10 +145,8 @@ function insert(table: string, columns: Parameters<typeof parameterRows>[0]) {
 }
 
 /** Adds what transactions did. The tables are then as if the transactions had been added one by one. */
-export async function addEntries(
-  connection: Connection,
-  { transactions, outputs, assets, spent, mints, labels, preimages, uses }: IndexEntries,
-): Promise<void> {
+export async function addEntries(connection: Connection, entries: IndexEntries): Promise<void> {
+  const { transactions, outputs, assets, spent, mints, labels, preimages, uses } = entries
   if (transactions.length > 0) {
     await connection.execute(insertTransactions, [
       transactions.map(({ sequence }) => sequence),
@@ -191,18 +214,46 @@ export async function addEntries(
       bytesColumn(preimages.map(({ hash }) => hash)),
       preimages.map(({ language }) => language),
       bytesColumn(preimages.map(({ bytes }) => bytes)),
+      preimages.map(({ sequence }) => sequence),
     ])
     await connection.execute(insertUses, [
       bytesColumn(uses.map(({ hash }) => hash)),
       uses.map(({ sequence }) => sequence),
     ])
   }
+  await addScriptRuns(connection, entries)
 }
 
-function referencesOf(entries: readonly { readonly reference: OutputReference }[]): Parameter[] {
+/** The outputs of the transactions, and those that they spend, are there already. */
+async function addScriptRuns(
+  connection: Connection,
+  { redeemers, withdrawals }: IndexEntries,
+): Promise<void> {
+  if (redeemers.length > 0) {
+    await connection.execute(insertRedeemers, [
+      bytesColumn(redeemers.map(({ script }) => script)),
+      ...referencesOf(redeemers.map(({ output }) => ({ reference: output }))),
+      redeemers.map(({ sequence }) => sequence),
+      redeemers.map(({ nth }) => nth),
+      redeemers.map(({ purpose }) => purpose),
+      redeemers.map(({ index }) => index),
+      bytesColumn(redeemers.map(({ data }) => data)),
+      redeemers.map(({ executionUnits }) => executionUnits.memory),
+      redeemers.map(({ executionUnits }) => executionUnits.steps),
+    ])
+  }
+  if (withdrawals.length > 0) {
+    await connection.execute(insertWithdrawals, [
+      bytesColumn(withdrawals.map(({ stake }) => stake)),
+      withdrawals.map(({ sequence }) => sequence),
+    ])
+  }
+}
+
+function referencesOf(entries: readonly { readonly reference: OutputReference | undefined }[]): Parameter[] {
   return [
-    bytesColumn(entries.map(({ reference }) => reference.transactionId)),
-    entries.map(({ reference }) => reference.index),
+    bytesColumn(entries.map(({ reference }) => reference?.transactionId)),
+    entries.map(({ reference }) => reference?.index),
   ]
 }
 
@@ -237,20 +288,28 @@ const undoLabels = sql`WITH gone AS (
   UPDATE ${schema}.labels AS m SET nth = later.nth FROM later
   WHERE m.label = later.label AND m.sequence = later.sequence`
 
+const undoPreimages = sql`WITH gone AS (
+    DELETE FROM ${schema}.preimage_uses WHERE sequence ${among} RETURNING hash
+  ), used AS (
+    SELECT hash, (
+      SELECT u.sequence FROM ${schema}.preimage_uses AS u
+      WHERE u.hash = gone.hash AND u.sequence <> ALL ($1::bigint[]) ORDER BY u.sequence LIMIT 1
+    ) AS first FROM (SELECT DISTINCT hash FROM gone) AS gone
+  ), unused AS (
+    DELETE FROM ${schema}.preimages AS p USING used WHERE p.hash = used.hash AND used.first IS NULL
+  )
+  UPDATE ${schema}.preimages AS p SET sequence = used.first FROM used
+  WHERE p.hash = used.hash AND p.sequence <> used.first`
+
 const undoStatements = [
+  ...['redeemers', 'withdrawals'].map((table) => sql`DELETE FROM ${schema}.${table} WHERE sequence ${among}`),
   ...['outputs', 'assets'].flatMap((table) => [
     sql`DELETE FROM ${schema}.${table} WHERE sequence ${among}`,
     sql`UPDATE ${schema}.${table} SET spent_by = NULL WHERE spent_by ${among}`,
   ]),
   undoMints,
   undoLabels,
-  sql`WITH unused AS (
-      DELETE FROM ${schema}.preimage_uses WHERE sequence ${among} RETURNING hash
-    )
-    DELETE FROM ${schema}.preimages AS p USING (SELECT DISTINCT hash FROM unused) AS unused
-    WHERE p.hash = unused.hash AND NOT EXISTS (
-      SELECT FROM ${schema}.preimage_uses AS u WHERE u.hash = p.hash AND u.sequence <> ALL ($1::bigint[])
-    )`,
+  undoPreimages,
   sql`WITH gone AS (
       DELETE FROM ${schema}.transactions WHERE sequence ${among} RETURNING sequence, output, fee
     ), less AS (${totalsOf('gone')})

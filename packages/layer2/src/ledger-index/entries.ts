@@ -10,6 +10,8 @@ import {
   effects,
   metadataLabels,
   type OutputReference,
+  type Redeemer,
+  redeemerTargets,
   type Script,
   type Transaction,
   type TransactionOutput,
@@ -38,8 +40,15 @@ export interface IndexEntries {
   }[]
   /** The labels of each transaction's metadata. */
   readonly labels: { label: bigint; sequence: bigint }[]
-  /** Datums and scripts, each content once. */
-  readonly preimages: { hash: Uint8Array; language: Script['language'] | undefined; bytes: Uint8Array }[]
+  readonly redeemers: RedeemerEntry[]
+  readonly withdrawals: { stake: Uint8Array; sequence: bigint }[]
+  /** Datums and scripts, each content once, with the first transaction that has it. */
+  readonly preimages: {
+    hash: Uint8Array
+    language: Script['language'] | undefined
+    bytes: Uint8Array
+    sequence: bigint
+  }[]
   readonly uses: { hash: Uint8Array; sequence: bigint }[]
 }
 
@@ -60,6 +69,17 @@ interface OutputEntry extends Position {
 interface AssetEntry extends Position {
   readonly policy: Uint8Array
   readonly name: Uint8Array
+}
+
+interface RedeemerEntry extends Pick<Redeemer, 'purpose' | 'index' | 'executionUnits'> {
+  /** Hash of the script; undefined if the output has it. */
+  readonly script: Uint8Array | undefined
+  /** The output that it spends. */
+  readonly output: OutputReference | undefined
+  readonly sequence: bigint
+  readonly nth: number
+  /** Hash of its data. */
+  readonly data: Uint8Array
 }
 
 type Produced = { readonly reference: OutputReference; readonly output: TransactionOutput }
@@ -97,11 +117,9 @@ export function entriesOf(
       collected.preimage(hash, fromHex(hash), undefined, data, sequence)
     for (const script of witnesses.scripts) collected.script(script, sequence)
     for (const script of auxiliaryData?.scripts ?? []) collected.script(script, sequence)
-    for (const { data } of witnesses.redeemers) {
-      const hash = blake2b256(data)
-      collected.preimage(Buffer.from(hash).toString('hex'), hash, undefined, data, sequence)
-    }
+    if (witnesses.redeemers.length > 0) collected.redeemed(transaction, sequence)
     for (const label of labels) collected.labels.push({ label, sequence })
+    for (const stake of withdrawersOf(transaction)) collected.withdrawals.push({ stake, sequence })
     for (const { output } of change.produced) collected.contents(output, sequence)
   }
   const at = (position: number | undefined) => (position === undefined ? undefined : sequenceAt[position])
@@ -118,6 +136,12 @@ export function entriesOf(
 function labelsOf({ isValid, auxiliaryData }: Transaction): bigint[] {
   if (!isValid || auxiliaryData === undefined) return []
   return metadataLabels(auxiliaryData).map(({ label }) => label)
+}
+
+/** The stake credentials from which a transaction withdraws, which one without valid scripts does not. */
+function withdrawersOf({ isValid, body }: Transaction): Uint8Array[] {
+  if (!isValid) return []
+  return body.withdrawals.flatMap(({ account }) => (account.kind === 'reward' ? account.stake.hash : []))
 }
 
 /** The sums that a transaction pays out and pays as fee; its collateral is the fee if scripts failed. */
@@ -174,6 +198,8 @@ function collect() {
     spent: [],
     mints: [],
     labels: [],
+    redeemers: [],
+    withdrawals: [],
     preimages: [],
     uses: [],
   }
@@ -187,7 +213,7 @@ function collect() {
     bytes: Uint8Array,
     sequence: bigint,
   ): void {
-    if (!known.has(key)) entries.preimages.push({ hash, language, bytes })
+    if (!known.has(key)) entries.preimages.push({ hash, language, bytes, sequence })
     known.add(key)
     const use = `${key}@${sequence}`
     if (!used.has(use)) entries.uses.push({ hash, sequence })
@@ -218,6 +244,19 @@ function collect() {
         for (const name of names.keys()) {
           entries.assets.push({ reference, sequence, spentBy, policy: fromHex(policy), name: fromHex(name) })
         }
+      }
+    },
+    redeemed(transaction: Transaction, sequence: bigint): void {
+      const targetOf = redeemerTargets(transaction)
+      for (const [nth, redeemer] of transaction.witnesses.redeemers.entries()) {
+        const { purpose, index, executionUnits } = redeemer
+        const data = blake2b256(redeemer.data)
+        preimage(Buffer.from(data).toString('hex'), data, undefined, redeemer.data, sequence)
+        const target = targetOf(redeemer)
+        if (target === undefined || !transaction.isValid) continue
+        const script = 'script' in target ? fromHex(target.script) : undefined
+        const output = 'output' in target ? target.output : undefined
+        entries.redeemers.push({ script, output, sequence, nth, purpose, index, executionUnits, data })
       }
     },
     contents({ datum, referenceScript }: TransactionOutput, sequence: bigint): void {

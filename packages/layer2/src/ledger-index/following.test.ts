@@ -1,4 +1,4 @@
-import { blake2b256 } from '@ratatosk/ledger'
+import { blake2b256, scriptHash } from '@ratatosk/ledger'
 import type { DropReason } from '@ratatosk/store'
 import { collect } from '@ratatosk/test-kit'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -45,6 +45,8 @@ for (const backend of backends) {
         outputs: [{ address: alice, assets: [[200, 'bb', 1]], datum }],
         mint: [[200, 'bb', 1]],
         scripts: [plutus],
+        withdrawals: [60],
+        redeemers: [[3, 0, datum]],
       }
       const dropped = await accept(draft)
       const reason: DropReason = { code: 'BadInputsUTxO', message: 'A test', details: {} }
@@ -73,6 +75,20 @@ for (const backend of backends) {
       const asset = (at = {}) => index.asset(policy, Buffer.from('aa', 'hex'), at)
       expect(await asset()).toMatchObject({ quantity: 6n, mints: 2, first: next.id })
       expect(await asset(next)).toMatchObject({ quantity: 2n, mints: 1, first: next.id, last: next.id })
+    })
+
+    it('lists scripts by the first transaction that is left when the first one is undone', async () => {
+      const [other, plutusHash] = [Uint8Array.of(1, 3), plutus].map((bytes) => scriptHash('PlutusV3', bytes))
+      const outputs = [{ address: alice }]
+      const dropped = await accept({ inputs: [input(7)], outputs, scripts: [plutus] })
+      const next = await accept({ inputs: [input(8)], outputs, scripts: [Uint8Array.of(1, 3)] })
+      await accept({ inputs: [input(9)], outputs, scripts: [plutus] })
+      const reason: DropReason = { code: 'BadInputsUTxO', message: 'A test', details: {} }
+      const id = Buffer.from(dropped.id).toString('hex')
+      await world.store.blocks.drop(new Map([[id, reason]]), () => undefined, world.lease)
+      await index.caughtUp()
+      expect(await index.scripts(all)).toEqual([other, plutusHash])
+      expect(await index.scripts(all, next)).toEqual([other])
     })
 
     it('adds a large genesis in parts', async () => {

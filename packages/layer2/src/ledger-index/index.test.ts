@@ -1,8 +1,8 @@
-import { blake2b256, type OutputReference, scriptHash } from '@ratatosk/ledger'
+import { blake2b256, byReference, type OutputReference, scriptHash } from '@ratatosk/ledger'
 import type { AcceptedTransaction } from '@ratatosk/store'
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { genesis } from './test/history.js'
-import { addressOf, credential, type TransactionDraft } from './test/transactions.js'
+import { addressOf, credential, type TransactionDraft, transactionOf } from './test/transactions.js'
 import { acceptAndIndex, backends, createWorld, type World } from './test/world.js'
 import type { HistoryQuery, IndexedOutput, IndexPart, LedgerIndex, OutputQuery } from './types.js'
 
@@ -345,7 +345,7 @@ for (const backend of backends) {
         outputs: [{ address: script, datum: inline, script: plutus }],
         datums: [datum],
         scripts: [Uint8Array.of(1, 2)],
-        redeemers: [redeemer],
+        redeemers: [[0, 0, redeemer]],
       })
       expect(await index.datums([blake2b256(redeemer)])).toMatchObject([{ bytes: redeemer }])
       expect(await index.datums([blake2b256(datum)])).toMatchObject([{ bytes: datum }])
@@ -358,11 +358,74 @@ for (const backend of backends) {
       expect(await index.script(new Uint8Array(28))).toBeUndefined()
     })
 
+    it('lists scripts by their first transaction', async () => {
+      const hashes = [plutus, Uint8Array.of(1, 3)].map((bytes) => scriptHash('PlutusV3', bytes))
+      const outputs = [{ address: alice, script: plutus, datum }]
+      const first = await accept({ inputs: [input(4)], outputs })
+      await accept({ inputs: [out(first)], outputs, scripts: [Uint8Array.of(1, 3)] })
+      expect(await index.scripts(all)).toEqual(hashes)
+      expect(await index.scripts({ ...all, order: 'newest-first' })).toEqual(hashes.toReversed())
+      expect(await index.scripts({ offset: 1, limit: 1 })).toEqual(hashes.slice(1))
+      expect(await index.scripts(all, first)).toEqual(hashes.slice(0, 1))
+    })
+
+    it('lists the redeemers of scripts that lock outputs, mint and withdraw', async () => {
+      const owner = credential(60)
+      const paid = await accept({ inputs: [input(4)], outputs: [{ address: script }, { address: script }] })
+      // Of an earlier step, and of the same one.
+      const one = transactionOf({
+        inputs: [out(paid), input(5)].sort(byReference),
+        outputs: [{ address: script }],
+        mint: [[60, 'aa', 1]],
+        withdrawals: [61, 60],
+        redeemers: [
+          [3, 0, datum],
+          [1, 0, datum],
+          [0, [out(paid), input(5)].sort(byReference).indexOf(out(paid)), datum],
+          [0, 9, datum],
+        ],
+      })
+      const two = transactionOf({
+        inputs: [{ transactionId: one.id, index: 0 }],
+        outputs: [{ address: alice }],
+        redeemers: [[0, 0, datum]],
+      })
+      await world.store.withLedger((ledger) => ledger.apply({ transactions: [one, two] }))
+      await index.caughtUp()
+      const found = await index.redeemers(owner, all)
+      expect(found.map(({ id, purpose }) => [id, purpose])).toEqual([
+        [one.id, 'reward'],
+        [one.id, 'mint'],
+        [one.id, 'spend'],
+        [two.id, 'spend'],
+      ])
+      expect(found[1]).toEqual({
+        id: one.id,
+        purpose: 'mint',
+        index: 0,
+        data: blake2b256(datum),
+        memory: 1_000n,
+        steps: 20_000n,
+      })
+      const newest = { ...all, order: 'newest-first' } as const
+      expect(await index.redeemers(owner, newest)).toEqual(found.toReversed())
+      expect(await index.redeemers(owner, { offset: 1, limit: 2 })).toEqual(found.slice(1, 3))
+      const known = await index.transaction(one.id)
+      expect(await index.redeemers(owner, all, known)).toEqual(found.slice(0, 3))
+      expect(await index.redeemers(credential(50), all)).toEqual([])
+      for (const account of [60, 61])
+        expect(await index.withdrawals(credential(account), all)).toEqual([known])
+      expect(await index.withdrawals(owner, all, paid)).toEqual([])
+      expect(await index.withdrawals(owner, { offset: 1, limit: 1 })).toEqual([])
+    })
+
     it('shows the collateral of a transaction whose scripts failed', async () => {
       const failed = await accept({
         inputs: [input(5)],
         outputs: [{ address: alice }],
         mint: [[211, 'aa', 1]],
+        withdrawals: [211],
+        redeemers: [[1, 0, datum]],
         collateral: { input: input(6), back: { address: alice } },
       })
       const [back] = await index.outputs({ address: alice }, all)
@@ -371,6 +434,8 @@ for (const backend of backends) {
       expect(collateral!.spent).toEqual({ sequence: failed.sequence, id: failed.id, valid: false })
       expect(await find({ references: [input(5)], ...unspent })).toEqual(names(input(5)))
       expect(await index.assets(credential(211), all)).toEqual([])
+      expect(await index.redeemers(credential(211), all)).toEqual([])
+      expect(await index.withdrawals(credential(211), all)).toEqual([])
     })
   })
 }

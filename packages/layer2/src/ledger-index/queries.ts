@@ -17,7 +17,7 @@ import {
   statement,
   text,
 } from '@ratatosk/database'
-import { decodeAddress, decodeNativeScript, type Script } from '@ratatosk/ledger'
+import { decodeAddress, decodeNativeScript, type RedeemerPurpose, type Script } from '@ratatosk/ledger'
 import { ownerOf } from './entries.js'
 import { chunkBits } from './tables.js'
 import type { At, IndexedOutput, IndexPart, IndexQueries, OutputPart, OutputQuery } from './types.js'
@@ -57,6 +57,7 @@ const totalsBetween = statement(
 )
 
 const language: Computed<Script['language']> = { sqlType: 'text' }
+const purpose: Computed<RedeemerPurpose> = { sqlType: 'text' }
 const datumsByHash = statement(
   { hash: bytea, bytes: bytea },
   sql`SELECT p.hash, p.bytes FROM ${parameterRows({ hash: 'bytea' })} AS given
@@ -68,12 +69,17 @@ const scriptByHash = statement(
 )
 
 export function openQueries(database: Database): IndexQueries {
-  return { ...outputQueries(database), ...transactionQueries(database), ...assetQueries(database) }
+  return {
+    ...outputQueries(database),
+    ...transactionQueries(database),
+    ...assetQueries(database),
+    ...scriptQueries(database),
+  }
 }
 
 type Queries<Name extends keyof IndexQueries> = Pick<IndexQueries, Name>
 
-function outputQueries(database: Database): Queries<'outputs' | 'knowsAddress' | 'datums' | 'script'> {
+function outputQueries(database: Database): Queries<'outputs' | 'knowsAddress' | 'datums'> {
   return {
     async outputs(query, part, at = {}) {
       const { statement, parameters } = outputsStatement(query, part, at)
@@ -96,19 +102,12 @@ function outputQueries(database: Database): Queries<'outputs' | 'knowsAddress' |
     },
 
     datums: (hashes) => database.query(datumsByHash, [bytesColumn(hashes)]),
-
-    async script(hash) {
-      const [row] = await database.query(scriptByHash, [hash])
-      if (row === undefined) return undefined
-      const { language, bytes } = row
-      return language === 'native' ? decodeNativeScript(bytes) : { language, hash, bytes }
-    },
   }
 }
 
 function transactionQueries(
   database: Database,
-): Queries<'transaction' | 'history' | 'totals' | 'labelled' | 'labels'> {
+): Queries<'transaction' | 'history' | 'totals' | 'labelled' | 'labels' | 'withdrawals'> {
   return {
     async transaction(id) {
       const [row] = await database.query(transactionById, [id])
@@ -173,17 +172,74 @@ function transactionQueries(
     async labelled(label, part, at = {}) {
       const values = parametersOf()
       const here = `label = ${values.add(String(label))}::numeric${until(at, values)}`
+      return transactionsIn(database, 'labels', here, part, values)
+    },
+
+    async withdrawals(stakeCredential, part, at = {}) {
+      const values = parametersOf()
+      const here = `stake_credential = ${values.add(stakeCredential)}${until(at, values)}`
+      return transactionsIn(database, 'withdrawals', here, part, values)
+    },
+  }
+}
+
+/** The transactions of a table's rows that meet a condition: at most one row of each does. */
+function transactionsIn(
+  database: Database,
+  table: string,
+  condition: string,
+  part: IndexPart,
+  values: Parameters,
+) {
+  const { direction, range } = partOf(part, values)
+  const page = statement(
+    transactionRow,
+    sql`SELECT t.sequence, t.transaction_id AS id, t.valid
+    FROM (
+      SELECT sequence FROM ${schema}.${table} WHERE ${condition} ORDER BY sequence ${direction} ${range}
+    ) AS page
+    JOIN ${schema}.transactions AS t USING (sequence)
+    ORDER BY sequence ${direction}`,
+  )
+  return queryInIndexOrder(database, page, values.all)
+}
+
+function scriptQueries(database: Database): Queries<'script' | 'scripts' | 'redeemers'> {
+  return {
+    async script(hash) {
+      const [row] = await database.query(scriptByHash, [hash])
+      if (row === undefined) return undefined
+      const { language, bytes } = row
+      return language === 'native' ? decodeNativeScript(bytes) : { language, hash, bytes }
+    },
+
+    async scripts(part, at = {}) {
+      const values = parametersOf()
+      const before = until(at, values)
       const { direction, range } = partOf(part, values)
-      const page = statement(
-        transactionRow,
-        sql`SELECT t.sequence, t.transaction_id AS id, t.valid
+      const scripts = statement(
+        { hash: bytea },
+        sql`SELECT hash FROM ${schema}.preimages WHERE language IS NOT NULL${before}
+        ORDER BY sequence ${direction}, hash ${direction} ${range}`,
+      )
+      return (await queryInIndexOrder(database, scripts, values.all)).map(({ hash }) => hash)
+    },
+
+    async redeemers(script, part, at = {}) {
+      const values = parametersOf()
+      const here = `script = ${values.add(script)}${until(at, values)}`
+      const { direction, range } = partOf(part, values)
+      const order = `sequence ${direction}, nth ${direction}`
+      const redeemers = statement(
+        { id: bytea, purpose, index: int4, data: bytea, memory: int8, steps: int8 },
+        sql`SELECT t.transaction_id AS id, purpose, pointer AS index, data, memory, steps
         FROM (
-          SELECT sequence FROM ${schema}.labels WHERE ${here} ORDER BY sequence ${direction} ${range}
+          SELECT * FROM ${schema}.redeemers WHERE ${here} ORDER BY ${order} ${range}
         ) AS page
         JOIN ${schema}.transactions AS t USING (sequence)
-        ORDER BY sequence ${direction}`,
+        ORDER BY ${order}`,
       )
-      return queryInIndexOrder(database, page, values.all)
+      return queryInIndexOrder(database, redeemers, values.all)
     },
   }
 }

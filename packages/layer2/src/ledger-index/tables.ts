@@ -13,13 +13,15 @@ import { IndexError } from './errors.js'
 import type { Progress } from './types.js'
 
 /** Raise it with every change of the tables or of what they hold: an index of another version is rebuilt. */
-const version = 6
+const version = 7
 
 const names = [
   'outputs',
   'assets',
   'mints',
   'labels',
+  'redeemers',
+  'withdrawals',
   'transactions',
   'totals',
   'preimages',
@@ -120,13 +122,35 @@ const create = [
   )`,
   sql`CREATE INDEX ON ${schema}.labels (label, sequence) WHERE nth = 1`,
   sql`CREATE INDEX ON ${schema}.labels (sequence)`,
+  // Those of valid transactions; each is the `nth` of its transaction, and `data` the hash of its data.
+  sql`CREATE TABLE ${schema}.redeemers (
+    script bytea NOT NULL,
+    sequence bigint NOT NULL,
+    nth integer NOT NULL,
+    purpose text NOT NULL,
+    pointer integer NOT NULL,
+    data bytea NOT NULL,
+    memory bigint NOT NULL,
+    steps bigint NOT NULL,
+    PRIMARY KEY (script, sequence, nth)
+  )`,
+  sql`CREATE INDEX ON ${schema}.redeemers (sequence)`,
+  // Layer 2 has no rewards: each takes nothing, and is there for its script to run.
+  sql`CREATE TABLE ${schema}.withdrawals (
+    stake_credential bytea NOT NULL,
+    sequence bigint NOT NULL,
+    PRIMARY KEY (stake_credential, sequence)
+  )`,
+  sql`CREATE INDEX ON ${schema}.withdrawals (sequence)`,
   // Datums, whose language is NULL, and scripts. Content may occur in many transactions: it is kept while one
-  // of them is.
+  // of them is. `sequence` is the first one.
   sql`CREATE TABLE ${schema}.preimages (
     hash bytea PRIMARY KEY,
     language text,
-    bytes bytea NOT NULL
+    bytes bytea NOT NULL,
+    sequence bigint NOT NULL
   )`,
+  sql`CREATE INDEX ON ${schema}.preimages (sequence, hash) WHERE language IS NOT NULL`,
   sql`CREATE TABLE ${schema}.preimage_uses (
     hash bytea NOT NULL,
     sequence bigint NOT NULL,

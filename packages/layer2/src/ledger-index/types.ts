@@ -1,5 +1,5 @@
 import type { SharedDriver } from '@ratatosk/database'
-import type { Script } from '@ratatosk/ledger'
+import type { RedeemerPurpose, Script } from '@ratatosk/ledger'
 
 /** An accepted transaction, or a deposit of layer 1. */
 export interface FollowedTransaction {
@@ -104,7 +104,8 @@ export interface At {
   readonly sequence?: bigint
   /**
    * Later sequences, ascending, of deposits that are in that ledger too: their block was built after its
-   * transactions were accepted. Lists of assets and their quantities do not count them.
+   * transactions were accepted. Lists of assets, their quantities, and lists of scripts
+   * do not count them.
    */
   readonly credited?: readonly bigint[]
   /** Earlier sequences of deposits that are not in that ledger: they waited for a later block. */
@@ -116,6 +117,18 @@ export type HistoryQuery =
   | Required<Pick<OutputQuery, 'address'>>
   | Required<Pick<OutputQuery, 'paymentCredential'>>
   | Required<Pick<OutputQuery, 'policy' | 'assetName'>>
+
+/** A redeemer of a valid transaction. */
+export interface IndexedRedeemer {
+  /** Id of the transaction. */
+  readonly id: Uint8Array
+  readonly purpose: RedeemerPurpose
+  readonly index: number
+  /** Blake2b-256 of its data. */
+  readonly data: Uint8Array
+  readonly memory: bigint
+  readonly steps: bigint
+}
 
 /** Sums over transactions, in lovelace. */
 export interface Totals {
@@ -213,6 +226,12 @@ export interface IndexQueries {
   ): Promise<readonly { readonly hash: Uint8Array; readonly bytes: Uint8Array }[]>
   /** A script by its hash (28 bytes), if a witness, auxiliary data or an output contained it. */
   script(hash: Uint8Array): Promise<Script | undefined>
+  /** The hashes of such scripts, by the first transaction with each, then by hash. */
+  scripts(part: IndexPart, at?: At): Promise<Uint8Array[]>
+  /** The redeemers of a script, by transaction, then as its witnesses have them. @param script its hash */
+  redeemers(script: Uint8Array, part: IndexPart, at?: At): Promise<IndexedRedeemer[]>
+  /** Valid transactions that withdraw from an account. @param stakeCredential the hash of its script */
+  withdrawals(stakeCredential: Uint8Array, part: IndexPart, at?: At): Promise<IndexedTransaction[]>
 }
 
 /** How far an index has followed. */

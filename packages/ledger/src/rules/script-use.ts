@@ -1,15 +1,17 @@
 import { compareBytes, toHex } from '@ratatosk/cbor'
 import type { Address, Credential } from '../address/types.js'
 import type {
+  OutputReference,
   PlutusLanguage,
   ProposalProcedure,
+  Redeemer,
   RedeemerPurpose,
   Script,
   Transaction,
   VotingProcedure,
   Withdrawal,
 } from '../transaction/types.js'
-import { type Resolution, scriptSources } from './resolution.js'
+import { type Resolution, resolve, scriptSources } from './resolution.js'
 
 /** A script that has to run, and the redeemer pointer that belongs to it. */
 interface ScriptNeed {
@@ -69,6 +71,25 @@ export function languagesUsed({ neededHashes, provided }: ScriptUse): ReadonlySe
     if (language !== undefined && language !== 'native') languages.add(language)
   }
   return languages
+}
+
+/** What a redeemer is for: an output, whose address has the hash of the script, or the script, by that in hex. */
+export type RedeemerTarget = { readonly output: OutputReference } | { readonly script: string }
+
+/** Finds what the redeemers of a transaction are for, without its outputs; undefined for nothing. */
+export function redeemerTargets(
+  transaction: Transaction,
+): (redeemer: Pick<Redeemer, 'purpose' | 'index'>) => RedeemerTarget | undefined {
+  const resolution = resolve(transaction, new Map())
+  const needs = scriptNeeds(transaction, resolution)
+  return ({ purpose, index }) => {
+    if (purpose === 'spend') {
+      const input = resolution.inputs[index]
+      return input && { output: input.reference }
+    }
+    const need = needs.find((each) => each.purpose === purpose && each.index === index)
+    return need && { script: need.scriptHash }
+  }
 }
 
 function scriptNeeds({ body }: Transaction, { inputs }: Resolution): readonly ScriptNeed[] {

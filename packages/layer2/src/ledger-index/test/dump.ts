@@ -7,6 +7,8 @@ const tables = [
   'assets',
   'mints',
   'labels',
+  'redeemers',
+  'withdrawals',
   'preimages',
   'preimage_uses',
 ]

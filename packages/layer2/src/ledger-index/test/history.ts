@@ -101,14 +101,20 @@ export class History {
     }
     const outputs = Array.from({ length: 1 + this.#below(3) }, () => this.#output())
     const [input] = inputs.values()
+    const mint = this.#chance(0.2)
+    const withdraws = this.#chance(0.1)
+    const purposes = [...(input === undefined ? [] : [0]), ...(mint ? [1] : []), ...(withdraws ? [3] : [])]
+    const redeemers = purposes.map((tag) => [tag, 0, this.#datum()] as const)
     return {
       inputs: [...inputs.values()],
       outputs,
       fee: this.#counter++,
-      ...(this.#chance(0.2) && { mint: [[200 + this.#below(3), this.#name(), this.#chance(0.5) ? 3 : -1]] }),
+      ...(mint && { mint: [[200 + this.#below(3), this.#name(), this.#chance(0.5) ? 3 : -1]] }),
       ...(this.#chance(0.2) && { datums: [this.#datum()] }),
       ...(this.#chance(0.2) && { scripts: [Uint8Array.of(1, this.#below(6))] }),
       ...(this.#chance(0.2) && { labels: [BigInt(this.#below(3))] }),
+      ...(this.#chance(0.2) && { redeemers }),
+      ...(withdraws && { withdrawals: [60 + this.#below(3)] }),
       ...(this.#chance(0.1) && input !== undefined && { collateral: { input, back: this.#output() } }),
     }
   }

@@ -38,8 +38,10 @@ export interface TransactionDraft {
   readonly mint?: readonly (readonly [policy: number, name: string, quantity: number])[]
   readonly datums?: readonly Uint8Array[]
   readonly scripts?: readonly Uint8Array[]
-  /** Plutus data of redeemers for the inputs. */
-  readonly redeemers?: readonly Uint8Array[]
+  /** Redeemers with Plutus data; the tags are 0 for an input, 1 for a policy, 3 for a withdrawal. */
+  readonly redeemers?: readonly (readonly [tag: number, index: number, data: Uint8Array])[]
+  /** Numbers of scripts that withdraw zero. */
+  readonly withdrawals?: readonly number[]
   /** Labels of metadata, each with the same value. */
   readonly labels?: readonly bigint[]
   /** Marks the transaction invalid: it spends this and pays it back. */
@@ -51,20 +53,21 @@ export interface TransactionDraft {
 /** A transaction as validation gives it to the store, unsigned and unbalanced. */
 export function transactionOf(draft: TransactionDraft): AcceptedTransaction {
   const { inputs, outputs, mint = [], datums = [], scripts = [], labels = [], collateral, fee = 0 } = draft
-  const { redeemers = [] } = draft
+  const { redeemers = [], withdrawals = [] } = draft
   const body = new Map([
     [0, referencesOf(inputs)],
     [1, encodeList(outputs.map(outputOf))],
     [2, encodeUint(fee)],
   ])
+  if (withdrawals.length > 0) body.set(5, withdrawalsOf(withdrawals))
   if (mint.length > 0) body.set(9, encodeAssets(assetsOf(mint)))
   if (collateral) body.set(13, referencesOf([collateral.input])).set(16, outputOf(collateral.back))
   const witnesses = new Map<number, Uint8Array>()
   if (datums.length > 0) witnesses.set(4, encodeSet(datums))
   if (redeemers.length > 0) {
-    const units = encodeList([encodeUint(0), encodeUint(0)])
-    const entries = redeemers.map((data, index) =>
-      encodeList([encodeUint(0), encodeUint(index), data, units]),
+    const units = encodeList([encodeUint(1_000), encodeUint(20_000)])
+    const entries = redeemers.map(([tag, index, data]) =>
+      encodeList([encodeUint(tag), encodeUint(index), data, units]),
     )
     witnesses.set(5, encodeList(entries))
   }
@@ -103,6 +106,12 @@ function outputOf({ address, assets = [], datum, script }: OutputDraft): Uint8Ar
 
 function assetsOf(assets: NonNullable<OutputDraft['assets']>) {
   return assets.map(([policy, name, quantity]) => [credential(policy), name, BigInt(quantity)] as const)
+}
+
+function withdrawalsOf(scripts: readonly number[]): Uint8Array {
+  const writer = new CborWriter().map(scripts.length)
+  for (const number of scripts) writer.bytes(concatBytes(Uint8Array.of(0xf0), credential(number))).uint(0)
+  return writer.toBytes()
 }
 
 function referencesOf(inputs: readonly OutputReference[]): Uint8Array {
