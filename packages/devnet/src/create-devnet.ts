@@ -225,6 +225,7 @@ export async function createDevnet(options: DevnetOptions = {}): Promise<Devnet>
     knowsAddress: (address) => chain.outputs.knowsAddress(toHex(readAddressText(address).bytes)),
     datum: (hash) => chain.preimages.datum(hash),
     script: (hash) => chain.preimages.script(hash),
+    scripts: () => chain.preimages.scripts(),
     stakeDeposit: (credential) => chain.accounts.deposit(credentialKey(credential)),
 
     async submit(cbor) {

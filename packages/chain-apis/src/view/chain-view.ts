@@ -2,6 +2,7 @@ import type {
   Credential,
   Failures,
   ProtocolParameters,
+  Redeemer,
   RedeemerFault,
   Script,
   SlotConfig,
@@ -175,6 +176,20 @@ export interface AddressTransaction {
   readonly place: Place
 }
 
+/** A redeemer of a transaction on the chain. */
+export interface ChainRedeemer extends Pick<Redeemer, 'purpose' | 'index' | 'executionUnits'> {
+  /** Id of the transaction, 64 hex digits. */
+  readonly hash: string
+  /** Blake2b-256 of its data, 64 hex digits. */
+  readonly dataHash: string
+}
+
+/** A registration of a stake credential, or its end, which has no deposit. */
+export interface StakeRegistration extends AddressTransaction {
+  /** In lovelace. */
+  readonly deposit?: bigint
+}
+
 /**
  * The outcome of a submission. A rejection is a result, not an error.
  *
@@ -320,8 +335,16 @@ export interface ChainView {
   datums(hashes: readonly string[]): Awaitable<ReadonlyMap<string, Uint8Array>>
   /** The script with a hash, if an output or a witness ever contained it. */
   script(hash: string): Awaitable<Script | undefined>
+  /** The hashes of such scripts, by their first transaction. */
+  scripts(part: ListPart): Awaitable<readonly string[]>
+  /** The redeemers for a script in valid transactions. @param script its hash, 56 hex digits */
+  redeemers(script: string, part: ListPart): Awaitable<readonly ChainRedeemer[]>
   /** The deposit of a registered stake credential, in lovelace; undefined if it is not registered. */
   stakeDeposit(credential: Credential): Awaitable<bigint | undefined>
+  /** The registrations of a stake credential and their ends. */
+  registrations(credential: Credential, part: ListPart): Awaitable<readonly StakeRegistration[]>
+  /** Valid transactions that withdraw from an account, each zero lovelace: there are no rewards. */
+  withdrawals(credential: Credential, part: ListPart): Awaitable<readonly AddressTransaction[]>
 
   /** Submits a transaction, given as CBOR, and waits for its verdict. */
   submit(cbor: Uint8Array): Promise<SubmitResult>

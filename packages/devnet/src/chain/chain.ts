@@ -142,6 +142,7 @@ function labelsOf({ auxiliaryData, isValid }: Transaction): bigint[] {
 interface Preimages {
   datum(hash: string): Uint8Array | undefined
   script(hash: string): Script | undefined
+  scripts(): readonly string[]
   addTransaction(transaction: Transaction): void
   addOutput(output: TransactionOutput): void
 }
@@ -158,6 +159,7 @@ function createPreimages(): Preimages {
   return {
     datum: (hash) => datums.get(hash),
     script: (hash) => scripts.get(hash),
+    scripts: () => [...scripts.keys()],
     addOutput,
     addTransaction({ body, witnesses, auxiliaryData }) {
       for (const [hash, datum] of witnesses.datums) datums.set(hash, datum)

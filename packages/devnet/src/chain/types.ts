@@ -138,6 +138,8 @@ export interface ChainReads {
   datum(hash: string): Uint8Array | undefined
   /** The script with a hash, if an output or a witness ever contained it. */
   script(hash: string): Script | undefined
+  /** The hashes of these scripts, by their first occurrence. */
+  scripts(): readonly string[]
   /** The deposit of a registered stake credential, in lovelace; undefined if it is not registered. */
   stakeDeposit(credential: Credential): bigint | undefined
 

@@ -1,23 +1,40 @@
-import { fromHex } from '@ratatosk/cbor'
+import { fromHex, toHex } from '@ratatosk/cbor'
 import {
+  type AddressTransaction,
   type AssetMint,
   addressText,
   type BlockRange,
   type BlockTotals,
   type ChainBlock,
   type ChainOutputQuery,
+  type ChainRedeemer,
   type ChainTip,
   type ChainView,
   comparePlaces,
   holdsFor,
   isInSlots,
+  isStakeCertificate,
   isWithin,
   type MintedAsset,
   type Place,
   partOf,
+  paymentCredential,
+  registers,
+  type StakeRegistration,
+  stakeCredentialOf,
   units,
 } from '@ratatosk/chain-apis'
-import { decodeAddress, effects, splitUnit, type TransactionOutput } from '@ratatosk/ledger'
+import {
+  blake2b256,
+  type Credential,
+  decodeAddress,
+  effects,
+  outputReferenceKey,
+  redeemerTargets,
+  splitUnit,
+  type TransactionOutput,
+} from '@ratatosk/ledger'
+import { credentialKey } from '../chain/accounts.js'
 import type { ChainOutput, DevnetBlock } from '../chain/types.js'
 import type { Devnet } from '../types.js'
 
@@ -78,7 +95,11 @@ export function chainViewOf(devnet: Devnet): ChainView {
     pendingOutputs: () => devnet.pendingUtxos,
     datums: (hashes) => found(hashes, (hash) => devnet.datum(hash)),
     script: (hash) => devnet.script(hash),
+    scripts: (part) => partOf(devnet.scripts(), part),
+    redeemers: (script, part) => partOf([...redeemersOf(devnet, script)], part),
     stakeDeposit: (credential) => devnet.stakeDeposit(credential),
+    registrations: (credential, part) => partOf([...registrationsOf(devnet, credential)], part),
+    withdrawals: (credential, part) => partOf([...withdrawalsOf(devnet, credential)], part),
     submit: (cbor) => devnet.submit(cbor),
     evaluate: (cbor, additional, _signal, prefersAdditional) =>
       devnet.evaluate(cbor, additional, prefersAdditional),
@@ -128,15 +149,60 @@ function chainBlock({ transactions, ...block }: DevnetBlock): ChainBlock {
 /** The collateral is the fee if scripts failed. */
 function totalsOf(devnet: Devnet, first: number, last: number): BlockTotals {
   let [transactions, output, fees] = [0, 0n, 0n]
-  for (let height = first; height <= Math.min(last, devnet.tip().height); height++) {
-    for (const { transaction } of devnet.block(height)?.transactions ?? []) {
-      const { body, isValid } = transaction
-      transactions += 1
-      fees += isValid ? body.fee : (body.totalCollateral ?? 0n)
-      for (const { output: produced } of effects(transaction).produced) output += produced.value.lovelace
-    }
+  for (const { transaction } of transactionsOf(devnet, first, last)) {
+    const { body, isValid } = transaction
+    transactions += 1
+    fees += isValid ? body.fee : (body.totalCollateral ?? 0n)
+    for (const { output: produced } of effects(transaction).produced) output += produced.value.lovelace
   }
   return { transactions, output, fees }
+}
+
+/** The transactions of the blocks of two heights and those between them. */
+function* transactionsOf(devnet: Devnet, first = 1, last = Number.POSITIVE_INFINITY) {
+  for (let height = first; height <= Math.min(last, devnet.tip().height); height++) {
+    const block = devnet.block(height)
+    if (block === undefined) continue
+    for (const [position, { hash, transaction }] of block.transactions.entries())
+      yield { hash, transaction, place: { block, position } }
+  }
+}
+
+function* redeemersOf(devnet: Devnet, script: string): Generator<ChainRedeemer> {
+  for (const { hash, transaction } of transactionsOf(devnet)) {
+    const { redeemers } = transaction.witnesses
+    if (redeemers.length === 0 || !transaction.isValid) continue
+    const targetOf = redeemerTargets(transaction)
+    for (const { data, ...redeemer } of redeemers) {
+      const target = targetOf(redeemer)
+      if (target === undefined) continue
+      const spent = 'output' in target ? devnet.output(outputReferenceKey(target.output)) : undefined
+      const own = 'script' in target ? target.script : spent && paymentCredential(spent.output)
+      if (own === script) yield { ...redeemer, hash, dataHash: toHex(blake2b256(data)) }
+    }
+  }
+}
+
+function* registrationsOf(devnet: Devnet, credential: Credential): Generator<StakeRegistration> {
+  const wanted = credentialKey(credential)
+  for (const { hash, place, transaction } of transactionsOf(devnet)) {
+    if (!transaction.isValid) continue
+    for (const certificate of transaction.body.certificates.filter(isStakeCertificate)) {
+      if (credentialKey(stakeCredentialOf(certificate)) !== wanted) continue
+      const deposit = certificate.deposit ?? devnet.parameters.keyDeposit
+      yield { hash, place, ...(registers(certificate) && { deposit }) }
+    }
+  }
+}
+
+function* withdrawalsOf(devnet: Devnet, credential: Credential): Generator<AddressTransaction> {
+  const wanted = credentialKey(credential)
+  for (const { hash, place, transaction } of transactionsOf(devnet)) {
+    const withdraws = transaction.body.withdrawals.some(
+      ({ account }) => account.kind === 'reward' && credentialKey(account.stake) === wanted,
+    )
+    if (withdraws && transaction.isValid) yield { hash, place }
+  }
 }
 
 /** The matching outputs, oldest first. */

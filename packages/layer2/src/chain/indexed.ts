@@ -15,13 +15,14 @@ import type { ChainQueries } from '@ratatosk/store'
 import type {
   HistoryQuery,
   IndexedOutput,
+  IndexedTransaction,
   LedgerIndex,
   OutputPart,
   OutputQuery,
 } from '../ledger-index/index.js'
 import { shareReads } from '../ledger-index/share-reads.js'
 import type { ViewBlocks } from './blocks.js'
-import type { Finality } from './finality.js'
+import type { Finality, Head } from './finality.js'
 import { type State, slotRanges } from './slot-ranges.js'
 
 /** The reads of the index that a view needs. */
@@ -41,6 +42,9 @@ export type ReadIndex = Pick<
   | 'knowsAddress'
   | 'datums'
   | 'script'
+  | 'scripts'
+  | 'redeemers'
+  | 'withdrawals'
 >
 
 type IndexedReads = Pick<
@@ -57,6 +61,9 @@ type IndexedReads = Pick<
   | 'knowsAddress'
   | 'datums'
   | 'script'
+  | 'scripts'
+  | 'redeemers'
+  | 'withdrawals'
   | 'indexedSlot'
   | 'version'
 >
@@ -169,6 +176,14 @@ export function indexedReads(
     return (await steady(stateOf, read)).value
   }
 
+  async function placed(found: readonly IndexedTransaction[], newest: Head) {
+    const placeOf = await placesOf(
+      found.map(({ sequence }) => sequence),
+      newest,
+    )
+    return found.map(({ id, sequence }) => ({ hash: toHex(id), place: placeOf(sequence) }))
+  }
+
   /** The query as the index takes it; undefined if no output can match. */
   async function indexQuery(query: ChainOutputQuery, state: State): Promise<OutputQuery | undefined> {
     const wanted = staticQuery(query)
@@ -243,12 +258,7 @@ export function indexedReads(
         const until = (to && (await ledgerAt(to, newest))) ?? at
         const since = from && (await ledgerAt(beforePoint(from), newest))
         if (from !== undefined && since === undefined) return []
-        const found = await index.history(historyQuery(query), part, until, since)
-        const placeOf = await placesOf(
-          found.map(({ sequence }) => sequence),
-          newest,
-        )
-        return found.map(({ id, sequence }) => ({ hash: toHex(id), place: placeOf(sequence) }))
+        return placed(await index.history(historyQuery(query), part, until, since), newest)
       }),
     totals: (first, last) =>
       readNow(async ({ head: newest, at }) => {
@@ -299,6 +309,20 @@ export function indexedReads(
       await caughtUp()
       return index.script(fromHex(hash))
     },
+    scripts: (part) => readNow(async ({ at }) => (await index.scripts(part, at)).map(toHex)),
+    redeemers: (script, part) =>
+      readNow(async ({ at }) =>
+        (await index.redeemers(fromHex(script), part, at)).map(
+          ({ id, data, memory, steps, ...redeemer }) => ({
+            ...redeemer,
+            hash: toHex(id),
+            dataHash: toHex(data),
+            executionUnits: { memory, steps },
+          }),
+        ),
+      ),
+    withdrawals: ({ hash }, part) =>
+      readNow(async ({ head: newest, at }) => placed(await index.withdrawals(hash, part, at), newest)),
     indexedSlot,
     async version() {
       const [{ tip }, sequence, drop] = await Promise.all([

@@ -106,6 +106,7 @@ function openView(
     pendingOutputs,
     // No transaction of layer 2 may register a stake credential.
     stakeDeposit: () => undefined,
+    registrations: () => [],
     async submit(cbor) {
       const result = await submit(cbor)
       if (result.kind === 'accepted') index.wake()

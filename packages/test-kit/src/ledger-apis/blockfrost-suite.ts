@@ -200,9 +200,15 @@ export function blockfrostSuite(test: RunTest, served: OpenLedger): void {
   test('scripts and datums by hash', async (t) => {
     const { api, ledger } = await open(t)
     const output = await lock(ledger, succeedingHash)
-    await ledger.submit(unlock(output, succeeding).cbor)
+    const { cbor, hash } = unlock(output, succeeding)
+    await ledger.submit(cbor)
     await ledger.produceBlock()
     const script = toHex(succeedingHash)
+    t.same(await api.scripts(), [{ script_hash: script }])
+    t.match(await api.scriptsRedeemers(script), [
+      { tx_hash: hash, tx_index: 0, purpose: 'spend', fee: '1298' },
+    ])
+    t.same(await api.scriptsRedeemers(script, { page: 2 }), [])
     t.match(await api.scriptsByHash(script), { type: 'plutusV3', serialised_size: succeeding.length })
     t.same(await api.scriptsCbor(script), { cbor: toHex(succeeding) })
     const { outputs } = await api.txsUtxos(output.slice(0, 64))
@@ -230,9 +236,65 @@ export function blockfrostSuite(test: RunTest, served: OpenLedger): void {
     t.match(await api.txs(hash), { deposit: '2000000', stake_cert_count: 1 })
     const [{ address } = { address: '' }] = await api.txsStakes(hash)
     t.match(await api.accounts(address), { stake_address: address, withdrawable_amount: '0', pool_id: null })
-    await ledger.rollBack(1)
+    const registered = { tx_hash: hash, action: 'registered', deposit: '2000000', block_height: 1 }
+    t.match(await api.accountsRegistrations(address), [registered])
+    const end = draft({
+      inputs: [`${hash}#0`],
+      outputs: [{ address: alice.addressBytes, lovelace: 99_600_000n }],
+      fee: 200_000n,
+      signers: [alice],
+      certificates: [{ registers: false, keyHash: alice.hash }],
+    })
+    t.equal(await api.txSubmit(end.cbor), end.hash)
+    const { slot } = await ledger.produceBlock()
+    const ended = { tx_hash: end.hash, action: 'deregistered', deposit: null, tx_slot: Number(slot) }
+    t.match(await api.accountsRegistrations(address), [registered, ended])
+    t.match(await api.accountsRegistrations(address, { order: 'desc', count: 1 }), [ended])
+    t.match(await api.accounts(address), { stake_address: address, registered: false })
+    await ledger.rollBack(2)
     t.match(await errorOf(api.accounts(address)), { status_code: 404 })
     t.match(await errorOf(api.accounts('stake_test1')), { status_code: 400 })
+  })
+
+  test('a script that withdraws zero lovelace', async (t) => {
+    const { api, ledger } = await open(t)
+    const account = Uint8Array.from([0xf0, ...succeedingHash])
+    const stake = bech32Of(account)
+    t.match(await errorOf(api.accountsWithdrawals(stake)), { status_code: 404 })
+    let funds = { input: first, lovelace: 100_000_000n }
+    if (ledger.layer === 1) {
+      const lovelace = 97_800_000n
+      const registration = draft({
+        inputs: [first],
+        outputs: [{ address: alice.addressBytes, lovelace }],
+        fee: 200_000n,
+        signers: [alice],
+        certificates: [{ registers: true, keyHash: succeedingHash, isScript: true }],
+      })
+      t.equal(await api.txSubmit(registration.cbor), registration.hash)
+      await ledger.produceBlock()
+      funds = { input: `${registration.hash}#0`, lovelace }
+    }
+    const { cbor, hash } = draft({
+      inputs: [funds.input],
+      outputs: [{ address: alice.addressBytes, lovelace: funds.lovelace - 300_000n }],
+      fee: 300_000n,
+      signers: [alice],
+      withdrawals: [[account, 0n]],
+      collateral: [second],
+      scripts: [succeeding],
+      redeemers: [{ tag: 3, index: 0, memory: 10_000n, steps: 10_000_000n }],
+    })
+    t.equal(await api.txSubmit(cbor), hash)
+    const { slot } = await ledger.produceBlock()
+    const height = ledger.layer === 1 ? 2 : 1
+    const withdrawal = { tx_hash: hash, amount: '0', tx_slot: Number(slot), block_height: height }
+    t.match(await api.accountsWithdrawals(stake), [withdrawal])
+    t.same(await api.accountsWithdrawals(stake, { page: 2 }), [])
+    t.match(await api.accounts(stake), { stake_address: stake, withdrawals_sum: '0' })
+    t.equal((await api.accountsRegistrations(stake)).length, ledger.layer === 1 ? 1 : 0)
+    t.match(await api.scriptsRedeemers(toHex(succeedingHash)), [{ tx_hash: hash, purpose: 'reward' }])
+    t.match(await api.txsRedeemers(hash), [{ script_hash: toHex(succeedingHash), purpose: 'reward' }])
   })
 
   test('an account that holds outputs, registered or not', async (t) => {

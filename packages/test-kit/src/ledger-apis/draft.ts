@@ -56,15 +56,17 @@ export interface Draft {
   readonly parameters?: ProtocolParameters
 }
 
-/** A stake certificate of a key: `[0 / 1, credential]`, or with a deposit `[7 / 8, credential, deposit]`. */
+/** A stake certificate: `[0 / 1, credential]`, or with a deposit `[7 / 8, credential, deposit]`. */
 export interface StakeCertificate {
   readonly registers: boolean
   readonly keyHash: Uint8Array
+  /** Whether it is the hash of a script. Default false. */
+  readonly isScript?: boolean
   readonly deposit?: bigint
 }
 
 interface Redeemer {
-  /** 0: spend, 1: mint. */
+  /** 0: spend, 1: mint, 3: withdraw. */
   readonly tag: number
   readonly index: number
   readonly memory: bigint
@@ -143,11 +145,14 @@ function encodeInputs(inputs: readonly string[]): Uint8Array {
   )
 }
 
-function encodeCertificate({ registers, keyHash, deposit }: StakeCertificate): Uint8Array {
+function encodeCertificate({ registers, keyHash, isScript = false, deposit }: StakeCertificate): Uint8Array {
   const kind = registers ? 0 : 1
   const writer = new CborWriter()
   writer.array(deposit === undefined ? 2 : 3).uint(deposit === undefined ? kind : kind + 7)
-  writer.array(2).uint(0).bytes(keyHash)
+  writer
+    .array(2)
+    .uint(isScript ? 1 : 0)
+    .bytes(keyHash)
   if (deposit !== undefined) writer.uint(deposit)
   return writer.toBytes()
 }

@@ -5,7 +5,7 @@ import { lazyList } from '../../json.js'
 import { limitedPages } from '../../limited-outputs.js'
 import { stakeAddress } from '../../stake-credential.js'
 import { addressText, readAddressText } from '../../view/address-text.js'
-import type { AddressTransaction, ChainView, Place } from '../../view/chain-view.js'
+import type { AddressTransaction, Awaitable, ChainView, ListPart, Place } from '../../view/chain-view.js'
 import { comparePlaces, isWithin } from '../../view/outputs.js'
 import { rangeNames, readRange } from '../block-range.js'
 import { badRequest, notFound } from '../errors.js'
@@ -17,7 +17,7 @@ import { flowJson, unspentTotal } from '../sums.js'
 
 type ByStake = { Params: { stake: string } }
 
-/** Routes for stake accounts: registered ones, and those at whose addresses an output ever was. */
+/** Routes for stake accounts: those that ever were registered or withdrew, or at whose addresses an output ever was. */
 export function addAccountRoutes(fastify: FastifyInstance, source: BlockfrostSource): void {
   const { chain, maxOutputs } = source
   const utxos = { config: { operation: 'utxos' as const } }
@@ -73,6 +73,18 @@ export function addAccountRoutes(fastify: FastifyInstance, source: BlockfrostSou
     const within = transactions.filter(({ place }) => isWithin(place, range))
     return list.of(within).map(({ address, ...each }) => ({ address, ...placedJson(chain, each) }))
   })
+  fastify.get<ByStake>('/accounts/:stake/registrations', utxos, async (request) => {
+    const registrations = await eventsOf(request, chain.registrations)
+    return registrations.map(({ deposit, ...each }) => ({
+      ...eventJson(chain, each),
+      action: deposit === undefined ? 'deregistered' : 'registered',
+      deposit: deposit === undefined ? null : String(deposit),
+    }))
+  })
+  fastify.get<ByStake>('/accounts/:stake/withdrawals', utxos, async (request) => {
+    const withdrawals = await eventsOf(request, chain.withdrawals)
+    return withdrawals.map((each) => ({ ...eventJson(chain, each), amount: '0' }))
+  })
   // The chain has no delegation, so there is nothing to list.
   for (const name of ['history', 'rewards', 'delegations', 'mirs']) {
     fastify.get<ByStake>(`/accounts/:stake/${name}`, utxos, async (request) => {
@@ -80,6 +92,17 @@ export function addAccountRoutes(fastify: FastifyInstance, source: BlockfrostSou
       await requireKnown(chain, readCredential(chain, request.params.stake))
       return []
     })
+  }
+
+  async function eventsOf<Event>(
+    request: FastifyRequest<ByStake>,
+    read: (credential: Credential, part: ListPart) => Awaitable<readonly Event[]>,
+  ): Promise<readonly Event[]> {
+    const list = listOf(request)
+    const credential = readCredential(chain, request.params.stake)
+    const events = await list.read((part) => read(credential, part))
+    if (events.length === 0) await requireKnown(chain, credential)
+    return events
   }
 
   async function totalOf(credential: Credential) {
@@ -123,11 +146,17 @@ function queryOf({ hash }: Credential) {
   return { stakeCredential: toHex(hash) }
 }
 
-/** 404 for an account that is not registered and never had an output. */
+/** 404 for an account that nothing is known of. */
 async function requireKnown(chain: ChainView, credential: Credential): Promise<void> {
-  if ((await chain.stakeDeposit(credential)) !== undefined) return
-  const [known] = await chain.outputs(queryOf(credential), { offset: 0, limit: 1 })
-  if (known === undefined) throw notFound()
+  const one = { offset: 0, limit: 1 }
+  if ((await chain.outputs(queryOf(credential), one)).length > 0) return
+  if ((await chain.registrations(credential, one)).length > 0) return
+  if ((await chain.withdrawals(credential, one)).length === 0) throw notFound()
+}
+
+function eventJson(chain: ChainView, event: AddressTransaction) {
+  const { tx_index: _index, ...json } = placedJson(chain, event)
+  return { ...json, tx_slot: Number(event.place.block.slot) }
 }
 
 /** The chain has no delegation and no rewards. */

@@ -11,6 +11,7 @@ import { cborJson, maxMetadataLength, metadatumJson } from '../metadata-json.js'
 import { utxoJson } from '../output-json.js'
 import { List, sendJson, sendOutputs, sendPages } from '../paging.js'
 import { plutusJson } from '../plutus-json.js'
+import { redeemerJson } from '../redeemer-json.js'
 import type { BlockfrostSource } from '../source.js'
 
 export function addNetworkRoutes(fastify: FastifyInstance, { chain, maxOutputs }: BlockfrostSource): void {
@@ -167,6 +168,10 @@ export function addScriptRoutes(fastify: FastifyInstance, source: BlockfrostSour
     return found
   }
 
+  fastify.get('/scripts', script, async (request) => {
+    const hashes = await new List(request, maxOutputs).read((part) => chain.scripts(part))
+    return hashes.map((hash) => ({ script_hash: hash }))
+  })
   fastify.get<ByHash>('/scripts/:hash', script, async ({ params }) => {
     const { hash, language, bytes } = await scriptOf(params.hash)
     return {
@@ -194,6 +199,16 @@ export function addScriptRoutes(fastify: FastifyInstance, source: BlockfrostSour
     }
     if (list.isUnpaged) return sendOutputs(reply, source, query, list, toJson)
     return sendJson(reply, lazyList(await list.read((part) => chain.outputs(query, part)), toJson))
+  })
+
+  fastify.get<ByHash>('/scripts/:hash/redeemers', script, async (request) => {
+    const list = new List(request, maxOutputs)
+    const hash = toHex((await scriptOf(request.params.hash)).hash)
+    const redeemers = await list.read((part) => chain.redeemers(hash, part))
+    return redeemers.map(({ hash: tx_hash, dataHash, ...redeemer }) => ({
+      tx_hash,
+      ...redeemerJson(chain, redeemer, dataHash),
+    }))
   })
 
   fastify.get<ByHash>('/scripts/datum/:hash', datum, async ({ params }, reply) =>

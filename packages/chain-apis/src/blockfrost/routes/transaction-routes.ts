@@ -1,12 +1,11 @@
 import { toHex } from '@ratatosk/cbor'
 import {
   blake2b256,
-  byReference,
   effects,
   metadataLabels,
   outputReferenceKey,
-  type Rational,
   type Redeemer,
+  redeemerTargets,
   slotToTime,
   type Transaction,
 } from '@ratatosk/ledger'
@@ -22,6 +21,7 @@ import { cborJson, metadataJson } from '../metadata-json.js'
 import { outputJson } from '../output-json.js'
 import { sendJson } from '../paging.js'
 import { seconds } from '../places-json.js'
+import { redeemerJson } from '../redeemer-json.js'
 import type { BlockfrostSource } from '../source.js'
 import { Total } from '../sums.js'
 
@@ -216,51 +216,28 @@ function createdJson({ output, index, spent, collateralReturn }: ChainOutput) {
 }
 
 async function redeemersJson(chain: ChainView, transaction: Transaction) {
-  const { memory, steps } = chain.parameters.executionPrices
   const scriptOf = await scriptsOf(chain, transaction)
   return transaction.witnesses.redeemers.flatMap((redeemer) => {
     const script = scriptOf(redeemer)
     if (script === undefined) return []
-    const units = redeemer.executionUnits
-    const hash = toHex(blake2b256(redeemer.data))
     return {
-      tx_index: redeemer.index,
-      purpose: redeemer.purpose,
       script_hash: script,
-      redeemer_data_hash: hash,
-      datum_hash: hash,
-      unit_mem: String(units.memory),
-      unit_steps: String(units.steps),
-      fee: String(cost(memory, units.memory, steps, units.steps)),
+      ...redeemerJson(chain, redeemer, toHex(blake2b256(redeemer.data))),
     }
   })
 }
 
-/** The price of execution units in lovelace, rounded up. */
-function cost(memoryPrice: Rational, memory: bigint, stepPrice: Rational, steps: bigint): bigint {
-  const denominator = memoryPrice.denominator * stepPrice.denominator
-  const numerator =
-    memoryPrice.numerator * memory * stepPrice.denominator +
-    stepPrice.numerator * steps * memoryPrice.denominator
-  return (numerator + denominator - 1n) / denominator
-}
-
-/** The script of a redeemer. The ledger numbers inputs, policies and accounts in their order by bytes. */
 async function scriptsOf(
   chain: ChainView,
-  { body }: Transaction,
+  transaction: Transaction,
 ): Promise<(redeemer: Redeemer) => string | undefined> {
-  const inputs = [...body.inputs].sort(byReference).map(outputReferenceKey)
+  const targetOf = redeemerTargets(transaction)
+  const inputs = transaction.body.inputs.map(outputReferenceKey)
   const outputs = await chain.outputs({ references: inputs }, { offset: 0, limit: inputs.length })
   const owners = new Map(outputs.map(({ key, output }) => [key, paymentCredential(output)]))
-  const policies = [...body.mint.keys()].sort()
-  const accounts = body.withdrawals.map(({ account }) => toHex(account.bytes)).sort()
-  return ({ purpose, index }) => {
-    if (purpose === 'spend') return owners.get(inputs[index] ?? '')
-    if (purpose === 'mint') return policies[index]
-    // Without the header of the address.
-    if (purpose === 'reward') return accounts[index]?.slice(2)
-    const certificate = purpose === 'cert' ? body.certificates[index] : undefined
-    return certificate && toHex(stakeCredentialOf(certificate).hash)
+  return (redeemer) => {
+    const target = targetOf(redeemer)
+    if (target === undefined || 'script' in target) return target?.script
+    return owners.get(outputReferenceKey(target.output))
   }
 }

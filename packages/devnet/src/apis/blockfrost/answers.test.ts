@@ -1,3 +1,5 @@
+import { addressText } from '@ratatosk/chain-apis'
+import { decodeAddress } from '@ratatosk/ledger'
 import { draft, genesisOf } from '@ratatosk/test-kit/ledger-apis'
 import fastify from 'fastify'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
@@ -5,7 +7,7 @@ import { createDevnet } from '../../create-devnet.js'
 import { devnetApis } from '../../plugin/devnet-apis.js'
 import { faultsOf } from '../../test/blockfrost-document.js'
 import { openPeersScene } from '../../test/peers-scene.js'
-import { alice, bob } from '../../test/scenes.js'
+import { alice, bob, succeeding, succeedingHash } from '../../test/scenes.js'
 
 const root = '/blockfrost/api/v0'
 const unknown = 'ab'.repeat(32)
@@ -51,6 +53,8 @@ describe('paths that the cases of others do not name', () => {
     ['/accounts/{stake_address}/addresses/total', '/accounts/<stake with outputs>/addresses/total'],
     ['/accounts/{stake_address}/transactions', '/accounts/<stake with outputs>/transactions'],
     ['/scripts/{script_hash}/utxos', '/scripts/<policy>/utxos'],
+    ['/scripts', '/scripts'],
+    ['/scripts/{script_hash}/redeemers', '/scripts/<policy>/redeemers'],
     ['/txs/{hash}/required_signers', '/txs/<tx>/required_signers'],
     ['/epochs/{number}/parameters', '/epochs/latest/parameters'],
   ])('%s: %s', async (template, path) => {
@@ -63,6 +67,18 @@ describe('paths that the cases of others do not name', () => {
       { tx_hash: scene.places.tx, action: 'minted', amount: '1' },
       { action: 'burned', amount: '-1' },
     ])
+  })
+
+  it('lists the redeemers of a script as those of each transaction', async () => {
+    expect((await ask('/scripts')).json).toEqual([{ script_hash: scene.places.policy }])
+    const { json } = await ask('/scripts/<policy>/redeemers')
+    expect(json.map(({ purpose }: { purpose: string }) => purpose)).toEqual(['spend', 'mint', 'mint'])
+    for (const { tx_hash, ...redeemer } of json)
+      expect((await ask(`/txs/${tx_hash}/redeemers`)).json).toEqual([
+        { script_hash: scene.places.policy, ...redeemer },
+      ])
+    expect((await ask('/scripts/<policy>/redeemers?order=desc&count=2&page=2')).json).toEqual([json[0]])
+    expect((await ask('/scripts/<policy>/redeemers', { unpaged: 'true' })).json).toEqual(json)
   })
 
   it('shows the addresses of a block with their transactions', async () => {
@@ -96,6 +112,10 @@ describe('paths that the cases of others do not name', () => {
     '/accounts/<stake with outputs>/rewards',
     '/accounts/<stake with outputs>/delegations',
     '/accounts/<stake with outputs>/mirs',
+    '/accounts/<stake with outputs>/registrations',
+    '/accounts/<stake with outputs>/withdrawals',
+    '/scripts?page=2',
+    '/scripts/<policy>/redeemers?page=2',
     '/txs/<tx>/delegations',
     '/txs/<tx>/mirs',
     '/txs/<tx>/pool_updates',
@@ -116,6 +136,11 @@ describe('paths that the cases of others do not name', () => {
     [400, `/accounts/${'ab'.repeat(28)}`, 'Invalid or malformed stake address format.'],
     [404, `/txs/${unknown}/mirs`, 'The requested component has not been found.'],
     [404, `/scripts/${'ab'.repeat(28)}/utxos`, 'The requested component has not been found.'],
+    [404, `/scripts/${'ab'.repeat(28)}/redeemers`, 'The requested component has not been found.'],
+    [404, '/accounts/<stake never used>/registrations', 'The requested component has not been found.'],
+    [404, '/accounts/<stake never used>/withdrawals', 'The requested component has not been found.'],
+    [400, '/accounts/<address with outputs>/registrations', 'Invalid or malformed stake address format.'],
+    [400, '/accounts/<address with outputs>/withdrawals', 'Invalid or malformed stake address format.'],
     [404, '/epochs/140', 'The requested component has not been found.'],
     [400, '/epochs/1.5', 'Missing, out of range or malformed epoch_number.'],
     [404, '/blocks/1e1', 'The requested component has not been found.'],
@@ -162,6 +187,66 @@ describe('paths that the cases of others do not name', () => {
     const answer = await scene.server.inject({ method: 'POST', url: `${root}/tx/submit`, headers, payload })
     expect(answer.json()).toMatchObject({ status_code: status, error })
   })
+})
+
+it('shows registrations and withdrawals, also of an account without outputs', async () => {
+  const { utxos, networkMagic } = genesisOf([alice.addressBytes, alice.addressBytes])
+  const genesis = { startTime: Date.now() - 5000, networkMagic, utxos }
+  const devnet = await createDevnet({ blockEveryMs: 0, genesis })
+  const server = fastify()
+  onTestFinished(() => devnet.close())
+  onTestFinished(() => server.close())
+  await server.register(devnetApis, { devnet })
+  const block = async (
+    transaction: Partial<Parameters<typeof draft>[0]> & { inputs: string[] },
+    left: bigint,
+  ) => {
+    const outputs = [{ address: alice.addressBytes, lovelace: left }]
+    const { cbor, hash } = draft({ fee: 300_000n, signers: [alice], outputs, ...transaction })
+    expect(await devnet.submit(cbor)).toMatchObject({ kind: 'accepted' })
+    await devnet.produceBlock()
+    return hash
+  }
+  const accountOf = (header: number, hash: Uint8Array) => Uint8Array.from([header, ...hash])
+  const key = addressText(decodeAddress(accountOf(0xe0, alice.hash)))
+  const script = addressText(decodeAddress(accountOf(0xf0, succeedingHash)))
+  const registers = { registers: true, keyHash: alice.hash }
+  const first = await block(
+    {
+      inputs: [`${'11'.repeat(32)}#0`],
+      certificates: [registers, { registers: true, keyHash: succeedingHash, isScript: true }],
+    },
+    95_700_000n,
+  )
+  const second = await block(
+    {
+      inputs: [`${first}#0`],
+      withdrawals: [[accountOf(0xf0, succeedingHash), 0n]],
+      collateral: [`${'11'.repeat(32)}#1`],
+      scripts: [succeeding],
+      redeemers: [{ tag: 3, index: 0, memory: 10_000n, steps: 10_000_000n }],
+    },
+    95_400_000n,
+  )
+  const third = await block(
+    { inputs: [`${second}#0`], certificates: [{ ...registers, registers: false }] },
+    97_100_000n,
+  )
+  const read = async (account: string, list: string) => {
+    const json = (await server.inject(`${root}/accounts/${account}/${list}`)).json()
+    expect(faultsOf(`/accounts/{stake_address}/${list}`, json)).toBeUndefined()
+    return json
+  }
+  const registered = { tx_hash: first, action: 'registered', deposit: '2000000', block_height: 1 }
+  expect(await read(script, 'registrations')).toMatchObject([registered])
+  expect(await read(key, 'registrations')).toMatchObject([
+    registered,
+    { tx_hash: third, action: 'deregistered', deposit: null, block_height: 3 },
+  ])
+  expect(await read(script, 'withdrawals')).toMatchObject([
+    { tx_hash: second, amount: '0', block_height: 2, tx_slot: expect.any(Number) },
+  ])
+  expect(await read(key, 'withdrawals')).toEqual([])
 })
 
 it('answers a whole list with the header unpaged, also of a transaction in the mempool', async () => {

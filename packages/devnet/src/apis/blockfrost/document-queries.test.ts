@@ -6,8 +6,6 @@ import { openPeersScene } from '../../test/peers-scene.js'
 
 /** Paths of the document that this API does not have. */
 const unserved = [
-  ...['/accounts/{stake_address}/registrations', '/accounts/{stake_address}/withdrawals'],
-  ...['/scripts', '/scripts/{script_hash}/redeemers'],
   ...['/ipfs/pin/add/{IPFS_path}', '/ipfs/pin/list', '/nutlink/{address}/tickers'],
   ...['/nutlink/{address}/tickers/{ticker}', '/nutlink/tickers/{ticker}'],
 ]

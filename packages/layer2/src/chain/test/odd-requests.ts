@@ -38,6 +38,7 @@ const paths = {
     ...['/assets/X/X', '/assets/X/history', '/assets/X/transactions', '/assets/X/utxos', '/scripts/X/utxos'],
     ...['/blocks/X/next', '/blocks/X/previous', '/blocks/X/txs/cbor', '/blocks/slot/X', '/epochs/X'],
     ...['/epochs/X/blocks', '/accounts/X/transactions', '/accounts/X/addresses/total', '/addresses/X/txs'],
+    ...['/accounts/X/registrations', '/accounts/X/withdrawals', '/scripts/X/redeemers'],
     ...['/addresses/X/utxos/lovelace', '/governance/proposals/X/X', '/governance/dreps/X'],
     ...['/addresses/X/transactions', '/assets/X', '/assets/X/addresses', '/assets/policy/X', '/accounts/X'],
     ...[
@@ -46,6 +47,7 @@ const paths = {
       '/scripts/X',
       '/scripts/X/json',
       '/scripts/datum/X/cbor',
+      '/scripts',
     ],
   ],
   '/kupo': [
