@@ -7,7 +7,6 @@ import {
   int4,
   int8,
   nullable,
-  type Parameter,
   parameterRows,
   queryInIndexOrder,
   type Row,
@@ -18,6 +17,15 @@ import {
   text,
 } from '@ratatosk/database'
 import { decodeAddress, decodeNativeScript, type RedeemerPurpose, type Script } from '@ratatosk/ledger'
+import {
+  listOf,
+  type Parameters,
+  parametersOf,
+  partOf,
+  producedSince,
+  producedUntil,
+  until,
+} from './conditions.js'
 import { ownerOf } from './entries.js'
 import { chunkBits } from './tables.js'
 import type { At, IndexedOutput, IndexPart, IndexQueries, OutputPart, OutputQuery } from './types.js'
@@ -449,59 +457,3 @@ function rangeOf(
     ...(until === undefined ? [] : [`${column} <= ${values.add(until)}`]),
   ]
 }
-
-interface Parameters {
-  readonly all: readonly Parameter[]
-  /** @returns the parameter's name in SQL */
-  add(value: Parameter): string
-}
-
-function parametersOf(): Parameters {
-  const all: Parameter[] = []
-  return {
-    all,
-    add(value) {
-      all.push(value)
-      const type = value instanceof Uint8Array ? 'bytea' : typeof value === 'string' ? 'text' : 'bigint'
-      return `$${all.length}::${type}`
-    },
-  }
-}
-
-/** `range` takes the part of a sorted list; `most` limits the lists that it is merged from. */
-function partOf({ offset, limit, order }: IndexPart, values: Parameters) {
-  const skip = values.add(BigInt(offset))
-  const take = Number.isFinite(limit) ? values.add(BigInt(limit)) : undefined
-  return {
-    direction: order === 'newest-first' ? 'DESC' : 'ASC',
-    most: take === undefined ? '' : `LIMIT ${skip} + ${take}`,
-    range: take === undefined ? `OFFSET ${skip}` : `OFFSET ${skip} LIMIT ${take}`,
-  }
-}
-
-/** The condition that a row is not younger than a sequence. */
-function until({ sequence }: At, values: Parameters): string {
-  return sequence === undefined ? '' : ` AND sequence <= ${values.add(sequence)}`
-}
-
-/** The condition that what has a sequence was produced before a sequence, but for deposits. */
-function producedUntil(at: At, values: Parameters, column: string): string {
-  const { sequence, credited = [], waiting = [] } = at
-  if (sequence === undefined) return 'true'
-  const isOld = `${column} <= ${values.add(sequence)}`
-  const isIn = waiting.length === 0 ? isOld : `${isOld} AND ${column} <> ALL (${listOf(waiting, values)})`
-  return credited.length === 0 ? isIn : `(${isIn} OR ${column} = ANY (${listOf(credited, values)}))`
-}
-
-/** The condition that what has a sequence is not in an earlier ledger. */
-function producedSince(since: At, values: Parameters, column: string): string {
-  const { sequence, credited = [], waiting = [] } = since
-  if (sequence === undefined) return 'true'
-  const isNew = `${column} > ${values.add(sequence)}`
-  const waited = waiting.length === 0 ? '' : ` OR ${column} = ANY (${listOf(waiting, values)})`
-  const isOut = credited.length === 0 ? '' : ` AND ${column} <> ALL (${listOf(credited, values)})`
-  return `(${isNew}${waited})${isOut}`
-}
-
-const listOf = (sequences: readonly bigint[], values: Parameters) =>
-  `${values.add(`{${sequences.join()}}`)}::bigint[]`

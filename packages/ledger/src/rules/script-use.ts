@@ -73,7 +73,7 @@ export function languagesUsed({ neededHashes, provided }: ScriptUse): ReadonlySe
   return languages
 }
 
-/** What a redeemer is for: an output, whose address has the hash of the script, or the script, by that in hex. */
+/** The output that a redeemer is for, whose address has the hash of its script, or that hash in hex. */
 export type RedeemerTarget = { readonly output: OutputReference } | { readonly script: string }
 
 /** Finds what the redeemers of a transaction are for, without its outputs; undefined for nothing. */

@@ -17,7 +17,7 @@ import { flowJson, unspentTotal } from '../sums.js'
 
 type ByStake = { Params: { stake: string } }
 
-/** Routes for stake accounts: those that ever were registered or withdrew, or at whose addresses an output ever was. */
+/** Routes for stake accounts: those that were registered, that withdrew, or that ever had an output. */
 export function addAccountRoutes(fastify: FastifyInstance, source: BlockfrostSource): void {
   const { chain, maxOutputs } = source
   const utxos = { config: { operation: 'utxos' as const } }
