@@ -7,6 +7,7 @@ import {
   validateProfileOfInputs,
 } from '../index.js'
 import { attemptTransaction, refusal, type Validated } from './build-transaction.js'
+import { isWalletError, type WalletError } from './errors.js'
 import type { BuildContext, BuiltTransaction, TransactionDraft } from './types.js'
 
 /** The payments of {@link buildPayments}. */
@@ -32,7 +33,8 @@ export interface BuiltPayments {
 /**
  * Builds payments on layer 2, in one transaction if it keeps within {@link profileLimits}, otherwise in a
  * chain of several: the outputs are distributed, and where a payment takes too many inputs, outputs of the
- * funds are joined first.
+ * funds are joined first. Outputs of the funds with many assets are left out where payments are possible only
+ * without them: a stranger can send such outputs to a wallet.
  *
  * @throws {WalletError} (rejects) with any of its codes. `WALLET_TRANSACTION_REFUSED` if an output fits into
  *   no transaction; `WALLET_INSUFFICIENT_FUNDS` also if the funds do not cover the fees of all transactions
@@ -41,6 +43,32 @@ export interface BuiltPayments {
  * for (const { bytes } of transactions) await client.submit(toHex(bytes))
  */
 export async function buildPayments(draft: PaymentsDraft, context: BuildContext): Promise<BuiltPayments> {
+  let first: WalletError | undefined
+  for (let { funds } = context; ; funds = withFewerAssets(funds)) {
+    try {
+      return await chain(draft, { ...context, funds })
+    } catch (error) {
+      if (!isWalletError(error) || !isOfFunds(error)) throw error
+      first ??= error
+    }
+    if (funds.every(({ output }) => output.value.assets.size === 0)) throw first
+  }
+}
+
+/** Whether other funds may lead to a result. */
+const isOfFunds = ({ code }: WalletError): boolean =>
+  code === 'WALLET_INSUFFICIENT_FUNDS' || code === 'WALLET_TRANSACTION_REFUSED'
+
+/** Without the outputs that have more than half as many assets as the one with the most. */
+function withFewerAssets(funds: readonly Utxo[]): readonly Utxo[] {
+  const counts = funds.map(({ output }) =>
+    [...output.value.assets.values()].reduce((count, { size }) => count + size, 0),
+  )
+  const most = counts.reduce((one, other) => Math.max(one, other), 0) / 2
+  return funds.filter((_, index) => (counts[index] ?? 0) <= most)
+}
+
+async function chain(draft: PaymentsDraft, context: BuildContext): Promise<BuiltPayments> {
   const whole = await attempt(draft, context)
   let { funds } = context
   let { outputs } = draft
@@ -73,6 +101,9 @@ async function joined(
   const outcome = await largest(Math.min(spent.length, profileLimits.inputs), (count) => {
     const inputs = spent.slice(0, count).map((utxo) => ({ utxo }))
     return attempt({ ...interval, inputs }, { ...context, funds: [] })
+  }).catch((error: unknown) => {
+    // Outputs that do not pay for their own change say nothing of the wallet.
+    throw isWalletError(error) && error.code === 'WALLET_INSUFFICIENT_FUNDS' ? refusal(failures) : error
   })
   if (outcome.failures.length === 0 && outcome.count > 1) return outcome
   throw refusal(failures)
@@ -112,6 +143,6 @@ const isOfSize = (predicate: string): boolean =>
   predicate.startsWith('TooMany') || ['MaxTxSizeUTxO', 'OutputTooBigUTxO'].includes(predicate)
 
 function unspent(funds: readonly Utxo[], spent: readonly Utxo[]): readonly Utxo[] {
-  const gone = new Set(spent)
-  return funds.filter((utxo) => !gone.has(utxo))
+  const gone = new Set(spent.map(({ reference }) => outputReferenceKey(reference)))
+  return funds.filter(({ reference }) => !gone.has(outputReferenceKey(reference)))
 }

@@ -105,13 +105,15 @@ function createFunding(plan: Plan, context: BuildContext): Funding {
   const { parameters, changeAddress, random = Math.random } = context
   const fixed = (plan.draft.inputs ?? []).map(({ utxo }) => utxo)
   const named = new Set([...fixed, ...(plan.draft.referenceInputs ?? [])].map(keyOf))
-  let available = context.funds.filter((utxo) => !named.has(keyOf(utxo)) && mayPay(plan.draft, utxo))
+  // A node that lists the funds may name an output twice.
+  const distinct = [...new Map(context.funds.map((utxo) => [keyOf(utxo), utxo])).values()]
+  let available = distinct.filter((utxo) => !named.has(keyOf(utxo)) && mayPay(plan.draft, utxo))
   const chosen: Utxo[] = []
 
   function take(needed: ReadonlyMap<string, bigint>): void {
-    const taken = selectCoins(available, needed, random)
+    const taken = new Set(selectCoins(available, needed, random))
     chosen.push(...taken)
-    available = available.filter((utxo) => !taken.includes(utxo))
+    available = available.filter((utxo) => !taken.has(utxo))
   }
 
   return {
@@ -130,13 +132,25 @@ function createFunding(plan: Plan, context: BuildContext): Funding {
           continue
         }
         if (rest.size === 0) return { spent }
-        const change = toOutput({ address: changeAddress, value: toValue(rest), datum: { kind: 'none' } })
+        const change = changeOf(rest, changeAddress)
         const lack = minimumLovelace(change, parameters) - change.value.lovelace
         if (lack <= 0n) return { spent, change }
         take(new Map([[lovelaceUnit, lack]]))
       }
     },
   }
+}
+
+/** The largest quantity that an output can hold. */
+const mostOfUnit = 2n ** 64n - 1n
+
+function changeOf(rest: Quantities, address: Uint8Array): TransactionOutput {
+  for (const [unit, quantity] of rest) {
+    if (quantity <= mostOfUnit) continue
+    const reason = `The change would hold ${quantity} of ${unit}, at most ${mostOfUnit} fit into an output`
+    throw new WalletError('WALLET_TRANSACTION_REFUSED', reason)
+  }
+  return toOutput({ address, value: toValue(rest), datum: { kind: 'none' } })
 }
 
 /** Inputs and minting less outputs and fee, by unit; negative amounts are missing. */
