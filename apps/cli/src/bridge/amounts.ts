@@ -20,6 +20,8 @@ export function unitsOf(text: string | undefined): ReadonlyMap<string, bigint> {
       throw new UsageError(
         `--asset is "${each}": it must be <policy id and asset name in hex>=<quantity>, separated by commas.`,
       )
+    if (units.has(unit.toLowerCase()))
+      throw new UsageError(`--asset has two quantities of ${unit}: name one.`)
     units.set(unit.toLowerCase(), BigInt(quantity))
   }
   return units

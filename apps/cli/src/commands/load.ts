@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { command } from '../frame/command.js'
+import { type Command, command } from '../frame/command.js'
 import { wholeNumber } from '../frame/command-line.js'
 import { connect, nodeArguments } from '../frame/node-connection.js'
 import { type LateReason, type LoadReport, runLoad } from '../load/run-load.js'
@@ -7,7 +7,7 @@ import { type LateReason, type LoadReport, runLoad } from '../load/run-load.js'
 const mostPerSecond = 1000
 const mostSeconds = 3600
 
-export const load = command(
+const payments = command(
   'load',
   "Submit payments of a devnet's test wallets at a rate, and report what came of them",
   {
@@ -30,6 +30,8 @@ export const load = command(
     return { value: report, lines: linesOf(report), ok }
   },
 )
+
+export const load: Command = { ...payments, repeatable: 'url' }
 
 /** Each `--url`; undefined for the default. */
 function urlsOf(given: readonly string[]): readonly (string | undefined)[] {

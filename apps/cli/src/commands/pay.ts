@@ -6,6 +6,7 @@ import { command } from '../frame/command.js'
 import { CommandError, UsageError } from '../frame/errors.js'
 import { fileText } from '../frame/file-text.js'
 import { connect, nodeArguments } from '../frame/node-connection.js'
+import { createProgress } from '../frame/progress.js'
 import type { PaidAll } from '../layer2/pay-all.js'
 
 /** Of a file with payments. */
@@ -32,7 +33,8 @@ export const pay = command(
     const from = keysOf(args)
     const client = await connect(args, shell)
     const { payAll } = await import('../layer2/pay-all.js')
-    const value = await payAll(client, from, outputs)
+    const progress = createProgress(shell)
+    const value = await payAll(client, from, outputs, progress.show).finally(progress.clear)
     return { value, lines: linesOf(value) }
   },
 )

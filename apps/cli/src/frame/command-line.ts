@@ -1,4 +1,4 @@
-import { parseArgs, stripVTControlCharacters } from 'node:util'
+import { type ParseArgsConfig, parseArgs, stripVTControlCharacters } from 'node:util'
 import { renderUsage } from 'citty'
 import type { Command } from './command.js'
 import { UsageError } from './errors.js'
@@ -32,7 +32,7 @@ export async function helpOf({ command, parent }: FoundCommand): Promise<string>
   return `${stripVTControlCharacters(text).replace(/ +$/gm, '')}\n`
 }
 
-/** Refuses unknown arguments, which the parser of citty ignores. @throws UsageError */
+/** Refuses what citty ignores: unknown arguments, and a second value of an option. @throws UsageError */
 export function checkArguments({ command, parent, rest }: FoundCommand): void {
   const defined = Object.entries(command.args)
   const options = Object.fromEntries(
@@ -42,16 +42,25 @@ export function checkArguments({ command, parent, rest }: FoundCommand): void {
   )
   const mostPositionals = defined.length - Object.keys(options).length
   const help = `\`${parent} ${command.meta.name} --help\` lists what it takes.`
-  let positionals: readonly string[]
+  let parsed: ReturnType<typeof parse>
   try {
-    positionals = parseArgs({ args: [...rest], options, strict: true, allowPositionals: true }).positionals
+    parsed = parse(rest, options)
   } catch (error) {
     if (!(error instanceof TypeError)) throw error
     throw new UsageError(`${error.message.split(/[.\n]/, 1)[0]}. ${help}`)
   }
+  const { positionals, tokens } = parsed
+  const valued = tokens.flatMap((token) =>
+    token.kind === 'option' && token.value !== undefined ? token.name : [],
+  )
+  const twice = valued.find((name, index) => valued.indexOf(name) < index && name !== command.repeatable)
+  if (twice !== undefined) throw new UsageError(`--${twice} has two values. ${help}`)
   const extra = positionals[mostPositionals]
   if (extra !== undefined) throw new UsageError(`Unexpected argument: ${extra}. ${help}`)
 }
+
+const parse = (args: readonly string[], options: NonNullable<ParseArgsConfig['options']>) =>
+  parseArgs({ args: [...args], options, strict: true, allowPositionals: true, tokens: true })
 
 /** A whole number of an option. @throws UsageError */
 export function wholeNumber(option: string, text: string, most: number): number {

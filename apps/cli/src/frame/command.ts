@@ -30,13 +30,15 @@ export interface Command extends CommandDef {
   readonly meta: { readonly name: string; readonly description: string }
   readonly args: ArgsDef
   readonly subCommands?: Readonly<Record<string, Command>>
+  /** An option that has a value each time. Others that occur twice are an error. */
+  readonly repeatable?: string
 }
 
 const jsonArgument = { json: { type: 'boolean', description: 'Print JSON' } } as const
 
 /**
  * Defines a command. Its run returns what to print; undefined if it has printed everything. Of an option that
- * is repeated, `args` has the last value, and `given`, the arguments as they were, has all.
+ * is `repeatable`, `args` has the last value, and `given`, the arguments as they were, has all.
  */
 export function command<const T extends ArgsDef>(
   name: string,

@@ -1,8 +1,10 @@
 import { toHex } from '@ratatosk/cbor'
-import { type Client, ClientError } from '@ratatosk/client'
+import { type Client, ClientError, RejectedError, StatusError } from '@ratatosk/client'
 import type { Failures } from '@ratatosk/ledger'
 import { type DraftOutput, isWalletError, type WalletKeys } from '@ratatosk/ledger/builder'
+import { ada } from '../frame/ada.js'
 import { CommandError } from '../frame/errors.js'
+import { visible } from '../frame/plain-text.js'
 import { openBuilder, outputsOf } from './layer2.js'
 
 /** An accepted transaction of {@link payAll}. */
@@ -23,41 +25,69 @@ export interface PaidAll {
 
 const acceptedMs = 60_000
 
+/** Lovelace that a transaction costs at most: the largest that layer 2 takes costs less on every network. */
+const maxFee = 1_000_000n
+
 /**
  * Pays outputs on layer 2 from a wallet, in as many transactions as its limits require, and waits until each
  * is accepted. Builds all of them before it submits the first.
+ * @param onProgress told before each transaction of a chain how far it is
  * @throws CommandError, also with the code of a WalletError; or ClientError
  */
 export async function payAll(
   client: Client,
   from: WalletKeys,
   outputs: readonly DraftOutput[],
+  onProgress: (state: string) => void = () => undefined,
 ): Promise<PaidAll> {
   const [builder, funds] = await Promise.all([openBuilder(client), outputsOf(client, from.addressText)])
   const { transactions, reasons } = await builder.buildAll(outputs, from, funds).catch((error: unknown) => {
     if (!isWalletError(error)) throw error
     throw new CommandError(error.code, `${error.message}.`)
   })
+  const costly = transactions.find(({ fee }) => fee > maxFee)
+  if (costly !== undefined) throw feeRefusal(costly.fee)
+  const count = transactions.length
   const paid: Paid[] = []
   for (const { bytes, id, fee, payments } of transactions) {
     const txHash = toHex(id)
+    if (count > 1) onProgress(`${accepted(paid, count)}. Next is ${txHash}`)
+    let isTaken = false
     try {
       const { id: submissionId } = await client.submit(toHex(bytes))
+      isTaken = true
       await client.awaitTx(txHash, { submissionId, timeoutMs: acceptedMs })
     } catch (error) {
-      if (!(error instanceof ClientError) || transactions.length === 1) throw error
-      throw new CommandError(error.code, `${error.message}. ${stateOf(paid, transactions.length, txHash)}`)
+      if (!(error instanceof ClientError)) throw error
+      const isRefused = error instanceof RejectedError || (!isTaken && isRefusal(error))
+      if (isRefused && count === 1) throw error
+      const state = [
+        visible(error.message),
+        ...(count === 1 ? [] : [accepted(paid, count)]),
+        isRefused
+          ? `${txHash} was refused`
+          : `Check ${txHash} before you pay again: \`GET /tx/status\` says whether it was accepted after all`,
+      ]
+      throw new CommandError(error.code, `${state.join('. ')}.`)
     }
     paid.push({ txHash, payments, fee: String(fee) })
   }
   return { transactions: paid, reasons }
 }
 
-/** How far a chain came that has stopped. */
-function stateOf(paid: readonly Paid[], count: number, failed: string): string {
-  const made = paid.reduce((sum, { payments }) => sum + payments, 0)
-  return (
-    `${paid.length} of ${count} transactions were accepted, which make the first ${made} payments. ` +
-    `Check ${failed} before you pay the others: \`GET /tx/status\` says whether it was accepted after all.`
+/** Whether the node says that it has not taken what was submitted. */
+const isRefusal = (error: ClientError): boolean => error instanceof StatusError && error.status < 500
+
+/** A node that names the fees also gets them. */
+const feeRefusal = (fee: bigint): CommandError =>
+  new CommandError(
+    'CLI_FEE',
+    `By the parameters of the node, a transaction costs ${ada(fee)}, more than ${ada(maxFee)}. ` +
+      'Nothing was submitted.',
   )
+
+/** How far a chain came. */
+function accepted(paid: readonly Paid[], count: number): string {
+  const made = paid.reduce((sum, { payments }) => sum + payments, 0)
+  return `${paid.length} of ${count} transactions were accepted, which make the first ${made} payments`
 }
