@@ -47,7 +47,7 @@ test('ada come from layer 1, and return', { timeout: 300_000 }, async () => {
   )
   // The node may not have initialised the rollup yet.
   const ready = () => run(['status', ...own])
-  await expect.poll(async () => (await ready()).out, { timeout: 60_000 }).toContain('state queue     ok')
+  await expect.poll(async () => (await ready()).out).toContain('state queue     ok')
   const shown = await run(['bridge', ...own])
   expect(shown).toMatchObject({ status: 0 })
   expect(shown.out).toMatch(/^address +addr_test1w\S+\ntakes +ada\ndeposits +are credited 10 s after/)

@@ -25,7 +25,7 @@ test('a bond is withdrawn and deposited again', { timeout: 300_000 }, async () =
   })
   // The node may not have initialised the rollup yet.
   await expect
-    .poll(() => asked('operator', 'release'), { timeout: 60_000, interval: 500 })
+    .poll(() => asked('operator', 'release'), { interval: 500 })
     .toMatchObject(refusal('the operator has not retired'))
   expect(await asked('operator', 'register')).toMatchObject({
     status: 0,

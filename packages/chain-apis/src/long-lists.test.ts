@@ -134,7 +134,7 @@ test.each([
   const { state, url } = await serveEndless(500)
   const answer = await fetch(url + path, init)
   // The client reads nothing.
-  await expect.poll(() => state.isRead, { timeout: 10_000 }).toBe(false)
+  await expect.poll(() => state.isRead).toBe(false)
   await expect(answer.text()).rejects.toThrow('terminated')
 })
 

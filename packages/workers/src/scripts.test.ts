@@ -228,7 +228,7 @@ test('defers the most expensive scripts beyond the bound, without using up an at
   await expect.poll(() => asked.length).toBe(2)
   expect(ids[1]).toBe(cheap.id)
   for (let n = 1; n < 7; n++) {
-    await expect.poll(() => asked.length, { timeout: 10_000 }).toBeGreaterThan(n)
+    await expect.poll(() => asked.length).toBeGreaterThan(n)
     asked[n]!(success)
   }
   await drained()
@@ -268,7 +268,7 @@ test(`a payment beside ${flood} scripts of 900 ms each`, { timeout: 120_000 }, a
     const began = performance.now()
     const before = worker.stats().accepted
     await submit([payment])
-    await expect.poll(() => worker.stats().accepted, { interval: 5, timeout: 60_000 }).toBe(before + 1)
+    await expect.poll(() => worker.stats().accepted, { interval: 5 }).toBe(before + 1)
     times.push(Math.round(performance.now() - began))
   }
   console.log(`payments beside ${flood} scripts: ${times.join(', ')} ms`)

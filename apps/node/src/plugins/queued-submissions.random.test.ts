@@ -212,7 +212,7 @@ async function run(seed: number): Promise<void> {
       )
       return statuses.filter((status) => ['unknown', 'queued', 'validating'].includes(status))
     }
-    await expect.poll(undecided, { timeout: 60_000 }).toEqual([])
+    await expect.poll(undecided).toEqual([])
     expect(wentBack).toEqual([])
     const ledger = await ledgerOf(store)
     for (const path of submitted.keys()) {

@@ -17,7 +17,7 @@ import { openOperator } from './test/operator.js'
 import { followReally } from './test/real-follower.js'
 import { bond, keys, openWatched, openWatcher, until, type Watched } from './test/scene.js'
 
-const timeout = 120_000
+const timeout = 300_000
 const patienceMs = 20_000
 const newest = async ({ store }: Pick<Watched, 'store'>) =>
   (await store.verdicts.list({ limit: 1 })).verdicts[0]

@@ -37,7 +37,7 @@ describe.each(Object.entries(openers))('submissions on %s', (_kind, open) => {
       },
       { concurrency: 1 },
     )
-    await expect.poll(() => deliveries, { timeout: 10_000 }).toBe(1)
+    await expect.poll(() => deliveries).toBe(1)
     const elsewhere = createSubmissionQueue(await again())
     expect(await elsewhere.find(id)).toMatchObject({ state: 'validating', attempts: 0 })
     expect(await elsewhere.findTransaction(transactionId)).toMatchObject({ state: 'validating' })
@@ -58,7 +58,7 @@ describe.each(Object.entries(openers))('submissions on %s', (_kind, open) => {
         .toBe(before + 1)
     }
     decide({ kind: 'done' })
-    await expect.poll(() => elsewhere.find(id), { timeout: 10_000 }).toBe('gone')
+    await expect.poll(() => elsewhere.find(id)).toBe('gone')
     expect(transactionOfSubmission(id)).toEqual(transactionId)
     expect(await elsewhere.findTransaction(transactionId)).toBeUndefined()
   })
@@ -92,9 +92,9 @@ describe.each(Object.entries(openers))('submissions on %s', (_kind, open) => {
       },
       { concurrency: 700 },
     )
-    await expect.poll(() => settled.length, { timeout: 20_000 }).toBe(many.length + 1)
-    await expect.poll(() => submissions.findTransaction(idOf(0)), { timeout: 10_000 }).toBeUndefined()
-    await expect.poll(() => submissions.findTransaction(idOf(599)), { timeout: 10_000 }).toBeUndefined()
+    await expect.poll(() => settled.length).toBe(many.length + 1)
+    await expect.poll(() => submissions.findTransaction(idOf(0))).toBeUndefined()
+    await expect.poll(() => submissions.findTransaction(idOf(599))).toBeUndefined()
     expect(await submissions.findTransaction(idOf(1))).toMatchObject({ state: 'validating', attempts: 0 })
     await worker.close()
   })

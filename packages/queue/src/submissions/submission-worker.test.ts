@@ -41,7 +41,7 @@ describe.each(Object.entries(openers))('deliveries on %s', (_kind, open) => {
       { concurrency: 10 },
     )
     await createSubmissionQueue(backend).add(cbor)
-    await expect.poll(() => attempts, { timeout: 10_000 }).toEqual([1, 2, 3])
+    await expect.poll(() => attempts).toEqual([1, 2, 3])
     expect(times[1]! - times[0]!).toBeGreaterThanOrEqual(39)
     expect(times[2]! - times[1]!).toBeGreaterThanOrEqual(79)
   })
@@ -98,7 +98,7 @@ describe.each(Object.entries(openers))('deliveries on %s', (_kind, open) => {
       { concurrency: 1 },
     )
     await createSubmissionQueue(backend).add(cbor)
-    await expect.poll(() => attempts, { timeout: 10_000 }).toEqual([1, 2])
+    await expect.poll(() => attempts).toEqual([1, 2])
   })
 
   test('deliveries of a worker that was cut off go to others, any number of times', async (context) => {
@@ -117,7 +117,7 @@ describe.each(Object.entries(openers))('deliveries on %s', (_kind, open) => {
         },
         options,
       )
-      await expect.poll(() => held, { timeout: 10_000 }).toBe(true)
+      await expect.poll(() => held).toBe(true)
       await cutOff.close(1)
     }
     const attempts: number[] = []
@@ -129,7 +129,7 @@ describe.each(Object.entries(openers))('deliveries on %s', (_kind, open) => {
       },
       options,
     )
-    await expect.poll(() => attempts, { timeout: 10_000 }).toEqual([1])
+    await expect.poll(() => attempts).toEqual([1])
     expect(await submissions.jobs.getFailedCount()).toBe(0)
   })
 })
@@ -157,9 +157,7 @@ describe.each(Object.entries(openers))('a job of many transactions on %s', (_kin
         { concurrency, lockDurationMs: 400, stalledIntervalMs: 50 },
       )
     const emptied = () =>
-      expect
-        .poll(() => submissions.jobs.getJobCountByTypes('waiting', 'active', 'delayed'), { timeout: 10_000 })
-        .toBe(0)
+      expect.poll(() => submissions.jobs.getJobCountByTypes('waiting', 'active', 'delayed')).toBe(0)
     return { backend, again, submissions, ids, deliveries, work, emptied }
   }
 
@@ -198,7 +196,7 @@ describe.each(Object.entries(openers))('a job of many transactions on %s', (_kin
       },
       { concurrency: 2 },
     )
-    await expect.poll(() => done.length, { timeout: 10_000 }).toBe(9)
+    await expect.poll(() => done.length).toBe(9)
     expect(done).not.toContain(3)
     finish()
     await expect.poll(() => submissions.find(ids[3]!)).toBe('gone')
@@ -219,7 +217,7 @@ describe.each(Object.entries(openers))('a job of many transactions on %s', (_kin
       },
       { concurrency: 10_000 },
     )
-    await expect.poll(() => taken, { timeout: 10_000 }).toBeDefined()
+    await expect.poll(() => taken).toBeDefined()
     expect(await taken).toBeLessThan(40)
   })
 
@@ -271,12 +269,12 @@ describe.each(Object.entries(openers))('a job of many transactions on %s', (_kin
       },
       { concurrency: 10, lockDurationMs: 400, stalledIntervalMs: 50 },
     )
-    await expect.poll(() => seen.size, { timeout: 10_000 }).toBe(10)
+    await expect.poll(() => seen.size).toBe(10)
     await cutOff.close(1)
     work(backend, (n, attempt) =>
       n < 3 && attempt === 1 ? { kind: 'again', afterMs: 20 } : { kind: 'done' },
     )
-    await expect.poll(() => new Set(deliveries.map(([n]) => n)).size, { timeout: 10_000 }).toBe(10)
+    await expect.poll(() => new Set(deliveries.map(([n]) => n)).size).toBe(10)
     const queue = createSubmissionQueue(backend)
     for (const job of await queue.jobs.getDelayed()) await job.promote()
     await emptied()

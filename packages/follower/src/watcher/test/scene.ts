@@ -176,7 +176,7 @@ export function openWatcher(
   return { watcher, wallet, errors, close }
 }
 
-export async function until(what: string, check: () => Promise<boolean> | boolean, timeoutMs = 60_000) {
+export async function until(what: string, check: () => Promise<boolean> | boolean, timeoutMs = 120_000) {
   const end = Date.now() + timeoutMs
   while (!(await check())) {
     if (Date.now() > end) throw new Error(`Not within ${timeoutMs} ms: ${what}`)
