@@ -179,6 +179,13 @@ describe('what a stranger sends to a wallet', () => {
     expect(received(await applied(funds, transactions))).toEqual([1_500_000n])
   })
 
+  it('prevents no payment where all of it would be more assets than an output is read with', async () => {
+    const sent = Array.from({ length: 40 }, (_, n) => utxo(12_000_000n, assets(100, 1n, 100 * n)))
+    const funds = [...own(), ...sent]
+    const { transactions } = await buildPayments({ outputs: to(1, 300_000_000n) }, context(funds))
+    expect(received(await applied(funds, transactions))).toEqual([300_000_000n])
+  })
+
   it('is an error with numbers where the payment needs it', async () => {
     const funds = [1, 2].map(() => utxo(30_000_000n, assets(1, largestQuantity)))
     await expect(buildPayments({ outputs: to(1, 50_000_000n) }, context(funds))).rejects.toMatchObject({

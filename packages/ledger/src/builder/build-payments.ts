@@ -64,8 +64,8 @@ function withFewerAssets(funds: readonly Utxo[]): readonly Utxo[] {
   const counts = funds.map(({ output }) =>
     [...output.value.assets.values()].reduce((count, { size }) => count + size, 0),
   )
-  const most = counts.reduce((one, other) => Math.max(one, other), 0) / 2
-  return funds.filter((_, index) => (counts[index] ?? 0) <= most)
+  const most = counts.reduce((one, other) => Math.max(one, other), 0)
+  return funds.filter((_, index) => (counts[index] ?? 0) <= most / 2)
 }
 
 async function chain(draft: PaymentsDraft, context: BuildContext): Promise<BuiltPayments> {

@@ -1,3 +1,4 @@
+import { isDecodeError } from '@ratatosk/cbor'
 import {
   blake2b256,
   decodeTransaction,
@@ -150,7 +151,12 @@ function changeOf(rest: Quantities, address: Uint8Array): TransactionOutput {
     const reason = `The change would hold ${quantity} of ${unit}, at most ${mostOfUnit} fit into an output`
     throw new WalletError('WALLET_TRANSACTION_REFUSED', reason)
   }
-  return toOutput({ address, value: toValue(rest), datum: { kind: 'none' } })
+  try {
+    return toOutput({ address, value: toValue(rest), datum: { kind: 'none' } })
+  } catch (error) {
+    if (!isDecodeError(error)) throw error
+    throw new WalletError('WALLET_TRANSACTION_REFUSED', `The change is no output: ${error.message}`)
+  }
 }
 
 /** Inputs and minting less outputs and fee, by unit; negative amounts are missing. */
