@@ -19,8 +19,6 @@ import { creditDeposits, enterDeposits } from './deposits.js'
 import { blockList, blockRow, endOfBlocks, newestBlock, toBlock } from './read-blocks.js'
 import type { Block, BlockHeader, Layer1Transaction, NewBlock } from './types.js'
 
-type SequenceSpan = Pick<NewBlock, 'firstSequence' | 'lastSequence'>
-
 /** The previous header hash of the first block. */
 const noHeaderHash = new Uint8Array(28)
 
@@ -75,39 +73,30 @@ export async function appendBlock(
   if (!Number.isSafeInteger(transactions) || transactions < 0 || transactions + deposits.length < 1)
     throw new StoreError('STORE_INVALID_ARGUMENT', 'A block must have at least one transaction or deposit')
   const height = await heightAfter(transaction, block.previousHeaderHash)
-  await transaction.query(makeRoom, [headerHash])
-  const insertBlock = async ({
-    firstSequence,
-    lastSequence,
-  }: SequenceSpan): Promise<Row<typeof blockRow>> => {
-    const [row] = await transaction.query(insert, [
-      height,
-      ...headerColumns(block),
-      firstSequence,
-      lastSequence,
-      transactions,
-      block.commitTransaction.id,
-      block.commitTransaction.cbor,
-    ])
-    if (row === undefined) throw new StoreError('STORE_FAILED', 'The block was not inserted')
-    return row
-  }
   const credit = async (): Promise<bigint | undefined> => {
     if (deposits.length > 0) await lockLedger()
     const { waiting, newest } = await enterDeposits(transaction, headerHash, deposits, transactions === 0)
     if (waiting > 0) throw new StoreError('STORE_CONFLICT', 'The block lacks a deposit that waits')
     return newest
   }
-  let row: Row<typeof blockRow>
-  if (transactions === 0) {
-    const newest = await credit()
-    await requireMempoolAfter(transaction, newest)
-    row = await insertBlock({ firstSequence: newest ?? 0n, lastSequence: newest ?? 0n })
-  } else {
-    row = await insertBlock(block)
-    await moveFromMempool(transaction, row)
-    await credit()
-  }
+  // A block without transactions has the sequence of its last deposit.
+  const own = transactions === 0 ? await credit() : undefined
+  if (transactions === 0) await requireMempoolAfter(transaction, own)
+  const { firstSequence, lastSequence } =
+    own === undefined ? block : { firstSequence: own, lastSequence: own }
+  await transaction.query(makeRoom, [headerHash])
+  const [row] = await transaction.query(insert, [
+    height,
+    ...headerColumns(block),
+    firstSequence,
+    lastSequence,
+    transactions,
+    block.commitTransaction.id,
+    block.commitTransaction.cbor,
+  ])
+  if (row === undefined) throw new StoreError('STORE_FAILED', 'The block was not inserted')
+  await moveFromMempool(transaction, row)
+  if (transactions > 0) await credit()
   await creditDeposits(transaction, row)
   return toBlock(row)
 }

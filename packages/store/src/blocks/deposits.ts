@@ -222,17 +222,15 @@ const ofKeptBlock = statement(
   UNION SELECT transaction_id AS id, output FROM ${schema}.kept_deposits WHERE header_hash = $1 ORDER BY id`,
 )
 
+const among = (table: string, place: number) => sql`
+  SELECT transaction_id AS id, output, header_hash AS "headerHash", ${place} AS place
+  FROM ${schema}.${table} JOIN ${given} AS given USING (transaction_id)`
+
 const byId = statement(
   { id: deposits.transactionId, output: deposits.output, headerHash: deposits.headerHash },
-  sql`SELECT id, output, "headerHash" FROM (${['kept_deposits', 'deposits']
-    .map(
-      (
-        table,
-        place,
-      ) => sql`SELECT transaction_id AS id, output, header_hash AS "headerHash", ${place} AS place
-      FROM ${schema}.${table} JOIN ${given} AS given USING (transaction_id)`,
-    )
-    .reduce((some, others) => sql`${some} UNION ALL ${others}`)}) AS credits ORDER BY place`,
+  sql`SELECT id, output, "headerHash" FROM (
+    ${among('kept_deposits', 0)} UNION ALL ${among('deposits', 1)}
+  ) AS credits ORDER BY place`,
 )
 
 /** Reads of deposits. */
