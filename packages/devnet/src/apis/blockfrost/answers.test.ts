@@ -1,6 +1,6 @@
 import { addressText } from '@ratatosk/chain-apis'
 import { decodeAddress } from '@ratatosk/ledger'
-import { draft, genesisOf } from '@ratatosk/test-kit/ledger-apis'
+import { type Draft, draft, genesisOf } from '@ratatosk/test-kit/ledger-apis'
 import fastify from 'fastify'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { createDevnet } from '../../create-devnet.js'
@@ -189,18 +189,21 @@ describe('paths that the cases of others do not name', () => {
   })
 })
 
-it('shows registrations and withdrawals, also of an account without outputs', async () => {
-  const { utxos, networkMagic } = genesisOf([alice.addressBytes, alice.addressBytes])
+/** A devnet with so many outputs of alice, which makes blocks on request, and its APIs. */
+async function serveOutputs(count: number) {
+  const { utxos, networkMagic } = genesisOf(Array.from({ length: count }, () => alice.addressBytes))
   const genesis = { startTime: Date.now() - 5000, networkMagic, utxos }
   const devnet = await createDevnet({ blockEveryMs: 0, genesis })
   const server = fastify()
   onTestFinished(() => devnet.close())
   onTestFinished(() => server.close())
   await server.register(devnetApis, { devnet })
-  const block = async (
-    transaction: Partial<Parameters<typeof draft>[0]> & { inputs: string[] },
-    left: bigint,
-  ) => {
+  return { devnet, server }
+}
+
+it('shows registrations and withdrawals, also of an account without outputs', async () => {
+  const { devnet, server } = await serveOutputs(2)
+  const block = async (transaction: Partial<Draft> & Pick<Draft, 'inputs'>, left: bigint) => {
     const outputs = [{ address: alice.addressBytes, lovelace: left }]
     const { cbor, hash } = draft({ fee: 300_000n, signers: [alice], outputs, ...transaction })
     expect(await devnet.submit(cbor)).toMatchObject({ kind: 'accepted' })
@@ -250,13 +253,7 @@ it('shows registrations and withdrawals, also of an account without outputs', as
 })
 
 it('answers a whole list with the header unpaged, also of a transaction in the mempool', async () => {
-  const { utxos, networkMagic } = genesisOf(Array.from({ length: 150 }, () => alice.addressBytes))
-  const genesis = { startTime: Date.now() - 5000, networkMagic, utxos }
-  const devnet = await createDevnet({ blockEveryMs: 0, genesis })
-  const server = fastify()
-  onTestFinished(() => devnet.close())
-  onTestFinished(() => server.close())
-  await server.register(devnetApis, { devnet })
+  const { devnet, server } = await serveOutputs(150)
   const read = async (path: string, headers = {}) =>
     (await server.inject({ url: root + path, headers })).json()
   const path = `/addresses/${alice.address}/utxos`
