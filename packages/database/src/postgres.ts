@@ -126,7 +126,8 @@ function poolConfig(options: PostgresOptions): pg.PoolConfig {
     query_timeout: statementTimeout + answerGrace,
     idle_in_transaction_session_timeout: options.idleInTransactionTimeoutMs ?? 60_000,
     keepAlive: true,
-    // A batch is acknowledged to its submitter once it is committed, so the commit must be durable.
+    // A batch is acknowledged to its submitter once it is committed, so the commit must be durable. Compiling
+    // a statement takes longer than running it.
     options: '-c synchronous_commit=on -c jit=off',
     types: { getTypeParser: (type, format) => readers[type] ?? pg.types.getTypeParser(type, format) },
   }

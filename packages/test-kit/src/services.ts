@@ -73,7 +73,7 @@ export async function withDatabase<T>(url: string, work: (client: pg.Client) => 
   const client = new pg.Client({
     connectionString: url,
     connectionTimeoutMillis: 30_000,
-    // PostgreSQL would compile a query of the catalogue, and start processes for it: 300 ms instead of 12.
+    // Otherwise PostgreSQL compiles a query of the catalogue and starts processes for it: 300 ms, not 12.
     options: '-c jit=off -c max_parallel_workers_per_gather=0',
   })
   await client.connect()

@@ -25,7 +25,7 @@ export interface PaidAll {
 
 const acceptedMs = 60_000
 
-/** Lovelace that a transaction costs at most: the largest that layer 2 takes costs less on every network. */
+/** The highest fee in lovelace. On every network, the largest transaction of layer 2 costs less. */
 const maxFee = 1_000_000n
 
 /**

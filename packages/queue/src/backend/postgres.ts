@@ -23,7 +23,8 @@ export async function connectPostgres(options: PostgresConnectOptions): Promise<
   checkPostgresUrl(url)
   const config: pg.ClientConfig = {
     connectionString: url,
-    // A submission is acknowledged once its job is written, so that must be durable.
+    // A submission is acknowledged once its job is written, so that must be durable. Compiling a statement
+    // takes longer than running it.
     options: `-c search_path=${quoteSchema(schema)} -c synchronous_commit=on -c jit=off`,
     keepAlive: true,
     connectionTimeoutMillis: requestTimeoutMs,
