@@ -224,8 +224,7 @@ test('a block that another fork of layer 1 brings back pays its fees again', asy
 
   // Its validity passes without it, so that its transaction goes into another block.
   await devnet.rollBack(devnet.tip().height - height, { resubmit: false })
-  clock.time += 60_000
-  await devnet.produceBlock()
+  await chain.nextTurn()
   await accept(store, [second])
   const isOther = async () =>
     toHex((await newest())?.headerHash ?? new Uint8Array()) !== toHex(lost.headerHash)
@@ -247,6 +246,7 @@ test('a block that another fork of layer 1 brings back pays its fees again', asy
   await chain.mine()
   await until(async () => (await store.blocks.byHash(lost.headerHash))?.state === 'committed')
   expect(await fees()).toEqual([ada])
+  await chain.nextTurn()
   await until(async () => (await newest())?.height === 2n)
   await mineCommit()
   await until(isCommitted)
