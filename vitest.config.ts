@@ -17,7 +17,7 @@ export default defineConfig({
     hookTimeout: 120_000,
     expect: { poll: { timeout: 120_000 } },
     // By default, V8 optimises PGlite for a second and more, which no test lives long enough to gain from.
-    execArgv: ['--wasm-tiering-budget=60000000'],
+    execArgv: ['--enable-source-maps', '--wasm-tiering-budget=60000000'],
     // One more than the processors: many tests only wait for databases and blocks.
     maxWorkers: availableParallelism() + 1,
   },

@@ -1,5 +1,8 @@
-import { readdirSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
+import { relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { configDefaults } from 'vitest/config'
+import { filesBelow } from './scripts/files.mjs'
 
 const roots = ['packages', 'apps'].flatMap((parent) =>
   readdirSync(new URL(`./${parent}`, import.meta.url)).map((name) => ({ name, root: `${parent}/${name}` })),
@@ -35,7 +38,7 @@ const fullAmounts = {
 
 const tests = ['src/**/*.test.ts', 'test/**/*.test.ts']
 const shared = {
-  exclude: [...configDefaults.exclude, ...(full ? [] : ['**/*.full.test.ts'])],
+  exclude: [...configDefaults.exclude, ...(full ? [] : ['**/*.full.test.*'])],
   env: full ? { ...fullAmounts, ...process.env } : {},
 }
 
@@ -48,7 +51,18 @@ const perPackage = roots.map(({ name, root }) => ({
   test: { ...shared, name, root, isolate: isolated.has(name), include: tests },
 }))
 
-/** The whole run has the packages that share modules in one project, so that a worker loads these once. */
+/** The compiled test files of a package, as paths from here. */
+const compiled = ({ root }: { readonly root: string }): string[] => {
+  const source = fileURLToPath(new URL(`./${root}/src`, import.meta.url))
+  if (!existsSync(source)) return []
+  const files: string[] = filesBelow(source, /\.test\.ts$/)
+  return files.map((path) => `${root}/dist/${relative(source, path).replace(/\.ts$/, '.js')}`)
+}
+
+/**
+ * The whole run has the packages that share modules in one project, compiled: a worker loads a module once,
+ * by Node.js itself, whether its own package tests it or another uses it.
+ */
 const together = {
   extends: true as const,
   test: {
@@ -56,9 +70,7 @@ const together = {
     name: 'packages',
     root: '.',
     isolate: false,
-    include: roots
-      .filter(({ name }) => !alone.has(name))
-      .flatMap(({ root }) => tests.map((each) => `${root}/${each}`)),
+    include: roots.filter(({ name }) => !alone.has(name)).flatMap(compiled),
   },
 }
 

@@ -59,7 +59,10 @@ function readReport(path, times) {
     const passed = withStatus('passed').length
     const skipped = assertionResults.length - passed - failures.length
     if (status === 'failed' && failures.length === 0) failures.push('the file failed')
-    files.set(relative(root, name), { passed, skipped, failures, seconds: times.get(name) ?? 0 })
+    files.set(sourceOf(relative(root, name)), { passed, skipped, failures, seconds: times.get(name) ?? 0 })
   }
   return files
 }
+
+/** The source of a test file that ran compiled. */
+const sourceOf = (path) => path.replace(/\/dist\/(.*)\.js$/, '/src/$1.ts')

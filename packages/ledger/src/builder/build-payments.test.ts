@@ -15,9 +15,10 @@ import { type BuiltPayments, buildPayments } from './build-payments.js'
 import { toOutput } from './encode-output.js'
 import { isWalletError } from './errors.js'
 import { addAssets, addValue, type Quantities } from './quantities.js'
-import { evaluator, keys, parameters } from './test/fixtures.js'
+import { keys, openEvaluator, parameters } from './test/fixtures.js'
 import type { BuildContext, BuiltTransaction, DraftOutput } from './types.js'
 
+const evaluator = openEvaluator()
 afterAll(() => evaluator.close())
 
 const receiver = Uint8Array.of(0x60, ...new Uint8Array(28).fill(7))

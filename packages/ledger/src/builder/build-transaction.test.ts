@@ -13,9 +13,10 @@ import {
 import { buildTransaction } from './build-transaction.js'
 import { type OutputContent, type ScriptContent, toOutput } from './encode-output.js'
 import { addAssets, addQuantity, addValue, lovelaceUnit, type Quantities } from './quantities.js'
-import { emptyKeys, evaluator, keys, parameters } from './test/fixtures.js'
+import { emptyKeys, keys, openEvaluator, parameters } from './test/fixtures.js'
 import type { BuildContext, BuiltTransaction, TransactionDraft } from './types.js'
 
+const evaluator = openEvaluator()
 afterAll(() => evaluator.close())
 
 const unit = fromHex('d87980')

@@ -17,5 +17,5 @@ export const parameters = parseProtocolParameters(JSON.parse(ofDevnet('parameter
 export const keys = keysFromSeedPhrase(testWallets.mnemonic, { networkId: 0, account: 0 })
 export const emptyKeys = keysFromSeedPhrase(testWallets.mnemonic, { networkId: 0, account: 40 })
 
-/** One per test file: its threads are slow to start. */
-export const evaluator = createEvaluator({ threads: 1, threadProgram })
+/** One per test file, which closes it: its thread is slow to start. */
+export const openEvaluator = () => createEvaluator({ threads: 1, threadProgram })
