@@ -1,5 +1,7 @@
 import { readdir } from 'node:fs/promises'
+import { connect } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
+import { until } from '@ratatosk/test-kit/http'
 import type { FastifyPluginAsync } from 'fastify'
 import t, { type Test } from 'tap'
 import { isStartError, type Node, pluginRow, readSettings, startNode } from '../index.js'
@@ -42,6 +44,43 @@ t.test('parts close after the server, in reverse order of opening, before the st
   await once
   t.same(closed, ['second, not listening', 'first, not listening'])
   t.equal(await locks(), 0, 'the data directory is free')
+})
+
+t.test('a request on an open connection is answered while the node closes', async (t) => {
+  const { settings } = await settingsOf(t)
+  const entered: string[] = []
+  let open = () => {}
+  const gate = new Promise<void>((resolve) => {
+    open = resolve
+  })
+  const gated = pluginRow({
+    plugin: async (server) => {
+      for (const name of ['first', 'second'])
+        server.get(`/${name}`, async () => {
+          entered.push(name)
+          await gate
+          return `the ${name}`
+        })
+    },
+    when: () => true,
+    options: () => ({}),
+  })
+  const node = await startNode(settings, { plugins: [gated] })
+  const socket = connect(Number(new URL(node.url).port), '127.0.0.1')
+  let answers = ''
+  socket.setEncoding('utf8').on('data', (text: string) => {
+    answers += text
+  })
+  const ask = (name: string) => socket.write(`GET /${name} HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n`)
+  ask('first')
+  await until(() => entered.length === 1)
+  const closed = node.close()
+  ask('second')
+  await until(() => entered.length === 2, { what: 'the second request is served', timeoutMs: 20_000 })
+  open()
+  await closed
+  await until(() => socket.closed)
+  t.match(answers, /^HTTP\/1.1 200 .*the first.*HTTP\/1.1 200 .*connection: close.*the second$/is)
 })
 
 t.test('a start that fails half-way closes what it has opened, in the same order', async (t) => {

@@ -17,6 +17,9 @@ export function createServer(settings: Settings, log: FastifyBaseLogger): Fastif
     genReqId: requestIds(proxies),
     trustProxy: proxies === undefined ? false : proxies.trusts,
     rewriteUrl: singleSlashes,
+    // Requests on open connections are answered while the node stops, and their connections close: a proxy
+    // does not repeat a 503.
+    return503OnClosing: false,
     routerOptions: { maxParamLength: routerOptions.maxParamLength },
     // The parts of a large ledger start meanwhile and keep the event loop busy: a plugin is then late by no
     // fault of its own. One that never finishes must still be named.
