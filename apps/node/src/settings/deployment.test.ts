@@ -1,25 +1,19 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { parse } from 'yaml'
+import { assignments, exampleSettings, nodeServices, passwords, readShipped } from '../test/compose.js'
 import { readSettings } from './read.js'
 import { settingNotes } from './schema.js'
 import { phrase } from './test/problems-of.js'
 
-type Environment = Record<string, string>
-interface Service {
-  readonly environment: Environment
-  readonly stop_grace_period: string
-}
+type Environment = Readonly<Record<string, string>>
 
-const read = (path: string) => readFileSync(new URL(`../../../../${path}`, import.meta.url), 'utf8')
-
-const example = read('.env.example')
-const compose = read('compose.yaml')
-const dockerfile = read('Dockerfile')
-const unit = read('ops/ratatosk@.service')
-const caddyfile = read('ops/Caddyfile')
+const example = readShipped('.env.example')
+const compose = readShipped('compose.yaml')
+const dockerfile = readShipped('Dockerfile')
+const unit = readShipped('ops/ratatosk@.service')
+const caddyfile = readShipped('ops/Caddyfile')
 
 /** The variables that Docker, its Node image and systemd add to the environment of a process. */
 const surroundings = {
@@ -28,31 +22,7 @@ const surroundings = {
   ...{ STATE_DIRECTORY: '/', CREDENTIALS_DIRECTORY: '/' },
 }
 
-/** Assignments of a file, also those that are commented out. */
-function assignments(text: string, pattern: RegExp): Environment {
-  return Object.fromEntries([...text.matchAll(pattern)].map(([, name, value]) => [name, value]))
-}
-
-/** The node's services in compose.yaml, with these variables in place as Compose puts them. */
-function nodesWith(variables: Environment): [string, Service][] {
-  const inPlace = (_: unknown, value: unknown) =>
-    typeof value !== 'string'
-      ? value
-      : value.replace(/\$\{(\w+)(:[-?])([^}]*)\}/g, (whole, name, operator, word) => {
-          const found = variables[name] || (operator === ':-' ? word : undefined)
-          return found ?? expect.unreachable(whole)
-        })
-  const { services }: { services: Record<string, Service> } = parse(compose, inPlace, { merge: true })
-  return Object.entries(services).filter(([, { environment }]) => environment?.NODE_ROLE)
-}
-
-const passwords = {
-  POSTGRES_PASSWORD: 'one',
-  OPERATOR_TOKEN: 'other',
-  METRICS_TOKEN: 'another',
-  GRAFANA_PASSWORD: 'third',
-}
-const devnet = { ...assignments(example, /^(\w+)=(.*)$/gm), ...passwords }
+const devnet = { ...exampleSettings(), ...passwords }
 const imageSettings = assignments(/^ENV (.*)$/m.exec(dockerfile)?.[1] ?? '', /(\w+)=(\S+)/g)
 const isSetting = (name: string) => settingNotes.has(name) || settingNotes.has(name.replace(/_FILE$/, ''))
 
@@ -62,7 +32,7 @@ function accept(environment: Environment) {
 }
 
 test('the containers of .env.example and compose.yaml start with valid settings', () => {
-  const roles = nodesWith(devnet).map(([, { environment }]) => {
+  const roles = nodeServices(devnet).map(([, { environment }]) => {
     for (const name of Object.keys(environment)) expect(isSetting(name), name).toBe(true)
     return accept({ ...imageSettings, ...environment }).NODE_ROLE
   })
@@ -85,12 +55,13 @@ test('they also do with everything that .env.example names for a public network'
       ...assignments(example, /^#?([A-Z]\w*)=(.*)$/gm),
       ...passwords,
       NETWORK: 'preprod',
+      MATURITY_WINDOW_MS: '',
       BLOCKFROST_PROJECT_ID: 'preprod1',
       DEPLOYMENT_OUTPUT: `${'0'.repeat(64)}#0`,
       OPERATOR_ADDRESS: 'addr_test1vpu5vlrf4xkxv2qpwngf6cjhtw542ayty80v8dyr49rf5eg57c2qv',
       ADMIN_KEY_HASH: '1'.repeat(56),
     }
-    for (const [name, { environment }] of nodesWith(filledIn)) {
+    for (const [name, { environment }] of nodeServices(filledIn)) {
       const inside = Object.entries(environment).map(([key, value]) => [
         key,
         value.replace('/run/secrets', folder),
@@ -120,7 +91,7 @@ test('image and service run the node with the options of npm start, on a Node th
   expect(JSON.parse(/^CMD (.*)$/m.exec(dockerfile)?.[1] ?? '')).toEqual(['start'])
   const started = `${command.join(' ').replace('dist', '/opt/ratatosk/dist')} start`
   expect(unit).toContain(`ExecStart=/usr/bin/${started}\n`)
-  const tested = Object.keys(JSON.parse(read('scripts/engines/package.json')).dependencies)
+  const tested = Object.keys(JSON.parse(readShipped('scripts/engines/package.json')).dependencies)
   expect(tested.at(-1)).toBe(`node-${/^ARG NODE=(\d+)-\w+-slim$/m.exec(dockerfile)?.[1]}`)
 })
 
@@ -133,7 +104,7 @@ test('the service starts with valid settings', () => {
 test('a node has time to stop, and keeps connections for longer than Caddy', () => {
   const { SHUTDOWN_TIMEOUT_MS, KEEP_ALIVE_TIMEOUT_MS } = readSettings({})
   const seconds = (text: string | undefined) => Number(/^(\d+)s?$/.exec(text ?? '')?.[1])
-  for (const [name, { stop_grace_period }] of nodesWith(devnet))
+  for (const [name, { stop_grace_period }] of nodeServices(devnet))
     expect(seconds(stop_grace_period) * 1000, name).toBeGreaterThan(SHUTDOWN_TIMEOUT_MS + 1000)
   const stopSeconds = seconds(/^TimeoutStopSec=(.*)$/m.exec(unit)?.[1])
   expect(stopSeconds * 1000).toBeGreaterThan(SHUTDOWN_TIMEOUT_MS + 1000)
@@ -142,7 +113,7 @@ test('a node has time to stop, and keeps connections for longer than Caddy', () 
 
 test('Caddy hides every operator route', () => {
   const hidden = /^\t@operator path (.*)$/m.exec(caddyfile)?.[1]?.split(' ') ?? []
-  const routes = [...read('docs/routes.md').matchAll(/^\| `\w+ (\/\S*)` .*\| operator \|/gm)]
+  const routes = [...readShipped('docs/routes.md').matchAll(/^\| `\w+ (\/\S*)` .*\| operator \|/gm)]
   expect(routes.length).toBeGreaterThan(10)
   const isHidden = (route: string) =>
     hidden.some((path) => (path.endsWith('*') ? route.startsWith(path.slice(0, -1)) : route === path))

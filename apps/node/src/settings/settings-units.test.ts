@@ -6,6 +6,7 @@ import { describe, expect, type TestContext, test } from 'vitest'
 import { loadGenesis } from '../network/genesis.js'
 import { edits, nearMisses, readSettings } from './read.js'
 import { readRegularFile } from './regular-file.js'
+import { shortWindow } from './short-window.js'
 import { problemsOf } from './test/problems-of.js'
 
 describe('names', () => {
@@ -106,4 +107,17 @@ describe('regular file', () => {
       problems: [`GENESIS_FILE is "${GENESIS_FILE}": the file is not JSON (more than 100 levels).`],
     })
   })
+})
+
+test('a watcher warns of a window in which an operator has no time to restart', () => {
+  const watcher = {
+    NODE_ROLE: 'watcher',
+    ARCHIVIST_PEERS: 'http://127.0.0.1:3000/archivist',
+    LAYER1_PROVIDER: 'blockfrost',
+    BLOCKFROST_URL: 'http://127.0.0.1:1337',
+  }
+  const warning = (settings: Record<string, string>) => shortWindow(readSettings({ ...watcher, ...settings }))
+  expect(warning({})).toMatch(/^MATURITY_WINDOW_MS is 30000: an honest operator who is down for 10.5 s/)
+  expect(warning({ VERDICT_POLICIES: 'none' })).toBe(undefined)
+  expect(warning({ MATURITY_WINDOW_MS: '120000' })).toBe(undefined)
 })

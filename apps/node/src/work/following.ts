@@ -19,6 +19,7 @@ import { openEventSource } from '@ratatosk/protocol'
 import { type NodeContext, present } from '../context.js'
 import { blockRules, type Settlement } from '../layer1/settlement.js'
 import { watches } from '../roles.js'
+import { shortWindow } from '../settings/short-window.js'
 import { openRebuildable, type Storage } from '../storage/open-storage.js'
 
 /** A follower, with what removes the invalid blocks that it finds. */
@@ -186,11 +187,10 @@ function othersOnly({ unavailable }: Watcher, operator: Uint8Array | undefined):
 }
 
 /** Opens the watcher, which removes invalid blocks and asks for bodies. Does not wait for layer 1. */
-function openWatcher(
-  { settings, duties, network, parameters, keys, log, onClose }: NodeContext,
-  { store }: Storage,
-  { layer1, contracts }: Settlement,
-): Watcher {
+function openWatcher(context: NodeContext, { store }: Storage, { layer1, contracts }: Settlement): Watcher {
+  const { settings, duties, network, parameters, keys, log, onClose } = context
+  const short = shortWindow(settings)
+  if (short !== undefined) log.warn({ code: 'WATCHER_SHORT_WINDOW' }, short)
   const evaluator = createEvaluator()
   onClose(() => evaluator.close())
   const most = settings.WATCHER_MAX_LOVELACE_PER_HOUR
