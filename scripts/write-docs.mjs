@@ -3,6 +3,7 @@
 import { compatibilityTable } from './compatibility.mjs'
 import { decisionsTable } from './decisions.mjs'
 import { hostSections, portsText } from './hosts.mjs'
+import { installSections } from './installing.mjs'
 import { packagesTable } from './packages.mjs'
 import { prepare } from './prepare.mjs'
 import { registeredRoutes, routesTable, servedBySource } from './routes.mjs'
@@ -26,6 +27,7 @@ const sections = [
   ['docs/layout.md', 'packages', packagesTable()],
   ['docs/ports.md', 'ports', portsText()],
   ...hostSections(),
+  ...installSections(),
   ['docs/summons.md', 'money', await summonsMoney()],
   ...performanceSections({ plots: !checking }),
   ...(routes === undefined ? [] : [['docs/routes.md', 'routes', routesTable(routes)]]),
