@@ -10,7 +10,7 @@ const everyMs = 1000
 const ticksPerSecond = 100
 
 /** Seconds of processor time of a process and its children so far; undefined if it has ended. */
-function processorSeconds(pid) {
+export function processorSeconds(pid) {
   try {
     return familyOf(pid).reduce((sum, { seconds }) => sum + seconds, 0) || undefined
   } catch {

@@ -31,6 +31,10 @@ export interface OwnPostgres {
   readonly url: string
   /** Ends it as a crash would, and starts it again. Resolves when it accepts connections. */
   restart(): Promise<void>
+  /** Ends it, with its connections; resolves when it has ended. */
+  stop(): Promise<void>
+  /** Starts it again after {@link stop}. */
+  start(): Promise<void>
   /** Starts a replica that streams from it, with its own settings. */
   replica(): Promise<OwnPostgres>
   /** Ends it and removes its files. */
@@ -95,6 +99,8 @@ async function startServer(
       startServer({ ...means, settings: { ...settings, hot_standby_feedback: 'on' } }, (backUp, copy) =>
         backUp('pg_basebackup', '-D', copy, '-d', url, '--write-recovery-conf', '--checkpoint=fast', '-N'),
       ),
+    stop: async () => void (await control('stop', '-m', 'fast')),
+    start: async () => void (await control('start')),
     restart: async () => void (await control('restart', '-m', 'immediate')),
     async close() {
       await control('stop', '-m', 'immediate')
