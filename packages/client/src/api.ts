@@ -1058,8 +1058,8 @@ export interface OpenQuestion {
   readonly question: string
   /** Header hash of the block */
   readonly headerHash: string
-  /** A chunk of the transactions; a node of a map with its children; any leaf below a node */
-  readonly kind: 'chunk' | 'subtree' | 'leaf'
+  /** A chunk of the transactions; a node of a map with its children; any leaf below a node; an entry */
+  readonly kind: 'chunk' | 'subtree' | 'leaf' | 'entry'
   /** The field of the header that commits to the map */
   readonly root: 'utxosRoot' | 'transactionsRoot' | 'depositsRoot' | 'withdrawalsRoot'
   /** Number of the chunk; or a path, and in the last byte how many of its nibbles lead to the node */

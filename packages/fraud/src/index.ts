@@ -66,6 +66,7 @@ export {
   type ShownChunkAnswer,
   transactionsInChunk,
 } from './summons/chunk-answer.js'
+export type { Difference } from './summons/compare.js'
 export {
   type NodeAnswer,
   nodeAnswerFromData,
@@ -74,7 +75,7 @@ export {
   type ShownNode,
 } from './summons/node-answer.js'
 export { claimOutput } from './summons/output-claim.js'
-export { type Difference, type NextQuestion, nextQuestions, type SearchResult } from './summons/search.js'
+export { type NextQuestion, nextQuestions, type SearchResult } from './summons/search.js'
 export { createShownMap, type ShownMap } from './summons/shown-map.js'
 export { outsource, roomBesideRemoval } from './supplied-bytes.js'
 export {

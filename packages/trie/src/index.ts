@@ -14,7 +14,14 @@ export {
 } from './proof/map-node.js'
 export { proofFromCbor, proofToCbor } from './proof/plutus-data.js'
 export type { BranchStep, ForkStep, LeafStep, Proof, ProofStep } from './proof/proof.js'
-export { rootExcluding, rootIncluding, verifyExclusion, verifyInclusion } from './proof/verify.js'
+export {
+  branchesOnWay,
+  type PassedBranch,
+  rootExcluding,
+  rootIncluding,
+  verifyExclusion,
+  verifyInclusion,
+} from './proof/verify.js'
 export { createMemoryStore, type MemoryStore } from './store/memory.js'
 export type { NewVersion, Replacement, TrieStore, Version, WriteNode } from './store/store.js'
 export { createTrie, type Trie, type TrieDraft, type TrieOptions } from './trie.js'

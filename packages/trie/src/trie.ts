@@ -210,6 +210,7 @@ export function createTrie({ store, history = 64 }: TrieOptions): Trie {
     proveAbsence: present.proveAbsence,
     openPath: present.openPath,
     nodeAt: present.nodeAt,
+    sizeAt: present.sizeAt,
 
     insert(key, value) {
       apply([{ type: 'insert', key, value }])

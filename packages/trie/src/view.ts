@@ -1,8 +1,8 @@
 import { blake2b256 } from '#hash'
 import { keyExists, keyMissing } from './errors.js'
-import { findValueHash } from './node/codec.js'
+import { countKeys, findValueHash } from './node/codec.js'
 import type { NodeHasher } from './node/hasher.js'
-import { findNode, type MapNode } from './proof/map-node.js'
+import { findNode, type MapNode, mapNodeOf } from './proof/map-node.js'
 import type { Proof } from './proof/proof.js'
 import { type Walk, walk } from './proof/prove.js'
 import type { TrieStore, Version } from './store/store.js'
@@ -43,6 +43,8 @@ export interface TrieView {
    * there are none.
    */
   nodeAt(path: Uint8Array, depth: number): MapNode | undefined
+  /** The number of keys whose paths begin with the first `depth` nibbles of `path`; counts up to `most`. */
+  sizeAt(path: Uint8Array, depth: number, most: number): number
 }
 
 /** @param version returns the version to read; called by each method */
@@ -84,6 +86,14 @@ export function createView(
       return { ...(leaf && { hash: Uint8Array.from(leaf.valueHash) }), proof: steps }
     },
 
-    nodeAt: (path, depth) => findNode(version().node, path, depth, load),
+    nodeAt: (path, depth) => mapNodeOf(findNode(version().node, path, depth, load)),
+
+    sizeAt(path, depth, most) {
+      const node = findNode(version().node, path, depth, load)
+      if (node === undefined || node.kind === 'leaf') return node === undefined ? 0 : 1
+      let count = 0
+      for (const id of node.ids) if (id !== 0 && count < most) count += countKeys(read, id, most - count)
+      return count
+    },
   }
 }

@@ -522,7 +522,7 @@ export const named: Readonly<Record<string, Schema>> = {
   OpenQuestion: object({
     question: string6,
     headerHash: string3,
-    kind: { enum: ['chunk', 'subtree', 'leaf'], type: 'string' },
+    kind: { enum: ['chunk', 'subtree', 'leaf', 'entry'], type: 'string' },
     root: { enum: ['utxosRoot', 'transactionsRoot', 'depositsRoot', 'withdrawalsRoot'], type: 'string' },
     key: string5,
     deadline: string1,

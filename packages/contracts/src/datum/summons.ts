@@ -12,7 +12,7 @@ import { Question as Field, QuestionKind } from '../summons-layout.js'
 
 /** A question about what a header commits to: the datum of the output that holds its token. */
 export interface SummonsQuestion {
-  /** A chunk of the transactions; a node of a map with its children; any leaf below a node. */
+  /** A chunk of the transactions; a node of a map with its children; any leaf below a node; an entry. */
   readonly kind: keyof typeof QuestionKind
   /** 28 bytes. */
   readonly headerHash: Uint8Array
@@ -20,7 +20,7 @@ export interface SummonsQuestion {
   readonly root: number
   /**
    * The number of a chunk, 4 bytes; or a path, 32 bytes, and one byte with the number of its nibbles above
-   * the node. A leaf that is asked for is not the one at this path, unless it is the node itself.
+   * the node. An entry is the one at this path. Any leaf is not, unless it is the node itself.
    */
   readonly key: Uint8Array
   /**
@@ -52,7 +52,7 @@ export function decodeQuestion(cbor: Uint8Array): SummonsQuestion {
   const kind = kinds.find((name) => QuestionKind[name] === index)
   const [key, hash] = [fields[Field.key], fields[Field.hash]]
   if (kind === undefined || fields.length !== Object.keys(Field).length)
-    throw new PlutusDataError('question: expected a chunk, a subtree or a leaf with six fields')
+    throw new PlutusDataError('question: expected a chunk, a subtree, a leaf or an entry with six fields')
   if (!(key instanceof Uint8Array) || !(hash instanceof Uint8Array))
     throw new PlutusDataError('question: a key or a hash is missing')
   return {

@@ -16,6 +16,7 @@ import { honest, ofLie } from './test/lies.js'
 import { openOperator } from './test/operator.js'
 import { followReally } from './test/real-follower.js'
 import { bond, keys, openWatched, openWatcher, until, type Watched } from './test/scene.js'
+import { groundOutputs } from './test/silence/hidden-blocks.js'
 
 const timeout = 300_000
 const patienceMs = 20_000
@@ -135,6 +136,20 @@ test('finds by questions the output that a true body does not make', { timeout }
   expect(await newest(watched)).toMatchObject({ policy: 'ledger', fraud: 'wrongOutputsAfter' })
   expect(answered.length).toBeGreaterThan(0)
   expect(await stagesOf(watched)).toEqual([...answered.map(() => 'question'), 'removal'])
+  expect(errors).toEqual([])
+})
+
+test('finds by questions an output behind sixteen branches, and all at once', { timeout }, async () => {
+  const watched = await openWatched({ contracts })
+  const { committed, outputs, truth } = groundOutputs(watched.story, 16, 0, false)[0]!
+  const posted = { ...committed, roots: { ...committed.roots, utxosRoot: outputs!.root } }
+  const block = { ...(await watched.commit(posted)), afterTransactions: truth! }
+  const { answered } = await openOperator(watched, posted, { outputs: outputs! })
+  const { errors } = openWatcher(watched, [block])
+  await until('it is removed', () => isRemoved(watched))
+  expect(await newest(watched)).toMatchObject({ policy: 'ledger', fraud: 'wrongOutputsAfter' })
+  expect(new Set(answered.map(({ kind }) => kind))).toEqual(new Set(['subtree', 'entry']))
+  expect(answered.filter(({ kind }) => kind === 'subtree')).toHaveLength(1)
   expect(errors).toEqual([])
 })
 

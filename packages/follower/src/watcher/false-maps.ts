@@ -16,7 +16,7 @@ import {
 import type { Job, WatcherContext } from './context.js'
 
 /** Questions about a map that wait at once. */
-export const mostAtOnce = 20
+export const mostAtOnce = 40
 
 /** The questions about a map, and their answers. */
 export interface Inquiry {
@@ -88,9 +88,8 @@ export async function falseTransactions<Found>(
   const answered = [...book.nodes.values()].filter((answer) => answer !== 'unreadable').length
   const state = `${answered} of ${book.nodes.size}, ${book.chunks.size} chunks`
   if (job.lacking?.state === state) return inquiry.ask(job.lacking.questions)
-  const absent = difference.posted.hash === undefined ? difference.path : undefined
   for (;;) {
-    const accused = await accuseShown(block, derived, shown, book.chunks, absent)
+    const accused = await accuseShown(block, derived, shown, book.chunks)
     const { proven, questions } = await shownFrauds(accused, derived, shown, contracts, rules)
     if (questions.length === 0) return find(accused, proven)
     const answers = questions.map(known)

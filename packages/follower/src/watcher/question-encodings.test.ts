@@ -13,6 +13,7 @@ import {
   ask,
   chunkQuestion,
   datumOf,
+  entryQuestion,
   header,
   leafQuestion,
   subtreeQuestion,
@@ -52,7 +53,13 @@ function aboutOtherHeader(length: number): Asked {
   return chunkQuestion(3, about)
 }
 
-const asked = [chunkQuestion(0), subtreeQuestion, leafQuestion, ...[0, 5, 33, 200].map(aboutOtherHeader)]
+const asked = [
+  chunkQuestion(0),
+  subtreeQuestion,
+  leafQuestion,
+  entryQuestion,
+  ...[0, 5, 33, 200].map(aboutOtherHeader),
+]
 
 test(`a question is read in any of ${encodings} encodings that the summons takes`, async () => {
   const draw = drawing(48)

@@ -18,9 +18,6 @@ beforeAll(async () => {
   kinds = await hiddenBlocks(most)
 }, timeout)
 
-/** Users have to grind twelve nibbles of keys for it, or more. */
-const isGround = (what: string): boolean => /below 1[26] /.test(what)
-
 test.each([
   ['without a roll-back', 1, []],
   ['with four roll-backs of ten minutes, by two watchers', 2, [rollBacks.usual]],
@@ -31,16 +28,9 @@ test.each([
   async (_what, watchers, own) => {
     const found = await outcomesOf(sceneOf(publicNetwork, fees, { watchers, rollBacks: own }), kinds)
     console.log(timeTable([['slowest', found]]))
-    const late = found.flatMap(([what, outcomes]) =>
-      isGround(what) ? [] : outcomes.filter(({ end, share }) => share >= 0.8 || isLost(end)),
+    const late = found.flatMap(([, outcomes]) =>
+      outcomes.filter(({ end, share }) => share >= 0.8 || isLost(end)),
     )
     expect(late).toEqual([])
   },
 )
-
-test('keys that share 16 nibbles with another outlast the window', { timeout }, async () => {
-  const ground = kinds.filter(([what]) => what.includes('below 16 '))
-  const found = await outcomesOf(sceneOf(publicNetwork, fees), ground)
-  const ends = found.flatMap(([, outcomes]) => outcomes.map(({ end }) => end))
-  expect(ends).toContain('too late')
-})

@@ -1,5 +1,5 @@
 import { chunkKey, type PackedEntries } from '@ratatosk/block'
-import { BytesMap, equalBytes } from '@ratatosk/cbor'
+import { BytesMap, BytesSet } from '@ratatosk/cbor'
 import type { ProvableRules } from '@ratatosk/contracts'
 import { blake2b256 } from '@ratatosk/ledger'
 import type { Contracts } from '@ratatosk/protocol'
@@ -44,21 +44,20 @@ export async function deriveMap(
  *
  * @param shown takes the openings of the chunks too
  * @param answers about chunks, by their numbers
- * @param absent path of a key that the map does not have, found by a search
  */
 export async function accuseShown(
   block: Omit<Accusation, 'entries'>,
   derived: DerivedMap,
   shown: ShownMap,
   answers: ReadonlyMap<number, ShownChunkAnswer>,
-  absent?: Uint8Array,
 ): Promise<AccusedBlock> {
   const { packed } = derived
   /** The entries that differ from those that follow, by key; undefined for the key that the map lacks. */
   const others = new BytesMap<TrieEntry | undefined>()
-  if (absent !== undefined)
+  const absent = new BytesSet([...shown.absences()])
+  if (absent.size > 0)
     for await (const [key] of pausing(packed.all()))
-      if (equalBytes(blake2b256(key), absent)) others.set(key, undefined)
+      if (absent.has(blake2b256(key))) others.set(key, undefined)
   for (const entry of shown.entries()) others.set(entry[0], entry)
   const chunks: Uint8Array[] = []
   for (const [number, chunk] of answers) {
@@ -123,7 +122,7 @@ export async function shownFrauds(
   if (proven.length > 0) return { proven: proven.slice(0, mostProven), questions: [] }
   const questions = new BytesMap<NextQuestion>()
   for (const question of [...(fewest ?? []), ...(await questionsAboutFees(packed, shown))])
-    questions.set(question.hash, question)
+    questions.set(question.key, question)
   return { proven, questions: [...questions.values()] }
 }
 

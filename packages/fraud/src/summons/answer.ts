@@ -32,6 +32,13 @@ export function answerAboutNode(question: SummonsQuestion, map: AnsweringMap): N
   const node = trie.nodeAt(path, depth)
   if (node === undefined || !equalBytes(nodeHash(node, depth), question.hash)) return undefined
   const shown = (leaf: MapLeaf): ShownLeaf => (showsEntries(question.root) ? withEntry(map, leaf) : leaf)
+  if (question.kind === 'entry') {
+    const { hash: valueHash, proof } = trie.openPath(path)
+    const steps = stepsBelow(proof, depth)
+    return valueHash === undefined
+      ? { absent: steps }
+      : { node: shown({ kind: 'leaf', path, valueHash }), steps }
+  }
   if (node.kind === 'leaf') return { node: shown(node), steps: [] }
   if (question.kind === 'leaf') {
     const leaf = otherLeaf(trie, node, path)

@@ -34,21 +34,24 @@ export interface ShownLeaf extends MapLeaf {
 
 export type ShownNode = MapBranch | ShownLeaf
 
-/** An answer to a question about a node of a map: the node, or a leaf below it. */
+/** An answer to a question about a node of a map: the node, a leaf below it, or that a path has none. */
 export type NodeAnswer =
   /** The branch with its children by nibble; undefined where there is none. */
   | { readonly node: MapBranch; readonly children: readonly (ShownNode | undefined)[] }
   /** A leaf, and the steps from the node to it: none if it is the node. */
   | { readonly node: ShownLeaf; readonly steps: Proof }
+  /** The steps from the node towards the path of an entry. */
+  | { readonly absent: Proof }
 
 /** Whether a question about a map asks for keys and values: `root` is the index of the header's field. */
 export const showsEntries = (root: number): boolean => root === headerFieldIndex.transactionsRoot
 
 export const isBranchAnswer = (answer: NodeAnswer): answer is Extract<NodeAnswer, { children: unknown }> =>
-  answer.node.kind === 'branch'
+  'children' in answer
 
 /** The answer as Plutus data. @param depth number of nibbles above the node */
 export function nodeAnswerData(answer: NodeAnswer, depth: number): PlutusData {
+  if ('absent' in answer) return constr(NodeOpening.none, stepsData(answer.absent))
   if (!isBranchAnswer(answer))
     return constr(NodeOpening.leaf, ...leafFields(answer.node), stepsData(answer.steps))
   const { node, children } = answer
@@ -89,6 +92,7 @@ export function nodeAnswerFromData(data: DataValue, asked: AskedNode): NodeAnswe
   const index = Number(constructorOf(data))
   const fields = fieldsOf(data)
   if (index === NodeOpening.leaf) return { node: leafFrom(fields, asked), steps: proofFrom(at(fields, 2)) }
+  if (index === NodeOpening.none) return { absent: proofFrom(at(fields, 0)) }
   if (index !== NodeOpening.branch) throw new PlutusDataError(`no answer about a node: constructor ${index}`)
   const node = branchFrom(fields, asked)
   const below = node.fork + 1

@@ -2,7 +2,7 @@ import { equalBytes } from '@ratatosk/cbor'
 import { blake2b256 } from '@ratatosk/ledger'
 import type { AccusedBlock } from '../accused-block.js'
 import type { LedgerFraudProof } from '../ledger-proofs.js'
-import type { Difference } from './search.js'
+import type { Difference } from './compare.js'
 
 /** About 10 ms of hashing. */
 const entriesBetweenPauses = 4096

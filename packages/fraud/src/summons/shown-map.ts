@@ -12,22 +12,25 @@ import {
   type TrieView,
 } from '@ratatosk/trie'
 import type { MapProofs } from '../accused-block.js'
-import { isBranchAnswer, type NodeAnswer, nodeOfKey, type ShownNode, subtreeKey } from './node-answer.js'
-import type { Difference, NextQuestion } from './search.js'
+import type { Difference } from './compare.js'
+import { isBranchAnswer, type NodeAnswer, nodeOfKey, type ShownNode } from './node-answer.js'
+import { entryQuestion, type NextQuestion } from './search.js'
 
 /** The part of a posted map that answers show. Other parts throw an error. */
 export interface ShownMap extends MapProofs {
   /** Takes an answer that the summons has accepted. */
-  add(question: Pick<NextQuestion, 'key' | 'hash'>, answer: NodeAnswer): void
+  add(question: Pick<NextQuestion, 'kind' | 'key' | 'hash'>, answer: NodeAnswer): void
   /** Takes an opening that a search has found, or an answer about a chunk has shown. */
   know(opening: Difference): void
   /** Proofs of which some are empty, because a node is not shown: `missing` receives what asks for it. */
   incomplete(missing: (question: NextQuestion, proof: Proof) => void): MapProofs
   /** Keys and values that are shown, of a transactions map. */
   entries(): Iterable<readonly [key: Uint8Array, value: Uint8Array]>
+  /** Paths that are shown to have no entry, although the true map has one. */
+  absences(): Iterable<Uint8Array>
 }
 
-/** A proof needs a node that is not shown: `question` asks for the next node on the way. */
+/** A proof needs an entry that is not shown: `question` asks for it. */
 class NotShown extends Error {
   override readonly name = 'NotShown'
 
@@ -41,7 +44,7 @@ class NotShown extends Error {
  *
  * @param truth the map that follows from the transactions: a node of it is shown where its hash is posted
  */
-export function createShownMap(root: Uint8Array, truth?: Pick<TrieView, 'nodeAt'>): ShownMap {
+export function createShownMap(root: Uint8Array, truth?: Pick<TrieView, 'nodeAt' | 'openPath'>): ShownMap {
   /** By depth and hash. */
   const nodes = new Map<string, ShownNode>()
   /** By path. */
@@ -61,8 +64,7 @@ export function createShownMap(root: Uint8Array, truth?: Pick<TrieView, 'nodeAt'
     if (equalBytes(root, emptyRoot())) return { proof: steps }
     for (;;) {
       const node = nodes.get(nameOf(depth, hash)) ?? trueNode(path, depth, hash)
-      if (node === undefined)
-        throw new NotShown({ kind: 'subtree', key: subtreeKey(path, depth), hash, steps })
+      if (node === undefined) throw new NotShown(entryQuestion(path, root))
       if (node.kind === 'leaf' && equalBytes(node.path, path)) return { hash: node.valueHash, proof: steps }
       if (node.kind === 'leaf' || divergence(path, node.path, depth) < node.fork)
         return { proof: [...steps, stepAway(node, depth, path)] }
@@ -95,11 +97,22 @@ export function createShownMap(root: Uint8Array, truth?: Pick<TrieView, 'nodeAt'
       return { openPath: openShown, prove, proveAbsence: prove }
     },
 
-    add({ key, hash }, answer) {
-      const { depth } = nodeOfKey(key)
+    add({ kind, key, hash }, answer) {
+      const { path, depth } = nodeOfKey(key)
+      if ('absent' in answer) {
+        openings.set(path, { path, posted: { proof: answer.absent } })
+        return
+      }
       if (!isBranchAnswer(answer)) {
-        // With steps it is a leaf below the node, which a search turns into a difference.
-        if (answer.steps.length === 0) nodes.set(nameOf(depth, hash), answer.node)
+        const { node, steps } = answer
+        if (steps.length === 0) nodes.set(nameOf(depth, hash), node)
+        // Another leaf below the node is one that a search turns into a difference.
+        else if (kind === 'entry')
+          openings.set(path, {
+            path,
+            posted: { hash: node.valueHash, proof: steps },
+            ...(node.entry && { entry: node.entry }),
+          })
         return
       }
       const { node, children } = answer
@@ -118,6 +131,11 @@ export function createShownMap(root: Uint8Array, truth?: Pick<TrieView, 'nodeAt'
       for (const { entry } of openings.values()) if (entry !== undefined) yield entry
       for (const node of nodes.values())
         if (node.kind === 'leaf' && node.entry !== undefined) yield node.entry
+    },
+
+    *absences() {
+      for (const { path, posted } of openings.values())
+        if (posted.hash === undefined && truth?.openPath(path).hash !== undefined) yield path
     },
   }
 }

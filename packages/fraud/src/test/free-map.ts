@@ -8,6 +8,8 @@ import {
   nibblesOf,
   nodeHash,
   type ProofStep,
+  pathLength,
+  stepAway,
   stepBeside,
   type TrieView,
 } from '@ratatosk/trie'
@@ -54,7 +56,7 @@ export function nodeOf(leaves: readonly MapLeaf[], depth = 0): FreeNode | undefi
 }
 
 /** The part of a trie's view that questions need, over any nodes. */
-export type FreeMap = Pick<TrieView, 'root' | 'nodeAt' | 'openPath'>
+export type FreeMap = Pick<TrieView, 'root' | 'nodeAt' | 'openPath' | 'sizeAt'>
 
 /** Hashes of nodes, by the depth below which each was last. False maps share most nodes with the true one. */
 const hashes = new WeakMap<FreeNode, { readonly depth: number; readonly hash: Uint8Array }>()
@@ -77,17 +79,20 @@ export function freeMap(top: FreeNode | undefined): FreeMap & TrieView {
   }
   const reaches = ({ path }: FreeNode, other: Uint8Array, depth: number): boolean =>
     Array.from({ length: depth }, (_, at) => at).every((at) => nibbleAt(path, at) === nibbleAt(other, at))
+  const find = (path: Uint8Array, depth: number): FreeNode | undefined => {
+    let node: FreeNode | Uint8Array | undefined = top
+    while (node !== undefined && !(node instanceof Uint8Array)) {
+      if (node.kind === 'leaf' || node.fork >= depth) return reaches(node, path, depth) ? node : undefined
+      if (!reaches(node, path, node.fork)) return undefined
+      node = node.below[nibbleAt(path, node.fork)]
+    }
+    return undefined
+  }
   const map: FreeMap = {
     root: hashOf(top, 0),
     nodeAt(path, depth) {
-      let node: FreeNode | Uint8Array | undefined = top
-      while (node !== undefined && !(node instanceof Uint8Array)) {
-        if (node.kind === 'leaf' || node.fork >= depth)
-          return reaches(node, path, depth) ? opened(node) : undefined
-        if (!reaches(node, path, node.fork)) return undefined
-        node = node.below[nibbleAt(path, node.fork)]
-      }
-      return undefined
+      const node = find(path, depth)
+      return node && opened(node)
     },
     openPath(path) {
       const proof: ProofStep[] = []
@@ -98,9 +103,18 @@ export function freeMap(top: FreeNode | undefined): FreeMap & TrieView {
         proof.push(stepBeside(branch, depth, nibbleAt(path, node.fork)))
         depth = node.fork + 1
         const child: FreeNode | Uint8Array | undefined = node.below[nibbleAt(path, node.fork)]
-        node = child instanceof Uint8Array ? undefined : child
+        if (child instanceof Uint8Array) throw new RangeError('No one can open a node')
+        node = child
       }
-      return { proof }
+      if (node?.kind === 'leaf' && reaches(node, path, pathLength)) return { hash: node.valueHash, proof }
+      return { proof: node === undefined ? proof : [...proof, stepAway(opened(node), depth, path)] }
+    },
+    sizeAt(path, depth, most) {
+      const count = (node: FreeNode | Uint8Array | undefined): number => {
+        if (node === undefined || node instanceof Uint8Array) return 0
+        return node.kind === 'leaf' ? 1 : node.below.reduce<number>((sum, child) => sum + count(child), 0)
+      }
+      return Math.min(most, count(find(path, depth)))
     },
   }
   return map as FreeMap & TrieView

@@ -38,8 +38,11 @@ test('answers about every map with entries, and keeps the reward', async (contex
     nodeOf(outputs, utxosRoot, 'subtree', path, 0),
     nodeOf(outputs, utxosRoot, 'subtree', path, 1),
     nodeOf(outputs, utxosRoot, 'leaf', path, 0),
+    nodeOf(outputs, utxosRoot, 'entry', path, 0),
+    nodeOf(outputs, utxosRoot, 'entry', outputs.nodeAt(path, 1)?.path ?? path, 0),
     nodeOf(records, transactionsRoot, 'subtree', path, 0),
     nodeOf(records, transactionsRoot, 'leaf', path, 0),
+    nodeOf(records, transactionsRoot, 'entry', blake2b256(Uint8Array.of(0, 0, 0, 0)), 0),
     chunkOf(block, 0),
     chunkOf(block, 1),
   ]

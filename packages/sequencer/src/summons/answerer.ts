@@ -234,7 +234,7 @@ const isAlive = (states: BytesMap<OutboxState>, { id }: AnswerTransaction): bool
 const questionOf = ({ question }: AnswerTransaction): string =>
   outputReferenceKey(decodeOutputReference(question))
 
-const asked = { chunk: 'a chunk', subtree: 'a subtree', leaf: 'a leaf' } as const
+const asked = { chunk: 'a chunk', subtree: 'a subtree', leaf: 'a leaf', entry: 'an entry' } as const
 
 function questionLine(
   { utxo, block, isOwn, question }: KnownQuestion,

@@ -37,7 +37,7 @@ export function chunkOf(block: Block, number: number): Wanted {
 export function nodeOf(
   trie: Trie,
   root: number,
-  kind: 'subtree' | 'leaf',
+  kind: Exclude<SummonsQuestion['kind'], 'chunk'>,
   path: Uint8Array,
   branches: number,
 ): Wanted {

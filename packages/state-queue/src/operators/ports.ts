@@ -44,8 +44,8 @@ export interface ListedQuestion {
   readonly outRef: string
   /** 28 bytes. */
   readonly headerHash: Uint8Array
-  /** A chunk of the transactions; a node of a map with its children; any leaf below a node. */
-  readonly kind: 'chunk' | 'subtree' | 'leaf'
+  /** A chunk of the transactions; a node of a map with its children; any leaf below a node; an entry. */
+  readonly kind: 'chunk' | 'subtree' | 'leaf' | 'entry'
   /** The field of the header that commits to the map. */
   readonly root: 'utxosRoot' | 'transactionsRoot' | 'depositsRoot' | 'withdrawalsRoot'
   /** The number of a chunk, or a path and the number of its nibbles above the node. */

@@ -63,7 +63,7 @@ export const OperatorsAnswer = Type.Object(
 )
 export type OperatorsAnswer = Static<typeof OperatorsAnswer>
 
-const kinds = ['chunk', 'subtree', 'leaf'] as const satisfies readonly ListedQuestion['kind'][]
+const kinds = ['chunk', 'subtree', 'leaf', 'entry'] as const satisfies readonly ListedQuestion['kind'][]
 const roots = [
   'utxosRoot',
   'transactionsRoot',
@@ -80,7 +80,7 @@ const OpenQuestion = Type.Object(
     headerHash,
     kind: oneOf(
       kinds,
-      'A chunk of the transactions; a node of a map with its children; any leaf below a node',
+      'A chunk of the transactions; a node of a map with its children; any leaf below a node; an entry',
     ),
     root: oneOf(roots, 'The field of the header that commits to the map'),
     key: Type.String({

@@ -149,3 +149,21 @@ export function findValueHash(
   }
   return undefined
 }
+
+/** The number of keys below a node; counts up to `most`. Reads only what leads to other nodes. */
+export function countKeys(read: (id: number) => Uint8Array, id: number, most: number): number {
+  const bytes = read(id)
+  const head = bytes[0]
+  if (head === leafTag) return 1
+  if (head === undefined) throw storeCorrupt(`node ${id} is neither a leaf nor a branch`)
+  const mask = readUint16(bytes, 1)
+  const ids = branchHeaderLength + head
+  checkLength(bytes, id, mask, ids)
+  // A store may use the memory of `bytes` for the next node.
+  const below = Array.from({ length: countChildren(mask) }, (_, place) =>
+    readUint48(bytes, ids + place * idLength),
+  )
+  let count = 0
+  for (const child of below) if (count < most) count += countKeys(read, child, most - count)
+  return count
+}

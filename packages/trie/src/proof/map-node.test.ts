@@ -1,9 +1,11 @@
+import { equalBytes } from '@ratatosk/cbor'
 import { describe, expect, test } from 'vitest'
 import { extendPath, nibbleAt } from '../path.js'
 import { createMemoryStore } from '../store/memory.js'
 import { bytes, crowdedKeys, pathOf as hexPathOf } from '../test/keys.js'
 import { createTrie } from '../trie.js'
-import { childHash, nibblesOf, nodeHash, stepAway, stepBeside } from './map-node.js'
+import { childHash, type MapBranch, nibblesOf, nodeHash, stepAway, stepBeside } from './map-node.js'
+import { branchesOnWay } from './verify.js'
 
 const pathOf = (key: string): Uint8Array => bytes(hexPathOf(key))
 const [absent = '', ...present] = crowdedKeys
@@ -52,6 +54,34 @@ describe('the node at a depth of a path', () => {
     const beside = Uint8Array.from(path)
     beside[31] = (beside[31] ?? 0) ^ 1
     expect(trie.nodeAt(beside, 64)).toBeUndefined()
+  })
+
+  test('has as many keys below as begin with the nibbles, up to a limit', () => {
+    for (const key of crowdedKeys) {
+      const path = pathOf(key)
+      for (let depth = 0; depth <= 64; depth++) {
+        const nibbles = nibblesOf(path, 0, depth)
+        const size = present.filter((each) => equalBytes(nibblesOf(pathOf(each), 0, depth), nibbles)).length
+        expect(trie.sizeAt(path, depth, present.length)).toBe(size)
+        expect(trie.sizeAt(path, depth, 2)).toBe(Math.min(size, 2))
+      }
+    }
+  })
+
+  test('is among the branches that a proof passes', () => {
+    for (const key of present) {
+      const path = pathOf(key)
+      const { hash = path, proof } = trie.openPath(path)
+      const passed = branchesOnWay(path, hash, proof)
+      expect(passed.map(({ step }) => step)).toEqual(proof)
+      for (const { depth, fork, hash: posted, step, branch } of passed) {
+        const node = trie.nodeAt(path, depth)!
+        expect(node).toMatchObject({ kind: 'branch', fork })
+        expect(nodeHash(node, depth)).toEqual(posted)
+        if (step.type === 'branch') expect(branch).toBeUndefined()
+        else expect(branch).toMatchObject({ children: (node as MapBranch).children })
+      }
+    }
   })
 
   test('gives the steps of proofs', () => {

@@ -33,15 +33,21 @@ export type MapNode = MapLeaf | MapBranch
 const hasher = createNodeHasher()
 
 /** The node that holds all keys whose paths begin with the first `depth` nibbles of `path`. */
-export function findNode(root: number, path: Uint8Array, depth: number, load: LoadNode): MapNode | undefined {
+export function findNode(
+  root: number,
+  path: Uint8Array,
+  depth: number,
+  load: LoadNode,
+): TrieNode | undefined {
   for (const { node, end } of descend(root, path, load)) {
     const reached = node.kind === 'leaf' || node.fork >= depth
-    if (reached) return end >= depth ? mapNodeOf(node) : undefined
+    if (reached) return end >= depth ? node : undefined
   }
   return undefined
 }
 
-function mapNodeOf(node: TrieNode): MapNode {
+export function mapNodeOf(node: TrieNode | undefined): MapNode | undefined {
+  if (node === undefined) return undefined
   const path = Uint8Array.from(node.path)
   return node.kind === 'leaf'
     ? { kind: 'leaf', path, valueHash: Uint8Array.from(node.valueHash) }

@@ -5,7 +5,8 @@ import { allocate, hashLength } from '../hash/memory.js'
 import { createNodeHasher } from '../node/hasher.js'
 import { radix } from '../node/node.js'
 import { divergence, extendPath, nibbleAt, pathLength } from '../path.js'
-import type { ForkStep, LeafStep, Proof, ProofStep } from './proof.js'
+import type { MapBranch } from './map-node.js'
+import type { BranchStep, ForkStep, LeafStep, Proof, ProofStep } from './proof.js'
 
 /**
  * The root of the map in which `key` has `value`, according to the proof.
@@ -73,7 +74,40 @@ interface PlacedStep {
 // Working memory only: no call depends on an earlier one.
 const hasher = createNodeHasher()
 
-function foldProof(path: Uint8Array, valueHash: Uint8Array | undefined, proof: Proof): Uint8Array {
+/** A branch that a proof passes. */
+export interface PassedBranch {
+  /** Number of nibbles above it. */
+  readonly depth: number
+  /** Index of the nibble in which its children differ. */
+  readonly fork: number
+  readonly hash: Uint8Array
+  readonly step: ProofStep
+  /** The branch itself, where the proof names its only other child. */
+  readonly branch?: MapBranch
+}
+
+/**
+ * The branches from the root to the entry of a path, according to its proof.
+ *
+ * @throws TrieError `TRIE_PROOF_MALFORMED` if no map can have the nodes that the proof claims
+ */
+export function branchesOnWay(
+  path: Uint8Array,
+  valueHash: Uint8Array,
+  proof: Proof,
+): readonly PassedBranch[] {
+  const passed: PassedBranch[] = []
+  foldProof(path, valueHash, proof, (branch) => passed.unshift(branch))
+  return passed
+}
+
+/** @param pass takes each branch, from the last step to the first */
+function foldProof(
+  path: Uint8Array,
+  valueHash: Uint8Array | undefined,
+  proof: Proof,
+  pass?: (branch: PassedBranch) => void,
+): Uint8Array {
   const steps = placeSteps(path, proof)
   const hash = allocate(hashLength)
   const last = steps.at(-1)
@@ -86,11 +120,13 @@ function foldProof(path: Uint8Array, valueHash: Uint8Array | undefined, proof: P
   }
   for (const { step, depth, fork } of steps.reverse()) {
     const nibble = nibbleAt(path, fork)
+    const branch = step.type === 'branch' ? undefined : branchOfTwo(hash, nibble, step, path, fork)
     const merkleRoot =
-      step.type === 'branch'
-        ? merkleRootAbove(hash, nibble, step.neighbors)
-        : merkleRootOfTwo(hash, nibble, step, path, fork)
+      branch === undefined
+        ? merkleRootAbove(hash, nibble, (step as BranchStep).neighbors)
+        : hasher.merkleRoot(branch.children, branch.mask)
     hasher.branch(hash, path, depth, fork, merkleRoot)
+    pass?.({ depth, fork, hash: Uint8Array.from(hash), step, ...(branch && { branch }) })
   }
   return Uint8Array.from(hash)
 }
@@ -160,17 +196,18 @@ function merkleRootAbove(child: Uint8Array, nibble: number, neighbors: Uint8Arra
   return hash
 }
 
-function merkleRootOfTwo(
+/** The branch whose only other child a step names. */
+function branchOfTwo(
   child: Uint8Array,
   nibble: number,
   step: ForkStep | LeafStep,
   path: Uint8Array,
   fork: number,
-): Uint8Array {
+): MapBranch & { readonly mask: number } {
   const neighbor = step.type === 'leaf' ? nibbleAt(step.neighbor.key, fork) : step.neighbor.nibble
-  const hashes = allocate(radix * hashLength)
-  const slot = (index: number): Uint8Array => hashes.subarray(index * hashLength, (index + 1) * hashLength)
+  const children = new Uint8Array(radix * hashLength)
+  const slot = (index: number): Uint8Array => children.subarray(index * hashLength, (index + 1) * hashLength)
   slot(nibble).set(child)
   hashNeighbor(slot(neighbor), step, path, fork, fork + 1)
-  return hasher.merkleRoot(hashes, (1 << nibble) | (1 << neighbor))
+  return { kind: 'branch', path, fork, children, mask: (1 << nibble) | (1 << neighbor) }
 }

@@ -10,7 +10,7 @@ import {
 } from '@ratatosk/fraud'
 import { blake2b256 } from '@ratatosk/ledger'
 import { constrOf, decodePlutusData, encodePlutusData } from '@ratatosk/ledger/plutus-data'
-import { type MapBranch, nibbleAt, nodeHash } from '@ratatosk/trie'
+import { type MapBranch, type MapNode, nibbleAt, nodeHash } from '@ratatosk/trie'
 import { type FreeNode, freeMap, leafAt, pathFrom } from '../../../../fraud/dist/test/free-map.js'
 import { type Breach, breach } from '../breach.js'
 import { timeOf } from '../evaluate.js'
@@ -27,6 +27,8 @@ import {
 } from '../world.js'
 import {
   type Asked,
+  absentPath,
+  absentQuestion,
   answerBy,
   answerFrom,
   ask,
@@ -243,7 +245,7 @@ const askBreaches: readonly Breach[] = [
     changeOutput(ask(world, subtreeQuestion), 0, { lovelace: ada(3) - 1n }),
   ),
   breach('ask-kind', 'there is no such kind', (world) =>
-    ask(world, subtreeQuestion, odd(subtreeQuestion, 3)),
+    ask(world, subtreeQuestion, odd(subtreeQuestion, 4)),
   ),
   breach('ask-question-form', 'there is one more field', (world) =>
     ask(world, subtreeQuestion, odd(subtreeQuestion, 1, 0n)),
@@ -349,7 +351,7 @@ const branchOver = (...children: readonly (FreeNode | undefined)[]): FreeNode =>
 })
 
 /** The answer with another child under its first nibble. */
-const withChild = (child: NodeAnswer['node'] | undefined): NodeAnswer => ({
+const withChild = (child: MapNode | undefined): NodeAnswer => ({
   ...shown,
   children: [child, ...shown.children.slice(1)],
 })
@@ -360,6 +362,9 @@ const leafAtSomePath: NodeAnswer = {
   node: { kind: 'leaf', path: somePath, valueHash: stepsToSomePath.hash! },
   steps: stepsToSomePath.proof.slice(1),
 }
+/** An entry of the node that the question about a leaf is about. */
+const entryBesideLeaf = asking(nextAt(outputs, 'entry', somePath, 1), 1)
+const absence: NodeAnswer = { absent: outputs.openPath(absentPath).proof.slice(1) }
 
 const answerBreaches: readonly Breach[] = [
   breach('chunk-is-in-block', 'the entry is of another chunk', (world) =>
@@ -418,8 +423,9 @@ const answerBreaches: readonly Breach[] = [
     ...leaf,
     node: { ...leaf.node, path: elsewhere },
   }),
-  nodeAnswer('leaf-is-another', 'the leaf is the one that is not asked for', leafQuestion, leafAtSomePath),
-  nodeAnswer('leaf-is-another', 'a subtree is asked for', subtreeQuestion, leaf),
+  nodeAnswer('leaf-is-asked-for', 'the leaf is the one that is not asked for', leafQuestion, leafAtSomePath),
+  nodeAnswer('leaf-is-asked-for', 'a subtree is asked for', subtreeQuestion, leaf),
+  nodeAnswer('leaf-is-asked-for', 'another entry is asked for', entryBesideLeaf, leaf),
   nodeAnswer('leaf-is-in-map', 'the value is another', leafQuestion, {
     ...leaf,
     node: { ...leaf.node, valueHash: new Uint8Array(32) },
@@ -433,6 +439,17 @@ const answerBreaches: readonly Breach[] = [
       hash: nodeHash(shown.node, 1),
     })
     return answerBy(world, asked, redeemerFrom(outputs, leafQuestion))
+  }),
+  breach('absence-answers-entry', 'a leaf is asked for', (world) => {
+    const asked = asking(nextAt(outputs, 'leaf', absentPath, 1), 1)
+    return answerBy(world, asked, encodeNodeAnswer(0, asked.question.key, absence))
+  }),
+  nodeAnswer('entry-is-absent', 'the map has it', entryBesideLeaf, {
+    absent: stepsToSomePath.proof.slice(1),
+  }),
+  nodeAnswer('entry-is-absent', 'another is absent', entryBesideLeaf, absence),
+  nodeAnswer('entry-is-absent', 'the steps begin above the node', absentQuestion, {
+    absent: outputs.openPath(absentPath).proof,
   }),
 ]
 

@@ -1,5 +1,6 @@
 import { encodeChunkAnswer } from '@ratatosk/fraud'
 import { blake2b256 } from '@ratatosk/ledger'
+import { nibblesOf } from '@ratatosk/trie'
 import { freeMap, leafAt, nodeOf, pathFrom } from '../../../../fraud/dist/test/free-map.js'
 import type { TestTransaction } from '../transaction.js'
 import type { World } from '../world.js'
@@ -39,6 +40,20 @@ const deepMap = freeMap(
 
 const deepPath = pathFrom(shared, new Uint8Array(32))
 const deepHeader = { ...header, utxosRoot: deepMap.root }
+/** One way of as many branches as there is room for, and who asks for its end. */
+const longest = 62
+const longWay = freeMap(
+  nodeOf(
+    Array.from({ length: longest + 1 }, (_, length) =>
+      leafAt(pathFrom([...nibblesOf(deepPath, 0, length), 7], rest())),
+    ),
+  ),
+)
+const entryQuestion = asking(
+  nextAt(longWay, 'entry', pathFrom([...nibblesOf(deepPath, 0, longest)], rest()), 0),
+  1,
+  { ...header, utxosRoot: longWay.root },
+)
 const deep = (kind: 'subtree' | 'leaf', above = depth): Asked =>
   asking(nextAt(deepMap, kind, deepPath, above), 1, deepHeader)
 
@@ -47,6 +62,8 @@ export const summonsTransactions = (world: World): (readonly [string, TestTransa
   ['ask for a subtree below 12 branches', ask(world, deep('subtree'))],
   ['answer with a chunk of 12,288 B', answerBy(world, chunkQuestion(0), encodeChunkAnswer(0, shownChunk))],
   ['answer with a full subtree below 12 branches', answerFrom(world, deepMap, deep('subtree'))],
+  ['ask for an entry', ask(world, entryQuestion)],
+  ['answer with an entry below 62 branches', answerFrom(world, longWay, entryQuestion)],
   ['answer with a leaf', answerFrom(world, deepMap, deep('leaf', 0))],
   ['end a question with a verdict', expire(world, deep('subtree'))],
   ['end a question, remove and slash', removeByExpiry()],

@@ -19,7 +19,11 @@ export const summonsNotes: readonly RuleNote[] = [
   note('ask-tokens', 'output 0 holds the token, and no other', 'questions too large to be answered'),
   note('ask-no-script', 'it has no reference script', 'answers that pay for reading a large script'),
   note('ask-bond', 'output 0 holds at least the bond', 'answers without a reward'),
-  note('ask-kind', 'the question is about a chunk, a subtree or a leaf', 'questions without an answer'),
+  note(
+    'ask-kind',
+    'the question is about a chunk, a subtree, a leaf or an entry',
+    'questions without an answer',
+  ),
   note(
     'ask-question-form',
     'the datum has the six fields and no other, and names the hash of the header',
@@ -164,9 +168,16 @@ export const summonsNotes: readonly RuleNote[] = [
     'leaves that no claim can show',
   ),
   note(
-    'leaf-is-another',
-    'the leaf is the node; or a leaf is asked for, and this is not the one at the path of the question',
-    'answers that show the true leaf where there is a false one beside it',
+    'leaf-is-asked-for',
+    'the leaf is the node; or an entry is asked for, and it is at the path of the question; or a leaf is ' +
+      'asked for, and it is not',
+    'answers that show the true leaf where there is a false one beside it, and any entry but that asked for',
   ),
   note('leaf-is-in-map', 'the steps lead from the node to the leaf', 'invented leaves'),
+  note(
+    'absence-answers-entry',
+    'an absence answers only an entry',
+    'hidden nodes: the path of a leaf or a subtree need not have an entry',
+  ),
+  note('entry-is-absent', 'the node has no entry at the path of the question', 'hidden entries'),
 ]

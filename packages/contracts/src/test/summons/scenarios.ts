@@ -96,7 +96,7 @@ export const asking = (
 /** A question about the node of a trie on a path. @param steps number of branches above it */
 export function nextAt(
   trie: TrieView,
-  kind: 'subtree' | 'leaf',
+  kind: Exclude<NextQuestion['kind'], 'chunk'>,
   path: Uint8Array,
   steps: number,
 ): NextQuestion {
@@ -112,6 +112,10 @@ export const leafQuestion = asking(nextAt(outputs, 'leaf', somePath, 1), 1)
 const somePathOfRecord = blake2b256(text('key 7'))
 export const recordsQuestion = asking(nextAt(transactions, 'subtree', somePathOfRecord, 0), 2)
 export const recordQuestion = asking(nextAt(transactions, 'leaf', somePathOfRecord, 1), 2)
+export const entryQuestion = asking(nextAt(outputs, 'entry', somePath, 0), 1)
+export const recordEntryQuestion = asking(nextAt(transactions, 'entry', somePathOfRecord, 1), 2)
+export const absentPath = blake2b256(text('no output'))
+export const absentQuestion = asking(nextAt(outputs, 'entry', absentPath, 1), 1)
 
 export const chunkQuestion = (number: number, about: Header = header): Asked =>
   asking({ kind: 'chunk', key: chunkKey(number), hash: about.transactionsRoot, steps: [] } as never, 2, about)
@@ -263,6 +267,8 @@ export const scenarios = {
   askForSubtree: (world) => ask(world, subtreeQuestion),
   askForTop: (world) => ask(world, topQuestion),
   askForLeaf: (world) => ask(world, leafQuestion),
+  askForEntry: (world) => ask(world, entryQuestion),
+  askForEntryBelow: (world) => ask(world, absentQuestion),
   askForRecords: (world) => ask(world, recordsQuestion),
   showChunk: (world) => answerBy(world, chunkQuestion(0), encodeChunkAnswer(0, shownChunk)),
   showChunkFromDatums: chunkFromDatums,
@@ -280,6 +286,9 @@ export const scenarios = {
   showTop: (world) => answerFrom(world, outputs, topQuestion),
   showLeaf: (world) => answerFrom(world, outputs, leafQuestion),
   showRecords: (world) => answerFrom(world, transactions, recordsQuestion),
+  showEntry: (world) => answerFrom(world, outputs, entryQuestion),
+  showNoEntry: (world) => answerFrom(world, outputs, absentQuestion),
+  showRecordEntry: (world) => answerFrom(world, transactions, recordEntryQuestion),
   showRecord: (world) => answerFrom(world, transactions, recordQuestion),
   expire: (world) => expire(world, subtreeQuestion),
 } satisfies { readonly [name: string]: (world: World) => TestTransaction }

@@ -89,7 +89,7 @@ export function search(world: World, truth: TrieView, header: Header, answer: An
 }
 
 /** As many as a watcher has waiting. */
-const mostAtOnce = 20
+const mostAtOnce = 40
 
 /** The answer as a watcher reads it from layer 1. */
 function read(redeemer: Uint8Array, { question }: Asked): NodeAnswer {

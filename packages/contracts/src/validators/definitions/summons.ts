@@ -5,8 +5,9 @@ export const summonsDefinitions = {
     title: 'Question',
     description:
       'What a header commits to; `root` is the index of a field of the header. The key of a chunk is its ' +
-      'number; that of a node is a path and the number of its nibbles above the node',
-    anyOf: ['Chunk', 'Subtree', 'Leaf'].map((title, index) =>
+      'number; that of a node is a path and the number of its nibbles above the node, below which `Entry` ' +
+      'is about this path',
+    anyOf: ['Chunk', 'Subtree', 'Leaf', 'Entry'].map((title, index) =>
       variant(title, index, [
         ['header_hash', 'Hash'],
         ['root', 'Integer'],
@@ -45,6 +46,7 @@ export const summonsDefinitions = {
         ['value', 'Bytes'],
         ['steps', 'ProofSteps'],
       ]),
+      variant('None', 2, [['steps', 'ProofSteps']]),
     ],
   },
   ChunkAnswer: {

@@ -19,13 +19,16 @@ import { mutatedAnswer, strangeData } from '../../test/summons/answer-mutations.
 import { type Holder, translatedAnswers } from '../../test/summons/answer-ruling.js'
 import {
   type Asked,
+  absentQuestion,
   answerBy,
   asking,
   chunkKey,
   chunkQuestion,
+  entryQuestion,
   leafQuestion,
   nextAt,
   outputs,
+  recordEntryQuestion,
   recordQuestion,
   recordsQuestion,
   redeemerFrom,
@@ -69,6 +72,9 @@ const answers: readonly (readonly [string, Asked, Uint8Array])[] = [
   ['the only leaf', lone, redeemerFrom(outputs, lone)],
   ['records', recordsQuestion, redeemerFrom(transactions, recordsQuestion)],
   ['a record', recordQuestion, redeemerFrom(transactions, recordQuestion)],
+  ['an entry', entryQuestion, redeemerFrom(outputs, entryQuestion)],
+  ['no entry', absentQuestion, redeemerFrom(outputs, absentQuestion)],
+  ['an entry of records', recordEntryQuestion, redeemerFrom(transactions, recordEntryQuestion)],
   ['a chunk', chunkQuestion(0), encodeChunkAnswer(0, shownChunk)],
   ['a chunk in parts', chunkQuestion(0), encodeChunkAnswer(0, inParts)],
   ['no chunk', chunkQuestion(1), encodeChunkAnswer(0, { absent: transactions.proveAbsence(chunkKey(1)) })],
@@ -82,7 +88,7 @@ function read({ question }: Asked, redeemer: Uint8Array): NodeAnswer | ShownChun
 
 /** An answer that was read, written as an honest operator writes it. */
 function written({ question }: Asked, answer: NodeAnswer | ShownChunkAnswer): Uint8Array {
-  if ('node' in answer) return encodeNodeAnswer(0, question.key, answer)
+  if (!('kind' in answer)) return encodeNodeAnswer(0, question.key, answer)
   if (answer.kind === 'absent') return encodeChunkAnswer(0, { absent: answer.proof })
   if (answer.kind !== 'shown') throw new Error('It was not read')
   const { record: entry, proof, bytes } = answer

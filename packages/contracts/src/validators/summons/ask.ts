@@ -96,7 +96,7 @@ export const ask = (
       'ask-tokens': equalsData(tokensOf(output), oneToken(policy, name, integer(1))),
       'ask-no-script': equalsData(scriptFieldOf(output), none()),
       'ask-bond': lessThanEqualsInteger(unIData(parameters.bond), lovelaceOf(output)),
-      'ask-kind': lessThanEqualsInteger(kind, integer(QuestionKind.leaf)),
+      'ask-kind': lessThanEqualsInteger(kind, integer(QuestionKind.entry)),
       'ask-question-form': equalsData(
         question,
         constrData(

@@ -231,7 +231,7 @@ describe('an honest operator', () => {
         const steps = draw(above + 1)
         if (trie.nodeAt(path, depthBelow(trie, path, steps)) === undefined) continue
         const header = { ...block.header, utxosRoot: trie.root }
-        const asked = asking(nextAt(trie, draw(2) === 0 ? 'leaf' : 'subtree', path, steps), 1, header)
+        const asked = asking(nextAt(trie, nodeKinds[draw(3)]!, path, steps), 1, header)
         expect(scalus(ask(world, asked))).toMatchObject({ ok: true })
         expect(scalus(answerFrom(world, trie, asked))).toMatchObject({ ok: true })
       }
@@ -245,12 +245,11 @@ const depthBelow = (trie: TrieView, path: Uint8Array, steps: number): number =>
     .proof.slice(0, steps)
     .reduce((sum, { skip }) => sum + skip + 1, 0)
 
-const kinds = ['chunk', 'subtree', 'leaf'] as const
+const nodeKinds = ['subtree', 'leaf', 'entry'] as const
+const kinds = ['chunk', ...nodeKinds] as const
 
 const bases: readonly Asked[] = [
-  ...[0, 1, 2].flatMap((steps) =>
-    (['subtree', 'leaf'] as const).map((kind) => asking(nextAt(outputs, kind, somePath, steps), 1)),
-  ),
+  ...[0, 1, 2].flatMap((steps) => nodeKinds.map((kind) => asking(nextAt(outputs, kind, somePath, steps), 1))),
   recordsQuestion,
   recordQuestion,
   chunkQuestion(0),
@@ -269,7 +268,7 @@ function changedBytes(value: Uint8Array, draw: Draw): Uint8Array {
 type Change = (question: SummonsQuestion, draw: Draw) => Partial<SummonsQuestion>
 
 const changes: readonly Change[] = [
-  (_question, draw) => ({ kind: kinds[draw(3)]! }),
+  (_question, draw) => ({ kind: kinds[draw(4)]! }),
   (_question, draw) => ({ root: draw(11) }),
   ({ key }, draw) => ({ key: changedBytes(key, draw) }),
   ({ key }, draw) => ({ key: Uint8Array.of(...key.subarray(0, -1), draw(66)) }),

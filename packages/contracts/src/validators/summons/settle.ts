@@ -52,7 +52,7 @@ import { type Bytes, bind, choose, type Data, type List, recursive, scope, type 
 import { suppliedBytes } from '../fraud/openings.js'
 import { hashBytes } from '../mpf/proof.js'
 import type { SummonsTerms } from './terms.js'
-import { leafHash, nodeAbove, rootWithout, showsNode } from './tree.js'
+import { leafHash, nodeAbove, nodeWithout, showsNode } from './tree.js'
 
 /**
  * Spends a question: `Answer [refund, answer]`, or `Expire [refund]` when its deadline is over. The output
@@ -170,7 +170,10 @@ const showsChunk = (book: RuleBook, asked: List, answer: Data, referenceInputs: 
       [
         ChunkOpening.absent,
         book.enforce({
-          'chunk-is-absent': equalsByteString(rootWithout(path, unListData(headList(shown))), root),
+          'chunk-is-absent': equalsByteString(
+            nodeWithout(path, unListData(headList(shown)), integer(0)),
+            root,
+          ),
         }),
       ],
     )

@@ -27,6 +27,7 @@ import {
 import { at, both, branch, constructorOf, either, every, fieldsOf, not } from '../core/data.js'
 import type { RuleBook } from '../core/rules.js'
 import {
+  type Bool,
   type Bytes,
   bind,
   call,
@@ -62,12 +63,12 @@ export const depthOf = (key: Bytes): Int => indexByteString(key, integer(pathByt
 export const nodeAbove = (path: Bytes, steps: List, depth: Int, end: (cursor: Int) => Bytes): Bytes =>
   folded(path, steps, depth, lambda(end), boolean(false))
 
-/** The root of a map without a path. */
-export const rootWithout = (path: Bytes, steps: List): Bytes =>
+/** The hash of the node at a depth of a path that the map does not have. */
+export const nodeWithout = (path: Bytes, steps: List, depth: Int): Bytes =>
   folded(
     path,
     steps,
-    integer(0),
+    depth,
     lambda(() => emptyHash()),
     boolean(true),
   )
@@ -82,15 +83,17 @@ const folded = defineOf<[PByteString, PList<PData>, PInt, PLam<PInt, PByteString
 )
 
 /**
- * Answers a question about a node: a leaf below it, or, for a subtree, the node and all of its children.
- * Leaves of the transactions map are shown with key and value, those of other maps by path and hash of the
- * value.
+ * Answers a question about a node: a leaf below it; for a subtree, the node and all of its children; for an
+ * entry, the leaf at the path of the question or the proof that there is none. Leaves of the
+ * transactions map are shown with key and value, those of other maps by path and hash of the value.
  *
- * @param answer `Branch [prefix, children, nodes]` or `Leaf [path, value, steps]`
+ * @param answer `Branch [prefix, children, nodes]`, `Leaf [path, value, steps]` or `None [steps]`
  */
 export const showsNode = (book: RuleBook, question: Data, asked: List, answer: Data): Unit =>
   scope(function* () {
-    const isSubtree = yield* bind(equalsInteger(constructorOf(question), integer(QuestionKind.subtree)))
+    const kind = yield* bind(constructorOf(question))
+    const isSubtree = yield* bind(equalsInteger(kind, integer(QuestionKind.subtree)))
+    const isEntry = yield* bind(equalsInteger(kind, integer(QuestionKind.entry)))
     const key = yield* bind(unBData(at(asked, Question.key)))
     const node = yield* bind(unBData(at(asked, Question.hash)))
     const hasKeys = yield* bind(
@@ -152,11 +155,12 @@ export const showsNode = (book: RuleBook, question: Data, asked: List, answer: D
           const value = yield* bind(call<PByteString>(part, at(shown, 1)))
           const steps = yield* bind(unListData(at(shown, 2)))
           const depth = yield* bind(depthOf(key))
+          const isAtPath = yield* bind(equalsByteString(leaf, pathOf(key)))
           return book.enforce({
             'leaf-is-below': equalsByteString(nibbles(leaf, integer(0), depth), above),
-            'leaf-is-another': either(
+            'leaf-is-asked-for': either(
               nullList(steps),
-              both(not(isSubtree), not(equalsByteString(leaf, pathOf(key)))),
+              choose(isEntry, isAtPath, both(not(isSubtree), not(isAtPath))),
             ),
             'leaf-is-in-map': equalsByteString(
               nodeAbove(leaf, steps, depth, (cursor) => leafHash(leaf, value, cursor)),
@@ -165,7 +169,17 @@ export const showsNode = (book: RuleBook, question: Data, asked: List, answer: D
           })
         }),
       ],
+      [
+        NodeOpening.none,
+        lacksEntry(book, isEntry, nodeWithout(pathOf(key), unListData(headList(shown)), depthOf(key)), node),
+      ],
     )
+  })
+
+const lacksEntry = (book: RuleBook, isEntry: Bool, without: Bytes, node: Bytes): Unit =>
+  book.enforce({
+    'absence-answers-entry': isEntry,
+    'entry-is-absent': equalsByteString(without, node),
   })
 
 /** The hash of a branch below some nibbles; fails unless a map can have it. @param fields prefix, children */

@@ -31,6 +31,8 @@ export interface AnswererOptions {
   readonly whenDue?: (asked: OpenQuestion, answer: () => Promise<void>) => Promise<void>
   /** The transactions map that the operator answers with, if it is not that of the block's entries. */
   readonly records?: TrieView
+  /** The map of outputs that it answers with, if it is not that after the block. */
+  readonly outputs?: TrieView
   /** The redeemer that is sent, in another form. */
   readonly form?: (redeemer: Uint8Array) => Uint8Array
   /** Shows the first 32 bytes of each chunk by an output with this hash of an unknown datum. */
@@ -104,7 +106,7 @@ export async function openAnswerer(
   async function answer(asked: OpenQuestion): Promise<void> {
     const { question } = asked
     const isOfOutputs = question.root === headerFieldIndex.utxosRoot
-    const known: AnsweringMap = isOfOutputs ? { trie: after } : { trie: map, entryAt }
+    const known: AnsweringMap = isOfOutputs ? { trie: options.outputs ?? after } : { trie: map, entryAt }
     const node = question.kind === 'chunk' ? undefined : answerAboutNode(question, known)
     const answering =
       node === undefined

@@ -12,8 +12,13 @@ interface LostQuestion {
 
 const told = (fraud: string) => ledgerLies.find((lie) => lie.fraud === fraud)!.tell
 
-/** Questions of the summons that an operator loses. Each kind of question needs one to compile. */
-export const lostQuestions: { readonly [Kind in SummonsQuestion['kind']]: LostQuestion } = {
+/**
+ * Questions of the summons that an operator loses. Each kind of question needs one to compile, but entries:
+ * these are asked for behind many branches only, and a map of one block may have none.
+ */
+export const lostQuestions: {
+  readonly [Kind in Exclude<SummonsQuestion['kind'], 'entry'>]: LostQuestion
+} = {
   chunk: {
     what: 'not which transactions a block has',
     isWithheld: true,

@@ -2,7 +2,7 @@ import { encodeOutputRecord, transactionKey } from '@ratatosk/block'
 import { CborWriter, concatBytes, equalBytes, fromHex, toHex } from '@ratatosk/cbor'
 import { blake2b256, encodeOutputReference } from '@ratatosk/ledger'
 import { encodePlutusData } from '@ratatosk/ledger/plutus-data'
-import { nibbleAt, type TrieView } from '@ratatosk/trie'
+import { nibbleAt, nibblesOf, type TrieView } from '@ratatosk/trie'
 import {
   deepened,
   type FreeNode,
@@ -163,30 +163,42 @@ export function longBlocks(chunks: number): HiddenBlock[] {
   ]
 }
 
-/** The true map has a way of so many branches to a false output, as users who grind keys can make it. */
-export function falseOutputs(story: Story, levels: number, isWithheld: boolean): HiddenBlock {
+/**
+ * The true map has a way of so many branches to an output, and more outputs at its end, as users who grind
+ * keys can make it. The posted map has another output there; or a branch beside it that no one can show.
+ */
+export function groundOutputs(
+  story: Story,
+  levels: number,
+  more: number,
+  isWithheld: boolean,
+): readonly HiddenBlock[] {
   const committed = blockOf(story.transactions)
   const made = [...committed.outputs.after].find(([key]) => !committed.outputs.before.has(key))!
   const path = blake2b256(fromHex(made[0]))
-  const bystanders = Array.from({ length: levels }, (_, shared) =>
-    leafAt(
-      pathFrom(
-        [...Array.from({ length: shared }, (_, at) => nibbleAt(path, at)), nibbleAt(path, shared) ^ 1],
-        blake2b256(concatBytes(path, Uint8Array.of(shared))),
-      ),
-    ),
-  )
+  const shared = nibblesOf(path, 0, levels)
+  const rest = (number: number) => blake2b256(concatBytes(path, Uint8Array.of(number & 255, number >> 8)))
+  const beside = (length: number) =>
+    leafAt(pathFrom([...shared.subarray(0, length), nibbleAt(path, length) ^ 1], rest(length)))
+  const bystanders = [
+    ...Array.from({ length: levels }, (_, length) => beside(length)),
+    ...Array.from({ length: more }, (_, number) => leafAt(pathFrom([...shared], rest(levels + number)))),
+  ]
   const known = leavesOf(committed.outputs.after)
   const paths = new Set(known.map(({ path }) => toHex(path)))
   const leaves = [...known, ...bystanders.filter((each) => !paths.has(toHex(each.path)))]
-  const posted = leaves.map((leaf) => (equalBytes(leaf.path, path) ? leafAt(path, 9) : leaf))
-  return {
-    what: `a false output on a way of ${levels} branches`,
+  const stray = leafAt(pathFrom([...nibblesOf(path, 0, 40), nibbleAt(path, 40) ^ 1], rest(0)))
+  const posted = {
+    'another output': nodeOf(leaves.map((leaf) => (equalBytes(leaf.path, path) ? leafAt(path, 9) : leaf))),
+    'a branch more': deepened(nodeOf([...leaves, stray]), (each) => equalBytes(each, stray.path)),
+  }
+  return Object.entries(posted).map(([what, top]) => ({
+    what: `${what} on a way of ${levels} branches`,
     isWithheld,
     committed,
-    outputs: freeMap(nodeOf(posted)),
+    outputs: freeMap(top),
     truth: freeMap(nodeOf(leaves)),
-  }
+  }))
 }
 
 /** A whole false map of the outputs with ways of so many levels, with a false branch beside each. */

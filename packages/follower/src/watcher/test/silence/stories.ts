@@ -6,8 +6,8 @@ import { summonsContracts } from '../../../../../protocol/dist/test/protocol-sce
 import {
   deepLies,
   deepOutputs,
-  falseOutputs,
   groundBlock,
+  groundOutputs,
   type HiddenBlock,
   longBlocks,
   toldLies,
@@ -96,8 +96,8 @@ export async function hiddenBlocks(
     [false, true],
     [16, 32, 62],
   ] as const
-  const below = (...branches: number[]) =>
-    branches.flatMap((each) => both.map((isWithheld) => falseOutputs(story, each, isWithheld)))
+  const below = (more: number, ...branches: number[]) =>
+    branches.flatMap((each) => both.flatMap((isWithheld) => groundOutputs(story, each, more, isWithheld)))
   return [
     ['every lie, in a block of one chunk', () => toldLies(story)],
     ['lies in ways of 16, 32, 62 levels', () => levels.flatMap((each) => deepLies(story, each))],
@@ -105,9 +105,8 @@ export async function hiddenBlocks(
       'outputs in ways of 16, 32, 62 levels',
       () => levels.flatMap((each) => both.map((isWithheld) => deepOutputs(story, each, isWithheld))),
     ],
-    ['an output below 5, 8, 10 true branches', () => below(5, 8, 10)],
-    ['an output below 12 true branches', () => below(12)],
-    ['an output below 16 true branches', () => below(16)],
+    ['an output below 5, 8, 12, 16 true branches', () => below(0, 5, 8, 12, 16)],
+    ['one of 1,000 below 8, 12, 16 true branches', () => below(1000, 8, 12, 16)],
     ['outputs behind 1, 3, 5 ground nibbles', () => [1, 3, 5].map((each) => groundBlock(each))],
     ['thefts in 1, 2, 45 chunks', () => [1, 2, 45].flatMap(longBlocks)],
     ...legalSizes
