@@ -148,8 +148,9 @@ test('finds by questions an output behind sixteen branches, and all at once', { 
   const { errors } = openWatcher(watched, [block])
   await until('it is removed', () => isRemoved(watched))
   expect(await newest(watched)).toMatchObject({ policy: 'ledger', fraud: 'wrongOutputsAfter' })
-  expect(new Set(answered.map(({ kind }) => kind))).toEqual(new Set(['subtree', 'entry']))
-  expect(answered.filter(({ kind }) => kind === 'subtree')).toHaveLength(1)
+  expect(answered.map(({ kind }) => kind)).toContain('entry')
+  // Those below the first are asked for while the answers about entries come.
+  expect(answered.filter(({ kind }) => kind === 'subtree').length).toBeLessThan(4)
   expect(errors).toEqual([])
 })
 

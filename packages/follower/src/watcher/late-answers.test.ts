@@ -9,6 +9,7 @@ import { deepened, freeMap, leafAt, leavesOf, nodeOf, pathFrom } from '../../../
 import { blockOf, type Committed, keyOf, payment } from '../../../fraud/dist/test/lying-blocks.js'
 import { theft } from '../../../fraud/dist/test/theft.js'
 import { summonsContracts } from '../../../protocol/dist/test/protocol-scene.js'
+import { mostAtOnce } from './false-maps.js'
 import type { AnswererOptions } from './test/answerer.js'
 import { honest, ofLie, raiseFees } from './test/lies.js'
 import { openOperator } from './test/operator.js'
@@ -140,7 +141,7 @@ test('all records of a block of many transactions', { timeout }, async () => {
   const asked = verdict!.transactions.filter(({ stage }) => stage === 'question').length
   const share = ((BigInt(watched.scene.clock.time) - block.header.endTime) * 100n) / maturityWindow
   console.log(`${asked} questions, removed after ${share} % of the window`)
-  expect(asked).toBeLessThan(40)
+  expect(asked).toBeLessThan(2 * mostAtOnce)
   expect(share).toBeLessThan(60n)
   expect(errors).toEqual([])
 })
@@ -176,7 +177,7 @@ test('an output in a map with a deep way to what its proof needs, whose body is 
   const [verdict] = (await watched.store.verdicts.list({ limit: 1 })).verdicts
   const asked = verdict!.transactions.filter(({ stage }) => stage === 'question').length
   console.log(`${asked} questions, removed after ${share} % of the window`)
-  expect(verdict).toMatchObject({ policy: 'summons', fraud: 'unanswered' })
+  expect(verdict).toMatchObject({ policy: 'ledger', fraud: 'inventedOutput' })
   expect(share).toBeLessThan(60n)
   expect(errors).toEqual([])
 })
@@ -203,10 +204,10 @@ async function isRemovedInTime(watched: Watched, lie: Committed, block: Block): 
   expect(share).toBeLessThan(100n)
   const [verdict] = (await store.verdicts.list({ limit: 1 })).verdicts
   expect(verdict).toMatchObject({ policy: 'ledger' })
-  expect(verdict!.transactions.map(({ stage }) => stage)).toEqual([
-    ...answered.map(() => 'question'),
-    'removal',
-  ])
+  const stages = verdict!.transactions.map(({ stage }) => stage)
+  // The first answers about entries may show what is false.
+  expect(stages.filter((stage) => stage !== 'question')).toEqual(['removal'])
+  expect(stages.length).toBeGreaterThan(answered.length)
   expect(errors).toEqual([])
   return answered.length
 }
