@@ -19,6 +19,10 @@ vi.setConfig({ testTimeout: 240_000 })
 const addressOf = (account: number) =>
   keysFromSeedPhrase(testWallets.mnemonic, { networkId: 0, account }).addressText
 
+/** A line before each transaction of a chain, for who ends the command. */
+const progress =
+  /^(?:\d of \d transactions were accepted, which make the first \d+ payments\. Next is [0-9a-f]{64}\n)*$/
+
 /** An address of a key that no one has. */
 const person = (n: number): string => {
   const address = decodeAddress(Uint8Array.of(0x60, ...new Uint8Array(26), n >> 8, n & 255))
@@ -43,7 +47,7 @@ test('pays from 200 small outputs, and 150 people at once, and says in how many 
     const has = async (address: string) => lovelaceIn(await outputsOf(client, address))
     const asked = async (...argv: string[]) => {
       const { status, out, error } = await run(['pay', ...argv, '--url', url, '--json'])
-      expect({ status, error }, out).toEqual({ status: 0, error: '' })
+      expect({ status, error }, out).toEqual({ status: 0, error: expect.stringMatching(progress) })
       const { transactions, reasons } = JSON.parse(out)
       return { transactions, broken: reasons.map((each: { predicate: string }) => each.predicate) }
     }
@@ -180,7 +184,7 @@ test.each<[string, Lie, string, RegExp, number]>([
     'names fees that it keeps',
     { fees: { min_fee_b: 50_000_000 }, outputs: names(40) },
     '2000000',
-    /costs 50\.\d+ ada, more than 1 ada\. Nothing was submitted\.\n$/,
+    /costs 50\.\d+ ada, more than 1 ada\. Nothing was submitted\. `--max-fee` raises the limit\.\n$/,
     0,
   ],
   ['names an output twice', { outputs: [1, 1, 1] }, '5000000', /^The wallet lacks 3000000 lovelace\.\n$/, 0],
@@ -198,7 +202,10 @@ test.each<[string, Lie, string, RegExp, number]>([
       submission: (count) => (count < 2 ? acceptance() : { ...acceptance(), status: 'rejected', rejection }),
     },
     '150000000',
-    /^spent\\u000a1 payments [^.]*\. 1 of 2 [^.]* first 0 payments\. [0-9a-f]{64} was refused\.\n$/,
+    new RegExp(
+      `${progress.source.slice(0, -1)}spent\\\\u000a1 payments [^.]*\\. 1 of 2 [^.]* first 0 payments\\. ` +
+        '[0-9a-f]{64} was refused\\.\\n$',
+    ),
     2,
   ],
 ])('a node that %s: one line says where the payer stands', async (_, lie, lovelace, message, count) => {
@@ -206,6 +213,22 @@ test.each<[string, Lie, string, RegExp, number]>([
   const { status, error } = await run(['pay', '--to', receiver, '--lovelace', lovelace, '--url', node.url])
   expect(error).toMatch(message)
   expect([status, node.count]).toEqual([1, count])
+})
+
+test('pays the fee that --max-fee allows', async () => {
+  const node = await lyingNode({ fees: { min_fee_b: 50_000_000 }, outputs: names(40) })
+  const argv = ['pay', '--to', receiver, '--lovelace', '2000000', '--url', node.url, '--max-fee']
+  expect(await run([...argv, '50000000'])).toMatchObject({
+    status: 1,
+    error: expect.stringContaining('more than 50 ada'),
+  })
+  expect(await run([...argv, '0.5'])).toMatchObject({
+    status: 2,
+    error: expect.stringContaining('--max-fee is "0.5"'),
+  })
+  expect(node.count).toBe(0)
+  expect(await run([...argv, '51000000'])).toMatchObject({ status: 0 })
+  expect(node.count).toBe(1)
 })
 
 test('an option that has two values pays neither', async () => {

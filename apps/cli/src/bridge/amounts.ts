@@ -3,11 +3,11 @@ import { UsageError } from '../frame/errors.js'
 
 const mostLovelace = 45_000_000_000_000_000n
 
-/** A positive amount of lovelace. @throws UsageError */
-export function lovelaceOf(text: string): bigint {
+/** A positive amount of lovelace. @param option that has it @throws UsageError */
+export function lovelaceOf(text: string, option = '--lovelace'): bigint {
   const amount = /^[0-9]{1,17}$/.test(text) ? BigInt(text) : 0n
   if (amount > 0n && amount <= mostLovelace) return amount
-  throw new UsageError(`--lovelace is "${text}": it must be a positive whole number; 1 ada is 1000000.`)
+  throw new UsageError(`${option} is "${text}": it must be a positive whole number; 1 ada is 1000000.`)
 }
 
 /** Amounts by unit in lower case, of `unit=quantity,…`. @throws UsageError */

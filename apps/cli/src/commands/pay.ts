@@ -25,16 +25,24 @@ export const pay = command(
       valueHint: 'path',
       description: 'Instead: a file with a payment per line, as <address> <lovelace> [<unit=quantity,…>]',
     },
+    'max-fee': {
+      type: 'string',
+      valueHint: 'amount',
+      description: 'The most lovelace that one transaction may cost. Default: 1000000',
+    },
     ...payerArguments,
     ...nodeArguments,
   },
   async (args, shell) => {
     const outputs = args.file === undefined ? [outputOf(args)] : outputsIn(args)
     const from = keysOf(args)
+    const maxFee = args['max-fee'] === undefined ? undefined : lovelaceOf(args['max-fee'], '--max-fee')
     const client = await connect(args, shell)
     const { payAll } = await import('../layer2/pay-all.js')
-    const progress = createProgress(shell)
-    const value = await payAll(client, from, outputs, progress.show).finally(progress.clear)
+    const progress = createProgress(shell, true)
+    const value = await payAll(client, from, outputs, { maxFee, onProgress: progress.show }).finally(
+      progress.clear,
+    )
     return { value, lines: linesOf(value) }
   },
 )

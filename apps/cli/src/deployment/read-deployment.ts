@@ -2,6 +2,7 @@ import type { BlockSource } from '@ratatosk/audit'
 import type { Deployment } from '@ratatosk/node'
 import type { Shell } from '../frame/command.js'
 import { CommandError, UsageError } from '../frame/errors.js'
+import { visible } from '../frame/plain-text.js'
 import { configArgument, withConfigFile } from '../settings/config-file.js'
 
 /** Options of a command that judges a deployment from layer 1 and an archivist. */
@@ -72,7 +73,7 @@ function guarded<Question extends unknown[], Answer>(
     } catch (error) {
       // A fault of this program.
       if (!(error instanceof Error) || error instanceof TypeError) throw error
-      throw new CommandError('CLI_UNAVAILABLE', `${source}: ${error.message}`)
+      throw new CommandError('CLI_UNAVAILABLE', `${source}: ${visible(error.message)}`)
     }
   }
 }

@@ -3,17 +3,25 @@ import type { Shell } from './command.js'
 /** Milliseconds between two changes of the line. */
 const everyMs = 100
 
-/** A line on standard error that says how far a command is, if that is a terminal. */
+/** Says on standard error how far a command is. */
 interface ProgressLine {
   show(text: string): void
   clear(): void
 }
 
-export function createProgress({ isTerminal, writeError }: Shell): ProgressLine {
+/**
+ * Progress on one line of a terminal. @param isLogged also without a terminal, each text on a line of its
+ * own, so that a log has what an interrupted command has done
+ */
+export function createProgress({ isTerminal, writeError }: Shell, isLogged = false): ProgressLine {
   let shownAt: number | undefined
   return {
     show(text) {
-      if (!isTerminal || (shownAt !== undefined && performance.now() - shownAt < everyMs)) return
+      if (!isTerminal) {
+        if (isLogged) writeError(`${text}\n`)
+        return
+      }
+      if (!isLogged && shownAt !== undefined && performance.now() - shownAt < everyMs) return
       shownAt = performance.now()
       writeError(`\r\u001b[K${text}`)
     },

@@ -25,20 +25,23 @@ export interface PaidAll {
 
 const acceptedMs = 60_000
 
-/** The highest fee in lovelace. On every network, the largest transaction of layer 2 costs less. */
-const maxFee = 1_000_000n
+interface PayOptions {
+  /** The most that one transaction may cost, in lovelace. Default: 1 ada, more than any payment costs. */
+  readonly maxFee?: bigint | undefined
+  /** Told before each transaction of a chain how far it is. */
+  onProgress?(state: string): void
+}
 
 /**
  * Pays outputs on layer 2 from a wallet, in as many transactions as its limits require, and waits until each
  * is accepted. Builds all of them before it submits the first.
- * @param onProgress told before each transaction of a chain how far it is
  * @throws CommandError, also with the code of a WalletError; or ClientError
  */
 export async function payAll(
   client: Client,
   from: WalletKeys,
   outputs: readonly DraftOutput[],
-  onProgress: (state: string) => void = () => undefined,
+  { maxFee = 1_000_000n, onProgress }: PayOptions = {},
 ): Promise<PaidAll> {
   const [builder, funds] = await Promise.all([openBuilder(client), outputsOf(client, from.addressText)])
   const { transactions, reasons } = await builder.buildAll(outputs, from, funds).catch((error: unknown) => {
@@ -46,12 +49,12 @@ export async function payAll(
     throw new CommandError(error.code, `${error.message}.`)
   })
   const costly = transactions.find(({ fee }) => fee > maxFee)
-  if (costly !== undefined) throw feeRefusal(costly.fee)
+  if (costly !== undefined) throw feeRefusal(costly.fee, maxFee)
   const count = transactions.length
   const paid: Paid[] = []
   for (const { bytes, id, fee, payments } of transactions) {
     const txHash = toHex(id)
-    if (count > 1) onProgress(`${accepted(paid, count)}. Next is ${txHash}`)
+    if (count > 1) onProgress?.(`${accepted(paid, count)}. Next is ${txHash}`)
     let isTaken = false
     try {
       const { id: submissionId } = await client.submit(toHex(bytes))
@@ -79,11 +82,11 @@ export async function payAll(
 const isRefusal = (error: ClientError): boolean => error instanceof StatusError && error.status < 500
 
 /** A node that names the fees also gets them. */
-const feeRefusal = (fee: bigint): CommandError =>
+const feeRefusal = (fee: bigint, maxFee: bigint): CommandError =>
   new CommandError(
     'CLI_FEE',
     `By the parameters of the node, a transaction costs ${ada(fee)}, more than ${ada(maxFee)}. ` +
-      'Nothing was submitted.',
+      'Nothing was submitted. `--max-fee` raises the limit.',
   )
 
 /** How far a chain came. */

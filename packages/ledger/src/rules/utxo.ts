@@ -320,10 +320,11 @@ export function validateOutputs(
       if (size > maxBootstrapAttributes) bloated.push({ output: position, size })
     }
   })
-  if (small.length > 0) {
-    findings.add('BabbageOutputTooSmallUTxO', 'An output holds too little lovelace for its size', {
-      outputs: small,
-    })
+  const [firstSmall] = small
+  if (firstSmall) {
+    const { output, lovelace, requiredLovelace } = firstSmall
+    const message = `Output ${output} holds ${lovelace} lovelace, but its size requires ${requiredLovelace}`
+    findings.add('BabbageOutputTooSmallUTxO', message, { outputs: small })
   }
   if (big.length > 0) {
     findings.add('OutputTooBigUTxO', 'The value of an output is too large', { outputs: big })
