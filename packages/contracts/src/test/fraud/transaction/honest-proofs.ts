@@ -14,6 +14,7 @@ import {
   encodeOutputReference,
   minimumFee,
   type OutputReference,
+  profileLimits,
 } from '@ratatosk/ledger'
 import { blockOf, type Entries, hexOf, type TestBlock } from '../blocks.js'
 import type { Draw } from '../draw.js'
@@ -69,17 +70,40 @@ function drawOutput(draw: Draw, lovelace: bigint, tokens: Tokens): OutputPlan {
   return { lovelace, tokens, form, ...(script && { script }) }
 }
 
-/** A block as an honest operator builds it, at random: its transactions keep all rules of their own. */
+/** An output in the form with the fewest items. */
+const plain = (lovelace: bigint): OutputPlan => ({ lovelace, form: 'array' })
+
+/** The most inputs, reference inputs or outputs that layer 2 allows. */
+const atLimit = [
+  { inputs: profileLimits.inputs, reads: 0, small: 0 },
+  { inputs: 2, reads: profileLimits.inputs / 2 - 1, small: 0 },
+  { inputs: 1, reads: 0, small: profileLimits.outputs - 1 },
+] as const
+
+/**
+ * A block as an honest operator builds it, at random: its transactions keep all rules of their own. One
+ * transaction of some blocks is at a limit of layer 2.
+ */
 export function honestTransactionsOf(draw: Draw): TestBlock {
   const before: Entries = new Map()
   const unspent: Held[] = []
-  for (let i = 0; i < 12; i++) {
-    const reference = { transactionId: new Uint8Array(32).fill(1 + draw(200)), index: 17 * i }
-    const plan = drawOutput(draw, 20_000_000n + BigInt(draw(2 ** 30)), drawTokens(draw))
-    before.set(hexOf(reference), outputWith(plan))
-    unspent.push({ reference, plan })
+  const hold = (id: number, index: number, plan: OutputPlan): Held => {
+    const held = { reference: { transactionId: new Uint8Array(32).fill(id), index }, plan }
+    before.set(hexOf(held.reference), outputWith(plan))
+    return held
   }
+  for (let i = 0; i < 12; i++)
+    unspent.push(
+      hold(1 + draw(200), 17 * i, drawOutput(draw, 20_000_000n + BigInt(draw(2 ** 30)), drawTokens(draw))),
+    )
   const transactions: Uint8Array[] = []
+  const large = atLimit[draw(2 * atLimit.length)]
+  if (large !== undefined) {
+    const many = (id: number, count: number) =>
+      Array.from({ length: count }, (_, index) => hold(id, index, plain(2n ** 30n)))
+    const [inputs, read] = [many(201, large.inputs), many(202, large.reads)]
+    transactions.push(honestTransaction(draw, inputs, read, Array(large.small).fill(plain(2_000_000n))).cbor)
+  }
   for (let count = 1 + draw(3); count > 0; count--) {
     const inputs = Array.from({ length: 1 + draw(3) }, () => unspent.splice(draw(unspent.length), 1)[0]!)
     const read = [...new Set(Array.from({ length: draw(3) }, () => unspent[draw(unspent.length)]!))]
@@ -90,7 +114,12 @@ export function honestTransactionsOf(draw: Draw): TestBlock {
   return blockOf(transactions, before)
 }
 
-function honestTransaction(draw: Draw, inputs: readonly Held[], read: readonly Held[]) {
+function honestTransaction(
+  draw: Draw,
+  inputs: readonly Held[],
+  read: readonly Held[],
+  payments?: readonly OutputPlan[],
+) {
   const { fields, minted } = drawFields(draw, inputs)
   const auxiliaryData = draw(3) === 0 ? map([uint(1), string(new Uint8Array(draw(60)))]) : undefined
   const tokens = new Map<string, Tokens[number]>()
@@ -101,9 +130,11 @@ function honestTransaction(draw: Draw, inputs: readonly Held[], read: readonly H
   const left = [...tokens.values()].filter(([, , quantity]) => quantity > 0n)
   const held = inputs.reduce((sum, { plan }) => sum + plan.lovelace, 0n)
   // The rest must be enough for change.
-  const small = Array.from({ length: held < 25_000_000n ? 0 : draw(3) }, () =>
-    drawOutput(draw, 6_000_000n + BigInt(draw(2 ** 20)), []),
-  )
+  const small =
+    payments ??
+    Array.from({ length: held < 25_000_000n ? 0 : draw(3) }, () =>
+      drawOutput(draw, 6_000_000n + BigInt(draw(2 ** 20)), []),
+    )
   const rest = small.reduce((sum, { lovelace }) => sum - lovelace, held)
   const change = drawOutput(draw, 0n, left)
   const plan: Plan = {
