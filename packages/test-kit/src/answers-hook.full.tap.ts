@@ -54,6 +54,11 @@ for (const [what, program, fault] of [
     'GET /health/live 418: the status is not documented',
   ],
   ['a path of an archivist', server('/block/1', 200, '{"hash":1}'), 'GET /block/1 200: '],
+  [
+    'a height as text by Blockfrost',
+    server('/l2/blockfrost/api/v0/blocks/latest', 200, '{"height":"1"}'),
+    'GET /blocks/latest: Blockfrost does not answer so: ',
+  ],
 ] as const) {
   t.test(`fails the process if ${what} is not documented`, async (t) => {
     t.match(await run(program), { code: 1, stderr: new RegExp(`does not describe these answers:\n${fault}`) })

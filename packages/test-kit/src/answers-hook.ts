@@ -1,12 +1,13 @@
-// Compares every answer that a server of this process sends with docs/openapi.json, and measures the turns of
-// the event loop while it listens. `scripts/tap.mjs` preloads it into every test of tap, and NODE_OPTIONS
-// into the processes that these start. If an answer is not documented or a turn is long, the test's process
-// ends with exit code 1.
+// Compares every answer that a server of this process sends with docs/openapi.json or, by Blockfrost's API,
+// with the document of Blockfrost, and measures the turns of the event loop while it listens.
+// `scripts/tap.mjs` preloads it into every test of tap, and NODE_OPTIONS into the processes that these start.
+// If an answer is not documented or a turn is long, the test's process ends with exit code 1.
 import { appendFileSync, existsSync, readFileSync, rmSync } from 'node:fs'
 import { ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isMainThread } from 'node:worker_threads'
+import { blockfrostFault } from './blockfrost-document.js'
 import { documentJudge } from './documented-answers.js'
 import { watchTurns } from './turns.js'
 
@@ -58,7 +59,7 @@ if (isMainThread) {
 export function takeFaults(): string {
   ignored.clear()
   return (
-    take('docs/openapi.json does not describe these answers', file) +
+    take('docs/openapi.json or the document of Blockfrost does not describe these answers', file) +
     take('The event loop took long turns', turnsOf(file))
   )
 }
@@ -100,13 +101,14 @@ function hook(): void {
         if (method === 'HEAD' || ignored.has(url.split('?')[0] ?? '')) return
         const whole = sent.bytes === 0 || sent.kept.length > 0
         judge ??= documentJudge()
-        const fault = judge({
+        const answer = {
           method,
           url,
           status: response.statusCode,
           contentType: typeOf(response),
           ...(whole && { body: Buffer.concat(sent.kept) }),
-        })
+        }
+        const fault = judge(answer) ?? blockfrostFault(answer)
         if (fault !== undefined) appendFileSync(file, `${fault}\n`)
       })
     }

@@ -4,9 +4,26 @@ import { payment } from '@ratatosk/test-kit/ledger-apis'
 import { describe, expect, it } from 'vitest'
 import { chainWith } from '../test/served-chain.js'
 import { maxMetadataLength } from './metadata-json.js'
+import { amountJson } from './output-json.js'
 import { plutusJson } from './plutus-json.js'
 import { extendedAmount } from './routes/address-routes.js'
 import { assetJson, fingerprint } from './routes/asset-routes.js'
+
+it('lists lovelace, and the assets by unit, whatever their order in the output', () => {
+  const [one, other] = ['aa'.repeat(28), 'bb'.repeat(28)]
+  const assets = new Map([
+    [other, new Map([['', 1n]])],
+    [
+      one,
+      new Map([
+        ['62', 2n],
+        ['61', 3n],
+      ]),
+    ],
+  ])
+  const units = amountJson({ lovelace: 5n, assets }).map(({ unit }) => unit)
+  expect(units).toEqual(['lovelace', `${one}61`, `${one}62`, other])
+})
 
 describe('asset json', () => {
   // The test vectors of CIP-14.

@@ -1,6 +1,6 @@
 import { knownDeviations, peerCases } from '@ratatosk/test-kit'
+import { faultsOf } from '@ratatosk/test-kit/blockfrost-document'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { faultsOf } from '../../test/blockfrost-document.js'
 import { openPeersScene } from '../../test/peers-scene.js'
 
 interface Case {
