@@ -1,7 +1,11 @@
 // Runs the dApps as their users do: each SDK installed unchanged from the registry, and the same files on
 // layer 1 and on layer 2 of a node, where only the URLs differ.
-import { readdir } from 'node:fs/promises'
+import { execFile } from 'node:child_process'
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import t from 'tap'
 import { record } from './record.mjs'
 import { install, linesOf } from './run-client.mjs'
@@ -23,9 +27,24 @@ const steps = {
   'found-by-address': isCount,
   'found-by-unit': isCount,
   'found-by-credential': isCount,
-  chained: areTenHashes,
+  chained: (t, step, text, ledger) => areHashes(t, step, text, ledger, 10),
   refused: namesThePredicate,
 }
+
+/** The lines of `large.js`, in order. */
+const largeSteps = [
+  ['minted-cip68', isDescribed],
+  ['minted-fifty', isHash],
+  ['minted-fifty', isHash],
+  ['saved-in-forty', isHash],
+  ['paid-from-forty', hasFortyInputs],
+  ['reversed', (t, step, text, ledger) => areHashes(t, step, text, ledger, 20)],
+  ['found-in-crowd', (t, step, text) => t.equal(text, String(crowd), step)],
+]
+const largeNames = largeSteps.map(([step]) => step)
+
+/** Outputs of one address. */
+const crowd = 2000
 
 /** Steps that an SDK itself cannot do, by folder and provider. README.md says why. */
 const unsupported = {
@@ -67,6 +86,26 @@ t.test('dApps', { skip: sdks ? false : 'RATATOSK_SDKS=all installs the SDKs' }, 
           runs.push({ provider, ...done, without, passed: t.passing() })
         })
       }
+      const { 'layer 2': layer2 } = ledgers
+      const environment = { MNEMONIC: await mnemonic(), CROWD: await gather(layer2) }
+      for (const provider of Object.keys(providers)) {
+        await t.test(`large.js by ${provider}, on layer 2`, async (t) => {
+          const lines = await linesOf(folder, 'large.js', {
+            ...environment,
+            ...providers[provider](layer2.base),
+          })
+          for (const line of lines) t.comment(line)
+          const printed = lines.map(wordsOf)
+          t.same(
+            printed.map(([step]) => step),
+            largeNames,
+          )
+          for (const [index, [step, check]] of largeSteps.entries())
+            await check(t, step, printed[index]?.[1] ?? '', layer2)
+          const done = { layers: ['layer 2'], steps: largeNames }
+          runs.push({ provider, ...done, without: [], passed: t.passing() })
+        })
+      }
       record(name, folder, runs)
     })
   }
@@ -84,6 +123,7 @@ async function startLedgers(t) {
   return {
     'layer 1': { base: layer1, has: (hash) => answers(`${layer1}/blockfrost/api/v0/txs/${hash}`) },
     'layer 2': {
+      url: node.url,
       base: `${node.url}/l2`,
       has: (hash) => answers(`${node.url}/tx?tx_hash=${hash}`),
       namesSpenders: true,
@@ -91,13 +131,38 @@ async function startLedgers(t) {
   }
 }
 
+const mnemonic = async () => (await import('../packages/devnet/dist/index.js')).testWallets.mnemonic
+
+/** Pays many outputs to one address of layer 2, by the command. @returns the address */
+async function gather({ url }) {
+  const { keysFromSeedPhrase } = await import('../packages/ledger/dist/builder/index.js')
+  const { addressText } = keysFromSeedPhrase(await mnemonic(), { networkId: 0, account: 21 })
+  const file = join(await mkdtemp(join(tmpdir(), 'ratatosk-crowd-')), 'payments')
+  await writeFile(file, `${addressText} 1000000\n`.repeat(crowd))
+  const command = fileURLToPath(new URL('../apps/cli/dist/main.js', import.meta.url))
+  await promisify(execFile)(process.execPath, [
+    command,
+    'pay',
+    '--file',
+    file,
+    '--account',
+    '6',
+    '--url',
+    url,
+  ])
+  await rm(dirname(file), { recursive: true })
+  return addressText
+}
+
+/** The step of a line, and what follows it. */
+const wordsOf = (line) => [line.split(' ', 1)[0], line.slice(line.indexOf(' ') + 1)]
+
 /** Runs a file on both layers; its output may differ only in hashes and in the words of a refusal. */
 async function runOnBoth(t, { folder, file, provider, ledgers, check }) {
-  const { testWallets } = await import('../packages/devnet/dist/index.js')
   const printed = []
   for (const [layer, ledger] of Object.entries(ledgers)) {
     await t.test(layer, async (t) => {
-      const environment = { MNEMONIC: testWallets.mnemonic, ...providers[provider](ledger.base) }
+      const environment = { MNEMONIC: await mnemonic(), ...providers[provider](ledger.base) }
       const lines = await linesOf(folder, file, environment)
       for (const line of lines) t.comment(line)
       await check(t, lines, ledger)
@@ -120,7 +185,7 @@ async function checkDapp(t, lines, ledger) {
 }
 
 async function checkScenario(t, lines, ledger, missing) {
-  const printed = lines.map((line) => [line.split(' ', 1)[0], line.slice(line.indexOf(' ') + 1)])
+  const printed = lines.map(wordsOf)
   t.same(
     printed.map(([step]) => step),
     Object.keys(steps),
@@ -146,10 +211,29 @@ async function isCount(t, step, text) {
   t.match(text, /^[1-9][0-9]*$/, step)
 }
 
-async function areTenHashes(t, step, text, ledger) {
+async function areHashes(t, step, text, ledger, count) {
   const hashes = text.split(',')
-  t.equal(new Set(hashes).size, 10, step)
+  t.equal(new Set(hashes).size, count, step)
   for (const hash of hashes) await isHash(t, step, hash, ledger)
+}
+
+const readJson = async ({ base }, path) => (await fetch(`${base}/blockfrost/api/v0${path}`)).json()
+
+/** The unit of a token, and the transaction that minted it. */
+async function isDescribed(t, step, text, ledger) {
+  const [unit, hash] = text.split(' ')
+  await isHash(t, step, hash, ledger)
+  t.match(await readJson(ledger, `/assets/${unit}`), {
+    quantity: '1000',
+    onchain_metadata: { name: 'Squirrel', decimals: 6 },
+    onchain_metadata_standard: 'CIP68v1',
+  })
+}
+
+async function hasFortyInputs(t, step, text, ledger) {
+  await isHash(t, step, text, ledger)
+  const { inputs } = await readJson(ledger, `/txs/${text}/utxos`)
+  t.ok(inputs.length >= 40, `${step}: ${inputs.length} inputs`)
 }
 
 async function namesThePredicate(t, step, text) {

@@ -1,30 +1,10 @@
 // The steps of a dApp, one line each. CARDANO_API, or CARDANO_KUPO and CARDANO_OGMIOS, say on which ledger;
 // nothing else differs between layer 1 and layer 2.
-import { setTimeout as delay } from 'node:timers/promises'
-import { Unwrapped } from '@blaze-cardano/ogmios'
-import { Blaze, Blockfrost, Core, HotWallet, Kupmios, makeValue, TxBuilder } from '@blaze-cardano/sdk'
+import { Core, makeValue } from '@blaze-cardano/sdk'
+import { adaOf, chainOf, confirmed, master, open, pay, policyOf, print, provider, send } from './ledger.js'
 
-const { CARDANO_API, CARDANO_KUPO, CARDANO_OGMIOS, MNEMONIC } = process.env
-
-// Blaze's client of Ogmios logs its URL to standard output, where this program writes its steps.
-const print = (step, detail) => process.stdout.write(`${step} ${detail}\n`)
-console.log = console.error
-
-async function connect() {
-  if (!CARDANO_API) {
-    return new Kupmios(CARDANO_KUPO, await Unwrapped.Ogmios.new(CARDANO_OGMIOS.replace(/^http/, 'ws')))
-  }
-  const blockfrost = new Blockfrost({ network: 'cardano-preview', projectId: 'none' })
-  blockfrost.url = `${CARDANO_API}/`
-  return blockfrost
-}
-const provider = await connect()
-
-const entropy = Core.mnemonicToEntropy(MNEMONIC, Core.wordlist)
-const master = Core.Bip32PrivateKey.fromBip39Entropy(Buffer.from(entropy), '')
-const wallet = await HotWallet.fromMasterkey(master.hex(), provider)
-const blaze = await Blaze.from(provider, wallet)
-const own = await wallet.getChangeAddress()
+const opened = await open()
+const { blaze, own } = opened
 
 // The friend is account 9: with stake, and without.
 const hardened = (index) => 2 ** 31 + index
@@ -36,28 +16,10 @@ const credentialOf = (path) => {
 const friend = Core.addressFromCredentials(Core.NetworkId.Testnet, credentialOf([0, 0]), credentialOf([2, 0]))
 const friendWithoutStake = Core.addressFromCredential(Core.NetworkId.Testnet, credentialOf([0, 0]))
 
-const sign = async (builder) => blaze.signTransaction(await builder.complete())
-
-async function confirmed(hash) {
-  // Kupmios takes every answer of Kupo for a confirmation, even one without outputs.
-  const first = new Core.TransactionInput(hash, 0n)
-  const found = async () => (await provider.resolveUnspentOutputs([first]).catch(() => [])).length > 0
-  while (!(await provider.awaitTransactionConfirmation(hash)) || !(await found())) await delay(200)
-}
-
-async function send(step, builder) {
-  const hash = await blaze.submitTransaction(await sign(builder))
-  await confirmed(hash)
-  print(step, hash)
-  return hash
-}
-
-const transferred = await send('transferred', blaze.newTransaction().payLovelace(friend, 5_000_000n))
+const transferred = await send(blaze, 'transferred', blaze.newTransaction().payLovelace(friend, 5_000_000n))
 
 // Three tokens that the holder of this key alone can mint and burn. Their names are new in each run.
-const policy = Core.Script.newNativeScript(
-  Core.NativeScript.newScriptPubkey(new Core.ScriptPubkey(own.getProps().paymentPart.hash)),
-)
+const policy = policyOf(own)
 const policyId = Core.PolicyId(policy.hash())
 const names = ['A', 'B', 'C'].map((letter) => Core.toHex(Buffer.from(`${letter} ${transferred.slice(0, 8)}`)))
 const units = names.map((name) => Core.AssetId.fromParts(policyId, Core.AssetName(name)))
@@ -66,17 +28,18 @@ const quantities = (quantity) => names.map((name) => [Core.AssetName(name), quan
 const mint = (assets) => blaze.newTransaction().addMint(policyId, new Map(assets)).provideScript(policy)
 const single = Core.AssetName(Core.toHex(Buffer.from(`only ${transferred.slice(0, 8)}`)))
 const nft = Core.AssetId.fromParts(policyId, single)
-await send('minted', mint([...quantities(100n), [single, 1n]]))
+await send(blaze, 'minted', mint([...quantities(100n), [single, 1n]]))
 
 // Two addresses with one payment key.
 await send(
+  blaze,
   'transferred-assets',
   blaze
     .newTransaction()
     .payAssets(friend, withTokens(2_000_000n, 10n))
     .payAssets(friendWithoutStake, withTokens(2_000_000n, 5n)),
 )
-await send('burned', mint(quantities(-20n)))
+await send(blaze, 'burned', mint(quantities(-20n)))
 
 // Scripts that let anyone unlock.
 const lock = Core.Script.newPlutusV3Script(new Core.PlutusV3Script(Core.HexBlob('450101002499')))
@@ -91,24 +54,32 @@ const findLocked = async (script, hash) =>
   )
 
 const inline = await send(
+  blaze,
   'locked-inline',
   blaze.newTransaction().lockAssets(addressOf(lock), withTokens(10_000_000n, 1n), integer(42n)),
 )
 const [withDatum] = await findLocked(lock, inline)
-await send('unlocked-inline', blaze.newTransaction().addInput(withDatum, integer(0n)).provideScript(lock))
+await send(
+  blaze,
+  'unlocked-inline',
+  blaze.newTransaction().addInput(withDatum, integer(0n)).provideScript(lock),
+)
 
 const hashed = await send(
+  blaze,
   'locked-hash',
   blaze.newTransaction().lockLovelace(addressOf(olderLock), 10_000_000n, integer(42n).hash()),
 )
 const [withHash] = await findLocked(olderLock, hashed)
 await send(
+  blaze,
   'unlocked-hash',
   blaze.newTransaction().addInput(withHash, integer(0n), integer(42n)).provideScript(olderLock),
 )
 
 // The script in an output of its own, and two outputs that it locks.
 const published = await send(
+  blaze,
   'published-script',
   blaze
     .newTransaction()
@@ -120,7 +91,7 @@ const [reference] = await provider.resolveUnspentOutputs([new Core.TransactionIn
 const atScript = await findLocked(lock, published)
 const unlocking = blaze.newTransaction().addReferenceInput(reference)
 for (const each of atScript) unlocking.addInput(each, integer(0n))
-await send('unlocked-by-reference', unlocking)
+await send(blaze, 'unlocked-by-reference', unlocking)
 
 print('found-by-address', atScript.length)
 // Blaze asks for a unit alone only if one output holds it.
@@ -133,32 +104,15 @@ print(
 
 // Ten transactions, each of which spends what the one before pays. All are signed before the first is
 // submitted.
-const source = (await wallet.getUnspentOutputs()).find((utxo) => {
-  const amount = utxo.output().amount()
-  return amount.coin() > 100_000_000n && !amount.multiasset()?.size
-})
-const pay = (utxo, address, lovelace) =>
-  sign(
-    new TxBuilder(blaze.params)
-      .setNetworkId(Core.NetworkId.Testnet)
-      .setChangeAddress(own)
-      .addInput(utxo)
-      .payLovelace(address, lovelace),
-  )
-const chain = []
-for (let utxo = source, ada = 90n; chain.length < 10; ada -= 2n) {
-  const transaction = await pay(utxo, own, ada * 1_000_000n)
-  chain.push(transaction)
-  const input = new Core.TransactionInput(transaction.getId(), 0n)
-  utxo = new Core.TransactionUnspentOutput(input, transaction.body().outputs()[0])
-}
+const source = await adaOf(opened)
+const chain = await chainOf(opened, source, 10)
 const hashes = []
 for (const transaction of chain) hashes.push(await blaze.submitTransaction(transaction))
 await confirmed(hashes.at(-1))
 print('chained', hashes.join(','))
 
 // The first of them has spent this output.
-const again = await pay(source, friend, 5_000_000n)
+const again = await pay(opened, source, friend, 5_000_000n)
 const begun = performance.now()
 const refusal = await blaze.submitTransaction(again).then(
   () => 'nothing',

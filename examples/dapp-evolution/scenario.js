@@ -4,7 +4,6 @@ import {
   Address,
   Assets,
   Bytes,
-  Client,
   Data,
   Effect,
   InlineDatum,
@@ -23,57 +22,12 @@ import {
 } from '@evolution-sdk/evolution'
 import * as CostModel from '@evolution-sdk/evolution/CostModel'
 import { runEffectPromise } from '@evolution-sdk/evolution/EffectRuntime'
+import { ada, confirm, largest, open, send } from './ledger.js'
 
-const { CARDANO_API: api, CARDANO_KUPO: kupo, CARDANO_OGMIOS: ogmios, MNEMONIC: mnemonic } = process.env
-
-// The ledger's network and clock: slot 0 is at its start.
-async function readGenesis() {
-  if (api !== undefined) {
-    const genesis = await (await fetch(`${api}/genesis`)).json()
-    return {
-      magic: genesis.network_magic,
-      start: genesis.system_start * 1000,
-      slotLength: genesis.slot_length * 1000,
-      epochLength: genesis.epoch_length,
-    }
-  }
-  const request = {
-    jsonrpc: '2.0',
-    method: 'queryNetwork/genesisConfiguration',
-    params: { era: 'shelley' },
-  }
-  const response = await fetch(ogmios, { method: 'POST', body: JSON.stringify(request) })
-  const genesis = (await response.json()).result
-  return {
-    magic: genesis.networkMagic,
-    start: Date.parse(genesis.startTime),
-    slotLength: genesis.slotLength.milliseconds,
-    epochLength: genesis.epochLength,
-  }
-}
-const { magic, start, slotLength, epochLength } = await readGenesis()
-const unknown = Client.make({
-  name: 'the ledger of the environment',
-  id: 0,
-  networkMagic: magic,
-  slotConfig: { zeroTime: BigInt(start), zeroSlot: 0n, slotLength },
-  epochLength,
-})
-const ledger =
-  api === undefined
-    ? unknown.withKupmios({ kupoUrl: kupo, ogmiosUrl: ogmios })
-    : unknown.withBlockfrost({ baseUrl: api })
-const client = ledger.withSeed({ mnemonic })
+const client = open()
 const own = await client.address()
-const friend = await ledger.withSeed({ mnemonic, accountIndex: 4 }).address()
+const friend = await open(4).address()
 
-const ada = (quantity) => Assets.fromLovelace(quantity * 1_000_000n)
-async function confirm(step, hash) {
-  await client.awaitTx(hash, 500)
-  console.log(`${step} ${TransactionHash.toHex(hash)}`)
-  return TransactionHash.toHex(hash)
-}
-const send = async (step, transaction) => confirm(step, await (await transaction.build()).signAndSubmit())
 const of =
   (...hashes) =>
   ({ transactionId }) =>
@@ -82,6 +36,7 @@ const of =
 // Two payments to the same key, with stake and without.
 const friendKey = friend.paymentCredential
 const transferred = await send(
+  client,
   'transferred',
   client
     .newTx()
@@ -102,15 +57,16 @@ const mint = (record) =>
     .newTx()
     .mintAssets({ assets: Assets.fromRecord(record) })
     .attachScript({ script: policy })
-await send('minted', mint({ [squirrel]: 10n, [acorn]: 5n }))
+await send(client, 'minted', mint({ [squirrel]: 10n, [acorn]: 5n }))
 const transferredAssets = await send(
+  client,
   'transferred-assets',
   client.newTx().payToAddress({
     address: friend,
     assets: Assets.fromRecord({ lovelace: 3_000_000n, [squirrel]: 4n, [acorn]: 5n }),
   }),
 )
-await send('burned', mint({ [squirrel]: -1n }))
+await send(client, 'burned', mint({ [squirrel]: -1n }))
 
 // A Plutus V3 script that lets anyone unlock, with the datum in the output.
 const answer = Data.int(42n)
@@ -120,12 +76,14 @@ const lock = new PlutusV3.PlutusV3({ bytes: Bytes.fromHex('450101002499') })
 const address = Address.Address.make({ networkId: 0, paymentCredential: ScriptHash.fromScript(lock) })
 const datum = new InlineDatum.InlineDatum({ data: answer })
 const lockedInline = await send(
+  client,
   'locked-inline',
   client
     .newTx()
     .payToAddress({ address, assets: Assets.fromRecord({ lovelace: 10_000_000n, [squirrel]: 1n }), datum }),
 )
 await send(
+  client,
   'unlocked-inline',
   client
     .newTx()
@@ -138,10 +96,11 @@ await send(
 const lockV2 = new PlutusV2.PlutusV2({ bytes: Bytes.fromHex('46010000222499') })
 const addressV2 = Address.Address.make({ networkId: 0, paymentCredential: ScriptHash.fromScript(lockV2) })
 const lockedHash = await send(
+  client,
   'locked-hash',
   client.newTx().payToAddress({ address: addressV2, assets: ada(10n), datum: Data.toDatumHash(answer) }),
 )
-await confirm('unlocked-hash', await unlockByHash())
+await confirm(client, 'unlocked-hash', await unlockByHash())
 
 async function unlockByHash() {
   const inputs = (await client.getUtxos(addressV2)).filter(of(lockedHash))
@@ -193,6 +152,7 @@ async function unlockByHash() {
 
 // Publishes the script in one output, and locks another that is unlocked by reference to it.
 const published = await send(
+  client,
   'published-script',
   client
     .newTx()
@@ -207,6 +167,7 @@ const outputs = await client.getUtxosByOutRef(
 )
 const [reference, locked] = [0n, 1n].map((index) => outputs.find((output) => output.index === index))
 await send(
+  client,
   'unlocked-by-reference',
   client
     .newTx()
@@ -221,7 +182,6 @@ count('found-by-unit', [await client.getUtxoByUnit(acorn)].filter(of(transferred
 count('found-by-credential', (await client.getUtxos(friendKey)).filter(of(transferred, transferredAssets)))
 
 // Each transaction spends the output of the one before, without waiting for it.
-const largest = (utxos) => utxos.reduce((a, b) => (b.assets.lovelace > a.assets.lovelace ? b : a), utxos[0])
 let available = [largest(await client.getWalletUtxos())]
 const chained = []
 for (let i = 0; i < 10; i++) {

@@ -1,54 +1,19 @@
 // The steps of dApps; prints a line for each. CARDANO_API, or CARDANO_KUPO and CARDANO_OGMIOS, say on which
 // ledger and by which provider.
 import {
-  Blockfrost,
   credentialToAddress,
   Data,
   fromText,
-  Kupmios,
-  Lucid,
   mintingPolicyToId,
   paymentCredentialOf,
-  SLOT_CONFIG_NETWORK,
   scriptFromNative,
   validatorToAddress,
 } from '@lucid-evolution/lucid'
+import { largest, lucid, options, select, send, sign } from './ledger.js'
 
-const { CARDANO_API: api, CARDANO_KUPO: kupo, CARDANO_OGMIOS: ogmios, MNEMONIC: mnemonic } = process.env
+const friend = await select(4)
+const own = await select(0)
 
-// The ledger's clock: slot 0 is at its start.
-async function clock() {
-  if (api !== undefined) {
-    const { system_start, slot_length } = await (await fetch(`${api}/genesis`)).json()
-    return { zeroTime: system_start * 1000, slotLength: slot_length * 1000 }
-  }
-  const request = {
-    jsonrpc: '2.0',
-    method: 'queryNetwork/genesisConfiguration',
-    params: { era: 'shelley' },
-  }
-  const response = await fetch(ogmios, { method: 'POST', body: JSON.stringify(request) })
-  const { startTime, slotLength } = (await response.json()).result
-  return { zeroTime: Date.parse(startTime), slotLength: slotLength.milliseconds }
-}
-SLOT_CONFIG_NETWORK.Custom = { ...(await clock()), zeroSlot: 0 }
-
-const provider = api === undefined ? new Kupmios(kupo, ogmios) : new Blockfrost(api, 'no project id')
-const lucid = await Lucid(provider, 'Custom')
-lucid.selectWallet.fromSeed(mnemonic, { accountIndex: 4 })
-const friend = await lucid.wallet().address()
-lucid.selectWallet.fromSeed(mnemonic)
-const own = await lucid.wallet().address()
-
-// The provider runs the scripts.
-const options = { localUPLCEval: false }
-const sign = (built) => built.sign.withWallet().complete()
-async function send(step, transaction) {
-  const hash = await (await sign(await transaction.complete(options))).submit()
-  await lucid.awaitTx(hash, 500)
-  console.log(`${step} ${hash}`)
-  return hash
-}
 const of =
   (...hashes) =>
   (output) =>
@@ -146,8 +111,6 @@ count('found-by-credential', (await lucid.utxosAt(friendKey)).filter(of(transfer
 
 // Ten transactions, each of which has nothing to spend but the change of the one before. All are signed
 // before the first is submitted.
-const largest = (outputs) =>
-  outputs.reduce((a, b) => (b.assets.lovelace > a.assets.lovelace ? b : a), outputs[0])
 lucid.overrideUTxOs([largest(await lucid.wallet().getUtxos())])
 const chain = []
 for (let i = 0; i < 10; i++) {

@@ -1,78 +1,34 @@
 // The steps of a dApp, one line each. CARDANO_API, or CARDANO_KUPO and CARDANO_OGMIOS, say on which ledger;
 // nothing else differs between layer 1 and layer 2.
-import { setTimeout as delay } from 'node:timers/promises'
 import {
   applyCborEncoding,
-  BlockfrostProvider,
   deserializeAddress,
   ForgeScript,
-  KupoProvider,
-  MeshTxBuilder,
-  MeshWallet,
   mConStr0,
-  OgmiosProvider,
   resolveScriptHash,
-  resolveTxHash,
   serializePlutusScript,
   stringToHex,
 } from '@meshsdk/core'
 import { bech32 } from 'bech32'
-import { WebSocket } from 'ws'
+import {
+  blockfrost,
+  chainOf,
+  confirmed,
+  fetcher,
+  isAda,
+  lovelace,
+  open,
+  print,
+  send,
+  sign,
+  spendFrom,
+} from './ledger.js'
 
-const { CARDANO_API, CARDANO_KUPO, CARDANO_OGMIOS, MNEMONIC } = process.env
-
-// OgmiosProvider takes it from the platform; Node.js has it from version 22 on.
-globalThis.WebSocket ??= WebSocket
-
-const blockfrost = CARDANO_API && new BlockfrostProvider(CARDANO_API)
-const ogmios = new OgmiosProvider(CARDANO_OGMIOS?.replace(/^http/, 'ws'))
-const fetcher = blockfrost ?? new KupoProvider(CARDANO_KUPO)
-const evaluator = blockfrost ?? ogmios
-const submitter = blockfrost ?? ogmios
-
-/** KupoProvider has no cost models; OgmiosProvider answers with all parameters as Ogmios writes them. */
-async function fetchCostModels() {
-  if (blockfrost) return blockfrost.fetchCostModels()
-  const { plutusCostModels } = await ogmios.fetchProtocolParameters()
-  return ['plutus:v1', 'plutus:v2', 'plutus:v3'].map((language) => plutusCostModels[language])
-}
-const costModels = await fetchCostModels()
-
-async function open(accountIndex) {
-  const key = { type: 'mnemonic', words: MNEMONIC.split(' ') }
-  const wallet = new MeshWallet({ networkId: 0, accountIndex, fetcher, submitter, key })
-  await wallet.init()
-  return wallet
-}
 const wallet = await open(0)
 const own = await wallet.getChangeAddress()
 const friend = (await open(9)).getAddresses()
 
-const print = (step, detail) => console.log(`${step} ${detail}`)
-const lovelace = (quantity) => ({ unit: 'lovelace', quantity: String(quantity) })
-const isAda = ({ output }) => output.amount.length === 1
-
-const newBuilder = (options = { fetcher, evaluator }) =>
-  new MeshTxBuilder(options).setNetwork(costModels).changeAddress(own)
-const sign = async (builder) => wallet.signTx(await builder.complete())
-
-async function confirmed(hash) {
-  if (blockfrost) return new Promise((resolve) => blockfrost.onTxConfirmed(hash, resolve))
-  // Mesh has no listener for Kupo.
-  while ((await fetcher.fetchUTxOs(hash)).length === 0) await delay(200)
-}
-
-async function send(step, build) {
-  const utxos = await wallet.getUtxos()
-  const builder = newBuilder().selectUtxosFrom(utxos)
-  build(builder, utxos)
-  const hash = await wallet.submitTx(await sign(builder))
-  await confirmed(hash)
-  print(step, hash)
-  return hash
-}
-
-const transferred = await send('transferred', (builder) =>
+const transferred = await send(wallet, 'transferred', (builder) =>
   builder.txOut(friend.baseAddressBech32, [lovelace(5_000_000)]),
 )
 
@@ -84,15 +40,15 @@ const tokens = (quantity) =>
 const mint = (builder, quantity) => {
   for (const name of names) builder.mint(quantity, resolveScriptHash(policy), name).mintingScript(policy)
 }
-await send('minted', (builder) => mint(builder, '100'))
+await send(wallet, 'minted', (builder) => mint(builder, '100'))
 
 // Two addresses with one payment key.
-const shared = await send('transferred-assets', (builder) =>
+const shared = await send(wallet, 'transferred-assets', (builder) =>
   builder
     .txOut(friend.baseAddressBech32, [lovelace(2_000_000), ...tokens(10)])
     .txOut(friend.enterpriseAddressBech32, [lovelace(2_000_000), ...tokens(5)]),
 )
-await send('burned', (builder) => mint(builder, '-20'))
+await send(wallet, 'burned', (builder) => mint(builder, '-20'))
 
 // Scripts that let anyone unlock.
 const lockOf = (code, version) => {
@@ -111,11 +67,11 @@ async function findLocked({ address }, hash) {
   return found.filter(({ input }) => input.txHash === hash)
 }
 
-const inline = await send('locked-inline', (builder) =>
+const inline = await send(wallet, 'locked-inline', (builder) =>
   builder.txOut(lock.address, [lovelace(10_000_000), ...tokens(1)]).txOutInlineDatumValue(42),
 )
 const [{ input, output }] = await findLocked(lock, inline)
-await send('unlocked-inline', (builder, utxos) => {
+await send(wallet, 'unlocked-inline', (builder, utxos) => {
   builder
     .spendingPlutusScriptV3()
     .txIn(input.txHash, input.outputIndex, output.amount, output.address)
@@ -125,11 +81,11 @@ await send('unlocked-inline', (builder, utxos) => {
   addCollateral(builder, utxos)
 })
 
-const hashed = await send('locked-hash', (builder) =>
+const hashed = await send(wallet, 'locked-hash', (builder) =>
   builder.txOut(olderLock.address, [lovelace(10_000_000)]).txOutDatumHashValue(42),
 )
 const [{ input: olderInput, output: olderOutput }] = await findLocked(olderLock, hashed)
-await send('unlocked-hash', (builder, utxos) => {
+await send(wallet, 'unlocked-hash', (builder, utxos) => {
   builder
     .spendingPlutusScriptV2()
     .txIn(olderInput.txHash, olderInput.outputIndex, olderOutput.amount, olderOutput.address)
@@ -140,7 +96,7 @@ await send('unlocked-hash', (builder, utxos) => {
 })
 
 // The script in an output of its own, and two outputs that it locks.
-const published = await send('published-script', (builder) =>
+const published = await send(wallet, 'published-script', (builder) =>
   builder
     .txOut(friend.baseAddressBech32, [lovelace(2_000_000)])
     .txOutReferenceScript(lock.code, lock.version)
@@ -151,7 +107,7 @@ const published = await send('published-script', (builder) =>
 )
 const atScript = await findLocked(lock, published)
 const scriptHash = resolveScriptHash(lock.code, lock.version)
-await send('unlocked-by-reference', (builder, utxos) => {
+await send(wallet, 'unlocked-by-reference', (builder, utxos) => {
   for (const { input, output } of atScript) {
     builder
       .spendingPlutusScriptV3()
@@ -182,18 +138,11 @@ print('found-by-credential', ofFriend.filter(({ input }) => input.txHash === sha
 const source = (await wallet.getUtxos()).find(
   (utxo) => isAda(utxo) && Number(utxo.output.amount[0].quantity) > 100_000_000,
 )
-// Without the size of its reference script, Mesh looks the output up. With an evaluator, it asks the ledger
-// even without scripts.
-const spend = ({ input, output }) =>
-  newBuilder({ fetcher }).txIn(input.txHash, input.outputIndex, output.amount, output.address, 0)
-const conflicting = await sign(spend(source).txOut(friend.baseAddressBech32, [lovelace(5_000_000)]))
-const chain = []
-for (let utxo = source, ada = 90; chain.length < 10; ada -= 2) {
-  const amount = [lovelace(ada * 1_000_000)]
-  const transaction = await sign(spend(utxo).txOut(own, amount))
-  chain.push(transaction)
-  utxo = { input: { txHash: resolveTxHash(transaction), outputIndex: 0 }, output: { address: own, amount } }
-}
+const conflicting = await sign(
+  wallet,
+  spendFrom(own, source).txOut(friend.baseAddressBech32, [lovelace(5_000_000)]),
+)
+const chain = await chainOf(wallet, source, 10)
 const hashes = []
 for (const transaction of chain) hashes.push(await wallet.submitTx(transaction))
 await confirmed(hashes.at(-1))
