@@ -14,7 +14,7 @@ function open() {
   const { Ajv } = load('ajv') as typeof import('ajv')
   const { getSchemaForEndpoint } = load('@blockfrost/openapi') as typeof import('@blockfrost/openapi')
   const templates = Object.keys(load('@blockfrost/openapi/json-schema.json') as object)
-  const ajv: Ajv = new Ajv({ strict: false, allErrors: true, verbose: true })
+  const ajv: Ajv = new Ajv({ strict: false, allErrors: true, verbose: true, logger: false })
   const validators = new Map<string, ValidateFunction>()
   const patterns = templates.map((template) => ({
     template,
