@@ -12,7 +12,7 @@ import { undecodedOf } from '../../../fraud/dist/test/undecoded.js'
 import { summonsContracts as contracts } from '../../../protocol/dist/test/protocol-scene.js'
 import type { InvalidBlock } from '../index.js'
 import type { Withheld } from './test/follow-queue.js'
-import { honest, ofLie } from './test/lies.js'
+import { honest, mapOfTwo, ofLie } from './test/lies.js'
 import { openOperator } from './test/operator.js'
 import { followReally } from './test/real-follower.js'
 import { bond, keys, openWatched, openWatcher, until, type Watched } from './test/scene.js'
@@ -202,7 +202,7 @@ test('a root that no one can answer for is a verdict', { timeout }, async () => 
   const committed = honest(watched.story)
   const roots = { ...committed.roots, utxosRoot: new Uint8Array(32).fill(0xab) }
   const committedBlock = await watched.commit({ ...committed, roots })
-  const block = { ...committedBlock, afterTransactions: committed.after }
+  const block = { ...committedBlock, afterTransactions: mapOfTwo() }
   const { watcher, errors } = openWatcher(watched, [block])
   await until('it is asked about', async () => (await questions(watched)).length === 1)
   expect((await questions(watched))[0]!.question).toMatchObject({ kind: 'subtree', hash: roots.utxosRoot })

@@ -1,15 +1,14 @@
 import { toHex } from '@ratatosk/cbor'
 import { encodeAsk, encodeChunkAnswer, encodeExpiry } from '@ratatosk/fraud'
 import { type Layer1, Layer1Error } from '@ratatosk/layer1'
-import { blake2b256, decodeTransaction, outputReferenceKey } from '@ratatosk/ledger'
+import { decodeTransaction, outputReferenceKey } from '@ratatosk/ledger'
 import { askQuestion, endQuestion, readQuestions } from '@ratatosk/protocol'
 import { expect, test } from 'vitest'
-import { freeMap, leafAt, nodeOf } from '../../../fraud/dist/test/free-map.js'
 import { blockOf } from '../../../fraud/dist/test/lying-blocks.js'
 import { summonsContracts as contracts } from '../../../protocol/dist/test/protocol-scene.js'
 import type { InvalidBlock } from '../index.js'
 import { chunkNumberOf } from './question-book.js'
-import { honest } from './test/lies.js'
+import { honest, mapOfTwo } from './test/lies.js'
 import { openOperator } from './test/operator.js'
 import { openWatched, openWatcher, until, type Watched } from './test/scene.js'
 import { chunkQuestion } from './unavailable.js'
@@ -169,9 +168,7 @@ const blocks = {
   'a root': async (watched: Watched) => {
     const committed = honest(watched.story)
     const roots = { ...committed.roots, utxosRoot: new Uint8Array(32).fill(0xab) }
-    // One question is enough to show a map of two entries.
-    const truth = freeMap(nodeOf([0, 1].map((number) => leafAt(blake2b256(Uint8Array.of(number))))))
-    return { ...(await watched.commit({ ...committed, roots })), afterTransactions: truth }
+    return { ...(await watched.commit({ ...committed, roots })), afterTransactions: mapOfTwo() }
   },
 }
 

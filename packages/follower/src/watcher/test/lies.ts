@@ -1,5 +1,7 @@
 import { type Header, headerHash } from '@ratatosk/block'
 import { concatBytes, toHex } from '@ratatosk/cbor'
+import { blake2b256 } from '@ratatosk/ledger'
+import { freeMap, leafAt, nodeOf } from '../../../../fraud/dist/test/free-map.js'
 import { blockOf, type Committed, type Story } from '../../../../fraud/dist/test/lying-blocks.js'
 import { eight } from '../../../../fraud/dist/test/theft.js'
 import type { InvalidBlock } from '../../index.js'
@@ -33,3 +35,7 @@ export function invalidBlock(
     outputBefore: (key) => block.outputBefore?.(key),
   }
 }
+
+/** A map of two entries, of which the answer to one question shows all. */
+export const mapOfTwo = () =>
+  freeMap(nodeOf([0, 1].map((number) => leafAt(blake2b256(Uint8Array.of(number))))))
