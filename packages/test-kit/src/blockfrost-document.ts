@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 import type { Ajv, ValidateFunction } from 'ajv'
-import type { SentAnswer } from './documented-answers.js'
+import { pathTemplates, type SentAnswer } from './documented-answers.js'
 
 /*
  * The OpenAPI document of Blockfrost. It and its validator are loaded when the first answer is judged, as
@@ -16,14 +16,9 @@ function open() {
   const templates = Object.keys(load('@blockfrost/openapi/json-schema.json') as object)
   const ajv: Ajv = new Ajv({ strict: false, allErrors: true, verbose: true, logger: false })
   const validators = new Map<string, ValidateFunction>()
-  const patterns = templates.map((template) => ({
-    template,
-    pattern: new RegExp(`^${template.replace(/\{\w+\}/g, '[^/]+')}$`),
-  }))
   return {
     ajv,
-    templateOf: (path: string) =>
-      templates.find((each) => each === path) ?? patterns.find(({ pattern }) => pattern.test(path))?.template,
+    templateOf: pathTemplates(templates),
     validatorOf(template: string) {
       const known = validators.get(template) ?? ajv.compile(getSchemaForEndpoint(template).response[200])
       validators.set(template, known)

@@ -36,6 +36,16 @@ export interface SentAnswer {
 const uniform404 = '{"error":"Not Found","code":"DISABLED"}'
 const load = createRequire(import.meta.url)
 
+/** Finds the path of a document that a request has: the path itself, or one with parameters. */
+export function pathTemplates(templates: readonly string[]): (path: string) => string | undefined {
+  const patterns = templates.map((template) => ({
+    template,
+    pattern: new RegExp(`^${template.replace(/[.*+?^$()|[\]\\]/g, '\\$&').replace(/\{[^}]+\}/g, '[^/]+')}$`),
+  }))
+  return (path) =>
+    templates.find((each) => each === path) ?? patterns.find(({ pattern }) => pattern.test(path))?.template
+}
+
 /**
  * A judge of answers: undefined, or what the document does not say. Paths that are not in the document are
  * not judged.
@@ -50,13 +60,7 @@ export function documentJudge(
   addFormats.default(ajv)
   ajv.addSchema({ $id: 'openapi', ...document })
   const validators = new Map<string, ValidateFunction>()
-  const templates = Object.entries(document.paths).map(([path, operations]) => ({
-    path,
-    operations,
-    pattern: new RegExp(`^${path.replace(/[.*+?^$()|[\]\\]/g, '\\$&').replace(/\{[^}]+\}/g, '[^/]+')}$`),
-  }))
-  const templateOf = (path: string) =>
-    templates.find((each) => each.path === path) ?? templates.find(({ pattern }) => pattern.test(path))
+  const templateOf = pathTemplates(Object.keys(document.paths))
 
   function validatorOf(path: string, method: string, status: number, type: string): ValidateFunction {
     const pointer = ['paths', path, method, 'responses', String(status), 'content', type, 'schema']
@@ -71,7 +75,7 @@ export function documentJudge(
     const [path = ''] = url.split('?')
     // An archivist serves at the root what other nodes serve under /archivist.
     const template = templateOf(path) ?? templateOf(`/archivist${path}`)
-    const operation = template?.operations[method.toLowerCase()]
+    const operation = document.paths[template ?? '']?.[method.toLowerCase()]
     // A 404 of a route that role or settings leave out, by a node or by Fastify, which says `Route …`.
     if (status === 404 && (body?.toString() === uniform404 || body?.includes('"message":"Route ')))
       return undefined
@@ -87,7 +91,7 @@ export function documentJudge(
     if (body?.length === 0) return response.content && status !== 304 ? `${name}: no body` : undefined
     if (response.content?.[type] === undefined) return `${name}: the type ${type} is not documented`
     if (type !== 'application/json' || body === undefined) return undefined
-    const validate = validatorOf(template.path, method.toLowerCase(), status, type)
+    const validate = validatorOf(template, method.toLowerCase(), status, type)
     if (validate(JSON.parse(body.toString()))) return undefined
     return `${name}: ${ajv.errorsText(validate.errors)}: ${body.toString().slice(0, 200)}`
   }

@@ -86,14 +86,14 @@ export function createView(
       return { ...(leaf && { hash: Uint8Array.from(leaf.valueHash) }), proof: steps }
     },
 
-    nodeAt: (path, depth) => mapNodeOf(findNode(version().node, path, depth, load)),
+    nodeAt(path, depth) {
+      const found = findNode(version().node, path, depth, load)
+      return found && mapNodeOf(found.node)
+    },
 
     sizeAt(path, depth, most) {
-      const node = findNode(version().node, path, depth, load)
-      if (node === undefined || node.kind === 'leaf') return node === undefined ? 0 : 1
-      let count = 0
-      for (const id of node.ids) if (id !== 0 && count < most) count += countKeys(read, id, most - count)
-      return count
+      const found = findNode(version().node, path, depth, load)
+      return found === undefined ? 0 : countKeys(read, found.id, most)
     },
   }
 }

@@ -10,8 +10,8 @@ interface ProgressLine {
 }
 
 /**
- * Progress on one line of a terminal. @param isLogged also without a terminal, each text on a line of its
- * own, so that a log has what an interrupted command has done
+ * Progress on one line of a terminal.
+ * @param isLogged also without a terminal, a line for each text: a log then reports how far a command came
  */
 export function createProgress({ isTerminal, writeError }: Shell, isLogged = false): ProgressLine {
   let shownAt: number | undefined

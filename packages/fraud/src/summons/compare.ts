@@ -70,7 +70,7 @@ export function examineWay(truth: TrieView, place: Place, path: Uint8Array, answ
   if (isBranchAnswer(answer)) return unexpected()
   if ('absent' in answer || !equalBytes(answer.node.path, path)) {
     const proof = 'absent' in answer ? answer.absent : [stepAway(answer.node, 0, path)]
-    differences.push({ path, posted: { proof } })
+    differences.push(absent({ path }, proof))
     return found
   }
   const { node, steps } = answer
@@ -185,13 +185,23 @@ function compareChildren(
 
 /** The difference at the path of a posted leaf; undefined if it is true. */
 function wrong(truth: TrieView, leaf: ShownLeaf, proof: Proof): Difference | undefined {
-  const { path, valueHash, entry } = leaf
-  const node = truth.nodeAt(path, pathLength)
-  if (node?.kind === 'leaf' && equalBytes(node.valueHash, valueHash)) return undefined
-  return { path, posted: { hash: valueHash, proof }, ...(entry && { entry }) }
+  const node = truth.nodeAt(leaf.path, pathLength)
+  if (node?.kind === 'leaf' && equalBytes(node.valueHash, leaf.valueHash)) return undefined
+  return present(leaf, proof)
 }
 
-export const absent = ({ path }: MapLeaf, proof: Proof): Difference => ({ path, posted: { proof } })
+/** The opening of a leaf of the posted map. */
+export const present = ({ path, valueHash, entry }: ShownLeaf, proof: Proof): Difference => ({
+  path,
+  posted: { hash: valueHash, proof },
+  ...(entry && { entry }),
+})
+
+/** The opening of a path that the posted map does not have. */
+export const absent = ({ path }: Pick<MapLeaf, 'path'>, proof: Proof): Difference => ({
+  path,
+  posted: { proof },
+})
 
 function unexpected(): never {
   throw new RangeError('An answer is not one to its question')

@@ -7,12 +7,13 @@ import {
   nibbleAt,
   nodeHash,
   type Proof,
+  pathLength,
   stepAway,
   stepBeside,
   type TrieView,
 } from '@ratatosk/trie'
 import type { MapProofs } from '../accused-block.js'
-import type { Difference } from './compare.js'
+import { absent, type Difference, present } from './compare.js'
 import { isBranchAnswer, type NodeAnswer, nodeOfKey, type ShownNode } from './node-answer.js'
 import { entryQuestion, type NextQuestion } from './search.js'
 
@@ -44,7 +45,7 @@ class NotShown extends Error {
  *
  * @param truth the map that follows from the transactions: a node of it is shown where its hash is posted
  */
-export function createShownMap(root: Uint8Array, truth?: Pick<TrieView, 'nodeAt' | 'openPath'>): ShownMap {
+export function createShownMap(root: Uint8Array, truth?: Pick<TrieView, 'nodeAt'>): ShownMap {
   /** By depth and hash. */
   const nodes = new Map<string, ShownNode>()
   /** By path. */
@@ -100,19 +101,14 @@ export function createShownMap(root: Uint8Array, truth?: Pick<TrieView, 'nodeAt'
     add({ kind, key, hash }, answer) {
       const { path, depth } = nodeOfKey(key)
       if ('absent' in answer) {
-        openings.set(path, { path, posted: { proof: answer.absent } })
+        openings.set(path, absent({ path }, answer.absent))
         return
       }
       if (!isBranchAnswer(answer)) {
         const { node, steps } = answer
         if (steps.length === 0) nodes.set(nameOf(depth, hash), node)
         // Another leaf below the node is one that a search turns into a difference.
-        else if (kind === 'entry')
-          openings.set(path, {
-            path,
-            posted: { hash: node.valueHash, proof: steps },
-            ...(node.entry && { entry: node.entry }),
-          })
+        else if (kind === 'entry') openings.set(path, present(node, steps))
         return
       }
       const { node, children } = answer
@@ -135,7 +131,7 @@ export function createShownMap(root: Uint8Array, truth?: Pick<TrieView, 'nodeAt'
 
     *absences() {
       for (const { path, posted } of openings.values())
-        if (posted.hash === undefined && truth?.openPath(path).hash !== undefined) yield path
+        if (posted.hash === undefined && truth?.nodeAt(path, pathLength) !== undefined) yield path
     },
   }
 }

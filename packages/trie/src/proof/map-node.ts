@@ -38,16 +38,15 @@ export function findNode(
   path: Uint8Array,
   depth: number,
   load: LoadNode,
-): TrieNode | undefined {
-  for (const { node, end } of descend(root, path, load)) {
+): { readonly id: number; readonly node: TrieNode } | undefined {
+  for (const { id, node, end } of descend(root, path, load)) {
     const reached = node.kind === 'leaf' || node.fork >= depth
-    if (reached) return end >= depth ? node : undefined
+    if (reached) return end >= depth ? { id, node } : undefined
   }
   return undefined
 }
 
-export function mapNodeOf(node: TrieNode | undefined): MapNode | undefined {
-  if (node === undefined) return undefined
+export function mapNodeOf(node: TrieNode): MapNode {
   const path = Uint8Array.from(node.path)
   return node.kind === 'leaf'
     ? { kind: 'leaf', path, valueHash: Uint8Array.from(node.valueHash) }

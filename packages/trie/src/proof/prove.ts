@@ -34,13 +34,13 @@ export function* descend(
   root: number,
   path: Uint8Array,
   load: LoadNode,
-): Generator<{ node: TrieNode; depth: number; end: number }> {
+): Generator<{ id: number; node: TrieNode; depth: number; end: number }> {
   let id = root
   let depth = 0
   while (id !== 0) {
     const node = load(id, path, depth)
     const end = divergence(path, node.path, depth)
-    yield { node, depth, end }
+    yield { id, node, depth, end }
     if (node.kind === 'leaf' || end < node.fork) return
     id = node.ids[nibbleAt(path, node.fork)] ?? 0
     depth = node.fork + 1

@@ -6,7 +6,7 @@ import { createNodeHasher } from '../node/hasher.js'
 import { radix } from '../node/node.js'
 import { divergence, extendPath, nibbleAt, pathLength } from '../path.js'
 import type { MapBranch } from './map-node.js'
-import type { BranchStep, ForkStep, LeafStep, Proof, ProofStep } from './proof.js'
+import type { ForkStep, LeafStep, Proof, ProofStep } from './proof.js'
 
 /**
  * The root of the map in which `key` has `value`, according to the proof.
@@ -120,11 +120,10 @@ function foldProof(
   }
   for (const { step, depth, fork } of steps.reverse()) {
     const nibble = nibbleAt(path, fork)
-    const branch = step.type === 'branch' ? undefined : branchOfTwo(hash, nibble, step, path, fork)
-    const merkleRoot =
-      branch === undefined
-        ? merkleRootAbove(hash, nibble, (step as BranchStep).neighbors)
-        : hasher.merkleRoot(branch.children, branch.mask)
+    const { merkleRoot, branch }: BranchAbove =
+      step.type === 'branch'
+        ? { merkleRoot: merkleRootAbove(hash, nibble, step.neighbors) }
+        : branchOfTwo(hash, nibble, step, path, fork)
     hasher.branch(hash, path, depth, fork, merkleRoot)
     pass?.({ depth, fork, hash: Uint8Array.from(hash), step, ...(branch && { branch }) })
   }
@@ -196,6 +195,11 @@ function merkleRootAbove(child: Uint8Array, nibble: number, neighbors: Uint8Arra
   return hash
 }
 
+interface BranchAbove {
+  readonly merkleRoot: Uint8Array
+  readonly branch?: MapBranch
+}
+
 /** The branch whose only other child a step names. */
 function branchOfTwo(
   child: Uint8Array,
@@ -203,11 +207,12 @@ function branchOfTwo(
   step: ForkStep | LeafStep,
   path: Uint8Array,
   fork: number,
-): MapBranch & { readonly mask: number } {
+): BranchAbove {
   const neighbor = step.type === 'leaf' ? nibbleAt(step.neighbor.key, fork) : step.neighbor.nibble
   const children = new Uint8Array(radix * hashLength)
   const slot = (index: number): Uint8Array => children.subarray(index * hashLength, (index + 1) * hashLength)
   slot(nibble).set(child)
   hashNeighbor(slot(neighbor), step, path, fork, fork + 1)
-  return { kind: 'branch', path, fork, children, mask: (1 << nibble) | (1 << neighbor) }
+  const merkleRoot = hasher.merkleRoot(children, (1 << nibble) | (1 << neighbor))
+  return { merkleRoot, branch: { kind: 'branch', path, fork, children } }
 }
