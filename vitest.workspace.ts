@@ -18,7 +18,6 @@ const full = process.env.RATATOSK_TESTS === 'full'
 
 /** Amounts of the full run, where the environment sets no others; docs/testing.md says what they are. */
 const fullAmounts = {
-  RATATOSK_AIKEN: '5',
   RATATOSK_ANSWERS: '400',
   RATATOSK_CRASHES: '3',
   RATATOSK_CRASH_ROUNDS: '5',

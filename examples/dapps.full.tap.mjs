@@ -34,8 +34,7 @@ const steps = {
 /** The lines of `large.js`, in order. */
 const largeSteps = [
   ['minted-cip68', isDescribed],
-  ['minted-fifty', isHash],
-  ['minted-fifty', isHash],
+  ['minted-hundred', isHash],
   ['saved-in-forty', isHash],
   ['paid-from-forty', hasFortyInputs],
   ['reversed', (t, step, text, ledger) => areHashes(t, step, text, ledger, 20)],

@@ -42,14 +42,13 @@ await send(
   }),
 )
 
-// A hundred assets, in as many transactions as layer 2 asks for. They go to an address of their own: an input
-// with many assets would need as much of the next transaction.
-const units = Array.from({ length: 100 }, (_, i) => policy + Text.toHex(`${i} `) + run)
-for (const half of [units.slice(0, 50), units.slice(50)]) {
-  const assets = Object.fromEntries(half.map((unit) => [unit, 1n]))
-  const paid = Assets.fromRecord({ lovelace: 5_000_000n, ...assets })
-  await send(client, 'minted-fifty', mint(assets).payToAddress({ address: vault, assets: paid }))
-}
+// A hundred assets. They go to an address of their own: an input with many assets would need as much of the
+// next transaction.
+const hundred = Object.fromEntries(
+  Array.from({ length: 100 }, (_, i) => [policy + Text.toHex(`${i} `) + run, 1n]),
+)
+const kept = Assets.fromRecord({ lovelace: 12_000_000n, ...hundred })
+await send(client, 'minted-hundred', mint(hundred).payToAddress({ address: vault, assets: kept }))
 
 // A wallet with forty outputs of 2 ada, which pays almost all of them.
 let saving = client.newTx()

@@ -80,6 +80,7 @@ export {
   type EventsParameters,
   eventsScript,
   isRenounced,
+  layer1LedgerVersion,
   operatorRegistryScript,
   type QueueParameters,
   type RegistryParameters,

@@ -238,6 +238,7 @@ const embeddedIn = ({ bytes, argument }: Item) =>
 function partOf({ bytes, argument }: Item, { kind, parts }: Form, step: number): ItemType | undefined {
   switch (kind) {
     case 'list':
+    case 'tagged':
     case 'chunks':
       return parts[0]
     case 'map':

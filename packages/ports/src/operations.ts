@@ -40,6 +40,8 @@ export type RefusalCode =
    * name another.
    */
   | 'SEQUENCER_DEPLOYMENT_OUTPUT_SPENT'
+  /** Layer 1 has an older ledger version than the contracts need. */
+  | 'SEQUENCER_LAYER1_TOO_OLD'
   /** The contracts have a summons, and this process cannot answer its questions. */
   | 'SEQUENCER_NO_ANSWERS'
   /** It is another operator's turn, or too little of this operator's turn is left. */

@@ -1,5 +1,6 @@
 import { genesisHeaderHash } from '@ratatosk/block'
 import { toHex } from '@ratatosk/cbor'
+import type { Layer1 } from '@ratatosk/layer1'
 import { administratorAddress, initQueue, openContracts, readRegistry } from '@ratatosk/protocol'
 import { expect, test } from 'vitest'
 import { everythingMerged, expectAgreement, until } from './test/agreement.js'
@@ -61,6 +62,25 @@ test.concurrent('init refuses when the deployment output is spent', async (conte
   expect(await sequencer.run('init')).toMatchObject({
     kind: 'refused',
     code: 'SEQUENCER_DEPLOYMENT_OUTPUT_SPENT',
+  })
+})
+
+test.concurrent('init refuses a layer 1 that does not run the scripts', async (context) => {
+  const { store } = await openers['PostgreSQL and Redis'](context)
+  const { layer1 } = await openChain(context)
+  const older: Layer1 = {
+    ...layer1,
+    parameters: async (options) => ({
+      ...(await layer1.parameters(options)),
+      ledgerVersion: { major: 10, minor: 0 },
+    }),
+  }
+  const { sequencer } = await openRollup(context, store, older)
+  expect(await sequencer.run('init')).toEqual({
+    kind: 'refused',
+    code: 'SEQUENCER_LAYER1_TOO_OLD',
+    message:
+      'Layer 1 has ledger version 10, and the contracts need 11: use a network, or a devnet, of that version',
   })
 })
 

@@ -3,7 +3,7 @@ import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createDevnet, type DevnetOptions, devnetApis } from '@ratatosk/devnet'
+import { createDevnet, type DevnetOptions, defaultParameters, devnetApis } from '@ratatosk/devnet'
 import {
   databaseUrl,
   freePort,
@@ -186,6 +186,13 @@ test('names a provider of another network', async () => {
   const { settings } = await providerOf({ blockEveryMs: 0 })
   expect(faultsOf(await check({ ...preprod, ...settings }))['layer 1']).toMatch(
     /NETWORK is preprod: correct NETWORK or BLOCKFROST_URL\.$/,
+  )
+})
+
+test('names a provider that does not run the scripts', async () => {
+  const { settings } = await providerOf({ blockEveryMs: 0, parameters: defaultParameters('10') })
+  expect(faultsOf(await check(settings))['layer 1']).toMatch(
+    /has ledger version 10, and the contracts need 11\. Use a network, or a devnet, of that version\.$/,
   )
 })
 

@@ -1,5 +1,6 @@
 import { access, constants, stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
+import { layer1LedgerVersion } from '@ratatosk/contracts'
 import { isLayer1Error, type Layer1 } from '@ratatosk/layer1'
 import { slotToTime } from '@ratatosk/ledger'
 import { isQueueError } from '@ratatosk/queue'
@@ -182,7 +183,16 @@ async function checkTip(
   { layer1, place }: OpenedLayer1,
   time: ForeignTime | undefined,
 ): Promise<NodeFinding> {
-  const [tip, slots] = await Promise.all([layer1.tip(), layer1.slots()])
+  const [tip, slots, { ledgerVersion }] = await Promise.all([
+    layer1.tip(),
+    layer1.slots(),
+    layer1.parameters(),
+  ])
+  if (ledgerVersion.major < layer1LedgerVersion)
+    return ofLayer1.failed(
+      `${place} has ledger version ${ledgerVersion.major}, and the contracts need ${layer1LedgerVersion}. ` +
+        'Use a network, or a devnet, of that version.',
+    )
   const ageMs = clock() - (time?.aheadMs ?? 0) - Number(slotToTime(slots, tip.slot))
   if (ageMs <= oldestTipMs) return ofLayer1.ok(`${place}, block ${tip.height}`)
   return ofLayer1.failed(

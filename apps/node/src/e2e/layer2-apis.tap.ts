@@ -59,7 +59,7 @@ t.test('layer 2 is served with three finalities', { skip: services.skip }, async
       networkMagic: 42,
       slotClock: { zeroTime: Date.UTC(2025, 0, 1), zeroSlot: 0, slotLength: 1000 },
       protocolParameters: { min_fee_a: 44, min_fee_b: 155_381, coins_per_utxo_size: '4310' },
-      limits: { inputs: 60, outputs: 60, bodyItems: 250 },
+      limits: { inputs: 60, outputs: 100, bodyItems: 600 },
       maturityWindow: 500,
       versions: { node: /^\d+\.\d+\.\d+/, protocol: 4 },
     })

@@ -1,15 +1,7 @@
 import cors from '@fastify/cors'
 import { CborWriter, toHex } from '@ratatosk/cbor'
 import { routerOptions } from '@ratatosk/chain-apis'
-import {
-  createDevnet,
-  createSqlStore,
-  type Devnet,
-  defaultParameters,
-  devnetApis,
-  ledgerVersionOf,
-  testGenesis,
-} from '@ratatosk/devnet'
+import { createDevnet, createSqlStore, type Devnet, devnetApis, testGenesis } from '@ratatosk/devnet'
 import { lazySchemas } from '@ratatosk/http'
 import type { Store } from '@ratatosk/store'
 import { type FastifyInstance, fastify } from 'fastify'
@@ -27,8 +19,6 @@ export interface HostedDevnet {
 
 interface HostOptions {
   readonly settings: Settings
-  /** The ledger version of layer 2, which the devnet has too if it knows it. */
-  readonly ledgerVersion: number
   readonly database: Store['database']
   /** Serve the HTTP APIs even without DEVNET_PORT, for processes that may know the URL of the former host. */
   readonly served: { readonly formerUrl: string | undefined } | undefined
@@ -40,17 +30,14 @@ interface HostOptions {
 /** Opens the devnet whose chain is in a database, or starts a new chain there. */
 export async function hostDevnet({
   settings,
-  ledgerVersion,
   database,
   served,
   clock,
   log,
 }: HostOptions): Promise<HostedDevnet> {
-  const version = ledgerVersionOf(ledgerVersion)
   const devnet = await createDevnet({
     store: createSqlStore({ database, schema: devnetSchema(settings) }),
     genesis: withBacking(testGenesis()),
-    ...(version && { parameters: defaultParameters(version) }),
     clock: { now: clock },
     onError: (err) => log.warn({ err }, 'The devnet failed to make a block; it retries'),
   })

@@ -58,11 +58,10 @@ export function connectProvider(
 
 /** An embedded store belongs to one process, and so does its devnet. */
 async function openEmbeddedDevnet(
-  { settings, parameters, clock, log, onClose }: NodeContext,
+  { settings, clock, log, onClose }: NodeContext,
   { database }: Storage['store'],
 ): Promise<OpenedLayer1> {
-  const { major: ledgerVersion } = parameters.ledgerVersion
-  const hosted = await hostDevnet({ settings, ledgerVersion, database, served: undefined, clock, log })
+  const hosted = await hostDevnet({ settings, database, served: undefined, clock, log })
   onClose(() => hosted.close())
   const where = hosted.url === undefined ? '' : ` at ${hosted.url}`
   return {
@@ -74,15 +73,13 @@ async function openEmbeddedDevnet(
 
 /** All processes on one PostgreSQL share a devnet. */
 async function openSharedDevnet(
-  { settings, parameters, duties, network, clock, log, onClose }: NodeContext,
+  { settings, duties, network, clock, log, onClose }: NodeContext,
   { store }: Storage,
 ): Promise<OpenedLayer1> {
-  const { major: ledgerVersion } = parameters.ledgerVersion
   const shared = new SharedDevnet({
     leases: store.leases,
     host: duties.sequences
-      ? (formerUrl) =>
-          hostDevnet({ settings, ledgerVersion, database: store.database, served: { formerUrl }, clock, log })
+      ? (formerUrl) => hostDevnet({ settings, database: store.database, served: { formerUrl }, clock, log })
       : undefined,
     network,
     log,

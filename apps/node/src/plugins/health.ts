@@ -100,6 +100,7 @@ const lasting: readonly string[] = [
   'SEQUENCER_INVALID_BLOCK',
   'SEQUENCER_NOT_REGISTERED',
   'SEQUENCER_BOND_LOCKED',
+  'SEQUENCER_LAYER1_TOO_OLD',
 ]
 
 /** @throws {ReadinessError} if this process commits nothing of what waits until its operator acts */

@@ -7,7 +7,7 @@
 export const FormKind = {
   /** A number or a string, without parts. */
   leaf: 0,
-  /** All parts are of one type: an array, or what is behind a tag. */
+  /** All parts are of one type. */
   list: 1,
   /** Each part has a type of its own. */
   record: 2,
@@ -26,6 +26,8 @@ export const FormKind = {
   address: 9,
   /** A record of definite length. */
   pair: 10,
+  /** One part, behind a tag. */
+  tagged: 11,
 } as const
 
 /** Types by their numbers in the script, from 1. */
@@ -128,7 +130,7 @@ const record = (...parts: readonly (ItemType | undefined)[]): Forms => ({
 const variant = (...parts: readonly ItemType[]): Forms => ({
   4: form('variant', 0n, BigInt(parts.length - 1), parts),
 })
-const tagged = (tag: bigint, part: ItemType): Form => form('list', tag, tag, [part])
+const tagged = (tag: bigint, part: ItemType): Form => form('tagged', tag, tag, [part])
 /** With or without a tag, behind which no other claim lets a tag be. */
 const set = (self: ItemType, members: Form): Forms => ({ 4: members, 6: tagged(setTag, self) })
 /** @param fields by key */

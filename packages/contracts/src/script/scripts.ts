@@ -7,6 +7,9 @@ import { rootTokenName } from '../datum/state-queue.js'
 import { ContractsError } from '../errors.js'
 import { applyParameters, compiledCode, type PlutusScript } from './apply.js'
 
+/** The least ledger version of a layer 1 that runs the scripts: they use `case` on constants. */
+export const layer1LedgerVersion = 11
+
 /** The parameters of the state queue's script. Each set of parameters gives another script hash. */
 export interface QueueParameters {
   /**

@@ -8,7 +8,7 @@ import {
   scriptIntegrityHash,
   type TransactionOutput,
 } from '@ratatosk/ledger'
-import { type Evaluate, parameters } from './evaluate.js'
+import { type Evaluate, layer1Parameters as parameters } from './evaluate.js'
 import type { TestKey } from './keys.js'
 import {
   encodeBody,

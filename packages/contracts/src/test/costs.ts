@@ -13,10 +13,10 @@ import { bridgeTransactions } from './bridge/costs.js'
 import { complete } from './complete.js'
 import { engines, parameters } from './evaluate.js'
 import { blockOf, outputRecord, payment, second } from './fraud/blocks.js'
-import { scriptOf } from './fraud/engines.js'
 import { fillers, measuredSizes } from './fraud/fillers.js'
 import { proveManyLies } from './fraud/ledger/costs.js'
 import { measureProof, type ProvenLie } from './fraud/measure-proof.js'
+import { scriptOf } from './fraud/minting.js'
 import { proveTransactionLies } from './fraud/transaction/costs.js'
 import {
   multisig,
@@ -57,7 +57,7 @@ import { encodeOutput, type TestTransaction } from './transaction.js'
 import { priceOf, referenceFee, removalByProof, verdictRows } from './verdict-costs.js'
 import { createWorld, operator, wallet } from './world.js'
 
-const { scalus } = engines
+const { cek } = engines
 const world = createWorld()
 
 /** Proof, removal and slash in one transaction: the cheapest and costliest proofs, and some between them. */
@@ -130,7 +130,7 @@ const rulesOfVersion11: ProvableRules = {
   parameters: { ...rules.parameters, ledgerVersion: { major: 11, minor: 0 } },
 }
 
-/** The tables of sizes and costs in Markdown. Both engines report the same units; these are scalus's. */
+/** The tables of sizes and costs in Markdown. */
 export function costTables(): string {
   const scripts = [
     scriptRow('state queue', world.queue.script),
@@ -145,7 +145,7 @@ export function costTables(): string {
   ]
   const proofs = [...proveManyLies(), ...proveTransactionLies(), ...proveManyWitnessLies()]
   const costs = [...transactions, ...removalsByProof(proofs)].map(([name, transaction]) => {
-    const { bytes, fee, units } = complete(transaction, scalus)
+    const { bytes, fee, units } = complete(transaction, cek)
     return row(
       name,
       grouped(units.steps),
@@ -250,15 +250,12 @@ function proofRows(): string[] {
   )
   const [held, added] = [keyOf(0), keyOf(10_000)]
   const { root } = trie
-  const membership = checkOnChain(
-    { kind: 'has', root, key: held, value: held, proof: trie.prove(held) },
-    scalus,
-  )
+  const membership = checkOnChain({ kind: 'has', root, key: held, value: held, proof: trie.prove(held) }, cek)
   const absence = trie.proveAbsence(added)
   trie.insert(added, added)
   const insertion = checkOnChain(
     { kind: 'inserts', root, key: added, value: added, proof: absence, next: trie.root },
-    scalus,
+    cek,
   )
   return Object.entries({ membership, insertion }).map(([name, evaluation]) => {
     if (!evaluation.ok) throw new Error(evaluation.message)

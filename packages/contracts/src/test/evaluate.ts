@@ -2,10 +2,16 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { CborReader, CborWriter } from '@ratatosk/cbor'
 import { parseProtocolParameters } from '@ratatosk/ledger'
+import { createCekEngine } from '@ratatosk/ledger/plutus'
 import { encodeInput, encodeOutput, encodeTransaction, type TestTransaction } from './transaction.js'
 
+interface Units {
+  readonly memory: bigint
+  readonly steps: bigint
+}
+
 export type ScriptRun =
-  | { readonly ok: true; readonly units: readonly { readonly memory: bigint; readonly steps: bigint }[] }
+  | { readonly ok: true; readonly units: readonly Units[] }
   | {
       readonly ok: false
       readonly message: string
@@ -17,39 +23,70 @@ export type Evaluate = (transaction: TestTransaction) => ScriptRun
 
 const require = createRequire(import.meta.url)
 
-/** The parameters of mainnet: the README's table of costs uses their prices. */
-export const parameters = parseProtocolParameters(
-  JSON.parse(readFileSync(new URL('../../../../apps/node/parameters/mainnet.json', import.meta.url), 'utf8')),
-)
+const parametersIn = (file: string): { readonly [name: string]: unknown } =>
+  JSON.parse(readFileSync(new URL(`../../../../apps/node/parameters/${file}.json`, import.meta.url), 'utf8'))
+
+/** The parameters of mainnet at ledger version 10: tables of costs use its prices and limits. */
+export const parameters = parseProtocolParameters(parametersIn('mainnet'))
+
+/** The same with the version, and the cost models, that the contracts need of layer 1. */
+export const layer1Parameters = (() => {
+  const { cost_models_raw, protocol_major_ver, protocol_minor_ver } = parametersIn('preprod-11')
+  const ofVersion11 = { cost_models_raw, protocol_major_ver, protocol_minor_ver }
+  return parseProtocolParameters({ ...parametersIn('mainnet'), ...ofVersion11 })
+})()
 
 /** Slot 0 begins at this POSIX time; a slot lasts one second. */
 export const zeroTime = 1_700_000_000_000n
 export const timeOf = (slot: bigint): bigint => zeroTime + slot * 1000n
 
-export const engines = { scalus, aiken } satisfies { readonly [name: string]: Evaluate }
+export const engines = { cek: (transaction: TestTransaction) => cek(transaction), scalus, aiken } satisfies {
+  readonly [name: string]: Evaluate
+}
 
-/** Aiken's engine is several times slower. It runs `all` cases, one of N, or none if this is not set. */
-const aikenCases = process.env.RATATOSK_AIKEN
-const everyAikenCase = aikenCases === 'all' ? 1 : Number(aikenCases)
-export const runsAiken = aikenCases !== undefined
+/**
+ * Whether engines of others run the tests too. They know no `case` on constants: scripts/second-opinion.mjs
+ * compiles the validators without it and sets this.
+ */
+export const isSecondOpinion = process.env.RATATOSK_SECOND_OPINION === '1'
 
-export const casesOf = <Case>(engine: string, cases: readonly Case[]): readonly Case[] =>
-  engine === 'aiken' ? cases.filter((_case, index) => index % everyAikenCase === 0) : cases
-
-/** The engines that run a test: scalus, and Aiken's in long runs. */
-export const testedEngines: { readonly [name: string]: Evaluate } = runsAiken ? engines : { scalus }
-
-/** The engines of tests that mostly refuse. */
-export const refusingEngines: { readonly [name: string]: Evaluate } =
-  aikenCases === 'all' ? engines : { scalus }
+/** The engines that run a test: that of `@ratatosk/ledger`, and those of others for a second opinion. */
+export const testedEngines: { readonly [name: string]: Evaluate } = isSecondOpinion ? engines : { cek }
 
 /** How many entries of each cost model Aiken's build reads. */
 const modelLengths = [166, 185, 297] as const
-const models = [
-  parameters.costModels.PlutusV1,
-  parameters.costModels.PlutusV2,
-  parameters.costModels.PlutusV3,
-].map((model, language) => (model ?? []).slice(0, modelLengths[language]))
+const plutusModels = [
+  layer1Parameters.costModels.PlutusV1,
+  layer1Parameters.costModels.PlutusV2,
+  layer1Parameters.costModels.PlutusV3,
+].map((model) => model ?? [])
+const models = plutusModels.map((model, language) => model.slice(0, modelLengths[language]))
+
+const evaluateInCek = createCekEngine()
+
+/** The engine of `@ratatosk/ledger` with another budget for the transaction's one script. */
+export const cekWithin =
+  (limit: Units): Evaluate =>
+  (transaction) =>
+    cek(transaction, [limit])
+
+function cek(transaction: TestTransaction, units?: readonly Units[]): ScriptRun {
+  const known = [...transaction.inputs, ...transaction.referenceInputs]
+  const answer = evaluateInCek({
+    transaction: encodeTransaction(transaction, units && { units }),
+    inputs: known.map(encodeInput),
+    outputs: known.map(({ output }) => encodeOutput(output)),
+    costModels: plutusModels.map((model) => BigInt64Array.from(model)),
+    slots: { zeroTime, zeroSlot: 0n, slotLength: 1000 },
+    protocolMajor: layer1Parameters.ledgerVersion.major,
+  })
+  if (answer.kind === 'refused') throw new Error(`cek could not evaluate: ${answer.message}`)
+  if (answer.kind === 'failed') {
+    const { message, logs } = answer
+    return { ok: false, message, lastTrace: logs.at(-1) }
+  }
+  return { ok: true, units: answer.redeemers.map(({ used }) => used) }
+}
 
 function scalus(transaction: TestTransaction): ScriptRun {
   const { Scalus, SlotConfig }: typeof import('scalus') = require('scalus')

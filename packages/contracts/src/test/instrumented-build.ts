@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { fromHex, toHex } from '@ratatosk/cbor'
 import type { ValidatorTitle } from '../script/apply.js'
 import { type Compiled, compileInstrumented } from '../validators/compile.js'
+import { isSecondOpinion } from './evaluate.js'
 
 const repository = new URL('../../../../', import.meta.url)
 /** Ignored by Git, and safe to delete. */
@@ -65,7 +66,7 @@ const digestOf = ({ inputs, program, rules }: Omit<KeptBuild, 'digest'>) =>
 
 /** The sources of this package, the packages that these import, and the versions of all dependencies. */
 function digestOfInputs(): string {
-  const hash = createHash('sha256')
+  const hash = createHash('sha256').update(`${isSecondOpinion}\n`)
   const sources = filesBelow(new URL('packages/contracts/src/', repository), /(?<!\.test|\.d)\.ts$/)
   const imported = ['block', 'cbor', 'ledger'].flatMap((name) =>
     filesBelow(new URL(`packages/${name}/dist/`, repository), /(?<!\.test)\.js$/),

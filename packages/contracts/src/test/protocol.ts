@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import { type Evaluate, refusingEngines } from './evaluate.js'
+import { type Evaluate, testedEngines } from './evaluate.js'
 import { instrumentedBuild } from './instrumented-build.js'
 import type { TestTransaction } from './transaction.js'
 import { createWorld, type World, type WorldOptions } from './world.js'
@@ -18,7 +18,7 @@ export function describeProtocol(name: string, declare: (protocol: Protocol) => 
     state_queue: instrumented('state_queue'),
     operator_registry: instrumented('operator_registry'),
   }
-  for (const [engine, evaluate] of Object.entries(refusingEngines)) {
+  for (const [engine, evaluate] of Object.entries(testedEngines)) {
     describe(`${name}, run by ${engine}`, () => {
       describe('in published scripts', () => {
         const refuses = (transaction: TestTransaction) =>

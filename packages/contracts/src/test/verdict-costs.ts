@@ -1,14 +1,14 @@
 import type { PlutusScript } from '../script/apply.js'
 import { complete } from './complete.js'
 import { engines, parameters } from './evaluate.js'
-import { mintingOf } from './fraud/engines.js'
 import type { ProvenLie } from './fraud/measure-proof.js'
+import { mintingOf } from './fraud/minting.js'
 import { removeByHeldVerdict, removeByProof } from './queue/removals.js'
 import { summonsTransactions } from './summons/costs.js'
 import type { TestTransaction } from './transaction.js'
 import { ada, bond, createWorld, type World, wallet } from './world.js'
 
-const feeOf = (transaction: TestTransaction): bigint => complete(transaction, engines.scalus).fee
+const feeOf = (transaction: TestTransaction): bigint => complete(transaction, engines.cek).fee
 
 export function removalByProof({ header, script, redeemer, parts = [] }: ProvenLie): TestTransaction {
   const provable = createWorld({ verdictPolicies: [script.hash] })

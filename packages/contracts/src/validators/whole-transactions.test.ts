@@ -3,7 +3,7 @@ import { createEvaluator } from '@ratatosk/ledger/plutus'
 import { afterAll, describe, expect, it } from 'vitest'
 import * as bridge from '../test/bridge/scenarios.js'
 import { complete } from '../test/complete.js'
-import { engines, parameters, testedEngines, zeroTime } from '../test/evaluate.js'
+import { engines, layer1Parameters as parameters, testedEngines, zeroTime } from '../test/evaluate.js'
 import type { TestKey } from '../test/keys.js'
 import { byMultisig, multisig } from '../test/multisig.js'
 import * as removals from '../test/queue/removals.js'
@@ -66,7 +66,7 @@ describe.each(Object.entries(testedEngines))('with the budgets of %s', (_name, e
 it('the layer-1 rules ask for the signatures that a native script as administrator demands', async () => {
   const shared = createWorld({ administrator: { kind: 'script', hash: multisig.hash } })
   const validateSigned = (...cosigners: TestKey[]) => {
-    const { bytes, utxos } = complete(byMultisig(queue.deinit(shared)), engines.scalus, cosigners)
+    const { bytes, utxos } = complete(byMultisig(queue.deinit(shared)), engines.cek, cosigners)
     const context = { parameters, networkId: 0, slot: 0n }
     const slots = { zeroTime, zeroSlot: 0n, slotLength: 1000 }
     return validate(decodeTransaction(bytes), utxos, context, { evaluator, slots })

@@ -44,7 +44,7 @@ const nameOf = (canonical: Uint8Array): string => toHex(blake2b256(canonical))
 function isTaken(asked: Asked, data: Uint8Array): boolean {
   const transaction = ask(world, asked)
   const [question, ...others] = transaction.outputs
-  return engines.scalus({ ...transaction, outputs: [{ ...question!, datum: data }, ...others] }).ok
+  return engines.cek({ ...transaction, outputs: [{ ...question!, datum: data }, ...others] }).ok
 }
 
 /** Headers that no queue takes can be asked about too. */

@@ -202,7 +202,7 @@ export const ruleRows: { readonly [rule in BlockRule | Predicate]: RuleRow } = {
   },
   LongHeadsNotSupported: { claims: ['unreadablePart'], lie: 'that a number may have any length' },
   TooManyInputs: { claims: ['tooMany'], lie: 'that a transaction may have 61 inputs' },
-  TooManyOutputs: { claims: ['tooMany'], lie: 'that a transaction may have 61 outputs' },
+  TooManyOutputs: { claims: ['tooMany'], lie: 'that a transaction may have 101 outputs' },
   TooManyKeyWitnesses: { claims: ['tooMany'], lie: 'that 33 keys may sign' },
   TooManyScriptWitnesses: { claims: ['tooMany'], lie: 'that there may be 21 scripts' },
   TooManyDatums: { claims: ['tooMany'], lie: 'that there may be 81 datums' },

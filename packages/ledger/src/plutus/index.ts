@@ -10,4 +10,5 @@ export type {
   RedeemerPointer,
   RedeemerResult,
 } from '../rules/script-evaluator.js'
+export { createCekEngine } from './cek-engine.js'
 export { createEvaluator } from './evaluator.js'

@@ -84,7 +84,7 @@ function arrayHead(bytes: Uint8Array, view: Uint8Array): number | undefined {
 }
 
 /**
- * Counts the items of well-formed CBOR: every head, those of containers, tags and chunks included, and no
+ * Counts the items of well-formed CBOR: every head, those of containers, tags and chunks included, and every
  * break. `longHead`: offset of the first head whose argument fits into fewer bytes.
  */
 function survey(bytes: Uint8Array): { readonly items: number; readonly longHead: number | undefined } {
@@ -93,8 +93,8 @@ function survey(bytes: Uint8Array): { readonly items: number; readonly longHead:
   for (let position = 0; position < bytes.length; ) {
     const start = position
     const initial = bytes[position++] as number
-    if (initial === head.stop) continue
     items++
+    if (initial === head.stop) continue
     const info = initial & 0x1f
     let argument = info
     if (info > 23 && info < 28) {

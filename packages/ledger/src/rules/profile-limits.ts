@@ -9,18 +9,18 @@ export const profileLimits = {
   /** Bytes of a body and of a witness set: each fits into the datum of an output of layer 1. */
   bodyBytes: 14_336,
   witnessSetBytes: 14_336,
-  /** CBOR items: every head, those of containers, tags and chunks of strings included. */
-  bodyItems: 250,
-  witnessSetItems: 250,
+  /** CBOR items: every head, those of containers, tags and chunks of strings included, and every break. */
+  bodyItems: 600,
+  witnessSetItems: 600,
   /** Inputs, of which each reference input counts as two: it may take two proofs of maps. */
   inputs: 60,
-  outputs: 60,
+  outputs: 100,
   keyWitnesses: 32,
   scripts: 20,
   datums: 80,
   redeemers: 20,
   /** CBOR items and bytes of all outputs that inputs and reference inputs stand for. */
-  resolvedItems: 400,
+  resolvedItems: 600,
   resolvedBytes: 65_536,
   /** CBOR items of a native script that a transaction needs. */
   nativeScriptItems: 80,

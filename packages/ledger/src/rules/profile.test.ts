@@ -147,21 +147,26 @@ describe('the layer-2 profile', () => {
 
   it('accepts as many items as layer 1 can read in body and witness set, and no more', () => {
     // A datum of numbers, beside two maps, keys, lists and heads.
-    const numbers = (count: number) => `9${count > 255 ? '9' : '8'}${count.toString(16).padStart(2, '0')}`
+    const numbers = (count: number) =>
+      count > 255 ? `99${count.toString(16).padStart(4, '0')}` : `98${count.toString(16).padStart(2, '0')}`
     const datums = (count: number) => `a10481${numbers(count)}${'00'.repeat(count)}`
     const { witnessSetItems, bodyItems } = profileLimits
     expect(named(`84${body}${datums(witnessSetItems - 4)}f5f6`)).toEqual([])
     expect(named(`84${body}${datums(witnessSetItems - 3)}f5f6`)).toEqual([['TooManyItems', 'witness set']])
+    // A break is an item too.
     const chunks = (count: number) => `a104815f${'4100'.repeat(count)}ff`
-    expect(named(`84${body}${chunks(witnessSetItems - 4)}f5f6`)).toEqual([])
-    expect(named(`84${body}${chunks(witnessSetItems - 3)}f5f6`)).toEqual([['TooManyItems', 'witness set']])
+    expect(named(`84${body}${chunks(witnessSetItems - 5)}f5f6`)).toEqual([])
+    expect(named(`84${body}${chunks(witnessSetItems - 4)}f5f6`)).toEqual([['TooManyItems', 'witness set']])
     const signers = (count: number) =>
       Array.from({ length: count }, (_, n) => `581c${n.toString(16).padStart(56, '0')}`).join('')
+    const names = Array.from({ length: 200 }, (_, n) => `4200${n.toString(16).padStart(2, '0')}01`).join('')
+    const mint = `09a1581c${'cc'.repeat(28)}b8c8${names}`
     const required = (count: number) =>
-      `84a4${inputs}${outputs}02000e${numbers(count)}${signers(count)}a0f5f6`
-    // Map, four keys, three lists, a reference and its parts, an output and its parts, a fee.
-    expect(named(required(bodyItems - 15))).toEqual([])
-    expect(named(required(bodyItems - 14))).toEqual([['TooManyItems', 'body']])
+      `84a5${inputs}${outputs}0200${mint}0e${numbers(count)}${signers(count)}a0f5f6`
+    // Map, five keys, three lists, a reference and its parts, an output and its parts, a fee; a mint of 400
+    // names and quantities, with two maps and a policy.
+    expect(named(required(bodyItems - 419))).toEqual([])
+    expect(named(required(bodyItems - 418))).toEqual([['TooManyItems', 'body']])
   })
 
   it('accepts a transaction of 16,384 bytes and no larger one', () => {

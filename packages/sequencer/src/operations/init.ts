@@ -1,6 +1,6 @@
 import { blockVersion, decodeHeader, genesisHeaderHash } from '@ratatosk/block'
 import { equalBytes, toHex } from '@ratatosk/cbor'
-import type { ConfirmedState } from '@ratatosk/contracts'
+import { type ConfirmedState, layer1LedgerVersion } from '@ratatosk/contracts'
 import type { Wallet } from '@ratatosk/layer1'
 import { outputReferenceKey, slotToTime } from '@ratatosk/ledger'
 import type { TransactionDraft } from '@ratatosk/ledger/builder'
@@ -59,6 +59,7 @@ async function mustRegister(context: SequencerContext, roots: number): Promise<b
 export async function initialise(context: SequencerContext): Promise<OperationResult> {
   const existing = await findInitialised(context)
   if (existing !== undefined) return existing
+  await requireLedgerVersion(context)
   const rootUnit = context.contracts.scripts.queue.unit
   if (await hasRoot(context)) {
     const transactionId = (await joinQueue(context)) ?? ''
@@ -68,6 +69,17 @@ export async function initialise(context: SequencerContext): Promise<OperationRe
     ? await initialiseWithAdministrator(context)
     : await initialiseWithoutAdministrator(context)
   return { kind: 'initiated', transactionId, rootUnit }
+}
+
+/** Refuses before anything is paid for: an older layer 1 runs none of the scripts. */
+async function requireLedgerVersion({ layer1, signal }: SequencerContext): Promise<void> {
+  const { major } = (await layer1.parameters({ signal })).ledgerVersion
+  if (major >= layer1LedgerVersion) return
+  throw new SequencerError(
+    'SEQUENCER_LAYER1_TOO_OLD',
+    `Layer 1 has ledger version ${major}, and the contracts need ${layer1LedgerVersion}: use a network, or ` +
+      'a devnet, of that version',
+  )
 }
 
 /**

@@ -288,6 +288,16 @@ export const reserve = (world: World, lovelace: bigint, tokens: readonly Token[]
 
 const lovelaceOf = ({ paid }: Owed): bigint => paid.lovelace + payoutFee
 
+/** The same with one entry for each asset, as an output has them. */
+function sumOf(tokens: readonly Token[]): Token[] {
+  const sums = new Map<string, Token>()
+  for (const token of tokens) {
+    const key = toHex(token.policy) + toHex(token.name)
+    sums.set(key, { ...token, quantity: token.quantity + (sums.get(key)?.quantity ?? 0n) })
+  }
+  return [...sums.values()]
+}
+
 /** Pays outputs of a settlement; what the treasury has besides becomes a reserve of twenty ada. */
 export function payout(world: World, owed: readonly Owed[], options: PayoutOptions = {}): TestTransaction {
   const trie = owedMap(owed, options.others ?? 20)
@@ -295,7 +305,7 @@ export function payout(world: World, owed: readonly Owed[], options: PayoutOptio
   const redeemer = encodeBridgeSpend({ kind: 'pay', entries: entriesOf(trie, owed) })
   const isLast = trie.size === 0
   const sum = owed.reduce((total, each) => total + lovelaceOf(each), 0n)
-  const tokens = owed.flatMap(({ paid }) => paid.tokens ?? [])
+  const tokens = sumOf(owed.flatMap(({ paid }) => paid.tokens ?? []))
   const money = options.money ?? [reserve(world, sum + change, tokens)]
   const burned = money.flatMap(({ tokens = [] }) =>
     tokens

@@ -2,7 +2,7 @@ import { type Header, headerHash } from '@ratatosk/block'
 import type { ProofPart } from '@ratatosk/fraud'
 import type { PlutusScript } from '../../script/apply.js'
 import { engines } from '../evaluate.js'
-import { mintingOf } from './engines.js'
+import { mintingOf } from './minting.js'
 
 export interface ProvenLie {
   /** In Markdown. */
@@ -19,7 +19,7 @@ export interface ProvenLie {
 /** The cost of a proof besides the transaction that it is in. */
 export function measureProof({ what, header, script, redeemer, parts = [] }: ProvenLie) {
   const tokens = parts.map(({ name }) => name)
-  const evaluated = engines.scalus(mintingOf({ script, redeemer, name: headerHash(header), tokens }))
+  const evaluated = engines.cek(mintingOf({ script, redeemer, name: headerHash(header), tokens }))
   if (!evaluated.ok) throw new Error(`${what}: ${evaluated.message}`)
   return { what, size: redeemer.length, ...evaluated.units[0]! }
 }

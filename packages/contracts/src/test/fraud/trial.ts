@@ -2,6 +2,7 @@ import { type Header, headerHash } from '@ratatosk/block'
 import { toHex } from '@ratatosk/cbor'
 import { constrOf, decodePlutusData, encodePlutusData, type PlutusData } from '@ratatosk/ledger/plutus-data'
 import type { PlutusScript } from '../../script/apply.js'
+import type { Evaluate } from '../evaluate.js'
 import { translate } from '../uplc/translate.js'
 import {
   BytesData,
@@ -17,7 +18,7 @@ import {
   unit,
 } from '../uplc/values.js'
 import type { Draw } from './draw.js'
-import { type Judge, mintingOf } from './engines.js'
+import { mintingOf } from './minting.js'
 import { mutated } from './mutations.js'
 
 /** The result of a script for a redeemer: `deep` if it exceeds the stack of JavaScript. */
@@ -80,7 +81,7 @@ interface Tally {
 
 export interface TrialOptions {
   readonly script: PlutusScript
-  readonly machine: Judge
+  readonly machine: Evaluate
   /** The machine tries the first redeemers of each kind, and after them one by so many. */
   readonly first: number
   readonly every: number
@@ -118,7 +119,7 @@ export function openTrial({ script, machine, first, every }: TrialOptions): Tria
     let isAccepted = ruling === 'accepted'
     if (ruling === 'deep' || tally.tried <= first || tally.tried % every === 0) {
       tally.byMachine++
-      const { ok } = await machine(mintingOf({ script, redeemer: encodePlutusData(redeemer), name, tokens }))
+      const { ok } = machine(mintingOf({ script, redeemer: encodePlutusData(redeemer), name, tokens }))
       if (ruling !== 'deep' && ok !== isAccepted)
         throw new Error(`${kind}: the translated script and the machine disagree: ${hexOf(redeemer)}`)
       isAccepted = ok

@@ -7,7 +7,7 @@ import { instrumentedBuild } from '../instrumented-build.js'
 import type { TestTransaction } from '../transaction.js'
 import { traces } from '../uplc/builtins.js'
 import type { TestBlock } from './blocks.js'
-import { mintingOf, scriptOf, tokensOf } from './engines.js'
+import { mintingOf, scriptOf, tokensOf } from './minting.js'
 import { type TranslatedPolicy, translatePolicies } from './trial.js'
 
 /** A proof that one rule of a policy alone refuses. */

@@ -33,7 +33,7 @@ function deep(levels: number, draw: Draw): DataValue {
   return data
 }
 
-/** scalus reads none from 2^63 on. */
+/** scalus, a second opinion, reads none from 2^63 on. */
 const indexes = [0n, 1n, 2n, 3n, 6n, 7n, 127n, 128n, 2n ** 63n - 1n] as const
 
 /** Data that no codec of the protocol writes. */

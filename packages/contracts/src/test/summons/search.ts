@@ -61,7 +61,7 @@ export function search(world: World, truth: TrieView, header: Header, answer: An
     steps,
   })
   const judge = (transaction: ReturnType<typeof ask>): boolean => {
-    const ruling = engines.scalus(transaction)
+    const ruling = engines.cek(transaction)
     if (!ruling.ok) return false
     for (const units of ruling.units) {
       memory = Math.max(memory, Number(units.memory))

@@ -26,6 +26,7 @@ import type { PlutusScript } from '../../script/apply.js'
 import { type BuiltinName, bool, builtins } from './builtins.js'
 import {
   BytesData,
+  Cell,
   ConstrData,
   Constructed,
   type Data,
@@ -33,6 +34,7 @@ import {
   fail,
   IntData,
   intOf,
+  type List,
   ListData,
   listOf,
   unit,
@@ -56,12 +58,13 @@ export function translate({ bytes }: PlutusScript): (argument: unknown) => unkno
     'bool',
     'fail',
     'force',
-    'choose',
+    'branchOf',
+    'cellOf',
     'Delayed',
     'Constructed',
     'curried',
   ])
-  return made(builtins, constants, bool, fail, force, choose, Delayed, Constructed, curried)
+  return made(builtins, constants, bool, fail, force, branchOf, cellOf, Delayed, Constructed, curried)
 }
 
 function force(value: unknown): unknown {
@@ -75,12 +78,14 @@ function curried(name: BuiltinName): unknown {
   return take([])
 }
 
-/** Applies the branch for a constructor to its fields. */
-function choose(value: unknown, branches: readonly (() => unknown)[]): unknown {
-  if (!(value instanceof Constructed)) return fail()
-  const branch = branches[value.tag] ?? fail
-  return value.fields.reduce((applied, field) => (applied as (field: unknown) => unknown)(field), branch())
+/** The branch of a `case` on a boolean or an integer. */
+function branchOf(value: unknown, count: number): number {
+  const branch = typeof value === 'boolean' && count === 2 ? Number(value) : value
+  return typeof branch === 'number' && branch >= 0 && branch < count ? branch : fail()
 }
+
+/** The list of a `case`, which binds its first item and the others. */
+const cellOf = (value: unknown): List<unknown> => (value === null || value instanceof Cell ? value : fail())
 
 const nameAt = (depth: number) => `v${depth}`
 const isBuiltin = (bound: Bound): bound is BuiltinName => bound in builtins
@@ -127,6 +132,17 @@ function choiceIn(term: UPLCTerm, scope: readonly Bound[]): [UPLCTerm, UPLCTerm,
   return [condition, yes.delayedTerm, no.delayedTerm]
 }
 
+/** The parts of a `case` on a constant: of a list, if a branch takes its first item and the others. */
+function caseIn(
+  term: UPLCTerm,
+): { scrutinee: UPLCTerm; branches: UPLCTerm[]; isOfList: boolean } | undefined {
+  if (!(term instanceof Case) || term.constrTerm instanceof Constr) return undefined
+  const branches = Array.from(term.continuations)
+  const [first] = branches
+  const isOfList = branches.length === 2 && first instanceof Lambda && first.body instanceof Lambda
+  return { scrutinee: term.constrTerm, branches, isOfList }
+}
+
 /** A term whose value is returned: statements. */
 function statements(term: UPLCTerm, scope: readonly Bound[], constants: unknown[]): string {
   const { callee, args } = applied(term)
@@ -153,6 +169,23 @@ function statements(term: UPLCTerm, scope: readonly Bound[], constants: unknown[
     const [yes, no] = [statements(choice[1], scope, constants), statements(choice[2], scope, constants)]
     return `if (bool(${expression(choice[0], scope, constants)})) { ${yes} } else { ${no} }`
   }
+  const selection = caseIn(term)
+  if (selection) {
+    const { scrutinee, branches, isOfList } = selection
+    const value = expression(scrutinee, scope, constants)
+    if (isOfList) {
+      const [some, none] = branches as [Lambda, UPLCTerm]
+      const [first, others] = [nameAt(scope.length), nameAt(scope.length + 1)]
+      const body = statements((some.body as Lambda).body, [...scope, first, others], constants)
+      const cell = `cell${scope.length}`
+      return (
+        `const ${cell} = cellOf(${value}); if (${cell} === null) { ${statements(none, scope, constants)} } ` +
+        `else { const ${first} = ${cell}.head; const ${others} = ${cell}.tail; ${body} }`
+      )
+    }
+    const cases = branches.map((each, at) => `case ${at}: { ${statements(each, scope, constants)} }`)
+    return `switch (branchOf(${value}, ${branches.length})) { ${cases.join(' ')} }`
+  }
   return `return ${expression(term, scope, constants)}`
 }
 
@@ -172,11 +205,16 @@ function expression(term: UPLCTerm, scope: readonly Bound[], constants: unknown[
   if (choice) return `(bool(${inner(choice[0])}) ? ${inner(choice[1])} : ${inner(choice[2])})`
   if (term instanceof Force) return `force(${inner(term.termToForce)})`
   if (term instanceof Constr) return `new Constructed(${term.index}, [${term.terms.map(inner).join(', ')}])`
+  const selection = caseIn(term)
+  if (selection?.branches.length === 2 && !selection.isOfList) {
+    const [no, yes] = selection.branches as [UPLCTerm, UPLCTerm]
+    return `(branchOf(${inner(selection.scrutinee)}, 2) === 1 ? ${inner(yes)} : ${inner(no)})`
+  }
+  if (selection) return `(() => { ${statements(term, scope, constants)} })()`
   const { callee, args } = applied(term)
   if (args.length === 0) {
-    if (!(term instanceof Case)) throw new RangeError(`${term.constructor.name} is not translated`)
-    const branches = term.continuations.map((branch) => `() => ${inner(branch)}`)
-    return `choose(${inner(term.constrTerm)}, [${branches.join(', ')}])`
+    if (callee === term) throw new RangeError(`${term.constructor.name} is not translated`)
+    return inner(callee)
   }
   const builtin = builtinIn(callee, scope)
   if (builtin !== undefined && args.length === builtins[builtin].length)

@@ -8,8 +8,8 @@ import { serialised } from '../../datum/serialised.js'
 import { depositLimits } from '../../layout.js'
 import { longDatum } from '../../test/bridge/event-breaches.js'
 import { assetsOf, deposit } from '../../test/bridge/scenarios.js'
-import { parameters } from '../../test/evaluate.js'
-import { openCek } from '../../test/fraud/engines.js'
+import { engines, parameters } from '../../test/evaluate.js'
+
 import { plutusData } from '../../test/plutus-data.js'
 import { encodeOutput, type Token } from '../../test/transaction.js'
 import { bridgedPolicies, createWorld } from '../../test/world.js'
@@ -39,15 +39,15 @@ const datum: fc.Arbitrary<Layer1Datum> = fc.oneof(
 )
 
 describe('a deposit', () => {
-  const judge = openCek()
+  const judge = engines.cek
 
-  it('is of the output that the script builds', async () => {
-    await fc.assert(
-      fc.asyncProperty(
+  it('is of the output that the script builds', () => {
+    fc.assert(
+      fc.property(
         fc.record({ address, tokens, datum, lovelace: fc.bigInt({ min: 1n, max: 2n ** 55n }) }),
-        async (options) => {
+        (options) => {
           const transaction = deposit(world, options)
-          expect(await judge(transaction)).toMatchObject({ ok: true })
+          expect(judge(transaction)).toMatchObject({ ok: true })
           const decoded = decodeBridgeDatum(transaction.outputs[0]!.datum!)
           const { datum: given } = options
           const output = depositOutput({ ...options, assets: assetsOf(options.tokens) })
@@ -63,21 +63,21 @@ describe('a deposit', () => {
     )
   })
 
-  it('with the deepest datum becomes an output that layer 2 decodes', async () => {
+  it('with the deepest datum becomes an output that layer 2 decodes', () => {
     const levels = depositLimits.datumBytes / 2
     const deepest = new Uint8Array(levels).fill(0x81).with(levels - 1, 0x80)
     const transaction = deposit(world, { datum: { kind: 'inline', data: deepest } })
-    expect(await judge(transaction)).toMatchObject({ ok: true })
+    expect(judge(transaction)).toMatchObject({ ok: true })
     expect(decodeBridgeDatum(transaction.outputs[0]!.datum!)).toMatchObject({ kind: 'deposit' })
     const output = decodeTransactionOutput(encodeOutput(transaction.outputs[0]!))
     expect(output.datum).toMatchObject({ kind: 'inline' })
   })
 
-  it('with the longest datum is accepted', async () => {
+  it('with the longest datum is accepted', () => {
     const data = encodePlutusData(longDatum.slice(1))
     expect(data.length).toBe(depositLimits.datumBytes)
     const transaction = deposit(world, { datum: { kind: 'inline', data } })
-    expect(await judge(transaction)).toMatchObject({ ok: true })
+    expect(judge(transaction)).toMatchObject({ ok: true })
   })
 
   it('needs more ada on layer 1 than its output on layer 2', () => {

@@ -15,7 +15,6 @@ import {
   lessThanInteger,
   listOf,
   modInteger,
-  nullList,
   sndPair,
   subtractInteger,
   tailList,
@@ -28,6 +27,7 @@ import {
   bind,
   call,
   choose,
+  choosing,
   type Data,
   define,
   defineOf,
@@ -36,6 +36,7 @@ import {
   lambda,
   recursive,
   scope,
+  uncons,
 } from './term.js'
 
 export const fieldsOf = define((value: Data): List => sndPair(unConstrData(value)))
@@ -88,7 +89,7 @@ export const isSmall = define(
 
 export const lengthOf = define(
   recursive<PList<PData>, PInt>((self, items) =>
-    choose(nullList(items), integer(0), addInteger(integer(1), self(tailList(items)))),
+    uncons(items, integer(0), (_first, others) => addInteger(integer(1), self(others))),
   ),
 )
 
@@ -98,11 +99,7 @@ export const any = <T extends PData | PPair<PData, PData>>(
   condition: (item: Term<T>) => Bool,
 ): Bool =>
   recursive<PList<T>, PBool>((self, rest) =>
-    choose(
-      nullList(rest),
-      boolean(false),
-      choose(condition(headList(rest)), boolean(true), self(tailList(rest))),
-    ),
+    uncons(rest, boolean(false), (first, others) => choose(condition(first), boolean(true), self(others))),
   )(items)
 
 export const includes = defineOf<[PList<PData>, PData], PBool>(
@@ -113,14 +110,7 @@ export const includes = defineOf<[PList<PData>, PData], PBool>(
 /** The first item that satisfies a condition; fails if none does. */
 export const find = (items: List, condition: (item: Data) => Bool): Data =>
   recursive<PList<PData>, PData>((self, rest) =>
-    choose(
-      nullList(rest),
-      fail(),
-      scope(function* () {
-        const item = yield* bind(headList(rest))
-        return choose(condition(item), item, self(tailList(rest)))
-      }),
-    ),
+    uncons(rest, fail(), (item, others) => choose(condition(item), item, self(others))),
   )(items)
 
 /** The items behind the first `count`; fails past the end, and for a negative count. */
@@ -145,11 +135,11 @@ export const itemAt = (items: List, index: Int): Data => headList(itemsBehind(it
 export const branch = <T extends PType>(
   index: Int,
   ...branches: readonly (readonly [index: number, term: Term<T>])[]
-): Term<T> =>
-  branches.reduceRight(
-    (rest: Term<T>, [own, term]) => choose(equalsInteger(index, integer(own)), term, rest),
-    fail<T>(),
-  )
+): Term<T> => {
+  const dense = new Array<Term<T>>(1 + Math.max(...branches.map(([own]) => own))).fill(fail())
+  for (const [own, term] of branches) dense[own] = term
+  return choosing(index, ...dense)
+}
 
 const stride = 8
 

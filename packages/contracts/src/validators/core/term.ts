@@ -2,6 +2,7 @@ import {
   data,
   fn,
   IRApp,
+  IRCase,
   IRDelayed,
   IRForced,
   IRFunc,
@@ -18,6 +19,8 @@ import {
   type PPair,
   type PType,
   type PUnit,
+  perror,
+  pInt,
   precursive,
   pStr,
   Term,
@@ -186,9 +189,29 @@ export function fixed<A extends PType, B extends PType>(
   return precursive(step) as Term<PType> as Term<PLam<A, B>>
 }
 
+/**
+ * Engines of others know no `case` on constants, which layer 1 knows since protocol version 11. For a second
+ * opinion (scripts/second-opinion.mjs), the validators are compiled without.
+ */
+const withoutCases = process.env.RATATOSK_SECOND_OPINION === '1'
+
+/** `case` on a constant: evaluates only the branch that is taken, in one step. Fails if there is none. */
+const caseOf = <A extends PType>(constant: Term<PType>, ...branches: readonly Term<PType>[]): Term<A> =>
+  new Term<A>(
+    data,
+    (config, depth) =>
+      new IRCase(
+        constant.toIR(config, depth),
+        branches.map((each) => each.toIR(config, depth)),
+      ),
+  )
+
 /** `if`: evaluates only the branch that is taken. */
-export function choose<A extends PType>(condition: Bool, yes: Term<A>, no: Term<A>): Term<A> {
-  return new Term<A>(
+export const choose = <A extends PType>(condition: Bool, yes: Term<A>, no: Term<A>): Term<A> =>
+  withoutCases ? ifThenElse(condition, yes, no) : caseOf(condition, no, yes)
+
+const ifThenElse = <A extends PType>(condition: Bool, yes: Term<A>, no: Term<A>): Term<A> =>
+  new Term<A>(
     data,
     (config, depth) =>
       new IRForced(
@@ -199,7 +222,44 @@ export function choose<A extends PType>(condition: Bool, yes: Term<A>, no: Term<
         ].reduce((term: IRNative | IRApp, arg) => new IRApp(term, arg), IRNative.strictIfThenElse) as IRApp,
       ),
   )
-}
+
+/** The branch of a number from 0; fails if there is none. */
+export const choosing = <A extends PType>(number: Int, ...branches: readonly Term<A>[]): Term<A> =>
+  withoutCases
+    ? scope(function* () {
+        const chosen = yield* bind(number)
+        return branches.reduceRight(
+          (others: Term<A>, each, place) =>
+            choose(call(IRNative.equalsInteger, chosen, pInt(place)), each, others),
+          perror(data) as Term<PType> as Term<A>,
+        )
+      })
+    : caseOf(number, ...branches)
+
+/** A term of a list's first item and the others, or the one of an empty list. */
+export const uncons = <T extends PData | PPair<PData, PData>, A extends PType>(
+  items: Term<PList<T>>,
+  none: Term<A>,
+  some: (first: Term<T>, others: Term<PList<T>>) => Term<A>,
+): Term<A> =>
+  withoutCases
+    ? scope(function* () {
+        const list = yield* bind(items)
+        return choose(
+          call(IRNative.nullList, list),
+          none,
+          scope(function* () {
+            const first = yield* bind(call<T>(IRNative.headList, list))
+            const others = yield* bind(call<PList<T>>(IRNative.tailList, list))
+            return some(first, others)
+          }),
+        )
+      })
+    : caseOf(
+        items,
+        lambda((first: Term<T>) => lambda((others: Term<PList<T>>) => some(first, others))),
+        none,
+      )
 
 /** Logs a message, then evaluates the term. */
 export const traced = <A extends PType>(message: string, term: Term<A>): Term<A> =>

@@ -12,8 +12,9 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { ledgerFraudScript, transactionFraudScript, witnessFraudScript } from '../../fraud/scripts.js'
 import type { VerdictPolicyName } from '../../fraud/verdict-policies.js'
 import type { PlutusScript } from '../../script/apply.js'
+import { engines } from '../../test/evaluate.js'
 import { drawing, some } from '../../test/fraud/draw.js'
-import { openCek } from '../../test/fraud/engines.js'
+
 import { honestBlockOf, resolutionsIn } from '../../test/fraud/ledger/honest-blocks.js'
 import { richBlockOf } from '../../test/fraud/rich/blocks.js'
 import { signers } from '../../test/fraud/rich/scripts.js'
@@ -47,7 +48,7 @@ function fraudsTried(what: string, trial: Trial): string[] {
 }
 
 describe('an honest block', { timeout: 48 * 3_600_000 }, () => {
-  const machine = openCek()
+  const machine = engines.cek
   const evaluator = createEvaluator({ threads: 1, timeLimitMs: 60_000 })
   afterAll(() => evaluator.close())
   const trialOf = (script: PlutusScript) => openTrial({ script, machine, ...sample })

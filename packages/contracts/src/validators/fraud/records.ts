@@ -1,4 +1,4 @@
-import type { PByteString, PData, PList } from '@harmoniclabs/plu-ts'
+import type { PByteString, PData, PInt, PList } from '@harmoniclabs/plu-ts'
 import {
   chunkKind,
   chunkRecordLength,
@@ -13,20 +13,17 @@ import {
   byteStringToInteger,
   bytes,
   equalsInteger,
-  headList,
   indexByteString,
   integer,
   integerToByteString,
   lengthOfByteString,
   lessThanEqualsInteger,
-  nullList,
   sliceByteString,
   subtractInteger,
-  tailList,
   unBData,
 } from '../core/builtins.js'
 import { both, every } from '../core/data.js'
-import { type Bool, type Bytes, choose, define, defineOf, type Int, recursive } from '../core/term.js'
+import { type Bool, type Bytes, define, defineOf, type Int, recursive, uncons } from '../core/term.js'
 
 /** Lengths and offsets of the records in the transactions map. */
 export const transactionRecord = {
@@ -129,21 +126,20 @@ export const previous = (noted: Int): Int => subtractInteger(noted, integer(1))
 /** The Blake2b-256 hashes of byte strings as data, one behind the other, before others. */
 export const hashesBefore = defineOf<[PList<PData>, PByteString], PByteString>(2, (contents, others) =>
   recursive<PList<PData>, PByteString>((self, rest) =>
-    choose(
-      nullList(rest),
-      others,
-      appendByteString(blake2b256(unBData(headList(rest))), self(tailList(rest))),
-    ),
+    uncons(rest, others, (first, behind) => appendByteString(blake2b256(unBData(first)), self(behind))),
   )(contents),
 )
 
 /** Byte strings as data, one behind the other. */
 export const joinedBytes = define<PList<PData>, PByteString>((parts) =>
   recursive<PList<PData>, PByteString>((self, rest) =>
-    choose(
-      nullList(rest),
-      bytes(new Uint8Array()),
-      appendByteString(unBData(headList(rest)), self(tailList(rest))),
-    ),
+    uncons(rest, bytes(new Uint8Array()), (first, others) => appendByteString(unBData(first), self(others))),
+  )(parts),
+)
+
+/** Their length. */
+export const joinedLength = define<PList<PData>, PInt>((parts) =>
+  recursive<PList<PData>, PInt>((self, rest) =>
+    uncons(rest, integer(0), (first, others) => addInteger(lengthOfByteString(unBData(first)), self(others))),
   )(parts),
 )

@@ -4,8 +4,9 @@ import { describe, expect, it } from 'vitest'
 import type { ProvableRules } from '../../fraud/rules.js'
 import { hasTransactionPolicy } from '../../fraud/scripts.js'
 import { type VerdictPolicyName, verdictPolicies } from '../../fraud/verdict-policies.js'
+import { cekWithin } from '../../test/evaluate.js'
 import { drawing } from '../../test/fraud/draw.js'
-import { convictingBy, openCek } from '../../test/fraud/engines.js'
+import { convictingBy } from '../../test/fraud/minting.js'
 import { signers } from '../../test/fraud/rich/scripts.js'
 import { proofsOfFraud, statedOf, triedBy } from '../../test/fraud/stated.js'
 import { openTrial, type Trial } from '../../test/fraud/trial.js'
@@ -55,7 +56,7 @@ const policies = Object.entries(verdictPolicies) as readonly Policy[]
 
 describe.skipIf(!hasVectors)('an honest block', { timeout: 48 * 3_600_000 }, () => {
   // The cost of a proof does not matter here.
-  const machine = openCek({ memory: 10n ** 12n, steps: 10n ** 15n })
+  const machine = cekWithin({ memory: 10n ** 12n, steps: 10n ** 15n })
 
   /** A trial of each policy; it is another script for other rules. */
   function openTrials() {
@@ -86,7 +87,7 @@ describe.skipIf(!hasVectors)('an honest block', { timeout: 48 * 3_600_000 }, () 
       const found = covers(rules) ? fraudSearches[policy]({ ...block, keys }, rules) : undefined
       if (found === undefined) continue
       const minting = convictingBy(script(rules), block.header, found)
-      expect(await machine(minting), `${name}: ${found.proof.fraud}`).toMatchObject({ ok: true })
+      expect(machine(minting), `${name}: ${found.proof.fraud}`).toMatchObject({ ok: true })
       return true
     }
     return false

@@ -108,7 +108,7 @@ function expectRead(asked: Asked, redeemer: DataValue, draw: Draw): void {
   if (tally.taken % judged === 0 && takes(asked, redeemer)) {
     tally.byMachine++
     const encoded = encodedAnyhow(redeemer, draw, true)
-    expect(engines.scalus(answerBy(world, asked, encoded)), toHex(encoded)).toMatchObject({ ok: true })
+    expect(engines.cek(answerBy(world, asked, encoded)), toHex(encoded)).toMatchObject({ ok: true })
   }
   const found = read(asked, plain)
   expect(read(asked, encodedAnyhow(redeemer, draw))).toEqual(found)

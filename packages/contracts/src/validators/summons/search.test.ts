@@ -44,7 +44,7 @@ const entries = number('RATATOSK_SEARCH_ENTRIES', 1000)
 const runs = number('RATATOSK_SEARCH_RUNS', 5)
 const world = createWorld()
 const verdict = verdictsOf(ledgerFraudScript(), encodeLedgerFraudProof)
-const { scalus } = engines
+const { cek } = engines
 
 const ofNumber = (value: number) => blake2b256(new TextEncoder().encode(String(value)))
 /** An output reference and an output that no transaction of the story names. */
@@ -85,9 +85,9 @@ async function convicts(lie: TestBlock, posted: TrieView, root = posted.root): P
   expect(ended.rounds).toBeLessThanOrEqual(Math.ceil(branchesOf(top) / 2) + 1)
   if (ended.difference !== undefined) {
     const proof = await claimOutput(lie, ended.difference, async () => undefined)
-    expect(scalus(verdict({ ...lie, header }, proof))).toMatchObject({ ok: true })
+    expect(cek(verdict({ ...lie, header }, proof))).toMatchObject({ ok: true })
     // Of the honest block, the same is not proven.
-    expect(scalus(verdict(block, proof))).toMatchObject({ ok: false })
+    expect(cek(verdict(block, proof))).toMatchObject({ ok: false })
   }
   return ended
 }
@@ -210,10 +210,10 @@ describe('an honest operator', () => {
       const { asked, redeemer } = drawnQuestion(drawing(seed))
       const transaction = ask(world, asked)
       const [mint] = transaction.mintRedeemers
-      const isTaken = scalus({ ...transaction, mintRedeemers: [{ ...mint!, redeemer }] }).ok
+      const isTaken = cek({ ...transaction, mintRedeemers: [{ ...mint!, redeemer }] }).ok
       if (!isTaken) continue
       taken++
-      expect(scalus(answerHonestly(world, asked)), `seed ${seed}`).toMatchObject({ ok: true })
+      expect(cek(answerHonestly(world, asked)), `seed ${seed}`).toMatchObject({ ok: true })
     }
     expect(taken).toBeGreaterThan(runs)
   })
@@ -232,8 +232,8 @@ describe('an honest operator', () => {
         if (trie.nodeAt(path, depthBelow(trie, path, steps)) === undefined) continue
         const header = { ...block.header, utxosRoot: trie.root }
         const asked = asking(nextAt(trie, nodeKinds[draw(3)]!, path, steps), 1, header)
-        expect(scalus(ask(world, asked))).toMatchObject({ ok: true })
-        expect(scalus(answerFrom(world, trie, asked))).toMatchObject({ ok: true })
+        expect(cek(ask(world, asked))).toMatchObject({ ok: true })
+        expect(cek(answerFrom(world, trie, asked))).toMatchObject({ ok: true })
       }
     }
   })

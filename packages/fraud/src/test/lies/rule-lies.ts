@@ -70,7 +70,7 @@ const most = 2n ** 63n
 const [ofV3, ofFails, ofV1, ofNoDatum, ofMalformed, ofPointless, ofTokens, ofToken] = [
   60, 61, 62, 63, 64, 65, 66, 67,
 ] as const
-const [ofMost, ofMost2, ofThief] = [68, 69, 70] as const
+const [ofMost, ofMost2, ofThief, ofMany] = [68, 69, 70, 71] as const
 const outputs = () =>
   new Map([
     ...outputsOfLies(),
@@ -87,6 +87,7 @@ const outputs = () =>
         [ofMost, output(most)],
         [ofMost2, output(most)],
         [ofThief, pays(addressOfThief)],
+        [ofMany, output(120_000_000n)],
       ] as const
     ).map(([n, cbor]) => [toHex(coin(n)), cbor] as const),
   ])
@@ -240,10 +241,10 @@ export const ruleLies: Readonly<Record<string, (story: Story) => Committed>> = {
   'that a script of another network may withdraw': plan({
     fields: [[5, map([bytes(Uint8Array.of(0xf1, ...hash)), uint(0)])]],
   }),
-  'that a transaction may have 61 outputs': plan({
-    inputs: Array.from({ length: 13 }, (_, n) => 5 + n),
+  'that a transaction may have 101 outputs': plan({
+    inputs: [ofMany],
     fee: 1_000_000n,
-    outputs: Array.from({ length: 61 }, (_, n) => list(bytes(address), uint(n ? 1_000_000n : 4_000_000n))),
+    outputs: Array.from({ length: 101 }, (_, n) => list(bytes(address), uint(n ? 1_000_000n : 19_000_000n))),
   }),
   'that 33 keys may sign': (story) =>
     told(

@@ -36,7 +36,7 @@ import {
   story,
   third,
 } from '../blocks.js'
-import { tokensOf } from '../engines.js'
+import { tokensOf } from '../minting.js'
 import type { PolicyBreach } from '../without-rules.js'
 import { chunkBreaches } from './chunk-breaches.js'
 import { ledgerLies } from './lies.js'

@@ -266,11 +266,11 @@ export const transactionLies: readonly TransactionLie[] = [
   }),
   ...(() => {
     const paying = (count: number) => ({
-      inputs: story(0, 20),
+      inputs: story(0, 40),
       fee: 500_000n,
       outputs: [
         ...Array.from({ length: count - 1 }, () => outputWith({ lovelace: 1_500_000n, form: 'array' })),
-        payment(99, 99_500_000n - 1_500_000n * BigInt(count - 1)),
+        payment(99, 199_500_000n - 1_500_000n * BigInt(count - 1)),
       ],
     })
     const { outputs } = profileLimits
@@ -278,12 +278,12 @@ export const transactionLies: readonly TransactionLie[] = [
   })(),
   ...(() => {
     const spending = (last: number) => ({
-      inputs: [...ofManyItems.slice(0, 46), ofManyItems[last]!].map(([reference]) => reference),
+      inputs: [...ofManyItems.slice(0, 52), ofManyItems[last]!].map(([reference]) => reference),
       fee: 500_000n,
-      outputs: [payment(60, 234_500_000n)],
+      outputs: [payment(60, 264_500_000n)],
     })
     return [
-      lie('the outputs that inputs stand for have too many items', spending(46), spending(47), resolved),
+      lie('the outputs that inputs stand for have too many items', spending(52), spending(53), resolved),
     ]
   })(),
   lie(

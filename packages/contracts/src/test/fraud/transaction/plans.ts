@@ -100,7 +100,7 @@ export const unitsFee = 200_046n
 
 /** Names that are minted and paid, and keys that must sign: each key is an item. */
 export function withSigners(count: number): Plan {
-  const names = Array.from({ length: 20 }, (_, i) => [string(Uint8Array.of(i, i)), uint(1)] as const)
+  const names = Array.from({ length: 100 }, (_, i) => [string(Uint8Array.of(i, i)), uint(1)] as const)
   const tokens = map([string(policy(5)), map(...names)])
   const value = list(uint(9_000_000), tokens)
   return {

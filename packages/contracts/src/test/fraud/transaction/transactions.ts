@@ -186,12 +186,18 @@ const specialOutputs: readonly (readonly [OutputReference, Uint8Array])[] = [
 
 /** Outputs of 5 ada: 27 of nine items, two of four, and one of three. */
 export const ofManyItems: readonly (readonly [OutputReference, Uint8Array])[] = Array.from(
-  { length: 48 },
+  { length: 54 },
   (_, i) => {
     const [address, hash] = [string(keyAddress(i)), string(new Uint8Array(32))]
-    const short = [address, uint(5_000_000), ...(i === 43 || i === 46 ? [hash] : [])]
-    const long = map([uint(0), address], [uint(1), uint(5_000_000)], [uint(2), list(uint(0), hash)])
-    return [special(400 + i), i < 43 ? long : list(...short)]
+    const short = [address, uint(5_000_000), ...(i === 52 ? [hash] : [])]
+    const script = list(uint(0), list(uint(0), string(policy(i))))
+    const long = map(
+      [uint(0), address],
+      [uint(1), uint(5_000_000)],
+      [uint(2), list(uint(0), hash)],
+      [uint(3), encoded(script)],
+    )
+    return [special(400 + i), i < 49 ? long : list(...short)]
   },
 )
 

@@ -33,7 +33,7 @@ const strange = Uint8Array.of(0x61, 0x61)
 /** Data of this many items, two for each level. */
 function nested(items: number): Uint8Array {
   let data: Uint8Array = strange
-  for (let level = 0; 2 * level < items - 2; level++) data = tagged(121, openList(data))
+  for (let level = 0; 2 * level < items - 2; level++) data = tagged(121, list(data))
   return data
 }
 const steps = (items: number) => new Array<number>(items % 2 === 0 ? items - 2 : items - 1).fill(0)

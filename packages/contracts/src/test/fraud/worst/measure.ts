@@ -5,8 +5,8 @@ import { engines } from '../../evaluate.js'
 import { removeByProof } from '../../queue/removals.js'
 import type { TestTransaction } from '../../transaction.js'
 import { ada, createWorld, wallet } from '../../world.js'
-import { mintingOf } from '../engines.js'
 import type { ProvenLie } from '../measure-proof.js'
+import { mintingOf } from '../minting.js'
 import type { Ways } from './blocks.js'
 import { worstLedgerProofs } from './ledger.js'
 import { worstTransactionProofs } from './transaction.js'
@@ -24,7 +24,7 @@ export interface WorstCost {
   readonly datums: number
 }
 
-const { scalus } = engines
+const { cek } = engines
 
 /** The costliest proofs about the largest transactions that layer 2 allows. */
 export const worstCosts = (ways: Ways = 'many'): WorstCost[] =>
@@ -46,11 +46,11 @@ function costOf(lie: ProvenLie): WorstCost {
     ...transaction,
     referenceInputs: [...holders, ...transaction.referenceInputs],
   })
-  const evaluated = scalus(withHolders(minting))
+  const evaluated = cek(withHolders(minting))
   if (!evaluated.ok) throw new Error(`${what}: ${evaluated.message}`)
   const world = createWorld({ verdictPolicies: [script.hash] })
   const removal = removeByProof(world, { header, policy: { script }, redeemer: proof })
-  const { bytes, units } = complete(withHolders(part ? minting : removal), scalus)
+  const { bytes, units } = complete(withHolders(part ? minting : removal), cek)
   const [alone] = evaluated.units
   return { what, alone: alone!, whole: units, bytes: bytes.length, datums: datums.length }
 }

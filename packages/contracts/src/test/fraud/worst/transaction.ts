@@ -118,8 +118,12 @@ const onInputs = (
   return { what, spends, transaction: worst([fee(), pay(), [0, cbor]]), proof }
 }
 
+/** Heads with an argument cost most to check; as many strings as there is room for. */
 const tooLong = (key: number, count: number) =>
-  openMap([uint(key), openList(...Array.from({ length: count }, (_, i) => string(numbered(24, i))))])
+  openMap([
+    uint(key),
+    openList(...Array.from({ length: count }, (_, i) => (i % 2 ? uint(300) : string(numbered(24, i))))),
+  ])
 
 function resolved(what: string, outputs: readonly Uint8Array[]): Case {
   const spends = coinsOf(outputs)
@@ -127,7 +131,7 @@ function resolved(what: string, outputs: readonly Uint8Array[]): Case {
   return { what: `\`unreadablePart\`, ${what}`, spends, transaction, proof: prove.resolved }
 }
 
-const manyNames = 105
+const manyNames = 280
 const namesThen = (last: Uint8Array) =>
   map([
     string(policy(9)),
@@ -193,7 +197,7 @@ const cases = (): readonly Case[] => [
   })(),
   {
     what: '`unreadablePart`, one item too many in a body',
-    transaction: { ...worst([]), ...withBody(tooLong(14, profileLimits.bodyItems - 2)) },
+    transaction: { ...worst([]), ...withBody(tooLong(14, profileLimits.bodyItems - 4)) },
     proof: prove.body,
   },
   {
@@ -206,7 +210,7 @@ const cases = (): readonly Case[] => [
   },
   {
     what: '`unreadablePart`, one item too many in a witness set',
-    transaction: worst([fee()], tooLong(4, profileLimits.witnessSetItems - 2)),
+    transaction: worst([fee()], tooLong(4, profileLimits.witnessSetItems - 4)),
     proof: prove.witnesses,
   },
   resolved(

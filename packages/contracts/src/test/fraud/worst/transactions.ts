@@ -8,13 +8,13 @@ import { list, map, openList, openMap, string, uint } from '../transaction/trans
 
 type Field = readonly [key: number, item: Uint8Array]
 
-/** Counts CBOR items, as the profile does. */
+/** Counts CBOR items, as the profile does: breaks are items too. */
 function itemsOf(cbor: Uint8Array): number {
   let items = 0
   for (let place = 0; place < cbor.length; ) {
     const first = cbor[place++] as number
-    if (first === 0xff) continue
     items++
+    if (first === 0xff) continue
     const info = first & 31
     const width = info > 23 && info < 28 ? 1 << (info - 24) : 0
     let argument = width === 0 ? info : 0
@@ -25,17 +25,18 @@ function itemsOf(cbor: Uint8Array): number {
   return items
 }
 
+/** A field of a map that has so many items of a kind. */
+type Filler = readonly [key: number, item: (count: number) => Uint8Array]
+
 /** A map whose first field is filled until the whole has as many items and bytes as are allowed. */
 function filled(
   fields: readonly Field[],
-  [key, itemAt]: readonly [key: number, item: (place: number) => Uint8Array],
+  [key, itemOf]: Filler,
   maximum: { readonly items: number; readonly bytes: number },
 ): Uint8Array {
   const whole = (count: number) =>
     openMap(
-      ...(count > 0
-        ? [[uint(key), openList(...Array.from({ length: count }, (_, i) => itemAt(i)))] as const]
-        : []),
+      ...(count > 0 ? [[uint(key), itemOf(count)] as const] : []),
       ...fields.map(([own, item]) => [uint(own), item] as const),
     )
   let [low, high] = [0, maximum.items]
@@ -54,6 +55,23 @@ export const numbered = (length: number, number: number) => {
   return bytes
 }
 
+const signersFiller: Filler = [
+  14,
+  (count) => openList(...Array.from({ length: count }, (_, i) => string(numbered(28, i)))),
+]
+
+const mintKey = 9
+const isMint = ([key]: Field): boolean => key === mintKey
+/** Names whose length has a byte of its own cost most to pass. */
+const mintFiller: Filler = [
+  mintKey,
+  (count) =>
+    openMap([
+      string(numbered(28, 0)),
+      openMap(...Array.from({ length: count }, (_, i) => [string(numbered(24, i)), uint(1)] as const)),
+    ]),
+]
+
 export interface Worst {
   readonly id: Uint8Array
   readonly body: Uint8Array
@@ -61,22 +79,24 @@ export interface Worst {
 }
 
 /**
- * A transaction whose body begins with as many required signers as fit, and whose witness set, if it has
- * fields (given in order), begins with as many items of a field as fit.
+ * A transaction whose body begins with as many minted assets as fit, or required signers if it has a mint of
+ * its own, and whose witness set, if it has fields (given in order), begins with as many items of a field as
+ * fit.
  */
 export function worst(
   fields: readonly Field[],
-  witnesses:
-    | { readonly fields: readonly Field[]; readonly filler?: Parameters<typeof filled>[1] }
-    | Uint8Array = map(),
-  fillBody = true,
+  witnesses: { readonly fields: readonly Field[]; readonly filler?: Filler } | Uint8Array = map(),
+  fillBody: boolean | 'signers' = true,
   ownBody?: Uint8Array,
 ): Worst {
   const { bodyItems, bodyBytes, witnessSetItems, witnessSetBytes } = profileLimits
   const body =
     ownBody ??
     (fillBody
-      ? filled(fields, [14, (i) => string(numbered(28, i))], { items: bodyItems, bytes: bodyBytes })
+      ? filled(fields, fillBody === 'signers' || fields.some(isMint) ? signersFiller : mintFiller, {
+          items: bodyItems,
+          bytes: bodyBytes,
+        })
       : openMap(...fields.map(([own, item]) => [uint(own), item] as const)))
   const id = blake2b256(body)
   const maximum = { items: witnessSetItems, bytes: witnessSetBytes }
@@ -95,8 +115,8 @@ const coinAt = (place: number): OutputReference => ({ transactionId: numbered(32
 export const coins = (from: number, count: number): OutputReference[] =>
   Array.from({ length: count }, (_, i) => coinAt(from + i))
 
-/** Items of a witness set that no limit of its own counts: bootstrap witnesses. */
-export const keyFiller: Parameters<typeof filled>[1] = [2, (i) => string(numbered(24, i))]
+/** Items that no limit of its own counts, of the kind that costs most to pass: data has no dearer one. */
+export const keyFiller: Filler = [2, (count) => openList(...Array.from({ length: count }, () => openList()))]
 
 /** Key witnesses of as many keys as may sign. */
 export function keyWitnesses(count: number = profileLimits.keyWitnesses): Uint8Array {

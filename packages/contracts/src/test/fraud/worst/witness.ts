@@ -144,7 +144,7 @@ function cases(): readonly Case[] {
     },
     {
       what: '`missingSignature`, required',
-      transaction: worst(others, { fields: [[0, keyWitnesses()]], filler: keyFiller }),
+      transaction: worst(others, { fields: [[0, keyWitnesses()]], filler: keyFiller }, 'signers'),
       proof: (position) => prove.missingSignature(position, required(numbered(28, 20))),
     },
     onScript('`nativeScriptFails`, of signatures', signatures),

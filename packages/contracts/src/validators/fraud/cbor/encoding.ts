@@ -45,7 +45,7 @@ const lengthByFirstByte = Uint8Array.from({ length: 256 }, (_, first) => {
 /**
  * Whether CBOR has more items than are allowed, or a head that is not the shortest: the profile's rules
  * `TooManyItems` and `LongHeadsNotSupported`. Every head is an item, those of containers, tags and chunks of
- * strings included. Fails if neither is so, because it reads beyond the end.
+ * strings included, and every break. Fails if neither is so, because it reads beyond the end.
  */
 export const isUnreadable = defineOf<[PByteString, PInt], PBool>(2, (cbor, maxItems) =>
   call<PBool>(
@@ -62,7 +62,7 @@ export const isUnreadable = defineOf<[PByteString, PInt], PBool>(2, (cbor, maxIt
               call<PBool>(self(subtractInteger(left, integer(1))), addInteger(place, length)),
               choose(
                 equalsInteger(length, integer(breakKind)),
-                call<PBool>(self(left), addInteger(place, integer(1))),
+                call<PBool>(self(subtractInteger(left, integer(1))), addInteger(place, integer(1))),
                 choose(
                   equalsInteger(length, integer(reserved)),
                   fail(),

@@ -16,7 +16,7 @@ import {
   modInteger,
   multiplyInteger,
   nullList,
-  tailList,
+  subtractInteger,
   unIData,
 } from '../../core/builtins.js'
 import { at, both, branch, either, every, not } from '../../core/data.js'
@@ -26,16 +26,19 @@ import {
   bind,
   call,
   choose,
+  choosing,
   define,
   defineOf,
   fixed,
+  hoisted,
   type Int,
   type List,
   lambda,
   scope,
+  uncons,
 } from '../../core/term.js'
-import { itemTables as tables } from './item-tables.js'
-import { argumentAt, countIn, fieldUnder, placeAt, stringAt, withHead } from './read.js'
+import { Reading, itemTables as tables } from './item-tables.js'
+import { argumentAt, countIn, fieldUnder, isEnd, placeAt, stringAt, withHead } from './read.js'
 import { itemBytes } from './skip.js'
 import { isMalformed } from './well-formed.js'
 
@@ -45,46 +48,43 @@ import { isMalformed } from './well-formed.js'
  * transactions that the ledger decodes no such item can be shown.
  */
 
-const table = (entries: readonly number[]): Bytes => constant(Uint8Array.from(entries))
+const table = (entries: readonly number[]): Bytes => hoisted(constant(Uint8Array.from(entries)))
 
-/** The number of a type's form for a major type; 0 if it has none. */
-const formOf = defineOf<[PInt, PInt], PInt>(2, (type, major) =>
-  indexByteString(table(tables.rows), addInteger(multiplyInteger(type, integer(8)), major)),
-)
+const rows = table(tables.rows)
+/** A form of a type, by the first byte of an item. */
+const formOf = (type: Int, first: Int): Int =>
+  indexByteString(rows, addInteger(multiplyInteger(type, integer(8)), divideInteger(first, integer(32))))
 
 type Column = keyof typeof tables.columns
 
-const columnOf = Object.fromEntries(
-  Object.entries(tables.columns).map(([name, entries]) => [
-    name,
-    define<PInt, PInt>((form) => indexByteString(table(entries), form)),
-  ]),
-) as Record<Column, (form: Int) => Int>
+const columns = Object.fromEntries(
+  Object.entries(tables.columns).map(([name, entries]) => [name, table(entries)]),
+) as Record<Column, Bytes>
 
+const parts = table(tables.parts)
 /** The type of a part; 0 if other claims are about it. */
-const typeOfPart = defineOf<[PInt, PInt], PInt>(2, (form, select) =>
-  indexByteString(table(tables.parts), addInteger(columnOf.parts(form), select)),
-)
+const typeOfPart = (form: Int, select: Int): Int =>
+  indexByteString(parts, addInteger(indexByteString(columns.parts, form), select))
 
 const boundOf = define<PInt, PInt>((code) =>
   choose(
     lessThanInteger(code, integer(128)),
     code,
-    branch(code, ...tables.bounds.map((bound, place) => [128 + place, integer(bound)] as const)),
+    choosing(subtractInteger(code, integer(128)), ...tables.bounds.map((bound) => integer(bound))),
   ),
 )
 
 /** Where the item behind a tag of Plutus data finds its type; negative if there is no such tag. */
 const placeOfTagged = defineOf<[PInt, PInt], PInt>(2, (first, tag) => {
   const isBetween = (least: number, most: number): Bool =>
-    both(lessThanInteger(integer(least - 1), tag), lessThanInteger(tag, integer(most + 1)))
+    both(lessThanInteger(tag, integer(most + 1)), lessThanInteger(integer(least - 1), tag))
   return choose(
-    either(equalsInteger(first, integer(0xc2)), equalsInteger(first, integer(0xc3))),
-    integer(0),
+    either(isBetween(121, 127), isBetween(1280, 1400)),
+    integer(2),
     choose(
-      equalsInteger(tag, integer(102)),
-      integer(1),
-      choose(either(isBetween(121, 127), isBetween(1280, 1400)), integer(2), integer(-1)),
+      either(equalsInteger(first, integer(0xc2)), equalsInteger(first, integer(0xc3))),
+      integer(0),
+      choose(equalsInteger(tag, integer(102)), integer(1), integer(-1)),
     ),
   )
 })
@@ -117,32 +117,34 @@ const strange = defineOf<[PList<PData>, PInt, PByteString, PList<PData>], PBool>
             lambda((path) =>
               scope(function* () {
                 const first = yield* bind(indexByteString(cbor, place))
-                const major = yield* bind(divideInteger(first, integer(32)))
-                const form = yield* bind(formOf(type, major))
-                const of = (name: Column): Int => columnOf[name](form)
-                const goOn = (select: Int, inside: Bytes, from: Int, rest: List): Bool =>
+                const form = yield* bind(formOf(type, first))
+                const of = (name: Column): Int => indexByteString(columns[name], form)
+                const goOn: GoOn = (select, inside, from, rest) =>
                   call<PBool>(self(typeOfPart(form, select)), inside, from, rest)
-                const read = withHead(cbor, place, (argument, next) =>
-                  scope(function* () {
-                    const kind = yield* bind(of('kind'))
-                    const is = (name: keyof typeof FormKind): Bool =>
-                      equalsInteger(kind, integer(FormKind[name]))
-                    const item: Item = { cbor, place, first, major, argument, next, is, of }
-                    return choose(
-                      is('variant'),
+                const read = (then: (item: Item) => Bool): Bool =>
+                  withHead(cbor, place, (argument, next) => then({ cbor, place, first, argument, next, of }))
+                return branch(
+                  of('reading'),
+                  [Reading.unknown, fail<PBool>()],
+                  [Reading.strange, nullList(path)],
+                  [
+                    Reading.variant,
+                    read((item) =>
                       choose(
                         hasNoVariant(item),
                         nullList(path),
-                        goOn(argumentAt(cbor, next), cbor, place, path),
+                        goOn(argumentAt(cbor, item.next), cbor, place, path),
                       ),
-                      choose(nullList(path), isStrangeItself(item, same), stepInto(item, kind, path, goOn)),
-                    )
-                  }),
-                )
-                return choose(
-                  equalsInteger(type, integer(0)),
-                  fail<PBool>(),
-                  choose(equalsInteger(form, integer(0)), nullList(path), read),
+                    ),
+                  ],
+                  [
+                    Reading.other,
+                    uncons(
+                      path,
+                      read((item) => isStrangeItself(item, same)),
+                      (index, rest) => read((item) => stepInto(item, unIData(index), rest, goOn)),
+                    ),
+                  ],
                 )
               }),
             ),
@@ -161,11 +163,9 @@ interface Item {
   readonly cbor: Bytes
   readonly place: Int
   readonly first: Int
-  readonly major: Int
   readonly argument: Int
   /** Behind the head. */
   readonly next: Int
-  is(kind: keyof typeof FormKind): Bool
   of(name: Column): Int
 }
 
@@ -181,8 +181,9 @@ const hasNoVariant = ({ cbor, argument, next, of }: Item): Bool =>
 
 /** Whether an item is out of its bounds or, if two of its parts are named, these are equal and may not be. */
 const isStrangeItself = (item: Item, same: List): Bool => {
-  const { cbor, place, first, major, argument, next, is, of } = item
-  const isMap = equalsInteger(major, integer(5))
+  const { cbor, place, first, argument, next, of } = item
+  const is = (kind: keyof typeof FormKind): Bool => equalsInteger(of('kind'), integer(FormKind[kind]))
+  const isMap = equalsInteger(divideInteger(first, integer(32)), integer(5))
   const partAt = (index: Int): Bytes =>
     itemBytes(cbor, placeAt(cbor, argument, next, choose(isMap, integer(2), integer(1)), index))
   const number = choose(
@@ -191,7 +192,7 @@ const isStrangeItself = (item: Item, same: List): Bool => {
       is('chunks'),
       integer(0),
       choose(
-        both(lessThanInteger(integer(3), major), not(is('pair'))),
+        both(lessThanInteger(integer(0x7f), first), not(is('pair'))),
         countIn(cbor, place, () => boolean(true)),
         argument,
       ),
@@ -231,33 +232,36 @@ const isStrangeItself = (item: Item, same: List): Bool => {
 type GoOn = (select: Int, inside: Bytes, from: Int, rest: List) => Bool
 
 /** Goes on with the part of an item that a path names; fails if it has none. */
-const stepInto = (item: Item, kind: Int, path: List, goOn: GoOn): Bool =>
+const stepInto = (item: Item, part: Int, rest: List, goOn: GoOn): Bool =>
   scope(function* () {
-    const { cbor, place, first, major, argument, next } = item
-    const index = yield* bind(unIData(headList(path)))
-    const rest = yield* bind(tailList(path))
-    const isOf = (number: number): Bool => equalsInteger(major, integer(number))
-    const count = choose(
-      isOf(6),
-      integer(1),
-      choose(isOf(5), multiplyInteger(argument, integer(2)), argument),
-    )
-    const into = (select: Int): Bool =>
-      goOn(select, cbor, placeAt(cbor, count, next, integer(1), index), rest)
+    const { cbor, place, first, argument, next, of } = item
+    const index = yield* bind(part)
+    const into = (select: Int, count = argument): Bool =>
+      goOn(select, cbor, partOf(cbor, count, next, index), rest)
     const none = integer(0)
     return branch(
-      kind,
+      of('kind'),
       [FormKind.list, into(none)],
+      [FormKind.tagged, into(none, integer(1))],
       [FormKind.record, into(index)],
       [FormKind.pair, into(index)],
-      [FormKind.map, into(modInteger(index, integer(2)))],
+      [FormKind.map, into(modInteger(index, integer(2)), multiplyInteger(argument, integer(2)))],
       [FormKind.keyed, goOn(index, cbor, fieldUnder(cbor, place, index), rest)],
       [FormKind.embedded, goOn(none, stringAt(cbor, place), none, rest)],
       // Of a string that is not in chunks, its bytes are no items.
       [FormKind.chunks, choose(lessThanInteger(argument, none), into(none), fail<PBool>())],
-      [FormKind.dataTag, into(placeOfTagged(first, argument))],
+      [FormKind.dataTag, into(placeOfTagged(first, argument), integer(1))],
     )
   })
+
+/** Where a part is, by its index; the first is found at once. Fails, or is no place, if there is none. */
+const partOf = defineOf<[PByteString, PInt, PInt, PInt], PInt>(4, (cbor, count, first, index) =>
+  choose(
+    equalsInteger(index, integer(0)),
+    choose(isEnd(cbor, count, first), fail(), first),
+    placeAt(cbor, count, first, integer(1), index),
+  ),
+)
 
 /**
  * Whether an item is not what the ledger decodes there. The bytes must be well-formed CBOR, or reading may

@@ -3,8 +3,9 @@ import { decodeTransactionBody, encodeOutputReference, type TransactionBody } fr
 import { constr, encodePlutusData } from '@ratatosk/ledger/plutus-data'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { mintingOf, openCek, scriptOf } from '../../../test/fraud/engines.js'
+import { cekWithin } from '../../../test/evaluate.js'
 import { looseBodies } from '../../../test/fraud/loose-bodies.js'
+import { mintingOf, scriptOf } from '../../../test/fraud/minting.js'
 import { translatePolicy } from '../../../test/fraud/trial.js'
 import { hasVectors, vectorBodies } from '../../../test/fraud/vectors.js'
 import { traces } from '../../../test/uplc/builtins.js'
@@ -40,7 +41,7 @@ function decoded(body: Uint8Array): TransactionBody | undefined {
 describe('the on-chain reader of transaction bodies', { timeout: 24 * 3_600_000 }, () => {
   const rule = translatePolicy(script)
   let asked = 0
-  const evaluate = openCek({ memory: 10n ** 12n, steps: 10n ** 15n })
+  const evaluate = cekWithin({ memory: 10n ** 12n, steps: 10n ** 15n })
 
   /** Whether the script reads a body as given: `misread` if otherwise, `refused` if it does not read it. */
   async function read(body: Uint8Array, reading: Uint8Array): Promise<'read' | 'misread' | 'refused'> {
@@ -49,7 +50,7 @@ describe('the on-chain reader of transaction bodies', { timeout: 24 * 3_600_000 
     const ruling = rule(redeemer, new Uint8Array())
     const translated = ruling === 'accepted' ? 'read' : traces.last === 'misread' ? 'misread' : 'refused'
     if (ruling !== 'deep' && asked++ % everyByMachine > 0) return translated
-    const evaluated = await evaluate(mintingOf({ script, redeemer: encodePlutusData(redeemer) }))
+    const evaluated = evaluate(mintingOf({ script, redeemer: encodePlutusData(redeemer) }))
     const outcome = evaluated.ok ? 'read' : evaluated.lastTrace === 'misread' ? 'misread' : 'refused'
     if (ruling !== 'deep') expect(translated).toBe(outcome)
     return outcome

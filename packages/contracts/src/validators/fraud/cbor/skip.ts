@@ -4,7 +4,6 @@ import {
   byteStringToInteger,
   bytes as constant,
   divideInteger,
-  equalsInteger,
   fail,
   indexByteString,
   integer,
@@ -14,12 +13,12 @@ import {
   sliceByteString,
   subtractInteger,
 } from '../../core/builtins.js'
-import { both } from '../../core/data.js'
 import {
   type Bytes,
   bind,
   call,
   choose,
+  choosing,
   defineOf,
   fixed,
   hoisted,
@@ -34,133 +33,161 @@ export const nowhere = -1
 /** The break that ends an item of indefinite length. */
 export const breakByte = 0xff
 
-/**
- * By first byte: the length of an item that needs no more to tell its length (1–24), {@link container} and
- * the number of items in an array, a map or a tag, or {@link longHead}.
- */
-export const container = 128
+/** How an item is passed, by its first byte. */
+const Step = {
+  /** By its length. */
+  simple: 0,
+  /** A string whose length is the next byte. */
+  shortString: 1,
+  /** An array or a map: by its first byte, and the items in it. */
+  container: 2,
+  /** An item of indefinite length. */
+  opening: 3,
+  break: 4,
+  /** An argument in bytes of its own. */
+  longHead: 5,
+  /** By its head: the item behind it counts instead. */
+  tag: 6,
+} as const
 
-export const longHead = 255
+/** The head of a byte string of up to 255 bytes, in the next byte: keys, hashes and addresses have it. */
+export const shortString = 0x58
 
-export const kindByFirstByte = Uint8Array.from({ length: 256 }, (_, first) => {
-  const [major, info] = [first >> 5, first & 31]
-  if (major === 0 || major === 1 || major === 7) {
-    if (info < 24) return 1
-    return info < 28 ? 1 + 2 ** (info - 24) : longHead
-  }
-  if (info > 23) return longHead
-  if (major === 2 || major === 3) return 1 + info
-  if (major === 6) return container + 1
-  return container + info * (major === 5 ? 2 : 1)
-})
+const [steps, amounts] = (() => {
+  const pairs = Array.from({ length: 256 }, (_, first): readonly [step: number, amount: number] => {
+    const [major, info] = [first >> 5, first & 31]
+    const isContainer = major === 4 || major === 5
+    if (first === shortString) return [Step.shortString, 0]
+    if (first === breakByte) return [Step.break, 0]
+    if (info === 31 && major > 1 && major < 6) return [Step.opening, 0]
+    if (major === 6 && info < 28) return [Step.tag, info < 24 ? 1 : 1 + 2 ** (info - 24)]
+    if (info > 23 && (isContainer || major === 6 || major === 2 || major === 3 || info > 27))
+      return [Step.longHead, 0]
+    if (!isContainer)
+      return [Step.simple, major === 2 || major === 3 ? 1 + info : info < 24 ? 1 : 1 + 2 ** (info - 24)]
+    const items = info * (major === 5 ? 2 : 1)
+    return items === 0 ? [Step.simple, 1] : [Step.container, items - 1]
+  })
+  const table = (at: 0 | 1): Bytes => hoisted(constant(Uint8Array.from(pairs, (pair) => pair[at])))
+  return [table(0), table(1)]
+})()
+
+/** The {@link Step} of a first byte. */
+export const stepOf = (first: Int): Int => indexByteString(steps, first)
+/** The length of a simple item and of the head of a tag; one less than the items in a container. */
+export const amountOf = (first: Int): Int => indexByteString(amounts, first)
 
 /** The number of bytes of an argument, by additional information 24–27; fails for any other. */
 export const argumentSize = (info: Int): Int =>
   indexByteString(constant(Uint8Array.of(1, 2, 4, 8)), subtractInteger(info, integer(24)))
+
+const outside = 2n ** 64n
 
 export type Skip = PLam<PInt, PLam<PInt, PInt>>
 
 /**
  * Bytes → count → place: the place behind so many items. In an item of indefinite length, the count behind
  * it is kept in multiples of {@link outside}, and half of that is left: more than any item has.
+ *
+ * Items are passed by twos: most of a step of recursion is the recursion.
  */
 export const skipIn = hoisted(
   lambda<PByteString, Skip>((cbor) =>
     fixed<PInt, PLam<PInt, PInt>>((self, count) =>
-      lambda((place) =>
-        choose(
-          equalsInteger(count, integer(0)),
-          place,
-          scope(function* () {
-            const first = yield* bind(indexByteString(cbor, place))
-            const kind = yield* bind(indexByteString(constant(kindByFirstByte), first))
-            const left = subtractInteger(count, integer(1))
-            return choose(
-              lessThanInteger(kind, integer(container)),
-              call<PInt>(self(left), addInteger(place, kind)),
-              choose(
-                lessThanInteger(kind, integer(longHead)),
-                call<PInt>(
-                  self(addInteger(left, subtractInteger(kind, integer(container)))),
-                  addInteger(place, integer(1)),
-                ),
-                choose(
-                  equalsInteger(first, integer(shortString)),
-                  call<PInt>(
-                    self(left),
-                    addInteger(
-                      addInteger(place, integer(2)),
-                      indexByteString(cbor, addInteger(place, integer(1))),
-                    ),
-                  ),
-                  skipLongHead(cbor, self, count, place, first),
-                ),
+      lambda((place) => {
+        const passing = passingIn(cbor, self)
+        return choose(
+          lessThanInteger(count, integer(strideOfItems)),
+          choosing(
+            count,
+            ...Array.from({ length: strideOfItems }, (_, left) =>
+              passing(
+                left,
+                place,
+                (passed) => integer(left - passed),
+                (behind) => behind,
               ),
-            )
-          }),
-        ),
-      ),
+            ),
+          ),
+          passing(
+            strideOfItems,
+            place,
+            (passed) => (passed === 0 ? count : subtractInteger(count, integer(passed))),
+            (behind) => call<PInt>(self(subtractInteger(count, integer(strideOfItems))), behind),
+          ),
+        )
+      }),
     ),
   ),
 )
 
-/** The head of a byte string of up to 255 bytes, in the next byte: keys, hashes and addresses have it. */
-export const shortString = 0x58
+const strideOfItems = 2
 
-const outside = 2n ** 64n
+type Self = (count: Int) => Term<PLam<PInt, PInt>>
 
-/** Goes on behind a head with its argument, in an item of indefinite length, or behind its break. */
-const skipLongHead = (
-  cbor: Bytes,
-  self: (count: Int) => Term<PLam<PInt, PInt>>,
-  count: Int,
-  place: Int,
-  first: Int,
-): Int =>
-  scope(function* () {
-    const info = yield* bind(modInteger(first, integer(32)))
-    const next = yield* bind(addInteger(place, integer(1)))
-    const left = yield* bind(subtractInteger(count, integer(1)))
-    return choose(
-      equalsInteger(info, integer(31)),
-      choose(
-        equalsInteger(first, integer(breakByte)),
-        // Fails at a break that ends nothing.
-        choose(
-          lessThanInteger(count, integer(outside / 4n)),
-          fail(),
-          call<PInt>(self(divideInteger(count, integer(outside))), next),
-        ),
-        choose(
-          both(lessThanInteger(integer(0x5e), first), lessThanInteger(first, integer(0xc0))),
-          call<PInt>(self(addInteger(multiplyInteger(left, integer(outside)), integer(outside / 2n))), next),
-          fail(),
-        ),
-      ),
-      scope(function* () {
-        const size = yield* bind(argumentSize(info))
-        const argument = yield* bind(byteStringToInteger(sliceByteString(next, size, cbor)))
-        const behind = yield* bind(addInteger(next, size))
-        return choose(
-          lessThanInteger(first, integer(0x80)),
-          call<PInt>(self(left), addInteger(behind, argument)),
-          call<PInt>(
-            self(
-              addInteger(
-                left,
-                choose(
-                  lessThanInteger(first, integer(0xa0)),
-                  argument,
-                  choose(lessThanInteger(first, integer(0xc0)), addInteger(argument, argument), integer(1)),
-                ),
+/** Passes some items and goes on behind them; or from within them, at one that does more than pass. */
+const passingIn =
+  (cbor: Bytes, self: Self) =>
+  (items: number, start: Int, left: (passed: number) => Int, goOn: (behind: Int) => Int): Int => {
+    const pass = (passed: number, from: Int): Int =>
+      passed === items
+        ? goOn(from)
+        : scope(function* () {
+            const place = yield* bind(from)
+            const first = yield* bind(indexByteString(cbor, place))
+            const next = addInteger(place, integer(1))
+            return choosing(
+              stepOf(first),
+              pass(passed + 1, addInteger(place, amountOf(first))),
+              pass(passed + 1, addInteger(addInteger(place, integer(2)), indexByteString(cbor, next))),
+              call<PInt>(self(addInteger(left(passed), amountOf(first))), next),
+              call<PInt>(
+                self(subtractInteger(multiplyInteger(left(passed), integer(outside)), integer(outside / 2n))),
+                next,
               ),
-            ),
-            behind,
+              // Fails at a break that ends nothing.
+              choose(
+                lessThanInteger(left(passed), integer(outside / 4n)),
+                fail(),
+                call<PInt>(self(divideInteger(left(passed), integer(outside))), next),
+              ),
+              behindLongHead(
+                cbor,
+                left(passed),
+                place,
+                first,
+                lambda((count: Int) => lambda((behind: Int) => call<PInt>(self(count), behind))),
+              ),
+              call<PInt>(self(left(passed)), addInteger(place, amountOf(first))),
+            )
+          })
+    return pass(0, start)
+  }
+
+/** Goes on behind a head with its argument. */
+const behindLongHead = defineOf<[PByteString, PInt, PInt, PInt, Skip], PInt>(
+  5,
+  (cbor, count, place, first, then) =>
+    scope(function* () {
+      const size = yield* bind(argumentSize(modInteger(first, integer(32))))
+      const next = yield* bind(addInteger(place, integer(1)))
+      const argument = yield* bind(byteStringToInteger(sliceByteString(next, size, cbor)))
+      const behind = yield* bind(addInteger(next, size))
+      const left = yield* bind(subtractInteger(count, integer(1)))
+      return choose(
+        lessThanInteger(first, integer(0x80)),
+        call<PInt>(then, left, addInteger(behind, argument)),
+        call<PInt>(
+          then,
+          addInteger(
+            left,
+            choose(lessThanInteger(first, integer(0xa0)), argument, addInteger(argument, argument)),
           ),
-        )
-      }),
-    )
-  })
+          behind,
+        ),
+      )
+    }),
+)
 
 /** The place behind `count` items. */
 export const skip = (cbor: Bytes, count: Int, place: Int): Int =>

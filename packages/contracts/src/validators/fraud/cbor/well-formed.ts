@@ -3,7 +3,6 @@ import {
   addInteger,
   boolean,
   byteStringToInteger,
-  bytes as constant,
   divideInteger,
   equalsInteger,
   headList,
@@ -29,6 +28,7 @@ import {
   bind,
   call,
   choose,
+  choosing,
   define,
   fixed,
   type Int,
@@ -36,13 +36,10 @@ import {
   lambda,
   scope,
 } from '../../core/term.js'
-import { argumentSize, breakByte, container, kindByFirstByte, longHead } from './skip.js'
+import { amountOf, argumentSize, breakByte, stepOf } from './skip.js'
 
 /** Goes on with so many items to read, at a place, inside containers of indefinite length. */
 type GoOn = (left: Int, place: Int, outside: List) => Bool
-
-/** The first bytes of containers of indefinite length: strings, an array and a map. */
-const indefinite = { bytes: 0x5f, text: 0x7f, array: 0x9f, map: 0xbf } as const
 
 /**
  * Whether bytes are anything but one item of CBOR to its end, in the eyes of `skip`: of other bytes it
@@ -105,66 +102,53 @@ const behindEntry = (first: Int, place: Int, outside: List, goOn: GoOn): Bool =>
 
 const behindItem = (cbor: Bytes, first: Int, left: Int, place: Int, outside: List, goOn: GoOn): Bool =>
   scope(function* () {
-    const kind = yield* bind(indexByteString(constant(kindByFirstByte), first))
     const rest = yield* bind(subtractInteger(left, integer(1)))
     const next = yield* bind(addInteger(place, integer(1)))
-    return choose(
-      lessThanInteger(kind, integer(container)),
-      goOn(rest, addInteger(place, kind), outside),
+    return choosing(
+      stepOf(first),
+      goOn(rest, addInteger(place, amountOf(first)), outside),
       choose(
-        lessThanInteger(kind, integer(longHead)),
-        goOn(addInteger(rest, subtractInteger(kind, integer(container))), next, outside),
-        behindLongHead(cbor, first, rest, next, outside, goOn),
+        lessThanInteger(next, lengthOfByteString(cbor)),
+        goOn(rest, addInteger(addInteger(place, integer(2)), indexByteString(cbor, next)), outside),
+        boolean(true),
       ),
+      goOn(addInteger(left, amountOf(first)), next, outside),
+      goOn(integer(0), next, prepend(iData(notedOf(first, rest)), outside)),
+      boolean(true),
+      behindLongHead(cbor, first, rest, next, outside, goOn),
+      goOn(left, addInteger(place, amountOf(first)), outside),
     )
   })
+
+/** The note of a container of indefinite length. */
+const notedOf = (first: Int, rest: Int): Int =>
+  addInteger(
+    multiplyInteger(rest, integer(2)),
+    choose(equalsInteger(first, integer(0xbf)), integer(1), integer(0)),
+  )
 
 const behindLongHead = (cbor: Bytes, first: Int, rest: Int, next: Int, outside: List, goOn: GoOn): Bool =>
   scope(function* () {
     const info = yield* bind(modInteger(first, integer(32)))
     return choose(
-      equalsInteger(info, integer(31)),
-      choose(
-        both(
-          lessThanInteger(integer(indefinite.bytes - 1), first),
-          lessThanInteger(first, integer(indefinite.map + 1)),
-        ),
-        goOn(
-          integer(0),
-          next,
-          prepend(
-            iData(
-              addInteger(
-                multiplyInteger(rest, integer(2)),
-                choose(equalsInteger(first, integer(indefinite.map)), integer(1), integer(0)),
-              ),
+      lessThanInteger(integer(27), info),
+      boolean(true),
+      scope(function* () {
+        const size = yield* bind(argumentSize(info))
+        const argument = yield* bind(byteStringToInteger(sliceByteString(next, size, cbor)))
+        const behind = yield* bind(addInteger(next, size))
+        return choose(
+          lessThanInteger(first, integer(0x80)),
+          goOn(rest, addInteger(behind, argument), outside),
+          goOn(
+            addInteger(
+              rest,
+              choose(lessThanInteger(first, integer(0xa0)), argument, addInteger(argument, argument)),
             ),
+            behind,
             outside,
           ),
-        ),
-        boolean(true),
-      ),
-      choose(
-        lessThanInteger(integer(27), info),
-        boolean(true),
-        scope(function* () {
-          const size = yield* bind(argumentSize(info))
-          const argument = yield* bind(byteStringToInteger(sliceByteString(next, size, cbor)))
-          const behind = yield* bind(addInteger(next, size))
-          return choose(
-            lessThanInteger(first, integer(0x80)),
-            goOn(rest, addInteger(behind, argument), outside),
-            goOn(addInteger(rest, itemsBehind(first, argument)), behind, outside),
-          )
-        }),
-      ),
+        )
+      }),
     )
   })
-
-/** How many items a container has: an array, a map or a tag, by its first byte and its argument. */
-const itemsBehind = (first: Int, argument: Int): Int =>
-  choose(
-    lessThanInteger(first, integer(0xa0)),
-    argument,
-    choose(lessThanInteger(first, integer(0xc0)), addInteger(argument, argument), integer(1)),
-  )

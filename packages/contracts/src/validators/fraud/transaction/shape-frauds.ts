@@ -1,12 +1,13 @@
 import { profileLimits } from '@ratatosk/ledger'
 import {
   addInteger,
+  bData,
   boolean,
   equalsByteString,
   equalsInteger,
   integer,
-  lengthOfByteString,
   lessThanInteger,
+  listOf,
   multiplyInteger,
   unBData,
   unIData,
@@ -33,7 +34,7 @@ import { itemBytes } from '../cbor/skip.js'
 import { isMalformed } from '../cbor/well-formed.js'
 import { isWitness, WitnessField, witnessAt } from '../cbor/witness-set.js'
 import { isGiven } from '../openings.js'
-import { joinedBytes } from '../records.js'
+import { joinedBytes, joinedLength } from '../records.js'
 import type { FraudCheck, Opened } from './opening.js'
 import { outputAt } from './output-frauds.js'
 
@@ -68,11 +69,11 @@ export const unreadablePart: FraudCheck = (book, block, fields) =>
   scope(function* () {
     const shown = yield* bind(at(fields, 0))
     const kind = yield* bind(constructorOf(shown))
-    const cbor = yield* bind(
+    const parts = yield* bind(
       branch(
         kind,
-        [0, partIn(block, shown)],
-        [1, partIn(block, shown)],
+        [0, listOf(bData(partIn(block, shown)))],
+        [1, listOf(bData(partIn(block, shown)))],
         [2, resolvedOf(block, fieldsOf(shown))],
       ),
     )
@@ -82,18 +83,18 @@ export const unreadablePart: FraudCheck = (book, block, fields) =>
       profileLimits
     return book.enforce({
       'part-is-unreadable': either(
-        lessThanInteger(limit(bodyBytes, witnessSetBytes, resolvedBytes), lengthOfByteString(cbor)),
-        // Fails if there is an end before.
-        isUnreadable(cbor, limit(bodyItems, witnessSetItems, resolvedItems)),
+        lessThanInteger(limit(bodyBytes, witnessSetBytes, resolvedBytes), joinedLength(parts)),
+        // Fails if there is an end before. Layer 1 joins no more than 65,536 bytes.
+        isUnreadable(joinedBytes(parts), limit(bodyItems, witnessSetItems, resolvedItems)),
       ),
     })
   })
 
-/** The outputs that inputs and reference inputs stand for, one behind the other. */
-const resolvedOf = (block: Opened, fields: List): Bytes =>
+/** The outputs that inputs and reference inputs stand for. */
+const resolvedOf = (block: Opened, fields: List): List =>
   scope(function* () {
     const record = yield* bind(block.transactionIn(unListData(at(fields, 0))))
-    return joinedBytes(block.resolvedIn(record, unListData(at(fields, 1)), unBData(at(fields, 2))))
+    return block.resolvedIn(record, unListData(at(fields, 1)), unBData(at(fields, 2)))
   })
 
 /** A body or witness set is not one item of CBOR. `[part]` */

@@ -3,8 +3,9 @@ import { decodeTransaction, minimumFee } from '@ratatosk/ledger'
 import { describe, expect, it } from 'vitest'
 import type { ProvableRules } from '../../../fraud/rules.js'
 import { transactionFraudScript } from '../../../fraud/scripts.js'
+import { engines } from '../../../test/evaluate.js'
 import { payment, type TestBlock } from '../../../test/fraud/blocks.js'
-import { openCek } from '../../../test/fraud/engines.js'
+
 import { transactionLies } from '../../../test/fraud/transaction/lies.js'
 import { transactionRulesBrokenBy } from '../../../test/fraud/transaction/rules.js'
 import { fee, type Prove } from '../../../test/fraud/transaction/statements.js'
@@ -40,7 +41,7 @@ const { cbor } = transfer(readsWhatItSpends(200_000n))
 const least = minimumFee(decodeTransaction(cbor), rules.parameters, scriptSize)
 
 describe('the transaction policy of ledger version 11', () => {
-  const judge = openCek()
+  const judge = engines.cek
   const judged = (block: TestBlock, prove: Prove, of = verdict) => judge(of(block, prove(block)))
 
   it('is another script, which fits into a transaction of layer 1', () => {

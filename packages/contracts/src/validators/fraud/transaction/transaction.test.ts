@@ -2,8 +2,8 @@ import { headerHash } from '@ratatosk/block'
 import { encodeTransactionFraudProof, findTransactionFraud } from '@ratatosk/fraud'
 import { describe, expect, it } from 'vitest'
 import { rulesData, transactionFraudScript } from '../../../fraud/scripts.js'
-import { casesOf } from '../../../test/evaluate.js'
-import { mintingOf, openEngines } from '../../../test/fraud/engines.js'
+import { engines, testedEngines } from '../../../test/evaluate.js'
+import { mintingOf } from '../../../test/fraud/minting.js'
 import { transactionBreaches } from '../../../test/fraud/transaction/breaches.js'
 import { transactionLies } from '../../../test/fraud/transaction/lies.js'
 import { transactionRulesBrokenBy } from '../../../test/fraud/transaction/rules.js'
@@ -15,8 +15,6 @@ const script = transactionFraudScript(rules)
 const verdict = verdictsOf(script, encodeTransactionFraudProof)
 
 describe('the transaction policy', () => {
-  const judges = openEngines()
-
   it('fits into a transaction of layer 1 with 2 kB to spare', () => {
     expect(script.bytes.length).toBeLessThan(14_336)
   })
@@ -26,33 +24,30 @@ describe('the transaction policy', () => {
     expect(await transactionRulesBrokenBy(twin)).toEqual([])
   })
 
-  describe.each(Object.entries(judges))('run by %s', (engine, judge) => {
-    it.each(casesOf(engine, transactionLies))('accepts the proof that $what', async ({ block, prove }) => {
-      expect(await judge(verdict(block, prove(block)))).toMatchObject({ ok: true })
+  describe.each(Object.entries(testedEngines))('run by %s', (_engine, judge) => {
+    it.each(transactionLies)('accepts the proof that $what', ({ block, prove }) => {
+      expect(judge(verdict(block, prove(block)))).toMatchObject({ ok: true })
     })
 
-    it.each(casesOf(engine, transactionLies))(
-      'refuses, of the honest block, the proof that $what',
-      async ({ twin, prove }) => {
-        expect(await judge(verdict(twin, prove(twin)))).toMatchObject({ ok: false })
-      },
-    )
+    it.each(transactionLies)('refuses, of the honest block, the proof that $what', ({ twin, prove }) => {
+      expect(judge(verdict(twin, prove(twin)))).toMatchObject({ ok: false })
+    })
   })
 
-  it.each(transactionLies)('refuses, of an honest block, what shows of another that $what', async (lie) => {
+  it.each(transactionLies)('refuses, of an honest block, what shows of another that $what', (lie) => {
     const { twin, prove, block } = lie
-    expect(await judges.cek(verdict(twin, prove(block)))).toMatchObject({ ok: false })
+    expect(engines.cek(verdict(twin, prove(block)))).toMatchObject({ ok: false })
   })
 
   describe('findTransactionFraud', () => {
     it.each(transactionLies.filter(({ isDecoded }) => isDecoded))(
       'finds a fraud that the policy accepts where $what',
-      async ({ block }) => {
+      ({ block }) => {
         const found = findTransactionFraud(block, rules)
         expect(found).toBeDefined()
         const { redeemer } = found!
         const name = headerHash(block.header)
-        expect(await judges.cek(mintingOf({ script, redeemer, name }))).toMatchObject({ ok: true })
+        expect(engines.cek(mintingOf({ script, redeemer, name }))).toMatchObject({ ok: true })
       },
     )
 

@@ -53,7 +53,7 @@ export interface Fees {
   readonly element: bigint
 }
 
-const feeOf = (transaction: TestTransaction): bigint => complete(transaction, engines.scalus).fee
+const feeOf = (transaction: TestTransaction): bigint => complete(transaction, engines.cek).fee
 const leastOf = (output: TestOutput): bigint =>
   minimumLovelace(decodeTransactionOutput(encodeOutput(output)), parameters)
 
