@@ -32,3 +32,13 @@ it.each(costs.map((cost) => [cost.what, cost] as const))(
     expect(bytes / maxTransactionSize).toBeLessThanOrEqual(0.8)
   },
 )
+
+it.each(worstCosts('deep').map((cost) => [cost.what, cost] as const))(
+  'removes and slashes in maps of the longest ways: %s',
+  (_what, { whole, bytes }) => {
+    const { maxTransactionExecutionUnits: most, maxTransactionSize } = parameters
+    expect(whole.memory).toBeLessThanOrEqual(most.memory)
+    expect(whole.steps).toBeLessThanOrEqual(most.steps)
+    expect(bytes).toBeLessThanOrEqual(maxTransactionSize)
+  },
+)
