@@ -60,6 +60,7 @@ async function expectAgreement(
 ): Promise<void> {
   const validator = new Validator({
     ...conditions,
+    blockTime: conditions.now,
     store,
     leaving: undefined,
     scriptConcurrency: 1,

@@ -12,6 +12,7 @@ import type { Evaluation, Evaluations, Turns } from '@ratatosk/ports'
 import type { Store } from '@ratatosk/store'
 import { LRUCache } from 'lru-cache'
 import { BatchView } from './batch-view.js'
+import { followBlockTime } from './block-time.js'
 import { contextAt } from './context.js'
 import { type Candidate, examine, isCandidate, type Leaving } from './examine.js'
 import { costOf, runScripts } from './script-runs.js'
@@ -26,7 +27,7 @@ export interface LedgerEvaluation extends Evaluation {
 }
 
 export interface EvaluationsOptions {
-  readonly store: { readonly ledger: Store['ledger'] }
+  readonly store: { readonly ledger: Store['ledger']; readonly blocks: Pick<Store['blocks'], 'newest'> }
   readonly parameters: ProtocolParameters
   /** 0 for test networks, 1 for mainnet. */
   readonly networkId: number
@@ -66,6 +67,7 @@ interface ReadState {
 export function openEvaluations(options: EvaluationsOptions): Evaluations<LedgerEvaluation> {
   const { store, slots, evaluator, now = Date.now } = options
   const { turns = openTurns() } = options
+  const blockTime = followBlockTime(store.blocks, now)
   const results = new LRUCache<string, EvaluationResult>({
     max: maxResults,
     maxSize: maxResultBytes,
@@ -74,7 +76,8 @@ export function openEvaluations(options: EvaluationsOptions): Evaluations<Ledger
   })
 
   async function evaluate(cbor: Uint8Array, signal?: AbortSignal): Promise<LedgerEvaluation> {
-    const context = contextAt(options, now())
+    await blockTime.refresh()
+    const context = contextAt(options, blockTime.now())
     const examined = examine(cbor, context, options.leaving)
     if (!isCandidate(examined)) {
       return {

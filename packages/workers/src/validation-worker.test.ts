@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { timeToSlot } from '@ratatosk/ledger'
-import { type Ledger, openStore, type Store } from '@ratatosk/store'
+import { type Block, type Ledger, openStore, type Store } from '@ratatosk/store'
 import {
   breakableProxy,
   chain,
@@ -116,6 +116,24 @@ describe.each(testedServices(openers))('validation on %s', (_name, open) => {
     slot = 10
     await drained()
     expect(await isAccepted(store, early)).toBe(true)
+  })
+
+  test('judges a transaction as of the end of the newest block, where the next one begins', async (context) => {
+    const services = await open(context)
+    const end = slots.zeroTime + 100n * BigInt(slots.slotLength)
+    const blocks = { newest: async () => ({ endTime: end }) as Block }
+    const { store, submit, drained, worker } = run(services, {
+      store: { ...services.store, blocks },
+      now: () => Number(slots.zeroTime),
+    })
+    await store.applyGenesis(funds)
+    const begins = signed(key, { inputs: [references[0]!], outputs: [10n * ada], invalidBefore: 100n })
+    const ended = signed(key, { inputs: [references[1]!], outputs: [10n * ada], invalidHereafter: 100n })
+    const [, id] = await submit([begins, ended])
+    await drained()
+    expect(await isAccepted(store, begins)).toBe(true)
+    expect(worker.stats().postponed).toBe(0)
+    expect(await store.rejections.find(id!)).toMatchObject({ code: 'OutsideValidityIntervalUTxO' })
   })
 
   test('refuses at once a validity interval that begins after the last attempt', async (context) => {

@@ -4,6 +4,7 @@ import type { Log } from '@ratatosk/ports'
 import { createSubmissionWorker, type QueueBackend } from '@ratatosk/queue'
 import type { Store } from '@ratatosk/store'
 import { recordActivity, type ValidationStats } from './activity.js'
+import { followBlockTime } from './block-time.js'
 import type { Leaving } from './examine.js'
 import { createOrphanExchange } from './orphans.js'
 import { Validator } from './validator.js'
@@ -11,7 +12,9 @@ import { Validator } from './validator.js'
 /** Options of {@link createValidationWorker}. */
 export interface ValidationWorkerOptions {
   readonly queue: QueueBackend
-  readonly store: Pick<Store, 'withLedger' | 'withUnlockedLedger' | 'rejections'>
+  readonly store: Pick<Store, 'withLedger' | 'withUnlockedLedger' | 'rejections'> & {
+    readonly blocks: Pick<Store['blocks'], 'newest'>
+  }
   readonly parameters: ProtocolParameters
   /** 1 for mainnet, 0 for every test network. */
   readonly networkId: number
@@ -103,6 +106,8 @@ export function createValidationWorker(options: ValidationWorkerOptions): Valida
   const { batchSize = 256, concurrency = 768, backoffMs = 250 } = options
   const backoff = (attempts: number) => Math.min(backoffMs * 2 ** (attempts - 1), maxBackoffMs)
   const activity = recordActivity(log)
+  const { now = Date.now } = options
+  const blockTime = followBlockTime(store.blocks, now)
   // PGlite belongs to one process, which needs no second worker.
   const exchange = queue.kind === 'pglite' ? undefined : createOrphanExchange()
   const validator = new Validator({
@@ -114,7 +119,8 @@ export function createValidationWorker(options: ValidationWorkerOptions): Valida
     leaving: options.leaving,
     scriptConcurrency: options.scriptConcurrency ?? Math.min(4, Math.max(1, availableParallelism() - 1)),
     maxWaitingForScripts: options.maxWaitingForScripts ?? 2048,
-    now: options.now ?? Date.now,
+    now,
+    blockTime: blockTime.now,
     batches: { size: batchSize, quietMs: options.batchQuietMs ?? 5, maxMs: options.batchWaitMs ?? 100 },
     maxAttempts: options.maxAttempts ?? 5,
     backoff,
@@ -129,7 +135,11 @@ export function createValidationWorker(options: ValidationWorkerOptions): Valida
         'Failed to join the orphan channel; transactions that miss an output are not shared',
       )
     })
-  const worker = createSubmissionWorker(queue, (delivery, slot) => validator.validate(delivery, slot), {
+  const validate: Parameters<typeof createSubmissionWorker>[1] = async (delivery, slot) => {
+    await blockTime.refresh()
+    return validator.validate(delivery, slot)
+  }
+  const worker = createSubmissionWorker(queue, validate, {
     concurrency,
     ...defined('lockDurationMs', options.lockDurationMs),
     ...defined('stalledIntervalMs', options.stalledIntervalMs),

@@ -15,6 +15,8 @@ export interface ValidatorOptions extends Omit<BatchRunnerOptions, 'scripts' | '
   readonly slots: SlotConfig
   readonly evaluator: PhaseTwo['evaluator'] | undefined
   readonly leaving: Leaving | undefined
+  /** The time from which the next block goes on: now, or when the newest one ends. */
+  blockTime(): number
   readonly scriptConcurrency: number
   readonly maxWaitingForScripts: number
 }
@@ -106,7 +108,7 @@ export class Validator {
   }
 
   #context(): BatchContext {
-    const context = contextAt(this.#options, this.#options.now())
+    const context = contextAt(this.#options, this.#options.blockTime())
     return { ...context, lastTry: context.slot + this.#slotsOfTries }
   }
 }
