@@ -94,8 +94,15 @@ async function passBridge(t: Test, { sdk, url, layer1, user: account, home }: Pa
   const target = walletOf(home)
   const leaving: Amounts = { lovelace: ada(60), [first]: '70', [second]: '20' }
   const paid = await user.pay(id!, address, leaving, target.address.bytes)
-  const { inputs } = await json(`${layer2}/txs/${paid}/utxos`)
+  const { inputs, outputs } = await json(`${layer2}/txs/${paid}/utxos`)
   t.match(inputs, [{ tx_hash: id, output_index: 0, inline_datum: datum }], 'what it spends')
+  t.match(outputs, [{ output_index: 0, address }, { output_index: 1 }], 'also the output that leaves')
+  const [credited] = await json(`${layer2}/addresses/${user.address}/transactions`)
+  t.match(
+    await json(`${layer2}/txs/${id}`),
+    { block_height: credited.block_height, block_time: credited.block_time },
+    'the place of the deposit is the same in each answer',
+  )
   const kept = await amountsAt(layer2, user.address)
   t.same({ ...kept, lovelace: '' }, { lovelace: '', [first]: '30', [third]: '3' }, 'the change')
 

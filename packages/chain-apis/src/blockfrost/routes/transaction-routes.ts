@@ -41,8 +41,9 @@ export function addTransactionRoutes(fastify: FastifyInstance, { chain }: Blockf
     const found = await chain.transaction(hash)
     if (found?.place !== undefined) return transactionJson(chain, found.transaction.transaction, found.place)
     const outputs = found === undefined ? await outputsOf(chain, hash) : []
-    if (outputs.length === 0) throw notFound()
-    return genesisJson(chain, outputs)
+    const [first] = outputs
+    if (first === undefined) throw notFound()
+    return outputsJson(chain, first, outputs)
   })
 
   fastify.get<ByHash>('/txs/:hash/utxos', config, async ({ params }, reply) => {
@@ -52,7 +53,10 @@ export function addTransactionRoutes(fastify: FastifyInstance, { chain }: Blockf
     return sendJson(reply, {
       hash,
       inputs: found === undefined ? [] : spentJson(await inputsOf(chain, found.transaction.transaction)),
-      outputs: lazyList(outputs, createdJson),
+      outputs: lazyList(
+        found === undefined ? outputs : producedBy(found.transaction.transaction, outputs),
+        createdJson,
+      ),
     })
   })
 
@@ -108,15 +112,23 @@ function outputsOf(chain: ChainView, transaction: string) {
   return chain.outputs({ transaction }, { offset: 0, limit: Number.POSITIVE_INFINITY })
 }
 
-function genesisJson(chain: ChainView, outputs: readonly ChainOutput[]) {
+type Created = Pick<ChainOutput, 'output' | 'index' | 'spent' | 'collateralReturn'>
+
+/** All that a transaction produces: the chain has no output that leaves it. */
+function producedBy(transaction: Transaction, outputs: readonly ChainOutput[]): Created[] {
+  const known = new Map(outputs.map((output) => [output.index, output]))
+  return effects(transaction).produced.map(
+    ({ output, reference: { index } }) =>
+      known.get(index) ?? { output, index, collateralReturn: !transaction.isValid },
+  )
+}
+
+/** Outputs that no transaction produced: those of the genesis, and deposits of layer 1. */
+function outputsJson(chain: ChainView, first: ChainOutput, outputs: readonly ChainOutput[]) {
   return {
     ...unsupportedCounts,
-    hash: outputs[0]?.transactionHash,
-    block: chain.genesisHash,
-    block_height: 0,
-    block_time: seconds(slotToTime(chain.slots, 0n)),
-    slot: 0,
-    index: 0,
+    hash: first.transactionHash,
+    ...placeJson(chain, first.created),
     output_amount: new Total().add(outputs).json(),
     fees: '0',
     deposit: '0',
@@ -141,14 +153,18 @@ const unsupportedCounts = {
   pool_retire_count: 0,
 }
 
-function transactionJson(chain: ChainView, transaction: Transaction, { block, position }: Place) {
+const placeJson = ({ slots }: ChainView, { block, position }: Place) => ({
+  block: block.hash,
+  block_height: block.height,
+  block_time: seconds(slotToTime(slots, block.slot)),
+  slot: Number(block.slot),
+  index: position,
+})
+
+function transactionJson(chain: ChainView, transaction: Transaction, place: Place) {
   return {
     ...sizesJson(chain, transaction),
-    block: block.hash,
-    block_height: block.height,
-    block_time: seconds(slotToTime(chain.slots, block.slot)),
-    slot: Number(block.slot),
-    index: position,
+    ...placeJson(chain, place),
     treasury_donation: String(transaction.body.treasuryDonation),
   }
 }
@@ -206,7 +222,7 @@ function spentJson(inputs: Awaited<ReturnType<typeof inputsOf>>): Iterable<unkno
   )
 }
 
-function createdJson({ output, index, spent, collateralReturn }: ChainOutput) {
+function createdJson({ output, index, spent, collateralReturn }: Created) {
   return {
     ...outputJson(output),
     output_index: index,
