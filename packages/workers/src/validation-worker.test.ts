@@ -118,7 +118,7 @@ describe.each(testedServices(openers))('validation on %s', (_name, open) => {
     expect(await isAccepted(store, early)).toBe(true)
   })
 
-  test('judges a transaction as of the end of the newest block, where the next one begins', async (context) => {
+  test('judges a transaction as of the end of the newest block', async (context) => {
     const services = await open(context)
     const end = slots.zeroTime + 100n * BigInt(slots.slotLength)
     const blocks = { newest: async () => ({ endTime: end }) as Block }
