@@ -21,7 +21,7 @@ export function followBlockTime(blocks: Pick<Store['blocks'], 'newest'>, clock: 
     try {
       end = Number((await blocks.newest())?.endTime ?? 0n)
     } catch {
-      // What reads the ledger next says that the store fails.
+      // The next read of the ledger says that the store fails.
     }
     readAt = performance.now()
     reading = undefined
