@@ -16,12 +16,15 @@ test('has one holder at a time, until it releases the directory', async () => {
   const path = join(await temporaryDirectory(), 'a', 'b')
   const first = await takeDataDirectory(path)
   expect(first.path).toBe(path)
+  // As the server of the first, which may run as another user, needs it.
+  await chmod(path, 0o711)
   await expect(takeDataDirectory(path, { waitMs: 0 })).rejects.toMatchObject({
     code: 'NODE_DATA_DIR',
     message:
       `DATA_DIR is "${path}": the process ${process.pid} uses it. Stop that one, or choose another ` +
       'directory.',
   })
+  expect((await stat(path)).mode & 0o777).toBe(0o711)
   await first.release()
   const second = await takeDataDirectory(path)
   await second.release()

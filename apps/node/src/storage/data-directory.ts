@@ -55,12 +55,16 @@ export async function takeDataDirectory(
   let obstacle: string | undefined
   try {
     await makeDirectory(path, ownerOnly)
-    if (await isOwn(path)) await makePrivate(path)
+    const isPrivate = await isOwn(path)
     const deadline = performance.now() + waitMs
     do {
       await writeFile(lock, '')
       obstacle = await otherHolder(path, name, isForeign)
-      if (obstacle === undefined) return { path, release }
+      if (obstacle === undefined) {
+        // Not before: the database of the process that uses it may run as another user, who passes through.
+        if (isPrivate) await makePrivate(path)
+        return { path, release }
+      }
       await release()
       await sleep(randomInt(1, pauseMs))
     } while (performance.now() < deadline)
