@@ -90,17 +90,15 @@ export function allElements({ roots, blocks, strays }: StateQueue): readonly Utx
  *
  * @throws {ProtocolError} `PROTOCOL_BROKEN_QUEUE`
  */
-export function soundRoot({ roots, fault }: StateQueue): RootElement {
+export function soundRoot({ roots, strays, fault }: StateQueue): RootElement {
   const [root] = roots
-  if (fault || root === undefined)
-    throw new ProtocolError(
-      'PROTOCOL_BROKEN_QUEUE',
-      `The state queue is broken: ${fault?.message ?? '0 roots'}`,
-      {
-        cause: fault,
-      },
-    )
-  return root
+  if (root !== undefined && !fault) return root
+  const message =
+    roots.length + strays.length === 0
+      ? 'Layer 1 has no state queue of these contracts: it is not initialised yet, or a setting that is part of ' +
+        'the contracts, such as MATURITY_WINDOW_MS, differs from those of the deployment'
+      : `The state queue is broken: ${fault?.message ?? '0 roots'}`
+  throw new ProtocolError('PROTOCOL_BROKEN_QUEUE', message, { cause: fault })
 }
 
 /** Spends an element. `leastIndex`: a lower bound on its index among the transaction's sorted inputs. */

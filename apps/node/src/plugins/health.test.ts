@@ -2,7 +2,15 @@ import type { Utxo } from '@ratatosk/ledger'
 import { QueueError } from '@ratatosk/queue'
 import { StoreError } from '@ratatosk/store'
 import { expect, test } from 'vitest'
-import { checkClock, checkCommits, checkQuestions, checkQueue, checkWatcher, fullDisk } from './health.js'
+import {
+  checkClock,
+  checkCommits,
+  checkFollowing,
+  checkQuestions,
+  checkQueue,
+  checkWatcher,
+  fullDisk,
+} from './health.js'
 
 test.each([50, 1000, 20_000])('a tip is ahead of the clock only in the future, with slots of %i ms', (ms) => {
   const zeroTime = 1_700_000_000_000n
@@ -88,4 +96,16 @@ test('a full disk is explained, and nothing else', () => {
     undefined,
   )
   expect(fullDisk('text')).toBe(undefined)
+})
+
+test('a watcher that has followed no block for long is not ready', () => {
+  const trouble = 'No peer has a header that leads to the newest block'
+  const [openedAt, now] = [1_000_000, 1_130_000]
+  expect(() => checkFollowing(undefined, now, openedAt)).not.toThrow()
+  expect(() => checkFollowing({}, now, openedAt)).not.toThrow()
+  expect(() => checkFollowing({ trouble }, 1_110_000, openedAt)).not.toThrow()
+  expect(() => checkFollowing({ trouble, syncedAt: new Date(1_100_000) }, now, openedAt)).not.toThrow()
+  expect(() => checkFollowing({ trouble }, now, openedAt)).toThrow(`the blocks are not followed: ${trouble}`)
+  const syncedAt = new Date(1_005_000)
+  expect(() => checkFollowing({ trouble, syncedAt }, now, openedAt)).toThrow(/not followed/)
 })

@@ -1,3 +1,4 @@
+import type { FollowerStatus } from '@ratatosk/follower'
 import type { WatcherStatus } from '@ratatosk/follower/watcher'
 import { type HealthOptions, ReadinessError } from '@ratatosk/health'
 import type { Tip } from '@ratatosk/layer1'
@@ -14,6 +15,7 @@ const clockToleranceMs = 60_000
 export function healthOptions(node: Node): HealthOptions {
   const { store, replica, queue, settlement, sequencer, following, index, settings, duties, clock } = node
   const isQueueInStore = settings.REDIS_URL === undefined
+  const openedAt = clock()
   return {
     probes: {
       database: async (signal) => {
@@ -42,7 +44,11 @@ export function healthOptions(node: Node): HealthOptions {
       ...(following && { blocks: async () => noInvalidBlock(following) }),
       ...(watches(settings) &&
         following && {
-          watcher: async () => checkWatching(following, duties.serves.includes('public')),
+          watcher: async () => {
+            const hasUsers = duties.serves.includes('public')
+            checkWatching(following, hasUsers)
+            if (!hasUsers) checkFollowing(following.now()?.follower.status(), clock(), openedAt)
+          },
         }),
     },
     probeTimeoutMs: settings.HEALTH_PROBE_TIMEOUT_MS,
@@ -122,6 +128,18 @@ export function checkWatcher({ unprovable, unread, lack, trouble, troubleMs = 0 
   if (lack !== undefined) throw new ReadinessError(`the watcher cannot pay: ${lack}`)
   if (trouble !== undefined && troubleMs > watcherTroubleMs)
     throw new ReadinessError(`the watcher fails: ${trouble}`)
+}
+
+/** @throws {ReadinessError} while blocks have not been followed for long: what is not read is not watched */
+export function checkFollowing(
+  status: Pick<FollowerStatus, 'syncedAt' | 'trouble' | 'invalid'> | undefined,
+  now: number,
+  openedAt: number,
+): void {
+  const { trouble, invalid, syncedAt } = status ?? {}
+  if (trouble === undefined || invalid !== undefined) return
+  if (now - (syncedAt?.getTime() ?? openedAt) > watcherTroubleMs)
+    throw new ReadinessError(`the blocks are not followed: ${trouble}`)
 }
 
 function checkLag(lagMs: number, maxMs: number): void {
