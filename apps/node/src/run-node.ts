@@ -33,15 +33,23 @@ export async function runNode(environment: Environment): Promise<void> {
     }
   } catch (error) {
     process.exitCode = 1
-    process.stderr.write(explainFailure(error))
+    process.stderr.write(explainFailure(error, environment.LOG_FORMAT === 'json'))
   }
 }
 
-/** The reason of a failed start, for people. @throws the error itself if no start ends with it on purpose */
-export function explainFailure(error: unknown): string {
+/**
+ * The reason of a failed start, for people or as a line of the log.
+ * @throws the error itself if no start ends with it on purpose
+ */
+export function explainFailure(error: unknown, asJson = false): string {
   if (!isSettingsError(error) && !isStartError(error)) throw error
-  const cause = error.cause === undefined ? '' : `Cause: ${reasonOf(error.cause)}\n`
-  return `\nRatatosk did not start.\n${error.message}\n${cause}\n`
+  const { code, message } = error
+  const cause = error.cause === undefined ? undefined : reasonOf(error.cause)
+  if (asJson) {
+    const line = { level: 60, time: Date.now(), code, msg: `Ratatosk did not start. ${message}`, cause }
+    return `${JSON.stringify(line)}\n`
+  }
+  return `\nRatatosk did not start.\n${message}\n${cause === undefined ? '' : `Cause: ${cause}\n`}Code: ${code}\n\n`
 }
 
 function reasonOf(error: unknown): string {

@@ -19,6 +19,7 @@ type NodeStatus = Awaited<ReturnType<typeof readStatus>>
 export async function readStatus(client: Client) {
   // First, because it also shows whether anything answers.
   const failing = await failingParts(client)
+  const served = <T>(answer: Promise<T>) => shownBy(answer, failing.length === 0)
   const [overview, network, operators, queue, root, wallet] = await Promise.all([
     served(client.getOverview()),
     served(client.getNetwork()),
@@ -28,8 +29,9 @@ export async function readStatus(client: Client) {
     served(client.getCommitmentWalletBalance()),
   ])
   return {
-    ready: failing === undefined,
-    failing: failing ?? [],
+    ready: failing.length === 0,
+    failing: failing.map(({ part }) => part),
+    reasons: Object.fromEntries(failing.map(({ part, reason }) => [part, reason])),
     ...(overview && { role: overview.role, network: overview.network, version: overview.version }),
     ...(network && { network: network.network, version: network.versions.node }),
     ...(queue && { blocksInStateQueue: queue.headers.length }),
@@ -39,32 +41,38 @@ export async function readStatus(client: Client) {
   }
 }
 
-/** The parts that do not respond; undefined if the node is ready. */
-async function failingParts(client: Client): Promise<readonly string[] | undefined> {
+/** The parts for which the node is not ready, and why. */
+async function failingParts(client: Client): Promise<readonly { part: string; reason: string }[]> {
   try {
     await client.getReadiness({ retries: 0 })
-    return undefined
+    return []
   } catch (error) {
     const body: unknown = error instanceof StatusError ? error.body : undefined
-    const failing = typeof body === 'object' && body !== null && 'failing' in body ? body.failing : undefined
+    const { failing, reasons = {} } = (typeof body === 'object' && body !== null ? body : {}) as {
+      readonly failing?: unknown
+      readonly reasons?: Readonly<Record<string, unknown>>
+    }
     if (!Array.isArray(failing) || !failing.every((part) => typeof part === 'string')) throw error
-    return failing
+    return failing.map((part: string) => ({ part, reason: String(reasons[part] ?? 'not responding') }))
   }
 }
 
-/** Undefined if the node does not serve it in its role, or layer 1 does not respond, as `failing` shows. */
-async function served<T>(answer: Promise<T>): Promise<T | undefined> {
+/** Undefined if the node does not serve it in its role, or what it needs for it fails, as `failing` shows. */
+async function shownBy<T>(answer: Promise<T>, isReady: boolean): Promise<T | undefined> {
   try {
     return await answer
   } catch (error) {
-    if (error instanceof NotFoundError || (error instanceof StatusError && error.status === 503))
+    if (error instanceof NotFoundError) return undefined
+    if (error instanceof StatusError && (error.status === 503 || (error.status >= 500 && !isReady)))
       return undefined
     throw error
   }
 }
 
 function linesOf(status: NodeStatus): readonly string[] {
-  const lines = [status.ready ? 'ready' : `not ready: ${status.failing.join(', ')} not responding`]
+  const lines = status.ready
+    ? ['ready']
+    : Object.entries(status.reasons).map(([part, reason]) => `not ready: ${part}: ${reason}`)
   const shown = lines.length
   if (status.role !== undefined) lines.push(`role            ${status.role}`)
   if (status.network !== undefined) lines.push(`network         ${status.network}, node ${status.version}`)
