@@ -5,16 +5,14 @@ import {
   decodeHeader,
   headerHash,
   type NewArchivedBlock,
-  readEncodedBody,
 } from '@ratatosk/block'
 import { BytesMap, equalBytes, toHex } from '@ratatosk/cbor'
-import { piecesWithin } from './body-budget.js'
 import { catchUp, type PassedBlock } from './catch-up.js'
 import { childOf } from './child-controller.js'
 import { FollowerError } from './errors.js'
 import { createHeaderPaths, type HeaderPath } from './header-path.js'
 import { openLedgerState } from './ledger-state.js'
-import { createPeers, type Peer, type Peers } from './peers.js'
+import { createPeers, type Peers } from './peers.js'
 import type { Follower, FollowerOptions, FollowerStatus, InvalidBlockStatus } from './types.js'
 import { createWatch } from './watch.js'
 
@@ -38,12 +36,7 @@ interface Waiter {
 export async function createFollower(options: FollowerOptions): Promise<Follower> {
   const { chain, archive, genesis, rules, log, evidence, pollMs = 5_000, concurrency = 4 } = options
   const mayCredit = rules.bridge !== undefined
-  const peers = createPeers(
-    options.peers,
-    { ...options, mayCredit },
-    log,
-    options.own && ownPeer(options.own),
-  )
+  const peers = createPeers(options.peers, { ...options, mayCredit }, log, options.own)
   const paths = createHeaderPaths(archive, peers)
   const closing = new AbortController()
   const { signal } = closing
@@ -319,21 +312,6 @@ export async function createFollower(options: FollowerOptions): Promise<Follower
 
 const troubleOf = ({ height, headerHash, reason }: InvalidBlockStatus): string =>
   `Block ${height} (${toHex(headerHash)}) is invalid: ${reason}`
-
-function ownPeer(blocks: NonNullable<FollowerOptions['own']>): Peer {
-  const header = (block: ArchivedBlock | undefined) =>
-    block && { headerHash: block.headerHash, header: block.header, height: Number(block.height) }
-  return {
-    name: 'the blocks of this process',
-    headerByHash: async (headerHash) => header(await blocks.byHash(headerHash)),
-    headerByHeight: async (height) => header(await blocks.byHeight(BigInt(height))),
-    async body(headerHash, share, signal) {
-      if ((await blocks.byHash(headerHash)) === undefined) return undefined
-      const pieces = piecesWithin(blocks.body(headerHash), share, signal)
-      return readEncodedBody(pieces, Number.POSITIVE_INFINITY)
-    },
-  }
-}
 
 /** Milliseconds after which a body that a peer has served, or was slow to serve, is asked for again. */
 const [servedForMs, slowForMs] = [600_000, 60_000]

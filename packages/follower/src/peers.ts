@@ -1,9 +1,15 @@
 import { Agent } from 'node:http'
 import { Agent as HttpsAgent } from 'node:https'
-import { type EncodedBody, isBlockError, maxBodyBytes as mostBodyBytes } from '@ratatosk/block'
+import {
+  type ArchivedBlock,
+  type EncodedBody,
+  isBlockError,
+  maxBodyBytes as mostBodyBytes,
+  readEncodedBody,
+} from '@ratatosk/block'
 import { toHex } from '@ratatosk/cbor'
 import type { Log } from '@ratatosk/ports'
-import { type BodyShare, createBodyBudget, createRoom, takeDerivation } from './body-budget.js'
+import { type BodyShare, createBodyBudget, createRoom, piecesWithin, takeDerivation } from './body-budget.js'
 import { bodyFeed, headerFeed, type PeerHeader } from './peer-answers.js'
 import { askPeer, type PeerRequest } from './peer-request.js'
 import type { FollowerOptions } from './types.js'
@@ -40,6 +46,9 @@ export interface Peer {
   /** @param share of the budget for bodies, from which it takes the bytes of the answer */
   body(headerHash: Uint8Array, share: BodyShare, signal: AbortSignal): Promise<EncodedBody | undefined>
 }
+
+/** Blocks that this process has: they are asked for first. */
+export type OwnBlocks = NonNullable<FollowerOptions['own']>
 
 /** The limits of a request to a peer; see `FollowerOptions`. */
 export interface PeerSettings
@@ -108,7 +117,12 @@ interface PeerState {
  * const share = peers.openShare()
  * const body = await peers.askBody({ headerHash, share, signal })
  */
-export function createPeers(addresses: readonly string[], given: PeerSettings, log: Log, own?: Peer): Peers {
+export function createPeers(
+  addresses: readonly string[],
+  given: PeerSettings,
+  log: Log,
+  own?: OwnBlocks,
+): Peers {
   const { stallMs = 10_000, timeoutMs = 300_000, backoffMs: firstBackoffMs = 1_000 } = given
   const { maxBodyBytes = mostBodyBytes, budget = createBodyBudget(), mayCredit = false } = given
   const others = [...new Set(addresses.map(peerAddress))].map((base): PeerState => {
@@ -123,7 +137,7 @@ export function createPeers(addresses: readonly string[], given: PeerSettings, l
     }
   })
   const first: readonly PeerState[] = own
-    ? [{ peer: own, requests: createRequests(), failures: 0, backsOffUntil: 0 }]
+    ? [{ peer: ownPeer(own), requests: createRequests(), failures: 0, backsOffUntil: 0 }]
     : []
   const all = [...first, ...others]
   if (all.length === 0) throw new TypeError('@ratatosk/follower: at least one peer is required')
@@ -234,4 +248,20 @@ export function peerAddress(text: string): string {
   if (url.username !== '' || url.password !== '')
     throw new TypeError('The URL of a peer must not contain a user or password, because it is logged')
   return url.origin + url.pathname.replace(/\/+$/, '')
+}
+
+/** Blocks of this process, as a peer has them. */
+function ownPeer(blocks: OwnBlocks): Peer {
+  const header = (block: ArchivedBlock | undefined) =>
+    block && { headerHash: block.headerHash, header: block.header, height: Number(block.height) }
+  return {
+    name: 'the blocks of this process',
+    headerByHash: async (headerHash) => header(await blocks.byHash(headerHash)),
+    headerByHeight: async (height) => header(await blocks.byHeight(BigInt(height))),
+    async body(headerHash, share, signal) {
+      if ((await blocks.byHash(headerHash)) === undefined) return undefined
+      const pieces = piecesWithin(blocks.body(headerHash), share, signal)
+      return readEncodedBody(pieces, Number.POSITIVE_INFINITY)
+    },
+  }
 }

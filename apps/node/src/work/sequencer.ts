@@ -22,6 +22,7 @@ import type { ValidationStats, ValidationWorker } from '@ratatosk/workers'
 import { type NodeContext, present } from '../context.js'
 import type { AdministratorKeys } from '../layer1/administrator-keys.js'
 import { blockRules, type Settlement } from '../layer1/settlement.js'
+import { watches } from '../roles.js'
 import { openRebuildable, type Storage } from '../storage/open-storage.js'
 import { type RootsCalls, timeRoots } from './timed-roots.js'
 
@@ -60,8 +61,12 @@ export async function startSequencer(
   if (blockAnswers !== undefined) onClose(() => blockAnswers.close())
 
   const mayCredit = bridge !== undefined
+  // The watcher of this operator archives bodies that no peer serves and a summons has shown.
+  const watched = watches(settings) ? storage.store.archive : undefined
   const peers =
-    settings.ARCHIVIST_PEERS && createPeers(settings.ARCHIVIST_PEERS, { budget: bodyBudget, mayCredit }, log)
+    settings.ARCHIVIST_PEERS || watched
+      ? createPeers(settings.ARCHIVIST_PEERS ?? [], { budget: bodyBudget, mayCredit }, log, watched)
+      : undefined
   if (peers !== undefined) onClose(async () => peers.close())
 
   const hourlyBudget = BigInt(settings.COMMIT_BUDGET_PER_HOUR)

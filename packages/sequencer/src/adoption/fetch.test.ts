@@ -31,8 +31,11 @@ const rules = { parameters: freeOfCharge, networkId: 0, slots }
 /** As the scripts read what does not decode, or as if it moved nothing. */
 const readings = [movedParts, undefined]
 
-/** A store with the outputs before the blocks, and an honest peer, which serves what it is given. */
-async function openPeer(context: TestContext) {
+/**
+ * A store with the outputs before the blocks, and an honest peer, which serves what it is given; or no peer but
+ * the archive of this process.
+ */
+async function openPeer(context: TestContext, isOwn = false) {
   const { store } = await openers['PostgreSQL and Redis'](context)
   await store.applyGenesis(
     Array.from(outputsBefore(), ([key, output]) => ({
@@ -47,7 +50,7 @@ async function openPeer(context: TestContext) {
   const url = `${await server.listen({ host: '127.0.0.1', port: 0 })}/archivist`
   const blamed: unknown[] = []
   const log = { info: () => undefined, error: () => undefined, warn: (what: unknown) => blamed.push(what) }
-  const peers = createPeers([url], {}, log)
+  const peers = isOwn ? createPeers([], {}, log, store.archive) : createPeers([url], {}, log)
   context.onTestFinished(() => peers.close())
   const { signal: ends } = new AbortController()
   const roots = await openRoots()
@@ -104,6 +107,13 @@ test('a body of another header has its peer blamed', async (context) => {
   const { transactions } = blockOf([signedTheft({ inputs: [22] })])
   expect(await fetch({ ...blockOf([]), transactions }, undefined)).toBeUndefined()
   expect(blamed).toMatchObject([{ reason: expect.stringMatching(/transactions_root/) }])
+})
+
+test('a body that no peer serves comes from the archive of the watcher beside', async (context) => {
+  const { fetch, store } = await openPeer(context, true)
+  const held = theft({ inputs: [23] })
+  await accept(store, [{ cbor: held }])
+  expect(await fetch(blockOf([held]), undefined)).toMatchObject({ transactions: [{ cbor: held }] })
 })
 
 test('of what the mempool holds byte for byte, no signature is verified again', async (context) => {
