@@ -313,7 +313,7 @@ test('a window with a summons leaves time for more answers than a bond is worth'
   const short = { ...named, MATURITY_WINDOW_MS: '3600000' }
   expect(problemsOf(short)).toEqual([
     expect.stringMatching(/^MATURITY_WINDOW_MS is 3600000 .* at least 86400000 \(1 day\)/),
-    expect.stringMatching(/^OPERATOR_BOND is 500000000 .* at most 53460000,/),
+    expect.stringMatching(/^OPERATOR_BOND is 500000000 .* at most 43875000,/),
   ])
   expect(problemsOf({ ...short, VERDICT_POLICIES: everyPolicy })).toEqual([])
   expect(problemsOf({ ...named, MATURITY_WINDOW_MS: '86400000' })).toEqual([])
