@@ -34,7 +34,8 @@ function hostText(name) {
   can be registered again under another \`prefix\`. Hooks, logger and 404 of the server hold here, too.
 - **Options.** An unknown or wrong option is a \`TypeError\` at registration.
 - **Errors.** The plugin answers \`{ "error": … }\` itself: the hook \`onError\` of the server sees
-  every error, \`setErrorHandler\` none.
+  every error, \`setErrorHandler\` none. A hook of the server that refuses a request, such as a rate limit,
+  chooses status, headers and, below 500, message.
 - **Ports.** [Their types](${pages}/blob/main/docs/ports.md#${name}). Unless a table above says
   otherwise, a port that throws is answered 500 \`Something went wrong\`, with the cause in the log. An error
   with \`statusCode\` and \`expose: true\`, such as an \`HttpError\` of

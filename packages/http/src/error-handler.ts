@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type ExposedError, type HttpErrorOptions, hasCode, isHttpError } from './errors.js'
+import { isBeforeHandler } from './handler-watch.js'
 import { retryAfterMsOf } from './headers.js'
 import type { ErrorBody, NotFoundBody } from './schemas.js'
 
@@ -21,7 +22,10 @@ interface Answer extends Pick<HttpErrorOptions, 'headers' | 'quiet'> {
  * | a Fastify error below 500 (parser, body limit, media type, validation) | its status and message |
  * | a Fastify error above 500 (time-out, overload) | its status and the name of the status |
  * | an error because the client aborted the request | 400 |
+ * | an error of a hook before the handler, such as a rate limit | as without this handler; no message from 500 on |
  * | anything else, whatever `statusCode` it carries | 500 `Something went wrong` |
+ *
+ * Hooks are told from handlers on the routes of `openScope` and of `httpErrors`.
  *
  * An exposed error may have `bodyFields` and `headers`. Responses from 500 on are logged under the id of the
  * request: failures at `error` with their cause; refusals, which nothing has caused or whose cause asks to
@@ -35,7 +39,8 @@ interface Answer extends Pick<HttpErrorOptions, 'headers' | 'quiet'> {
  */
 export function errorHandler(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   if (request.is404 && isFastifyError(error) && error.statusCode < 500) return notFoundHandler(request, reply)
-  return answerError(error, request, reply)
+  const refused = isBeforeHandler(request) ? refusalOfHook(error, reply) : undefined
+  return send(answerTo(error, request, refused), error, request, reply)
 }
 
 /**
@@ -48,7 +53,11 @@ export function errorHandler(error: unknown, request: FastifyRequest, reply: Fas
  * ```
  */
 export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const { statusCode, body, headers, quiet = false } = answerTo(error, request)
+  return send(answerTo(error, request), error, request, reply)
+}
+
+function send(answer: Answer, error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const { statusCode, body, headers, quiet = false } = answer
   if (statusCode < 500 || quiet) request.log.debug({ err: error }, body.error)
   else if (isRefusal(error)) request.log.warn(fieldsOf(error), body.error)
   else request.log.error({ err: error }, body.error)
@@ -69,7 +78,8 @@ export function notFoundHandler(_request: FastifyRequest, reply: FastifyReply): 
   return reply.code(404).send(notFound)
 }
 
-function answerTo(error: unknown, request: FastifyRequest): Answer {
+/** @param refused the answer to the error if it is none of this package, nor of Fastify */
+function answerTo(error: unknown, request: FastifyRequest, refused?: Answer): Answer {
   if (isHttpError(error)) {
     const { statusCode, message, bodyFields, headers, quiet } = error
     const body = { ...bodyFields, error: message }
@@ -81,7 +91,26 @@ function answerTo(error: unknown, request: FastifyRequest): Answer {
   }
   if (error instanceof Error && (error === request.raw.errored || isAbort(error, request)))
     return { statusCode: 400, body: { error: 'Request aborted' } }
-  return { statusCode: 500, body: internalError }
+  return refused ?? { statusCode: 500, body: internalError }
+}
+
+/** An answer with the status and the headers that Fastify itself takes from an error of a hook. */
+function refusalOfHook(error: unknown, reply: FastifyReply): Answer | undefined {
+  const { statusCode, status, headers, message }: HookError = Object(error)
+  const chosen = [statusCode, status, reply.statusCode].find(
+    (code) => Number(code) >= 400 && Number(code) <= 599,
+  )
+  if (chosen === undefined || chosen === 500) return undefined
+  const name = STATUS_CODES[chosen] ?? 'Error'
+  const text = chosen < 500 && typeof message === 'string' ? message : name
+  return { statusCode: chosen, body: { error: text }, ...(headers && { headers }) }
+}
+
+/** A value that a hook throws, which need not be an `Error`. */
+interface HookError extends Pick<HttpErrorOptions, 'headers'> {
+  readonly statusCode?: number
+  readonly status?: number
+  readonly message?: unknown
 }
 
 /** Whether this server, or what it asked, has reached a limit: nothing failed. */

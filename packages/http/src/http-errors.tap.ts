@@ -298,6 +298,28 @@ t.test(
   },
 )
 
+t.test('keeps the status and the headers of what a hook throws, not of what a handler throws', async (t) => {
+  const refusal = () =>
+    Object.assign(new Error('Rate limit exceeded'), { statusCode: 429, headers: { 'retry-after': '60' } })
+  const { server } = await build(t, (server) => {
+    const refuse = async () => {
+      throw refusal()
+    }
+    server.get('/hook', { onRequest: refuse }, async () => 'done')
+    server.get('/handler', refuse)
+    server.get('/sent', (_request, reply) => reply.send(refusal()))
+  })
+  for (const method of ['GET', 'HEAD'] as const) {
+    const refused = await server.inject({ method, url: '/hook' })
+    t.same([refused.statusCode, refused.headers['retry-after']], [429, '60'], method)
+    if (method === 'GET') t.same(refused.json(), { error: 'Rate limit exceeded' })
+  }
+  for (const url of ['/handler', '/sent']) {
+    const failed = await server.inject(url)
+    t.same([failed.statusCode, failed.body], [500, somethingWentWrong], url)
+  }
+})
+
 t.test('keeps the status of Fastify errors above 500, not their message', async (t) => {
   const overloaded = Object.assign(new Error('event loop delay of 1s'), {
     code: 'FST_UNDER_PRESSURE',

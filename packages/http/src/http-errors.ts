@@ -10,6 +10,7 @@ import type { FastifyHttpOptions, FastifyInstance } from 'fastify'
 import { fastifyPlugin as fp } from 'fastify-plugin'
 import { answerError, errorHandler, notFoundHandler } from './error-handler.js'
 import { HttpError } from './errors.js'
+import { watchHandler } from './handler-watch.js'
 import { checkOptions } from './options.js'
 import type { ErrorBody } from './schemas.js'
 
@@ -89,6 +90,7 @@ export const httpErrors = fp(
   async (fastify: FastifyInstance, options: object) => {
     checkOptions('@ratatosk/http', {}, options)
     fastify.setErrorHandler(errorHandler)
+    fastify.addHook('onRoute', watchHandler)
     fastify.setNotFoundHandler(notFoundHandler)
     fastify.server.on('checkExpectation', refuseExpectation)
     // RFC 9112, section 3.2: an HTTP/1.1 request without a Host header is answered 400.

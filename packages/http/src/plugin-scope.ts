@@ -1,5 +1,6 @@
 import type { TSchema } from '@sinclair/typebox'
 import type { RouteOptions } from 'fastify'
+import { watchHandler } from './handler-watch.js'
 import { checkOptions } from './options.js'
 
 /** The parts of a Fastify instance that {@link openScope} needs. */
@@ -14,7 +15,8 @@ const taken = new WeakMap<object, Set<string>>()
 
 /**
  * Begins a plugin: checks its options by {@link checkOptions}, and keeps the operation ids of its routes
- * unique on the server: one that the server has already gets the prefix of the plugin behind it.
+ * unique on the server: one that the server has already gets the prefix of the plugin behind it. `errorHandler`
+ * then answers errors of the host's hooks as the host does.
  *
  * @param scope the encapsulated instance that the plugin receives
  * @throws {TypeError} for an option that does not work, or does not exist
@@ -37,6 +39,7 @@ export function openScope(
   const ids = taken.get(scope.server) ?? new Set()
   taken.set(scope.server, ids)
   scope.addHook('onRoute', (route) => {
+    watchHandler(route)
     if (route.method === 'HEAD' || route.schema === undefined) return
     const { operationId } = route.schema as { readonly operationId?: string }
     if (operationId === undefined) return

@@ -54,6 +54,8 @@ export interface TransactionBodyOptions {
   readonly prefix: string
   /** The largest transaction, in bytes of CBOR. */
   readonly maxSize: number
+  /** The error to answer in place of one. Default: the same. */
+  readonly answerAs?: (error: unknown) => unknown
 }
 
 /**
@@ -72,11 +74,18 @@ export interface TransactionBodyOptions {
  * fastify.post('/pay', { schema, ...reading }, handler)
  * ```
  */
-export function readTransactionBodies(scope: BodyScope, { prefix, maxSize }: TransactionBodyOptions) {
+export function readTransactionBodies(
+  scope: BodyScope,
+  { prefix, maxSize, answerAs = (error) => error }: TransactionBodyOptions,
+) {
   scope.removeAllContentTypeParsers()
   scope.addContentTypeParser('text/plain', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
   scope.setErrorHandler((error, request, reply) =>
-    errorHandler(isUnsupportedType(error) ? new UnsupportedTypeError(prefix) : error, request, reply),
+    errorHandler(
+      isUnsupportedType(error) ? new UnsupportedTypeError(prefix) : answerAs(error),
+      request,
+      reply,
+    ),
   )
   const read = (body: Buffer | null): Uint8Array => {
     // Neither a content type nor a body.

@@ -1,4 +1,4 @@
-import { HttpError, hasCode, OverloadedError, retryAfterSeconds } from '@ratatosk/http'
+import { HttpError, hasCode, retryAfterSeconds } from '@ratatosk/http'
 
 /**
  * 500: the queue did not accept the transaction, or the server is overloaded. Their error is the `cause`; if
@@ -9,7 +9,7 @@ export class EnqueueError extends HttpError {
     const seconds = retryAfterSeconds(cause)
     super(500, 'SUBMIT_ENQUEUE_FAILED', 'Failed to enqueue transaction', {
       cause,
-      ...(cause instanceof OverloadedError && { quiet: true }),
+      ...(hasCode(cause, 'HTTP_OVERLOADED') && { quiet: true }),
       ...(seconds !== undefined && { headers: { 'retry-after': String(seconds) } }),
     })
   }

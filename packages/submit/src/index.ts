@@ -1,11 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import {
-  hasMethods,
-  OverloadedError,
-  openScope,
-  optionalInteger,
-  readTransactionBodies,
-} from '@ratatosk/http'
+import { hasCode, hasMethods, openScope, optionalInteger, readTransactionBodies } from '@ratatosk/http'
 import type { RegisterOptions } from 'fastify'
 import { fastifyPlugin as fp } from 'fastify-plugin'
 import { EnqueueError } from './errors.js'
@@ -40,19 +34,15 @@ export interface SubmitOptions extends RegisterOptions {
 const name = '@ratatosk/submit'
 const rules = { queue: hasMethods('add'), maxTransactionSize: optionalInteger(1) }
 
-/** For `@fastify/under-pressure`: an overloaded server answers like a queue that is full. */
-const config = {
-  pressureHandler: () => {
-    throw new EnqueueError(new OverloadedError())
-  },
-}
+/** An overloaded node answers like a queue that is full; a host chooses its own answer. */
+const answerAs = (error: unknown) => (hasCode(error, 'HTTP_OVERLOADED') ? new EnqueueError(error) : error)
 
 const plugin: FastifyPluginAsyncTypebox<SubmitOptions> = async (fastify, options) => {
   openScope(fastify, name, rules, options)
   const { queue, maxTransactionSize = 16_384 } = options
 
-  const reading = readTransactionBodies(fastify, { prefix: 'SUBMIT', maxSize: maxTransactionSize })
-  fastify.post('/submit', { schema: submitSchema, config, ...reading }, async (request) => {
+  const reading = readTransactionBodies(fastify, { prefix: 'SUBMIT', maxSize: maxTransactionSize, answerAs })
+  fastify.post('/submit', { schema: submitSchema, ...reading }, async (request) => {
     try {
       return {
         message: 'Successfully added the transaction to the queue' as const,

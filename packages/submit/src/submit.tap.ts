@@ -108,6 +108,38 @@ t.test('serves several instances in one server, each with its prefix, queue and 
   t.equal(second.entries.length, 0)
 })
 
+t.test("answers a rate limit and an overload of a host as the host's own routes do", async (t) => {
+  const server = fastify()
+  t.teardown(() => server.close())
+  let refusal: Error = Object.assign(new Error('Rate limit exceeded'), { statusCode: 429 })
+  server.addHook('onRequest', async (_request, reply) => {
+    reply.header('retry-after', '60')
+    throw refusal
+  })
+  const queue = new Entries()
+  const pressures: unknown[] = []
+  server.addHook('onRoute', ({ config = {} }) => {
+    if ('pressureHandler' in config) pressures.push(config.pressureHandler)
+  })
+  await server.register(submit, { queue })
+  const post = () =>
+    server.inject({
+      method: 'POST',
+      url: '/submit',
+      headers: { 'content-type': 'text/plain' },
+      payload: '80',
+    })
+  const limited = await post()
+  t.same([limited.statusCode, limited.json()], [429, { error: 'Rate limit exceeded' }])
+  t.equal(limited.headers['retry-after'], '60')
+  refusal = Object.assign(new Error('heap used'), { statusCode: 503, code: 'FST_UNDER_PRESSURE' })
+  const overloaded = await post()
+  t.same([overloaded.statusCode, overloaded.json()], [503, { error: 'Service Unavailable' }])
+  t.equal(overloaded.headers['retry-after'], '60')
+  t.same(pressures, [], 'the answer of the host is not replaced')
+  t.same(queue.entries, [])
+})
+
 t.test('leaves the parsers and the error handler of the server unchanged', async (t) => {
   const { server } = await build(t)
   server.setErrorHandler((_error, _request, reply) => reply.code(418).send('mine'))

@@ -16,7 +16,7 @@ import { ignoreAnswers } from '@ratatosk/test-kit/answers-hook'
 import txQuery from '@ratatosk/tx-query'
 import events from '@ratatosk/tx-query/events'
 import proofs from '@ratatosk/tx-query/proofs'
-import fastify, { type FastifyPluginAsync, type InjectOptions } from 'fastify'
+import fastify, { type FastifyInstance, type FastifyPluginAsync, type InjectOptions } from 'fastify'
 import t, { type Test } from 'tap'
 
 interface Case {
@@ -146,7 +146,7 @@ function failing(fault: { now: Error }): object {
 type Operation = Readonly<{ operationId: string; tags?: string[]; security?: object[]; responses: object }>
 
 /** A server with every plugin twice, its own error handler, and its own document. */
-async function host(t: Test) {
+async function host(t: Test, prepare: (server: FastifyInstance) => void = () => undefined) {
   const server = fastify()
   t.teardown(() => server.close())
   const seen: { handled: number; errors: Error[] } = { handled: 0, errors: [] }
@@ -157,6 +157,7 @@ async function host(t: Test) {
     return reply.code(418).send('of the host')
   })
   server.addHook('onError', async (_request, _reply, error) => void seen.errors.push(error))
+  prepare(server)
   for (const prefix of ['', '/v2'])
     for (const { plugin, options } of Object.values(cases))
       await server.register(plugin as FastifyPluginAsync<object>, { prefix, ...options(failing(fault)) })
@@ -189,6 +190,38 @@ t.test('a port chooses the status of an error that it exposes', async (t) => {
     t.equal(answer.statusCode, keepsStatus ? 500 : 451, name)
     if (!keepsStatus) t.equal(answer.json().error, 'Closed for today', name)
   }
+})
+
+t.test('a refusal by a hook of the host keeps status, message and headers', async (t) => {
+  const refusal: { now?: unknown; code?: number } = {}
+  const { server, seen } = await host(t, (server) =>
+    server.addHook('preHandler', async (_request, reply) => {
+      if (refusal.now === undefined) return
+      if (refusal.code !== undefined) reply.code(refusal.code)
+      reply.header('retry-after', '7')
+      throw refusal.now
+    }),
+  )
+  const secret = 'redis 10.0.0.1'
+  const plain = (fields: object, message = 'No entry') => Object.assign(new Error(message), fields)
+  for (const [now, statusCode, error, code] of [
+    [plain({ statusCode: 401 }), 401, 'No entry'],
+    [plain({ status: 403 }), 403, 'No entry'],
+    [plain({}), 402, 'No entry', 402],
+    [{ statusCode: 429, error: 'Limit', message: 'Slower' }, 429, 'Slower'],
+    [plain({ statusCode: 503 }, secret), 503, 'Service Unavailable'],
+    [plain({ code: 'FST_UNDER_PRESSURE', statusCode: 503 }, secret), 503, 'Service Unavailable'],
+    [plain({ statusCode: 500 }, secret), 500, 'Something went wrong'],
+    [plain({}, secret), 500, 'Something went wrong'],
+  ] as const) {
+    Object.assign(refusal, { now, code })
+    for (const [name, { request }] of Object.entries(cases)) {
+      const answer = await server.inject(request)
+      t.same([answer.statusCode, answer.json()], [statusCode, { error }], `${name}: ${statusCode}`)
+      t.equal(answer.headers['retry-after'], '7')
+    }
+  }
+  t.equal(seen.handled, 0)
 })
 
 t.test("a host's own document has unique operation ids, tags, and the token of each operation", async (t) => {
