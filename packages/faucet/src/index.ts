@@ -12,7 +12,7 @@ import {
 } from '@ratatosk/http'
 import type { ClaimPayer, ClaimRequest, ClaimResult } from '@ratatosk/ports'
 import { Type } from '@sinclair/typebox'
-import type { FastifyContextConfig, RegisterOptions } from 'fastify'
+import type { RegisterOptions } from 'fastify'
 import { fastifyPlugin as fp } from 'fastify-plugin'
 import { readClaim } from './claim-body.js'
 import { FaucetError, KeyUsedError, overloadCode } from './errors.js'
@@ -41,9 +41,6 @@ export interface FaucetOptions extends RegisterOptions {
 /** Room for the three fields and for others that a client sends. */
 const bodyLimit = 16_384
 
-/** For `@fastify/rate-limit`: one server claims for many clients, whom the claims limit. */
-const uncounted: FastifyContextConfig & { readonly rateLimit: false } = { rateLimit: false }
-
 const name = '@ratatosk/faucet'
 const rules = {
   payer: hasMethods('claim'),
@@ -71,7 +68,7 @@ const plugin: FastifyPluginAsyncTypebox<FaucetOptions> = async (fastify, options
       schema: claimSchema,
       onRequest: bearerToken(token),
       // A page that sends the token would give it to everyone who opens the page.
-      config: { ...sameOriginOnly, ...securedBy('faucetToken'), ...uncounted },
+      config: { ...sameOriginOnly, ...securedBy('faucetToken') },
       validatorCompiler: readBy(readClaim),
       bodyLimit,
     },

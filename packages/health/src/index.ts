@@ -41,7 +41,8 @@ const plugin: FastifyPluginAsyncTypebox<HealthOptions> = async (fastify, options
     else fastify.log.warn({ subsystem, err }, 'Subsystem unavailable')
   })
 
-  const config = servedUnderLoad
+  // For `@fastify/rate-limit`: probes are frequent.
+  const config = { ...servedUnderLoad, rateLimit: false as const }
   fastify.get('/health/live', { schema: liveSchema, config }, async () => ({ status: 'ok' as const }))
 
   const schema = readySchema(Object.keys(probes), Object.keys(counters))

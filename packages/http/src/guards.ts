@@ -1,11 +1,26 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { isIPv4, isIPv6 } from 'node:net'
-import type { FastifyContextConfig, FastifyRequest, onRequestHookHandler } from 'fastify'
+import type { FastifyContextConfig, FastifyRequest, onRequestHookHandler, RouteOptions } from 'fastify'
 import { CrossSiteError, HostNotAllowedError, NavigationError, UnauthorizedError } from './errors.js'
 import { type RouteSecurity, securedBy } from './route-security.js'
 
 /** Servers listen on these addresses, but a request that is addressed to one was made up by a page. */
 const unspecified = ['0.0.0.0', '[::]']
+
+/** The hooks that refuse requests. */
+const guards = new WeakSet<onRequestHookHandler>()
+
+function guard(hook: onRequestHookHandler): onRequestHookHandler {
+  guards.add(hook)
+  return hook
+}
+
+/** An `onRoute` hook: what a host's hooks have added to the route, such as a rate limit, runs before guards. */
+export function guardLast(route: RouteOptions): void {
+  const hooks = [route.onRequest ?? []].flat()
+  const own = hooks.filter((hook) => guards.has(hook))
+  if (own.length > 0) route.onRequest = [...hooks.filter((hook) => !guards.has(hook)), ...own]
+}
 
 /** How an operator's routes are protected. */
 export interface OperatorAccess {
@@ -49,18 +64,17 @@ export function operatorGuards({ allowedHosts, operatorToken }: OperatorAccess):
 export const sameOriginOnly: FastifyContextConfig & { readonly cors: false } = { cors: false }
 
 /**
- * Config of a route that is served whatever the load of the server: `@fastify/under-pressure` and
- * `@fastify/rate-limit` skip it, and it does not wait for connections that arrive.
+ * Config of a route that is served whatever the load of the server: `@fastify/under-pressure` skips it, and it
+ * does not wait for connections that arrive.
  *
  * @example
  * ```ts
  * fastify.get('/health/live', { config: servedUnderLoad }, handler)
  * ```
  */
-export const servedUnderLoad: FastifyContextConfig & {
-  readonly rateLimit: false
-  readonly pressureHandler: () => void
-} = { rateLimit: false, pressureHandler: () => undefined }
+export const servedUnderLoad: FastifyContextConfig & { readonly pressureHandler: () => void } = {
+  pressureHandler: () => undefined,
+}
 
 /** Whether the config of a route is {@link servedUnderLoad}, or holds it. */
 export function isServedUnderLoad(config: object): boolean {
@@ -107,10 +121,10 @@ export function sideEffectingGet(access: OperatorAccess = {}): OperatorRoute & {
   return { exposeHeadRoute: false, onRequest: [...onRequest, refuseNavigation], config }
 }
 
-const refuseNavigation: onRequestHookHandler = ({ headers }, _reply, done) => {
+const refuseNavigation = guard(({ headers }, _reply, done) => {
   if (String(headers['sec-fetch-mode']).toLowerCase() === 'navigate') done(new NavigationError())
   else done()
-}
+})
 
 /** `onRequest` hook for answers that change between requests: none may be stored, errors included. */
 export const noStore: onRequestHookHandler = (_request, reply, done) => {
@@ -147,11 +161,11 @@ export function refuseForeignPages(allowedHosts: readonly string[] = []): onRequ
     const name = urlOfHost(host)?.hostname
     return name !== undefined && (isLoopback(name) || allowed.has(name))
   }
-  return (request, _reply, done) => {
+  return guard((request, _reply, done) => {
     if (!isAllowed(request.headers.host) || !isAllowed(request.host)) done(new HostNotAllowedError())
     else if (isForeign(request)) done(new CrossSiteError())
     else done()
-  }
+  })
 }
 
 /**
@@ -173,7 +187,7 @@ export function refuseForeignPages(allowedHosts: readonly string[] = []): onRequ
 export function bearerToken(expected: string): onRequestHookHandler {
   if (typeof expected !== 'string' || expected === '') throw new TypeError('a bearer token must not be empty')
   const right = digest(Buffer.from(expected, 'utf8'))
-  return (request, reply, done) => {
+  return guard((request, reply, done) => {
     const [, given] = /^bearer +(.*)$/i.exec(request.headers.authorization ?? '') ?? []
     // Node decodes headers as Latin-1, whatever their bytes are.
     if (given !== undefined && timingSafeEqual(digest(Buffer.from(given, 'latin1')), right)) {
@@ -182,7 +196,7 @@ export function bearerToken(expected: string): onRequestHookHandler {
     }
     reply.header('www-authenticate', 'Bearer')
     done(new UnauthorizedError())
-  }
+  })
 }
 
 /** Whether a page of another origin may have caused the request. */

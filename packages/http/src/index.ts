@@ -21,6 +21,7 @@ export {
 } from './errors.js'
 export {
   bearerToken,
+  isServedUnderLoad,
   noStore,
   type OperatorAccess,
   type OperatorRoute,

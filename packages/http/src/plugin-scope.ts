@@ -1,5 +1,6 @@
 import type { TSchema } from '@sinclair/typebox'
 import type { RouteOptions } from 'fastify'
+import { guardLast } from './guards.js'
 import { watchHandler } from './handler-watch.js'
 import { checkOptions } from './options.js'
 
@@ -16,7 +17,8 @@ const taken = new WeakMap<object, Set<string>>()
 /**
  * Begins a plugin: checks its options by {@link checkOptions}, and keeps the operation ids of its routes
  * unique on the server: one that the server has already gets the prefix of the plugin behind it. `errorHandler`
- * then answers errors of the host's hooks as the host does.
+ * then answers errors of the host's hooks as the host does, and a host's rate limit counts the requests that
+ * guards refuse.
  *
  * @param scope the encapsulated instance that the plugin receives
  * @throws {TypeError} for an option that does not work, or does not exist
@@ -40,6 +42,7 @@ export function openScope(
   taken.set(scope.server, ids)
   scope.addHook('onRoute', (route) => {
     watchHandler(route)
+    guardLast(route)
     if (route.method === 'HEAD' || route.schema === undefined) return
     const { operationId } = route.schema as { readonly operationId?: string }
     if (operationId === undefined) return

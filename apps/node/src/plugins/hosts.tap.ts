@@ -1,9 +1,11 @@
 // Promises of each plugin to a server of any kind: in its README, the section "In your server".
+import rateLimit from '@fastify/rate-limit'
 import swagger from '@fastify/swagger'
 import archivist from '@ratatosk/archivist'
 import explorer from '@ratatosk/explorer'
 import faucet from '@ratatosk/faucet'
 import health from '@ratatosk/health'
+import metrics, { prometheus } from '@ratatosk/health/metrics'
 import operator from '@ratatosk/operator'
 import deadLetters from '@ratatosk/operator/dead-letters'
 import stateQueue from '@ratatosk/state-queue'
@@ -222,6 +224,22 @@ t.test('a refusal by a hook of the host keeps status, message and headers', asyn
     }
   }
   t.equal(seen.handled, 0)
+})
+
+t.test('a rate limit of the host counts all but probes, and tokens that are guessed', async (t) => {
+  const server = fastify()
+  t.teardown(() => server.close())
+  await server.register(rateLimit, { max: 0 })
+  for (const { plugin, options } of Object.values(cases))
+    await server.register(plugin as FastifyPluginAsync<object>, options(failing({ now: new Error() })))
+  await server.register(metrics, { registry: prometheus(), operatorToken })
+  const requests = Object.entries(cases).map(([name, { request }]) => [name, request] as const)
+  for (const [name, request] of [...requests, ['metrics', { url: '/metrics' }] as const]) {
+    const { authorization: _token, ...headers } = { ...('headers' in request && request.headers) }
+    const answer = await server.inject({ ...request, headers })
+    t.equal(answer.statusCode, name === 'health' ? 500 : 429, name)
+    if (name !== 'health') t.match(answer.json().error, /^Rate limit exceeded/, name)
+  }
 })
 
 t.test("a host's own document has unique operation ids, tags, and the token of each operation", async (t) => {

@@ -1,3 +1,4 @@
+import { faucet } from '@ratatosk/faucet'
 import { health } from '@ratatosk/health'
 import { httpErrors, operatorRoute } from '@ratatosk/http'
 import { submit } from '@ratatosk/submit'
@@ -26,6 +27,8 @@ async function serverWith(limits: Partial<Limits>) {
   })
   await server.register(health, { probes: { database: async () => undefined } })
   await server.register(submit, { queue: { add: async () => 'entry' } })
+  const payer = { claim: async () => ({ kind: 'depleted' as const }) }
+  await server.register(faucet, { token: 'secret', network: 'testnet', payer })
   server.get('/operator', operatorRoute(), async () => 'done')
   server.get('/page', async () => 'page')
   return { ...(await listening(server)), log }
@@ -74,6 +77,7 @@ test('an address may send so many requests in a minute', async () => {
   expect(refused.body).toBe('{"error":"Too many requests: retry later"}')
   expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0)
   expect((await ask(`${url}/submit`, hex)).status).toBe(429)
+  expect((await ask(`${url}/faucet/claims`, { method: 'POST' })).status).toBe(401)
   for (const path of exempt) expect((await get(path)).status, path).toBe(200)
 })
 

@@ -2,6 +2,7 @@ import rateLimit from '@fastify/rate-limit'
 import underPressure from '@fastify/under-pressure'
 import {
   httpErrors,
+  isServedUnderLoad,
   OverloadedError,
   RateLimitError,
   refusalLog,
@@ -91,6 +92,9 @@ const sampleMs = 3000
 /** How long a request waits for Redis to count it, in milliseconds; then it is served. */
 const countTimeoutMs = 500
 
+/** One server claims for many clients, whom the claims limit. */
+const faucetPath = '/faucet/claims'
+
 type LoadSettings = Pick<Settings, 'MAX_EVENT_LOOP_DELAY_MS' | 'QUEUE_PREFIX' | 'RATE_LIMIT' | 'REDIS_URL'>
 
 /** Refuses requests under overload or of a busy address, except to `servedUnderLoad` routes. */
@@ -117,6 +121,10 @@ async function refuseUnderPressure(server: FastifyInstance, maxEventLoopDelay: n
 
 async function limitRate(server: FastifyInstance, settings: LoadSettings): Promise<void> {
   const redis = openCounters(server, settings)
+  server.addHook('onRoute', (route) => {
+    const { config = {}, url } = route
+    if (isServedUnderLoad(config) || url === faucetPath) route.config = { ...config, rateLimit: false }
+  })
   await server.register(rateLimit, {
     max: settings.RATE_LIMIT,
     timeWindow: 60_000,
