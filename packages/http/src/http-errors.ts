@@ -12,6 +12,7 @@ import { answerError, errorHandler, notFoundHandler } from './error-handler.js'
 import { HttpError } from './errors.js'
 import { watchHandler } from './handler-watch.js'
 import { checkOptions } from './options.js'
+import { noteOperationIds } from './plugin-scope.js'
 import type { ErrorBody } from './schemas.js'
 
 /** Errors that Node's parser reports before a request exists; every other one is answered 400. */
@@ -91,6 +92,7 @@ export const httpErrors = fp(
     checkOptions('@ratatosk/http', {}, options)
     fastify.setErrorHandler(errorHandler)
     fastify.addHook('onRoute', watchHandler)
+    noteOperationIds(fastify)
     fastify.setNotFoundHandler(notFoundHandler)
     fastify.server.on('checkExpectation', refuseExpectation)
     // RFC 9112, section 3.2: an HTTP/1.1 request without a Host header is answered 400.

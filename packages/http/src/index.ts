@@ -52,7 +52,7 @@ export {
   operatorAccessRules,
   optionalInteger,
 } from './options.js'
-export { openScope, type PluginScope } from './plugin-scope.js'
+export { noteOperationIds, openScope, type PluginScope } from './plugin-scope.js'
 export {
   decimalParameter,
   hexParameter,

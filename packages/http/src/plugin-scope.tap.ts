@@ -2,7 +2,7 @@ import swagger from '@fastify/swagger'
 import fastify from 'fastify'
 import { fastifyPlugin as fp } from 'fastify-plugin'
 import t, { type Test } from 'tap'
-import { openScope, operatorRoute } from './index.js'
+import { httpErrors, openScope, operatorRoute } from './index.js'
 import { docs } from './openapi/index.js'
 
 const shop = fp(
@@ -59,6 +59,26 @@ t.test('every operation id is unique in the document of any host', async (t) => 
     'list_a_b_2',
     'list_tenant',
   ])
+})
+
+t.test('an operation id of a route of the host is taken', async (t) => {
+  for (const plugin of ['httpErrors', 'docs'] as const) {
+    const server = host(t)
+    await server.register(swagger, { openapi })
+    if (plugin === 'docs') await server.register(docs, options)
+    else await server.register(httpErrors)
+    server.get('/mine', { schema: { operationId: 'list' } }, async () => [])
+    await server.register(async (scope) =>
+      scope.get('/my', { schema: { operationId: 'add' } }, async () => []),
+    )
+    for (const prefix of ['/a', '/b']) await server.register(shop, { prefix })
+    await server.ready()
+    const { paths } = server.swagger() as unknown as Document
+    const ids = ['/mine', '/my', '/a/nuts', '/b/nuts'].flatMap((path) =>
+      Object.values(paths[path] ?? {}).map(({ operationId }) => operationId),
+    )
+    t.same(ids.sort(), ['add', 'add_a', 'add_b', 'list', 'list_a', 'list_b'], plugin)
+  }
 })
 
 t.test('two servers of a process do not share their ids', async (t) => {

@@ -1,5 +1,5 @@
 import type { TSchema } from '@sinclair/typebox'
-import type { RouteOptions } from 'fastify'
+import type { FastifyInstance, RouteOptions } from 'fastify'
 import { guardLast } from './guards.js'
 import { watchHandler } from './handler-watch.js'
 import { checkOptions } from './options.js'
@@ -8,11 +8,29 @@ import { checkOptions } from './options.js'
 export interface PluginScope {
   readonly server: object
   readonly prefix: string
-  addHook(name: 'onRoute', hook: (route: RouteOptions) => void): unknown
+  addHook(name: 'onRoute', hook: (this: FastifyInstance, route: RouteOptions) => void): unknown
 }
 
 /** The operation ids that the routes of a server have. */
 const taken = new WeakMap<object, Set<string>>()
+
+/** Of an instance that {@link openScope} has received, and of those in it. */
+const opened = Symbol('opened')
+
+function idsOf({ server }: PluginScope): Set<string> {
+  const ids = taken.get(server) ?? new Set()
+  taken.set(server, ids)
+  return ids
+}
+
+/** Counts the operation ids of a host's own routes as taken, if they are registered later. */
+export function noteOperationIds(host: PluginScope): void {
+  const ids = idsOf(host)
+  host.addHook('onRoute', function note(this: object, { method, schema }) {
+    const { operationId } = (schema ?? {}) as { readonly operationId?: string }
+    if (operationId !== undefined && method !== 'HEAD' && !(opened in this)) ids.add(operationId)
+  })
+}
 
 /**
  * Begins a plugin: checks its options by {@link checkOptions}, and keeps the operation ids of its routes
@@ -38,8 +56,8 @@ export function openScope(
   options: object,
 ): void {
   checkOptions(plugin, rules, options)
-  const ids = taken.get(scope.server) ?? new Set()
-  taken.set(scope.server, ids)
+  const ids = idsOf(scope)
+  Object.assign(scope, { [opened]: true })
   scope.addHook('onRoute', (route) => {
     watchHandler(route)
     guardLast(route)

@@ -243,7 +243,8 @@ t.test('a rate limit of the host counts all but probes, and tokens that are gues
 })
 
 t.test("a host's own document has unique operation ids, tags, and the token of each operation", async (t) => {
-  const { server } = await host(t)
+  // Not encapsulated.
+  const { server } = await host(t, (server) => void server.register(metrics, { registry: prometheus() }))
   const document = server.swagger() as unknown as {
     readonly paths: Record<string, Record<string, Operation>>
     readonly components: { readonly securitySchemes: object }

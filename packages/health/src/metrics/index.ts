@@ -3,6 +3,7 @@ import {
   errorHandler,
   hasMethods,
   noStore,
+  noteOperationIds,
   type OperatorAccess,
   openScope,
   operatorAccessRules,
@@ -30,8 +31,8 @@ const schema = {
 const rules = { registry: hasMethods('answered', 'read'), ...operatorAccessRules }
 
 const plugin: FastifyPluginAsync<MetricsOptions> = async (fastify, options) => {
-  openScope(fastify, name, rules, options)
   const { registry } = options
+  noteOperationIds(fastify)
   fastify.addHook('onResponse', (request, reply, done) => {
     const { method, routeOptions } = request
     const route = patternOf(routeOptions.url)
@@ -50,6 +51,7 @@ const plugin: FastifyPluginAsync<MetricsOptions> = async (fastify, options) => {
 /** The route has a scope of its own, for its error handler. */
 const scope = fp<MetricsOptions>(
   async (fastify, options) => {
+    openScope(fastify, name, rules, options)
     const { onRequest, config } = operatorRoute(options)
     const { registry, operatorToken: token } = options
     // Prometheus addresses each process by its IP address. A page of another host does not know the token.

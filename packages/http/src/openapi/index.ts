@@ -3,7 +3,7 @@ import swaggerUi from '@fastify/swagger-ui'
 import { Type } from '@sinclair/typebox'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { fastifyPlugin as fp } from 'fastify-plugin'
-import { checkedLater, checkOptions, entityTag, hasEntityTag } from '../index.js'
+import { checkedLater, checkOptions, entityTag, hasEntityTag, noteOperationIds } from '../index.js'
 import { nameComponents } from './components.js'
 
 export { nameComponents } from './components.js'
@@ -85,6 +85,7 @@ const rules = {
 export const docs = fp(
   async (fastify: FastifyInstance, options: DocsOptions) => {
     checkOptions(name, rules, options)
+    noteOperationIds(fastify)
     const joins = fastify.hasDecorator('swagger')
     if (joins) fastify.addHook('onReady', async () => void openapiOf(fastify.swagger()))
     else await fastify.register(swagger, { hideUntagged: true, openapi: ownDocument(options) })
