@@ -246,8 +246,8 @@ t.test('refuses mainnet and invalid options at registration', async (t) => {
     [{ network: undefined }, /network must be testnet/],
     [{ payer: undefined }, /payer must be an object with the method claim/],
     [{ payer: {} }, /payer must be an object with the method claim/],
-    [{ token: '' }, /must not be empty/],
-    [{ token: undefined }, /must not be empty/],
+    [{ token: '' }, /^@ratatosk\/faucet: token must be a text that is not empty$/],
+    [{ token: undefined }, /^@ratatosk\/faucet: token must be a text that is not empty$/],
   ]
   for (const [options, message] of refused) {
     const server = fastify()

@@ -1,7 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import {
   bearerToken,
-  checkedLater,
   errorHandler,
   hasMethods,
   openScope,
@@ -9,6 +8,7 @@ import {
   readBy,
   sameOriginOnly,
   securedBy,
+  tokenText,
 } from '@ratatosk/http'
 import type { ClaimPayer, ClaimRequest, ClaimResult } from '@ratatosk/ports'
 import { Type } from '@sinclair/typebox'
@@ -44,7 +44,7 @@ const bodyLimit = 16_384
 const name = '@ratatosk/faucet'
 const rules = {
   payer: hasMethods('claim'),
-  token: checkedLater,
+  token: tokenText,
   network: Type.Literal('testnet', { expected: 'testnet: there is no faucet on mainnet' }),
 }
 

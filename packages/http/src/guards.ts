@@ -227,13 +227,21 @@ function isLoopback(hostname: string): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || (isIPv4(hostname) && hostname.startsWith('127.'))
 }
 
+/** Whether a text is a host name or an IP address, without port. */
+export function isHostName(text: string): boolean {
+  return hostNameOf(text) !== undefined
+}
+
 function configuredHost(host: string): string {
+  const name = hostNameOf(host)
+  if (name === undefined) throw new TypeError(`not a host name or IP address without port: ${host}`)
+  return name
+}
+
+/** A host name as URL normalises it; undefined if it is malformed, or has a port. */
+function hostNameOf(host: string): string | undefined {
   const bracketed = isIPv6(host) ? `[${host}]` : host
-  const url = urlOfHost(bracketed)
-  if (!url || bracketed.replace(/^\[.*\]$/, '').includes(':')) {
-    throw new TypeError(`not a host name or IP address without port: ${host}`)
-  }
-  return url.hostname
+  return bracketed.replace(/^\[.*\]$/, '').includes(':') ? undefined : urlOfHost(bracketed)?.hostname
 }
 
 function digest(bytes: Uint8Array): Buffer {

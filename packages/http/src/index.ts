@@ -51,6 +51,7 @@ export {
   oneOf,
   operatorAccessRules,
   optionalInteger,
+  tokenText,
 } from './options.js'
 export { noteOperationIds, openScope, type PluginScope } from './plugin-scope.js'
 export {

@@ -1,12 +1,20 @@
 import { Type } from '@sinclair/typebox'
 import { describe, expect, it } from 'vitest'
-import { checkOptions, functionsByName, hasMethods, oneOf, optionalInteger } from './options.js'
+import {
+  checkOptions,
+  functionsByName,
+  hasMethods,
+  oneOf,
+  operatorAccessRules,
+  optionalInteger,
+} from './options.js'
 
 const rules = {
   queue: hasMethods('add', 'size'),
   network: oneOf('mainnet', 'testnet'),
   maxSize: optionalInteger(1),
   probes: Type.Optional(functionsByName('status')),
+  ...operatorAccessRules,
 }
 const method = () => undefined
 const good = { queue: { add: method, size: method }, network: 'testnet' }
@@ -24,12 +32,14 @@ describe('checkOptions', () => {
     { ...good, queue: new Queue() },
     { ...good, maxSize: 1, probes: { queue: method }, prefix: '/v1', logLevel: 'warn', other: undefined },
     { ...good, maxSize: undefined, probes: {} },
+    { ...good, allowedHosts: ['node.example', '::1', '[::1]', '192.168.1.20'], operatorToken: 'secret' },
   ])('accepts %j', (options) => {
     expect(check(options)).toBeUndefined()
   })
 
   const methods = 'queue must be an object with the methods add, size'
   const integer = 'maxSize must be a whole number from 1'
+  const hosts = 'allowedHosts must be an array of host names or IP addresses, without port'
   const functions = 'probes must be an object of functions with other names than status'
   it.each([
     [{}, methods],
@@ -43,7 +53,12 @@ describe('checkOptions', () => {
     [{ ...good, maxSize: Number.POSITIVE_INFINITY }, integer],
     [{ ...good, probes: { queue: 1 } }, functions],
     [{ ...good, probes: { status: method } }, functions],
-    [{ ...good, maxsize: 1 }, 'there is no option maxsize; its options are queue, network, maxSize, probes'],
+    [{ ...good, allowedHosts: 'node.example' }, hosts],
+    [{ ...good, allowedHosts: [5] }, hosts],
+    [{ ...good, allowedHosts: ['node.example:80'] }, hosts],
+    [{ ...good, allowedHosts: ['[::1]:80'] }, hosts],
+    [{ ...good, operatorToken: '' }, 'operatorToken must be a text that is not empty'],
+    [{ ...good, maxsize: 1 }, `there is no option maxsize; its options are ${Object.keys(rules).join(', ')}`],
   ])('refuses %j: %s', (options, message) => {
     expect(() => check(options)).toThrow(new TypeError(`@example/plugin: ${message}`))
   })

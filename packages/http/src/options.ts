@@ -1,5 +1,6 @@
-import { OptionalKind, type TSchema, Type } from '@sinclair/typebox'
+import { FormatRegistry, OptionalKind, type TSchema, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
+import { isHostName } from './guards.js'
 
 /**
  * Checks the options of a plugin when it is registered.
@@ -40,8 +41,21 @@ const ofFastify: ReadonlySet<string> = new Set(['prefix', 'logLevel', 'logSerial
 /** Rule of an option that its user checks. */
 export const checkedLater = Type.Optional(Type.Unknown())
 
-/** Rules of {@link OperatorAccess}, whose values the guards check. */
-export const operatorAccessRules = { allowedHosts: checkedLater, operatorToken: checkedLater }
+/** Rule of an option that is a bearer token. */
+export const tokenText = Type.String({ minLength: 1, expected: 'a text that is not empty' })
+
+const hostFormat = 'ratatosk-host'
+FormatRegistry.Set(hostFormat, isHostName)
+
+/** Rules of {@link OperatorAccess}. */
+export const operatorAccessRules = {
+  allowedHosts: Type.Optional(
+    Type.Array(Type.String({ format: hostFormat }), {
+      expected: 'an array of host names or IP addresses, without port',
+    }),
+  ),
+  operatorToken: Type.Optional(tokenText),
+}
 
 const method = Type.Function([], Type.Unknown())
 

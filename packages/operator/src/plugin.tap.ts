@@ -85,8 +85,14 @@ t.test('throws at startup for options that cannot work', async (t) => {
       { ...ports, serve: ['commit', 'repair'] },
       '@ratatosk/operator: serve must be an array of init, commit, merge, reset, remove',
     ],
-    [{ ...ports, operatorToken: '' }, /a bearer token must not be empty/],
-    [{ ...ports, allowedHosts: ['http://a'] }, /not a host name or IP address without port/],
+    [
+      { ...ports, operatorToken: '' },
+      /^@ratatosk\/operator: operatorToken must be a text that is not empty$/,
+    ],
+    [
+      { ...ports, allowedHosts: ['http://a'] },
+      /^@ratatosk\/operator: allowedHosts must be an array of host names or IP/,
+    ],
   ] as const) {
     const server = fastify()
     await t.rejects(async () => server.register(operator, options as unknown as OperatorOptions), { message })

@@ -126,8 +126,14 @@ t.test('leaves the error handler of the server unchanged', async (t) => {
 t.test('throws at startup for options that cannot work', async (t) => {
   for (const [options, message] of [
     [{}, /one of queue, rootUnits, repair, wallet is required/],
-    [{ ...new Chain().ports, operatorToken: '' }, /a bearer token must not be empty/],
-    [{ ...new Chain().ports, allowedHosts: ['a:1'] }, /not a host name or IP address without port/],
+    [
+      { ...new Chain().ports, operatorToken: '' },
+      /^@ratatosk\/state-queue: operatorToken must be a text that is not empty$/,
+    ],
+    [
+      { ...new Chain().ports, allowedHosts: ['a:1'] },
+      /^@ratatosk\/state-queue: allowedHosts must be an array of host names or IP/,
+    ],
   ] as const) {
     const server = fastify()
     await t.rejects(async () => server.register(stateQueue, options), { message })
