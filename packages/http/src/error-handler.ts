@@ -22,10 +22,10 @@ interface Answer extends Pick<HttpErrorOptions, 'headers' | 'quiet'> {
  * | a Fastify error below 500 (parser, body limit, media type, validation) | its status and message |
  * | a Fastify error above 500 (time-out, overload) | its status and the name of the status |
  * | an error because the client aborted the request | 400 |
- * | an error of a hook before the handler, such as a rate limit | as without this handler; no message from 500 on |
+ * | an error of a hook before the handler (rate limit) | as without this handler; no message from 500 on |
  * | anything else, whatever `statusCode` it carries | 500 `Something went wrong` |
  *
- * Hooks are told from handlers on the routes of `openScope` and of `httpErrors`.
+ * Errors of hooks are recognised on the routes of `openScope` and of `httpErrors`.
  *
  * An exposed error may have `bodyFields` and `headers`. Responses from 500 on are logged under the id of the
  * request: failures at `error` with their cause; refusals, which nothing has caused or whose cause asks to

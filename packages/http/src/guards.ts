@@ -15,7 +15,7 @@ function guard(hook: onRequestHookHandler): onRequestHookHandler {
   return hook
 }
 
-/** An `onRoute` hook: what a host's hooks have added to the route, such as a rate limit, runs before guards. */
+/** An `onRoute` hook: guards run after hooks that a host has added to the route, such as a rate limit. */
 export function guardLast(route: RouteOptions): void {
   const hooks = [route.onRequest ?? []].flat()
   const own = hooks.filter((hook) => guards.has(hook))
@@ -64,8 +64,8 @@ export function operatorGuards({ allowedHosts, operatorToken }: OperatorAccess):
 export const sameOriginOnly: FastifyContextConfig & { readonly cors: false } = { cors: false }
 
 /**
- * Config of a route that is served whatever the load of the server: `@fastify/under-pressure` skips it, and it
- * does not wait for connections that arrive.
+ * Config of a route that is served whatever the load of the server: `@fastify/under-pressure` skips it,
+ * and it does not wait for connections that arrive.
  *
  * @example
  * ```ts
