@@ -9,7 +9,6 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import t from 'tap'
-import { packageManager } from '../scripts/prepare.mjs'
 
 const run = promisify(execFile)
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -30,22 +29,18 @@ async function install() {
     await cp(join(root, 'examples', name), join(folder, name), { recursive: true })
     Object.assign(dependencies, (await readManifest(join(folder, name))).dependencies)
   }
-  const needed = Object.keys(dependencies).filter((name) => name.startsWith('@ratatosk/'))
-  const { stdout } = await run(
-    process.execPath,
-    [
-      await packageManager(),
-      ...needed.map((name) => `--filter-prod=${name}...`),
-      ...['pack', '--json', '--pack-destination', folder],
-    ],
-    { cwd: root, maxBuffer: 2 ** 24 },
-  )
-  const packed = JSON.parse(stdout)
-  for (const { name, filename } of packed) dependencies[name] = `file:${filename}`
+  const packed = join(folder, 'packed')
+  // One after the other, because a package must not remove those that are there.
+  for (const name of Object.keys(dependencies).filter((each) => each.startsWith('@ratatosk/'))) {
+    await run(process.execPath, [join(root, 'scripts/pack.mjs'), name, '--to', packed])
+    delete dependencies[name]
+  }
   await writeFile(join(folder, 'package.json'), JSON.stringify({ private: true, dependencies }))
   const options = ['--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline']
-  await run('npm', ['install', ...options], { cwd: folder })
-  return { folder, packages: packed.map(({ name }) => name) }
+  const tarballs = (await readdir(packed)).map((name) => join(packed, name))
+  await run('npm', ['install', ...options, ...tarballs], { cwd: folder })
+  const names = await readdir(join(folder, 'node_modules/@ratatosk'))
+  return { folder, packages: names.map((name) => `@ratatosk/${name}`) }
 }
 
 t.setTimeout(240_000)

@@ -34,15 +34,15 @@ async function temporaryFolder(t) {
   return folder
 }
 
-/** Installs a page, with `@ratatosk/client/wallet` as it would be published, and serves it. */
+/** Installs a page, with `@ratatosk/client` as it would be published, and serves it. */
 async function serve(t, name) {
   const folder = await temporaryFolder(t)
   await cp(join(here, name), folder, { recursive: true })
-  const wallet = fileURLToPath(new URL('../packages/client', import.meta.url))
+  const client = fileURLToPath(new URL('../packages/client', import.meta.url))
   const pack = [await packageManager(), 'pack', '--json', '--pack-destination', folder]
-  const { stdout } = await run(process.execPath, pack, { cwd: wallet, maxBuffer: 2 ** 24 })
+  const { stdout } = await run(process.execPath, pack, { cwd: client, maxBuffer: 2 ** 24 })
   const manifest = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'))
-  manifest.dependencies['@ratatosk/client/wallet'] = `file:${JSON.parse(stdout).filename}`
+  manifest.dependencies['@ratatosk/client'] = `file:${JSON.parse(stdout).filename}`
   await writeFile(join(folder, 'package.json'), JSON.stringify(manifest))
   await run('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline'], {
     cwd: folder,

@@ -1,12 +1,21 @@
-// npm run pack -- submit tx-query [--to ../packed]: packs packages and those that they need, as npm would
-// publish them, for projects outside of the checkout. Without names, it packs all.
-import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
+// npm run pack: packs packages and those that they need, as npm would publish them, for projects outside of
+// the checkout.
+import { mkdirSync, readdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { packageManager, prepare, root } from './prepare.mjs'
 import { run } from './steps.mjs'
 
 const scope = '@ratatosk/'
+
+const usage = `Usage: npm run pack -- [options] [packages]
+
+Packs packages, such as submit and tx-query, with all that they need; without names, all packages. Name all
+that a project needs at once. Packages that are already in the folder stay, or are replaced by the new ones.
+
+  --to <folder>  where to put the packages  (default packed, in the checkout)
+  -h, --help     print this help
+`
 
 /** The packages with some names, and all that these need. @throws Error for a name that no package has */
 function closureOf(packages, names) {
@@ -37,8 +46,38 @@ export async function packPackages(packages, folder) {
   return (await run(process.execPath, packing, { cwd: root, stdio: ['ignore', 'ignore', 2] })) === 0
 }
 
+/** The arguments for `npm install`: a pattern if the folder has only these packages. */
+function installable(packages, folder) {
+  const tarballs = packages.map((each) => tarballIn(folder, each))
+  const found = readdirSync(folder).filter((name) => /^ratatosk-.*\.tgz$/.test(name))
+  const hasOthers = found.some((name) => !tarballs.includes(join(folder, name)))
+  return hasOthers ? tarballs.join(' ') : join(folder, 'ratatosk-*.tgz')
+}
+
+function refuse(message) {
+  console.error(message)
+  process.exit(2)
+}
+
+function readArguments() {
+  try {
+    return parseArgs({
+      allowPositionals: true,
+      options: { to: { type: 'string' }, help: { type: 'boolean', short: 'h' } },
+    })
+  } catch (error) {
+    // Node adds advice that does not fit.
+    const [reason] = error.message.split('. ')
+    return refuse(`${reason}\n\n${usage}`)
+  }
+}
+
 if (process.argv[1] === import.meta.filename) {
-  const { values, positionals } = parseArgs({ allowPositionals: true, options: { to: { type: 'string' } } })
+  const { values, positionals } = readArguments()
+  if (values.help) {
+    process.stdout.write(usage)
+    process.exit()
+  }
   await prepare()
   // It imports a development dependency, which a clean clone has only now.
   const { publishedPackages } = await import('./tarballs/packages.mjs')
@@ -48,13 +87,11 @@ if (process.argv[1] === import.meta.filename) {
   try {
     chosen = wanted.length > 0 ? closureOf(all, wanted) : all
   } catch (error) {
-    console.error(error.message)
-    process.exit(2)
+    refuse(error.message)
   }
   const folder = resolve(values.to ?? join(root, 'packed'))
-  const earlier = existsSync(folder) ? readdirSync(folder) : []
-  for (const name of earlier) if (/^ratatosk-.*\.tgz$/.test(name)) rmSync(join(folder, name))
   if (!(await packPackages(chosen, folder))) process.exit(1)
-  console.log(`${chosen.length} packages are in ${folder}. In your project, run:\n`)
-  console.log(`  npm install ${folder}/ratatosk-*.tgz\n`)
+  const number = chosen.length === 1 ? '1 package is' : `${chosen.length} packages are`
+  console.log(`${number} in ${folder}. In your project, run:\n`)
+  console.log(`  npm install ${installable(chosen, folder)}\n`)
 }
