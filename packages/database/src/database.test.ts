@@ -1,3 +1,4 @@
+import { runInNewContext } from 'node:vm'
 import { createPGlite, databaseUrl, whyMissing } from '@ratatosk/test-kit'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -16,9 +17,15 @@ describe('disk', () => {
     expect(full.message).toMatch(/^No space is left on the disk of the database \(53100\)/)
   })
 
+  it('knows a system error of another realm, as test runners make them', () => {
+    const foreign = runInNewContext("Object.assign(new Error('x'), { code: 'ECONNREFUSED' })")
+    expect(toDatabaseError(foreign).code).toBe('DATABASE_UNAVAILABLE')
+  })
+
   it.each([
     ['as the server reports it', full],
     ['as the cause of a cause', new Error('not added', { cause: new Error('failed', { cause: full }) })],
+    ['of another realm', runInNewContext("Object.assign(new Error('write'), { code: 'ENOSPC' })")],
     ['as the system reports it', Object.assign(new Error('write'), { code: 'ENOSPC' })],
   ])('tries a write after one that met a full disk, %s, until one succeeds', async (_how, failure) => {
     const disk = watchDisk()

@@ -39,7 +39,7 @@ export function watchDisk(): DiskWatch {
 }
 
 function isDiskFull(error: unknown): boolean {
-  if (!(error instanceof Error)) return false
-  const { code, sqlState } = error as { readonly code?: unknown; readonly sqlState?: unknown }
-  return [code, sqlState].includes(diskFullState) || code === 'ENOSPC' || isDiskFull(error.cause)
+  if (typeof error !== 'object' || error === null) return false
+  const { code, sqlState, cause } = error as Readonly<Record<string, unknown>>
+  return [code, sqlState].includes(diskFullState) || code === 'ENOSPC' || isDiskFull(cause)
 }

@@ -55,8 +55,8 @@ export function toDatabaseError(error: unknown): DatabaseError {
   }
   // System errors of Node.js: ECONNREFUSED, ENOTFOUND, ETIMEDOUT, …
   if (code?.startsWith('E') && !code.startsWith('ERR_')) return failure('DATABASE_UNAVAILABLE', error)
-  const message = error instanceof Error ? error.message : ''
-  return failure(messages.find(([pattern]) => pattern.test(message))?.[1] ?? 'DATABASE_FAILED', error)
+  const { message } = (error ?? {}) as { readonly message?: unknown }
+  return failure(messages.find(([pattern]) => pattern.test(String(message)))?.[1] ?? 'DATABASE_FAILED', error)
 }
 
 function failure(code: FailureCode, cause: unknown, sqlState?: string): DatabaseError {
@@ -67,7 +67,8 @@ function failure(code: FailureCode, cause: unknown, sqlState?: string): Database
   return new DatabaseError(code, sentence, { cause, sqlState })
 }
 
-function codeOf(error: unknown): string | undefined {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined
+/** Of an error of any realm: a test runner's modules may not share Node's class of errors. */
+export function codeOf(error: unknown): string | undefined {
+  const { code } = (error ?? {}) as { readonly code?: unknown }
   return typeof code === 'string' ? code : undefined
 }

@@ -85,6 +85,19 @@ test('time travel makes transactions valid and blocks mature', async () => {
   await node.awaitSlot(later)
 })
 
+test('awaits whole slots only, and none once it is closed', async () => {
+  const other = await startNode({ templates: templates() })
+  onTestFinished(() => other.close())
+  for (const slot of [Number.NaN, Number.POSITIVE_INFINITY, 1.5])
+    await expect(other.awaitSlot(slot)).rejects.toThrow(`slot must be a whole number, not ${slot}`)
+  expect(other.slot()).toBeGreaterThan(0)
+  const pending = expect(other.awaitSlot(other.slot() + 100)).rejects.toThrow('The node is closed')
+  await other.close()
+  await pending
+  await expect(other.awaitSlot(0)).rejects.toThrow('The node is closed')
+  await expect(other.save()).rejects.toThrow('The node is closed')
+})
+
 test('a saved state comes back, with its time, as often as wanted', async () => {
   const client = createClient(node.url)
   const { url } = node
@@ -111,6 +124,12 @@ test('refuses what a test node cannot have', async () => {
   await expect(startNode({ settings: { DATABASE_URL: 'postgres://a' }, templates: cache })).rejects.toThrow(
     'settings must not contain DATABASE_URL',
   )
+  const misspelt = { wallet: 2, templates: cache } as object
+  await expect(startNode(misspelt)).rejects.toThrow(new TypeError('there is no option wallet'))
+  for (const name of ['MATURITY_WINDOW', 'PORT_FILE', 'toString'])
+    await expect(startNode({ settings: { [name]: '5000' }, templates: cache })).rejects.toThrow(
+      new TypeError(`there is no setting ${name}`),
+    )
   await expect(startNode({ settings: { LOG_LEVEL: 'loud' }, templates: cache })).rejects.toThrow(/LOG_LEVEL/)
 })
 

@@ -38,6 +38,8 @@ export interface TestNode {
   /**
    * Moves the time of both layers forward to a slot, and waits for a block of layer 1 in it or later: about a
    * second. Returns at once if there is such a block.
+   * @throws {RangeError} if the slot is no whole number
+   * @throws {Error} if the node is closed, before or meanwhile
    */
   awaitSlot(slot: number): Promise<void>
   /** Saves the state. The node restarts at the same URL, so requests in progress must have ended. */
@@ -62,6 +64,8 @@ const defaultSettings = {
 /** Length of a devnet's slots. */
 const slotMs = 1000
 
+const optionNames = ['wallets', 'settings', 'templates']
+
 /** How long a start may wait for layer 1, in milliseconds. */
 const initialMs = 120_000
 
@@ -71,7 +75,7 @@ const initialMs = 120_000
  * start a copy.
  *
  * @throws {RangeError} for too many wallets
- * @throws {TypeError} for a setting that a test node cannot have
+ * @throws {TypeError} for an option or a setting that there is not, or that a test node cannot have
  * @throws SettingsError for an invalid setting
  *
  * @example
@@ -81,10 +85,12 @@ const initialMs = 120_000
  */
 export async function startNode(options: TestNodeOptions = {}): Promise<TestNode> {
   const { settings = {}, templates = defaultTemplates() } = options
-  const refused = Object.keys(settings).find((name) => refusedSettings.includes(name))
-  if (refused !== undefined) throw new TypeError(`settings must not contain ${refused}`)
+  refuse(options, (name) => !optionNames.includes(name), 'there is no option')
+  refuse(settings, (name) => refusedSettings.includes(name), 'settings must not contain')
   // All from the bundle: to load one of these packages automatically takes as long as the rest of a start.
-  const { readSettings, startNode: openNode, testGenesis, testWallets, build, keepCode } = await loadNode()
+  const loaded = await loadNode()
+  const { readSettings, startNode: openNode, testGenesis, testWallets, build } = loaded
+  refuse(settings, (name) => !isSetting(loaded.settingsSchema.properties, name), 'there is no setting')
   const wallets = fundedWallets(testWallets, options.wallets ?? 2)
   const template = templateOf(templates, settings, build)
   const folder = await createWorkFolder()
@@ -102,12 +108,17 @@ export async function startNode(options: TestNodeOptions = {}): Promise<TestNode
     await removeWorkFolder(folder)
     throw error
   }
-  keepCode()
+  loaded.keepCode()
   const { url } = node
   let states = 0
+  let isClosed = false
+  const refuseClosed = () => {
+    if (isClosed) throw new Error('The node is closed')
+  }
 
   /** Changes the files of the node while it is stopped. */
   async function whileStopped(change: () => Promise<void>): Promise<void> {
+    refuseClosed()
     await node.close()
     try {
       await change()
@@ -123,9 +134,14 @@ export async function startNode(options: TestNodeOptions = {}): Promise<TestNode
     wallets,
     slot,
     async awaitSlot(wanted) {
+      if (!Number.isSafeInteger(wanted)) throw new RangeError(`slot must be a whole number, not ${wanted}`)
+      refuseClosed()
       // By whole slots, so that blocks keep their place in their slots.
       clock.move(Math.max(0, wanted - slot()) * slotMs)
-      while (Number(await node.layer1Slot?.()) < wanted) await sleep(20)
+      while (Number(await node.layer1Slot?.()) < wanted) {
+        await sleep(20)
+        refuseClosed()
+      }
     },
     async save() {
       const state = { folder: join(folder, `state-${++states}`), time: clock.now() }
@@ -139,10 +155,23 @@ export async function startNode(options: TestNodeOptions = {}): Promise<TestNode
         clock.set(state.time)
       }),
     async close() {
+      isClosed = true
       await node.close()
       await removeWorkFolder(folder)
     },
   }
+}
+
+/** @throws {TypeError} that names the first of the given options or settings to which it applies */
+function refuse(given: object, applies: (name: string) => boolean, message: string): void {
+  const found = Object.entries(given).find(([name, value]) => value !== undefined && applies(name))
+  if (found !== undefined) throw new TypeError(`${message} ${found[0]}`)
+}
+
+/** A secret may be in the file that a setting names. */
+function isSetting(schemas: Readonly<Record<string, object>>, name: string): boolean {
+  if (Object.hasOwn(schemas, name)) return true
+  return name.endsWith('_FILE') && 'secret' in (schemas[name.slice(0, -'_FILE'.length)] ?? {})
 }
 
 /** Opens a node on a copy of its template, or makes the template first. */
@@ -255,6 +284,6 @@ function isRunning(pid: number): boolean {
     process.kill(pid, 0)
     return true
   } catch (error) {
-    return !(error instanceof Error && 'code' in error && error.code === 'ESRCH')
+    return (error as NodeJS.ErrnoException).code !== 'ESRCH'
   }
 }

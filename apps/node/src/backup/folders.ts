@@ -35,9 +35,10 @@ async function createFolder(folder: string): Promise<string | undefined> {
 
 /** An error of the system as one that says where it came up; other errors as they are. */
 export function backupErrorOf(error: unknown, folder: string): unknown {
-  if (!(error instanceof Error && 'code' in error && 'syscall' in error)) return error
+  const { message, syscall } = (error ?? {}) as Partial<NodeJS.ErrnoException>
+  if (syscall === undefined) return error
   return new BackupError(
-    `"${folder}" cannot be written: ${error.message}. Nothing was left there. Free or change the disk, and ` +
+    `"${folder}" cannot be written: ${message}. Nothing was left there. Free or change the disk, and ` +
       'run the command again.',
     { cause: error },
   )

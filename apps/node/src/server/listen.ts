@@ -3,6 +3,7 @@ import { createServer } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { StartError } from '../errors.js'
 import type { Settings } from '../settings/schema.js'
+import { codeOf } from '../storage/data-directory.js'
 
 /** A port that a process listens on, and the setting that names it. */
 interface Place {
@@ -60,7 +61,7 @@ export async function listen(
 }
 
 function messageOf(cause: unknown, { host, port, setting }: Place): string {
-  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined
+  const code = codeOf(cause)
   switch (code) {
     case 'EADDRINUSE':
       return (
@@ -73,6 +74,6 @@ function messageOf(cause: unknown, { host, port, setting }: Place): string {
     case 'ENOTFOUND':
       return `HOST is "${host}": this machine has no such address.`
     default:
-      return `The node cannot listen on ${host}, port ${port} (${code ?? cause}).`
+      return `The node cannot listen on ${host}, port ${port} (${code}).`
   }
 }

@@ -3,8 +3,9 @@ import { once } from 'node:events'
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { runInNewContext } from 'node:vm'
 import { expect, onTestFinished, test } from 'vitest'
-import { parseStatus, takeDataDirectory } from './data-directory.js'
+import { codeOf, parseStatus, takeDataDirectory } from './data-directory.js'
 
 async function temporaryDirectory(): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'ratatosk-data-'))
@@ -191,4 +192,9 @@ test.each([
 ])('reads state %s with flags %i as ending: %s', (state, flags, ending) => {
   const stat = `12 (a) b) ${state} 1 1 1 0 -1 ${flags} ${Array.from({ length: 12 }, () => 0).join(' ')} 777 0`
   expect(parseStatus('boot\n', stat)).toEqual({ start: 'boot-777', ending })
+})
+
+test('reads the code of an error of another realm, as test runners make them', () => {
+  expect(codeOf(runInNewContext("Object.assign(new Error('x'), { code: 'ENOSPC' })"))).toBe('ENOSPC')
+  expect(codeOf(undefined)).toBe('undefined')
 })

@@ -186,8 +186,10 @@ export function parseStatus(boot: string, stat: string): { start: string; ending
   return { start: `${boot.trim()}-${ticks}`, ending }
 }
 
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : String(error)
+/** Of an error of any realm: a test runner's modules may not share Node's class of errors. */
+export function codeOf(error: unknown): string {
+  const { code } = (error ?? {}) as { readonly code?: unknown }
+  return String(code ?? error)
 }
 
 /**
@@ -199,9 +201,8 @@ export async function makeDirectory(path: string, mode: number): Promise<string 
     await mkdir(path, { mode })
     return path
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error)) throw error
-    if (error.code === 'EEXIST' && (await stat(path)).isDirectory()) return undefined
-    if (error.code !== 'ENOENT' || dirname(path) === path) throw error
+    if (codeOf(error) === 'EEXIST' && (await stat(path)).isDirectory()) return undefined
+    if (codeOf(error) !== 'ENOENT' || dirname(path) === path) throw error
     const created = await makeDirectory(dirname(path), mode)
     try {
       await mkdir(path, { mode })

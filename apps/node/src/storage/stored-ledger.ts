@@ -6,6 +6,7 @@ import type { NodeContext } from '../context.js'
 import { StartError } from '../errors.js'
 import { loadProtocolParameters } from '../network/protocol-parameters.js'
 import type { Settings } from '../settings/schema.js'
+import { codeOf } from './data-directory.js'
 
 /** The facts that decide whether a node may continue a store. */
 export type StoredHead = Pick<
@@ -51,8 +52,7 @@ async function copyStore(store: string, copy: string): Promise<void> {
     const options = { recursive: true, dereference: true, mode: constants.COPYFILE_FICLONE }
     await cp(await realpath(store), copy, options)
   } catch (cause) {
-    if (!(cause instanceof Error && 'code' in cause && ['ENOSPC', 'EDQUOT'].includes(String(cause.code))))
-      throw cause
+    if (!['ENOSPC', 'EDQUOT'].includes(codeOf(cause))) throw cause
     const mebibytes = Math.ceil((await sizeOf(store)) / 2 ** 20)
     throw new StartError(
       'NODE_DATA_DIR',

@@ -1,6 +1,7 @@
 import { mkdir, readdir, realpath } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { PGlite } from '@electric-sql/pglite'
+import { codeOf } from '../driver-errors.js'
 import { DatabaseError } from '../errors.js'
 import { createCluster, letPass, ownCluster } from './cluster.js'
 import { findPrograms, type Programs } from './programs.js'
@@ -138,7 +139,7 @@ async function entriesOf(folder: string): Promise<readonly string[]> {
   try {
     return await readdir(folder)
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return []
+    if (codeOf(error) === 'ENOENT') return []
     throw error
   }
 }

@@ -1,6 +1,7 @@
 import { readdir, readFile, readlink, realpath, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { codeOf } from '../driver-errors.js'
 import { DatabaseError } from '../errors.js'
 
 /** The server's setting that has the process id of what started it. */
@@ -81,6 +82,6 @@ function signal(pid: number, name: NodeJS.Signals | 0): boolean {
     process.kill(pid, name)
     return true
   } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM'
+    return codeOf(error) === 'EPERM'
   }
 }
