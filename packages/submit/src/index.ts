@@ -46,12 +46,18 @@ const plugin: FastifyPluginAsyncTypebox<SubmitOptions> = async (fastify, options
     try {
       return {
         message: 'Successfully added the transaction to the queue' as const,
-        id: await queue.add(request.body),
+        id: checkedId(await queue.add(request.body)),
       }
     } catch (error) {
       throw new EnqueueError(error)
     }
   })
+}
+
+/** A client could not ask for the status by any other id. @throws {TypeError} for a queue that returns one */
+function checkedId(id: unknown): string {
+  if (typeof id === 'string' && id !== '') return id
+  throw new TypeError('queue.add must resolve to the id of the entry, a string that is not empty')
 }
 
 /**

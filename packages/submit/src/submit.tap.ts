@@ -69,6 +69,17 @@ t.test('answers 500 if the queue rejects, and logs the cause under the id of the
   }
 })
 
+t.test('answers 500 if the queue returns no id, and the log says which method must return one', async (t) => {
+  for (const id of [null, undefined, '', 7]) {
+    const { post, log } = await build(t, { queue: { add: async () => id as string } })
+    const response = await post('84a0a0f5f6')
+    t.equal(response.statusCode, 500, String(id))
+    t.equal(response.body, failed)
+    const [line] = log().filter(({ level }) => level === 50)
+    t.match(line?.err?.stack, /TypeError: queue\.add must resolve to the id of the entry, a string/)
+  }
+})
+
 t.test('answers with the Retry-After that the error of the queue asks for', async (t) => {
   for (const [retryAfterMs, header] of [
     [1, '1'],

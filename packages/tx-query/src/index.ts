@@ -1,3 +1,4 @@
+import { types } from 'node:util'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { toHex } from '@ratatosk/cbor'
 import {
@@ -14,7 +15,7 @@ import type { RegisterOptions } from 'fastify'
 import { fastifyPlugin as fp } from 'fastify-plugin'
 import { TransactionNotFoundError } from './errors.js'
 import { largeAnswers } from './large-answers.js'
-import type { LedgerQueries } from './ledger-view.js'
+import type { LedgerQueries, UtxoRow } from './ledger-view.js'
 import { addressQueryReader, historyQueryReader, readBlockQuery, readTransactionQuery } from './queries.js'
 import { blockSchema, historySchema, transactionSchema, utxosSchema } from './schemas.js'
 
@@ -71,8 +72,9 @@ const plugin: FastifyPluginAsyncTypebox<TxQueryOptions> = async (fastify, option
     { schema: transactionSchema, validatorCompiler: readBy(readTransactionQuery) },
     async ({ query }) => {
       const transaction = await ledger.transaction(query.hash)
-      if (!transaction) throw new TransactionNotFoundError(toHex(query.hash))
-      return { tx: toHex(transaction) }
+      if (transaction === undefined || transaction === null)
+        throw new TransactionNotFoundError(toHex(query.hash))
+      return { tx: hexOf(transaction, expected.transaction) }
     },
   )
 
@@ -85,7 +87,8 @@ const plugin: FastifyPluginAsyncTypebox<TxQueryOptions> = async (fastify, option
         {
           head: '{"txs":[',
           rows: () => ledger.history(address, { limit, offset }, request.signal),
-          item: quotedHex,
+          item: (transaction) => `"${hexOf(transaction, expected.history)}"`,
+          expected: expected.history,
           tail: (count) => `],"limit":${limit},"offset":${offset},"hasMore":${count === limit}}`,
         },
         request,
@@ -102,8 +105,8 @@ const plugin: FastifyPluginAsyncTypebox<TxQueryOptions> = async (fastify, option
         {
           head: '{"utxos":[',
           rows: () => ledger.utxosAt(request.query.address, request.signal),
-          item: ({ reference, output }) =>
-            `{"outref":${quotedHex(encodeOutputReference(reference))},"value":${quotedHex(output)}}`,
+          item: utxoItem,
+          expected: expected.utxosAt,
           tail: () => ']}',
         },
         request,
@@ -119,7 +122,8 @@ const plugin: FastifyPluginAsyncTypebox<TxQueryOptions> = async (fastify, option
         {
           head: '{"hashes":[',
           rows: () => ledger.blockTransactions(request.query.headerHash, request.signal),
-          item: quotedHex,
+          item: (id) => `"${hexOf(id, expected.blockTransactions)}"`,
+          expected: expected.blockTransactions,
           tail: () => ']}',
         },
         request,
@@ -128,8 +132,30 @@ const plugin: FastifyPluginAsyncTypebox<TxQueryOptions> = async (fastify, option
   )
 }
 
-/** A JSON string: hex has nothing to escape. */
-const quotedHex = (bytes: Uint8Array) => `"${toHex(bytes)}"`
+/** The errors of a ledger in JavaScript whose methods return something else. */
+const expected = {
+  transaction: 'ledger.transaction must resolve to a Uint8Array, or undefined',
+  history: 'ledger.history must return arrays of Uint8Array',
+  utxosAt:
+    'ledger.utxosAt must return arrays of { reference: { transactionId: Uint8Array, index: number }, ' +
+    'output: Uint8Array }',
+  blockTransactions: 'ledger.blockTransactions must return arrays of Uint8Array',
+}
+
+/** @throws {TypeError} with the message, if the value is no bytes */
+function hexOf(bytes: unknown, message: string): string {
+  if (!types.isUint8Array(bytes)) throw new TypeError(message)
+  return toHex(bytes)
+}
+
+/** JSON of an unspent output: hex has nothing to escape. */
+function utxoItem(row: Partial<UtxoRow> | undefined | null): string {
+  const { transactionId, index } = row?.reference ?? {}
+  if (!types.isUint8Array(transactionId) || index === undefined || !Number.isInteger(index))
+    throw new TypeError(expected.utxosAt)
+  const reference = encodeOutputReference({ transactionId, index })
+  return `{"outref":"${toHex(reference)}","value":"${hexOf(row?.output, expected.utxosAt)}"}`
+}
 
 /**
  * Fastify plugin: `GET /tx`, `/txs`, `/utxos` and `/block` answer about a ledger.

@@ -23,6 +23,8 @@ interface ListAnswer<Row> {
   readonly head: string
   rows(): Rows<Row>
   item(row: Row): string
+  /** The error of rows that are no array. */
+  readonly expected: string
   /** The text from the array's closing bracket on, given the number of rows. */
   tail(count: number): string
 }
@@ -111,12 +113,13 @@ async function* prepend(first: string, rest: AsyncGenerator<string, void>): Asyn
 
 /** @param readNext runs each read but the first */
 async function* chunksOf<Row>(
-  { head, rows, item, tail }: ListAnswer<Row>,
+  { head, rows, item, expected, tail }: ListAnswer<Row>,
   readNext: Reader,
 ): AsyncGenerator<string, void> {
   let count = 0
   yield head
   for await (const batch of batches(rows(), readNext)) {
+    if (!Array.isArray(batch)) throw new TypeError(expected)
     for (let first = 0; first < batch.length; first += rowsPerChunk) {
       const items = batch.slice(first, first + rowsPerChunk).map(item)
       yield (count === 0 ? '' : ',') + items.join(',')
@@ -127,7 +130,7 @@ async function* chunksOf<Row>(
 }
 
 async function* batches<Row>(rows: Rows<Row>, readNext: Reader): AsyncGenerator<readonly Row[], void> {
-  if (!(Symbol.asyncIterator in rows)) {
+  if (typeof rows !== 'object' || rows === null || !(Symbol.asyncIterator in rows)) {
     yield await rows
     return
   }

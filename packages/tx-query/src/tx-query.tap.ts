@@ -45,6 +45,29 @@ t.test('answers 500 if the ledger fails, and logs the cause under the id of the 
   }
 })
 
+t.test('answers 500 if the ledger returns something else, and the log names the method', async (t) => {
+  const bytes = new Uint8Array(32)
+  const rows: unknown[] = [
+    ...[undefined, null, 'ab', {}, ['84a0'], [undefined]],
+    [{ reference: { transactionId: 'ab', index: 0 }, output: bytes }],
+    [{ reference: { transactionId: bytes }, output: bytes }],
+    [{ reference: { transactionId: bytes, index: 0 }, output: 'ab' }],
+  ]
+  for (const list of rows.flatMap((result) => [async () => result as never, () => result as never])) {
+    const transaction = async () => '84a0' as never
+    const ledger = { transaction, history: list, utxosAt: list, blockTransactions: list }
+    const { get, log } = await build(t, { ledger })
+    for (const [index, method] of ['transaction', 'history', 'utxosAt', 'blockTransactions'].entries()) {
+      log.lines.length = 0
+      const { status, body } = await get(urls[index] ?? '')
+      t.equal(status, 500, `${method} ${list}`)
+      t.equal(body, '{"error":"Something went wrong"}')
+      const [error] = log.records().filter(({ level }) => level === 50)
+      t.match(error?.err?.message, new RegExp(`^ledger.${method} must .*Uint8Array`))
+    }
+  }
+})
+
 t.test('serves HEAD like GET', async (t) => {
   const { server, ledger } = await build(t)
   ledger.transactions.set('ab'.repeat(32), Buffer.of(0x80))
