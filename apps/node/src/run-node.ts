@@ -49,7 +49,8 @@ export function explainFailure(error: unknown, asJson = false): string {
     const line = { level: 60, time: Date.now(), code, msg: `Ratatosk did not start. ${message}`, cause }
     return `${JSON.stringify(line)}\n`
   }
-  return `\nRatatosk did not start.\n${message}\n${cause === undefined ? '' : `Cause: ${cause}\n`}Code: ${code}\n\n`
+  const reason = cause === undefined ? '' : `Cause: ${cause}\n`
+  return `\nRatatosk did not start.\n${message}\n${reason}Code: ${code}\n\n`
 }
 
 function reasonOf(error: unknown): string {

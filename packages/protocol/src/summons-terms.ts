@@ -22,7 +22,7 @@ export function summonsTerms(maturityWindow: bigint): Omit<SummonsParameters, 'm
 
 /** Lovelace that it costs at least to ask, besides the reward. */
 const askingFee = 270_000n
-/** Largest answers in half of layer 1: a block of 90,112 bytes has room for five, and there are 180 an hour. */
+/** Largest answers in half of layer 1: a block of 90,112 B has room for five, and there are 180 an hour. */
 export const answersPerHour = 450n
 const hourMs = 3_600_000n
 

@@ -42,8 +42,8 @@ daemon off; pid ${directory}/pid; error_log stderr; user root; events {}
 http {
   access_log off; client_max_body_size 1m;
   ${temporary.map((name) => `${name}_temp_path ${directory}/${name};`).join(' ')}
-  upstream api { ${api.map((each) => `server ${each};`).join(' ')} keepalive 16; }
-  upstream reader { ${reader.map((each) => `server ${each};`).join(' ')} keepalive 16; }
+  upstream api { ${api.map((each) => `server ${each} max_fails=0;`).join(' ')} keepalive 16; }
+  upstream reader { ${reader.map((each) => `server ${each} max_fails=0;`).join(' ')} keepalive 16; }
   server {
     listen 127.0.0.1:${port}; proxy_http_version 1.1;
     proxy_set_header Connection ""; proxy_set_header X-Forwarded-For $remote_addr;

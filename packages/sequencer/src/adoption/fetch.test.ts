@@ -32,8 +32,8 @@ const rules = { parameters: freeOfCharge, networkId: 0, slots }
 const readings = [movedParts, undefined]
 
 /**
- * A store with the outputs before the blocks, and an honest peer, which serves what it is given; or no peer but
- * the archive of this process.
+ * A store with the outputs before the blocks, and an honest peer, which serves what it is given; or no peer
+ * but the archive of this process.
  */
 async function openPeer(context: TestContext, isOwn = false) {
   const { store } = await openers['PostgreSQL and Redis'](context)
