@@ -95,8 +95,8 @@ export function soundRoot({ roots, strays, fault }: StateQueue): RootElement {
   if (root !== undefined && !fault) return root
   const message =
     roots.length + strays.length === 0
-      ? 'Layer 1 has no state queue of these contracts: it is not initialised yet, or a setting that is part ' +
-        'of the contracts, such as MATURITY_WINDOW_MS, differs from those of the deployment'
+      ? 'Layer 1 has no state queue of these contracts: it is not initialised yet, or a setting that is ' +
+        'part of the contracts, such as MATURITY_WINDOW_MS, differs from those of the deployment'
       : `The state queue is broken: ${fault?.message ?? '0 roots'}`
   throw new ProtocolError('PROTOCOL_BROKEN_QUEUE', message, { cause: fault })
 }
