@@ -11,9 +11,9 @@ import { type RunningNode, startNode } from './start-node.js'
 
 /**
  * Runs a node as a process: logs, prints a banner in a terminal, closes on a signal. If it does not
- * start, it prints why to standard error and sets the exit status 1.
+ * start, it prints why to standard error, as a line of its log if `asJson`, and sets the exit status 1.
  */
-export async function runNode(environment: Environment): Promise<void> {
+export async function runNode(environment: Environment, asJson = false): Promise<void> {
   try {
     const warnings: string[] = []
     const settings = readSettings(environment, (message) => warnings.push(message))
@@ -33,7 +33,7 @@ export async function runNode(environment: Environment): Promise<void> {
     }
   } catch (error) {
     process.exitCode = 1
-    process.stderr.write(explainFailure(error, environment.LOG_FORMAT === 'json'))
+    process.stderr.write(explainFailure(error, asJson))
   }
 }
 

@@ -9,7 +9,7 @@ export const start = command(
     const environment = await withConfigFile(config, shell.environment)
     const { loadNode } = await import('@ratatosk/node/bundled')
     const { runNode, keepCode } = await loadNode()
-    await runNode(json ? { ...environment, LOG_FORMAT: 'json' } : environment)
+    await runNode(json ? { ...environment, LOG_FORMAT: 'json' } : environment, json)
     keepCode()
     return undefined
   },
