@@ -1,4 +1,4 @@
-import type { PByteString, PData, PInt, PList } from '@harmoniclabs/plu-ts'
+import type { PByteString, PData, PList } from '@harmoniclabs/plu-ts'
 import {
   chunkKind,
   chunkRecordLength,
@@ -134,12 +134,5 @@ export const hashesBefore = defineOf<[PList<PData>, PByteString], PByteString>(2
 export const joinedBytes = define<PList<PData>, PByteString>((parts) =>
   recursive<PList<PData>, PByteString>((self, rest) =>
     uncons(rest, bytes(new Uint8Array()), (first, others) => appendByteString(unBData(first), self(others))),
-  )(parts),
-)
-
-/** Their length. */
-export const joinedLength = define<PList<PData>, PInt>((parts) =>
-  recursive<PList<PData>, PInt>((self, rest) =>
-    uncons(rest, integer(0), (first, others) => addInteger(lengthOfByteString(unBData(first)), self(others))),
   )(parts),
 )

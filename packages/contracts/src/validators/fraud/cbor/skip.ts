@@ -1,4 +1,4 @@
-import type { PByteString, PInt, PLam, Term } from '@harmoniclabs/plu-ts'
+import type { PByteString, PInt, PLam, PType, Term } from '@harmoniclabs/plu-ts'
 import {
   addInteger,
   byteStringToInteger,
@@ -151,12 +151,8 @@ const passingIn =
                 fail(),
                 call<PInt>(self(divideInteger(left(passed), integer(outside))), next),
               ),
-              behindLongHead(
-                cbor,
-                left(passed),
-                place,
-                first,
-                lambda((count: Int) => lambda((behind: Int) => call<PInt>(self(count), behind))),
+              behindLongHead(cbor, left(passed), place, first, (count, behind) =>
+                call<PInt>(self(count), behind),
               ),
               call<PInt>(self(left(passed)), addInteger(place, amountOf(first))),
             )
@@ -164,8 +160,25 @@ const passingIn =
     return pass(0, start)
   }
 
-/** Goes on behind a head with its argument. */
-const behindLongHead = defineOf<[PByteString, PInt, PInt, PInt, Skip], PInt>(
+/** Goes on behind a head with its argument, and its string: how many items are left there, and the place. */
+export const behindLongHead = <T extends PType>(
+  cbor: Bytes,
+  count: Int,
+  place: Int,
+  first: Int,
+  then: (left: Int, behind: Int) => Term<T>,
+): Term<T> =>
+  longHead(
+    cbor,
+    count,
+    place,
+    first,
+    lambda((left: Int) => lambda((behind: Int) => then(left, behind))) as Term<PType> as Term<Then>,
+  ) as Term<T>
+
+type Then = PLam<PInt, PLam<PInt, PType>>
+
+const longHead = defineOf<[PByteString, PInt, PInt, PInt, Then], PType>(
   5,
   (cbor, count, place, first, then) =>
     scope(function* () {
@@ -176,8 +189,8 @@ const behindLongHead = defineOf<[PByteString, PInt, PInt, PInt, Skip], PInt>(
       const left = yield* bind(subtractInteger(count, integer(1)))
       return choose(
         lessThanInteger(first, integer(0x80)),
-        call<PInt>(then, left, addInteger(behind, argument)),
-        call<PInt>(
+        call(then, left, addInteger(behind, argument)),
+        call(
           then,
           addInteger(
             left,

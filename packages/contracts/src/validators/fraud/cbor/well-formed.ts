@@ -2,7 +2,6 @@ import type { PBool, PByteString, PData, PInt, PLam, PList } from '@harmoniclabs
 import {
   addInteger,
   boolean,
-  byteStringToInteger,
   divideInteger,
   equalsInteger,
   headList,
@@ -16,7 +15,6 @@ import {
   multiplyInteger,
   nullList,
   prepend,
-  sliceByteString,
   subtractInteger,
   tailList,
   unIData,
@@ -36,7 +34,7 @@ import {
   lambda,
   scope,
 } from '../../core/term.js'
-import { amountOf, argumentSize, breakByte, stepOf } from './skip.js'
+import { amountOf, behindLongHead, breakByte, stepOf } from './skip.js'
 
 /** Goes on with so many items to read, at a place, inside containers of indefinite length. */
 type GoOn = (left: Int, place: Int, outside: List) => Bool
@@ -115,7 +113,11 @@ const behindItem = (cbor: Bytes, first: Int, left: Int, place: Int, outside: Lis
       goOn(addInteger(left, amountOf(first)), next, outside),
       goOn(integer(0), next, prepend(iData(notedOf(first, rest)), outside)),
       boolean(true),
-      behindLongHead(cbor, first, rest, next, outside, goOn),
+      choose(
+        lessThanInteger(integer(27), modInteger(first, integer(32))),
+        boolean(true),
+        behindLongHead(cbor, left, place, first, (items, behind) => goOn(items, behind, outside)),
+      ),
       goOn(left, addInteger(place, amountOf(first)), outside),
     )
   })
@@ -126,29 +128,3 @@ const notedOf = (first: Int, rest: Int): Int =>
     multiplyInteger(rest, integer(2)),
     choose(equalsInteger(first, integer(0xbf)), integer(1), integer(0)),
   )
-
-const behindLongHead = (cbor: Bytes, first: Int, rest: Int, next: Int, outside: List, goOn: GoOn): Bool =>
-  scope(function* () {
-    const info = yield* bind(modInteger(first, integer(32)))
-    return choose(
-      lessThanInteger(integer(27), info),
-      boolean(true),
-      scope(function* () {
-        const size = yield* bind(argumentSize(info))
-        const argument = yield* bind(byteStringToInteger(sliceByteString(next, size, cbor)))
-        const behind = yield* bind(addInteger(next, size))
-        return choose(
-          lessThanInteger(first, integer(0x80)),
-          goOn(rest, addInteger(behind, argument), outside),
-          goOn(
-            addInteger(
-              rest,
-              choose(lessThanInteger(first, integer(0xa0)), argument, addInteger(argument, argument)),
-            ),
-            behind,
-            outside,
-          ),
-        )
-      }),
-    )
-  })

@@ -6,6 +6,7 @@ import {
   equalsByteString,
   equalsInteger,
   integer,
+  lengthOfByteString,
   lessThanInteger,
   listOf,
   multiplyInteger,
@@ -34,8 +35,8 @@ import { itemBytes } from '../cbor/skip.js'
 import { isMalformed } from '../cbor/well-formed.js'
 import { isWitness, WitnessField, witnessAt } from '../cbor/witness-set.js'
 import { isGiven } from '../openings.js'
-import { joinedBytes, joinedLength } from '../records.js'
-import type { FraudCheck, Opened } from './opening.js'
+import { joinedBytes } from '../records.js'
+import { type FraudCheck, type Opened, sumOverAll } from './opening.js'
 import { outputAt } from './output-frauds.js'
 
 /*
@@ -83,7 +84,10 @@ export const unreadablePart: FraudCheck = (book, block, fields) =>
       profileLimits
     return book.enforce({
       'part-is-unreadable': either(
-        lessThanInteger(limit(bodyBytes, witnessSetBytes, resolvedBytes), joinedLength(parts)),
+        lessThanInteger(
+          limit(bodyBytes, witnessSetBytes, resolvedBytes),
+          sumOverAll(parts, lengthOfByteString),
+        ),
         // Fails if there is an end before. Layer 1 joins no more than 65,536 bytes.
         isUnreadable(joinedBytes(parts), limit(bodyItems, witnessSetItems, resolvedItems)),
       ),
