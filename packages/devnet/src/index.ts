@@ -3,7 +3,7 @@ export { createDevnetClient, type DevnetClient, type RequestOptions } from './cl
 export { createDevnet } from './create-devnet.js'
 export { DevnetError, type DevnetErrorCode, isDevnetError } from './errors.js'
 export type { FaultKind, FaultOperation, Faults, FaultTarget, InjectedFault } from './faults.js'
-export { defaultParameters, type Genesis, ledgerVersionOf } from './genesis/genesis.js'
+export { defaultParameters, type Genesis } from './genesis/genesis.js'
 export {
   type FundsOptions,
   type TestWallet,

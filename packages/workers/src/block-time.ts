@@ -2,16 +2,16 @@ import type { Store } from '@ratatosk/store'
 
 const freshForMs = 250
 
-/** The time from which the next block goes on, in POSIX milliseconds. */
+/** When the next block begins, but not in the past: POSIX milliseconds. */
 export interface BlockTime {
-  /** Reads the newest block again, at most every so often. A failure keeps what is known. */
+  /** Reads the newest block, at most every 250 ms. A failure keeps what is known. */
   refresh(): Promise<void>
   now(): number
 }
 
 /**
- * A block ends up to its validity after it was committed, and the next one begins there. Until then no
- * transaction gets into a block, so each is judged as of that end.
+ * A block ends up to its validity after it was committed, and the next one begins there: transactions are
+ * judged as of that end.
  */
 export function followBlockTime(blocks: Pick<Store['blocks'], 'newest'>, clock: () => number): BlockTime {
   let end = 0

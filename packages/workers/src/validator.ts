@@ -15,7 +15,7 @@ export interface ValidatorOptions extends Omit<BatchRunnerOptions, 'scripts' | '
   readonly slots: SlotConfig
   readonly evaluator: PhaseTwo['evaluator'] | undefined
   readonly leaving: Leaving | undefined
-  /** The time from which the next block goes on: now, or when the newest one ends. */
+  /** When the next block begins: now, or at the end of the newest one. */
   blockTime(): number
   readonly scriptConcurrency: number
   readonly maxWaitingForScripts: number
