@@ -173,8 +173,8 @@ function serverSettings(maxConnections: number): readonly string[] {
     listen_addresses: '',
     unix_socket_directories: '.',
     max_connections: maxConnections + furtherSessions,
-    // Memory. Data that is read often is also in the page cache.
-    shared_buffers: '48MB',
+    // Memory. A page is allocated when it is first used; below this, pages of the indexes are read again.
+    shared_buffers: '128MB',
     work_mem: '4MB',
     maintenance_work_mem: '32MB',
     huge_pages: 'off',
