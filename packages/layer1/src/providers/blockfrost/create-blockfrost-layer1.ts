@@ -40,6 +40,7 @@ import {
   spendingBy,
 } from '../provider.js'
 import { spendingPartsOf } from '../spending-parts.js'
+import { createAddressOutputs } from './address-outputs.js'
 import { createLists, maxConcurrent } from './lists.js'
 import { createScripts, readUtxo, type ScriptByHash } from './outputs.js'
 import { createPolicyOutputs, holdingsOf } from './policy-outputs.js'
@@ -88,8 +89,7 @@ export function createBlockfrostLayer1(options: BlockfrostOptions): Layer1 {
 
   async function get(path: string, signal: AbortSignal): Promise<unknown> {
     const body = await find(path, signal)
-    if (body === undefined)
-      throw new Layer1Error('LAYER1_INVALID_ANSWER', 'Blockfrost answered 404 for a resource that must exist')
+    if (body === undefined) throw missing()
     return body
   }
 
@@ -113,7 +113,7 @@ export function createBlockfrostLayer1(options: BlockfrostOptions): Layer1 {
   }
 
   async function utxosAt(address: string, policy: string | undefined, signal: AbortSignal): Promise<Utxo[]> {
-    const items = await lists.whole(`/addresses/${address}/utxos`, signal)
+    const items = await addressOutputs(address, signal)
     const wanted = policy === undefined ? items : holdingsOf(items, policy).map(({ item }) => item)
     return readUtxos(wanted, scripts, signal)
   }
@@ -133,39 +133,60 @@ export function createBlockfrostLayer1(options: BlockfrostOptions): Layer1 {
     readUtxos: (items, signal) => readUtxos(items, scripts, signal),
   })
 
-  async function unspentOutputs(transactionId: string, signal: AbortSignal): Promise<Utxo[]> {
+  /** The inputs and outputs of a transaction; undefined if the chain does not have it. */
+  async function shownBy(transactionId: string, signal: AbortSignal) {
     const body = await find(`/txs/${transactionId}/utxos`, signal)
-    if (body === undefined) return []
-    const outputs = reading<JsonRecord[]>('Blockfrost', 'the outputs of a transaction', () =>
-      arrayOf(objectOf(body).outputs).map((output) => ({ ...objectOf(output), tx_hash: transactionId })),
-    )
-    // A collateral return is an output of a failed transaction, and its only one.
-    const failed =
-      outputs.some(({ collateral }) => collateral === true) && !(await isValid(transactionId, signal))
-    const unspent = outputs.filter(
-      ({ collateral, consumed_by_tx: spender }) =>
-        (collateral === true) === failed && (spender === null || spender === undefined),
-    )
-    return readUtxos(unspent, scripts, signal)
+    if (body === undefined) return undefined
+    return reading('Blockfrost', 'the inputs and outputs of a transaction', () => {
+      const { inputs, outputs } = objectOf(body)
+      return {
+        inputs: arrayOf(inputs).map(objectOf),
+        outputs: arrayOf(outputs).map(
+          (output): JsonRecord => ({ ...objectOf(output), tx_hash: transactionId }),
+        ),
+      }
+    })
   }
 
+  /** Those of the given inputs and outputs that count. Of a failed transaction, those are its collateral. */
+  async function counted(transactionId: string, items: readonly JsonRecord[], signal: AbortSignal) {
+    const failed =
+      items.some(({ collateral }) => collateral === true) && !(await isValid(transactionId, signal))
+    return items.filter(
+      ({ collateral, reference, consumed_by_tx: spender }) =>
+        (collateral === true) === failed && reference !== true && (spender === null || spender === undefined),
+    )
+  }
+
+  async function unspentOutputs(transactionId: string, signal: AbortSignal): Promise<Utxo[]> {
+    const shown = await shownBy(transactionId, signal)
+    return readUtxos(await counted(transactionId, shown?.outputs ?? [], signal), scripts, signal)
+  }
+
+  const addressOutputs = createAddressOutputs({
+    lists,
+    find,
+    tip,
+    async changesOf(transactionId, signal) {
+      const { inputs = [], outputs = [] } = (await shownBy(transactionId, signal)) ?? {}
+      const items = new Set(await counted(transactionId, [...inputs, ...outputs], signal))
+      return {
+        created: outputs.filter((output) => items.has(output)),
+        spent: inputs.filter((input) => items.has(input)),
+      }
+    },
+  })
+
   async function spending(reference: OutputReference, signal: AbortSignal): Promise<Spending | undefined> {
-    const created = await find(`/txs/${toHex(reference.transactionId)}/utxos`, signal)
+    const created = await shownBy(toHex(reference.transactionId), signal)
     const spender = reading('Blockfrost', 'the outputs of a transaction', () => {
-      const outputs = created === undefined ? [] : arrayOf(objectOf(created).outputs).map(objectOf)
-      const output = outputs.find(({ output_index: index }) => countOf(index) === reference.index)
+      const output = created?.outputs.find(({ output_index: index }) => countOf(index) === reference.index)
       return optionalText(output?.consumed_by_tx)
     })
     if (spender === undefined) return undefined
-    const [bytes, shown] = await Promise.all([
-      get(`/txs/${spender}/cbor`, signal),
-      get(`/txs/${spender}/utxos`, signal),
-    ])
-    const read = reading<JsonRecord[]>('Blockfrost', 'the inputs of a transaction', () =>
-      arrayOf(objectOf(shown).inputs)
-        .map(objectOf)
-        .filter(({ reference: isRead }) => isRead === true),
-    )
+    const [bytes, shown] = await Promise.all([get(`/txs/${spender}/cbor`, signal), shownBy(spender, signal)])
+    if (shown === undefined) throw missing()
+    const read = shown.inputs.filter(({ reference: isRead }) => isRead === true)
     const known = new Map(
       (await readUtxos(read, scripts, signal)).map((utxo) => [outputReferenceKey(utxo.reference), utxo]),
     )
@@ -290,6 +311,10 @@ async function readUtxos(
 ): Promise<Utxo[]> {
   const read = await pLimit(maxConcurrent).map(items, (item) => readUtxo(item, scripts, signal))
   return read.filter((utxo) => utxo !== undefined)
+}
+
+function missing(): Layer1Error {
+  return new Layer1Error('LAYER1_INVALID_ANSWER', 'Blockfrost answered 404 for a resource that must exist')
 }
 
 function wordsOf({ body }: HttpAnswer): string {

@@ -5,7 +5,7 @@ import { arrayOf, reading } from '../../http/json.js'
 export const pageSize = 100
 export const maxConcurrent = 5
 /** Attempts at reading something with several requests and no block in between. */
-const maxReads = 4
+export const maxReads = 4
 
 interface ListOptions {
   /** Oldest first (`asc`, default) or newest first. */
@@ -25,6 +25,8 @@ interface OneBlockOptions<T> {
 
 /** Blockfrost's lists, which come in pages. A list that Blockfrost answers with 404 is empty. */
 export interface Lists {
+  /** The oldest items, at most {@link pageSize}. */
+  page(path: string, signal: AbortSignal): Promise<readonly unknown[]>
   /** The items of one or more pages at a time, until the list ends. */
   batches(path: string, signal: AbortSignal, options?: ListOptions): AsyncGenerator<readonly unknown[]>
   /** The whole list as of one block. */
@@ -45,8 +47,9 @@ export function createLists(
   find: (path: string, signal: AbortSignal) => Promise<unknown>,
   tipHash: (signal: AbortSignal) => Promise<string>,
 ): Lists {
-  async function page(path: string, number: number, order: string, signal: AbortSignal) {
-    const body = await find(`${path}?count=${pageSize}&page=${number}&order=${order}`, signal)
+  async function page(path: string, signal: AbortSignal, number = 1, order = 'asc') {
+    const start = `${path}${path.includes('?') ? '&' : '?'}`
+    const body = await find(`${start}count=${pageSize}&page=${number}&order=${order}`, signal)
     return body === undefined ? [] : reading('Blockfrost', 'a page', () => arrayOf(body))
   }
 
@@ -60,7 +63,7 @@ export function createLists(
         { length: Math.min(size, maxPages - first + 1) },
         (_, index) => first + index,
       )
-      const pages = await Promise.all(numbers.map((number) => page(path, number, order, signal)))
+      const pages = await Promise.all(numbers.map((number) => page(path, signal, number, order)))
       yield pages.flat()
       if (pages.some(({ length }) => length < pageSize)) return
     }
@@ -83,10 +86,11 @@ export function createLists(
   }
 
   return {
+    page,
     batches,
     asOfOneBlock,
     async whole(path, signal) {
-      const first = await page(path, 1, 'asc', signal)
+      const first = await page(path, signal)
       if (first.length < pageSize) return first
       return asOfOneBlock(signal, async () => {
         const items: unknown[] = []
