@@ -1,7 +1,13 @@
 import { decodeUtxo, type Utxo } from '@ratatosk/ledger'
 import type { Shell } from '../frame/command.js'
 import { CommandError } from '../frame/errors.js'
-import { baseUrlOf, type ConnectionOptions, operatorTokenOf, timeoutMsOf } from '../frame/node-connection.js'
+import {
+  baseUrlOf,
+  type ConnectionOptions,
+  operatorTokenOf,
+  timeoutMsOf,
+  tokenRemedy,
+} from '../frame/node-connection.js'
 import { visible } from '../frame/plain-text.js'
 
 /** An output on layer 1, with the CBOR that CIP-30 has for it. */
@@ -30,6 +36,8 @@ export function devnetOutputs(
 
 async function ask(url: string, token: string | undefined, timeoutMs: number): Promise<readonly string[]> {
   let fault: string
+  let remedy =
+    '. --devnet names the controls of a devnet that the node does not host, such as http://127.0.0.1:1337/devnet'
   try {
     const headers = token === undefined ? {} : { authorization: `Bearer ${token}` }
     const response = await fetch(url, { headers, signal: AbortSignal.timeout(timeoutMs) })
@@ -37,13 +45,13 @@ async function ask(url: string, token: string | undefined, timeoutMs: number): P
     if (response.ok && Array.isArray(answer) && answer.every((each) => typeof each === 'string'))
       return answer
     fault = `it answered ${response.status}`
+    if (response.status === 401) remedy = tokenRemedy
   } catch (error) {
     fault = error instanceof Error ? error.message : String(error)
   }
   throw new CommandError(
     'CLI_LAYER1',
-    `Outputs on layer 1 cannot be read at ${visible(url)}: ${visible(fault)}. --devnet names the controls ` +
-      'of a devnet that the node does not host, such as http://127.0.0.1:1337/devnet.',
+    `Outputs on layer 1 cannot be read at ${visible(url)}: ${visible(fault)}${remedy}.`,
   )
 }
 

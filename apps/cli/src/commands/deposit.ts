@@ -2,7 +2,7 @@ import { devnetOutputs } from '../bridge/layer1-outputs.js'
 import { orderOf, transferArguments } from '../bridge/user.js'
 import { ada } from '../frame/ada.js'
 import { command } from '../frame/command.js'
-import { connect } from '../frame/node-connection.js'
+import { connect, tokenArgument } from '../frame/node-connection.js'
 
 /** How long layer 1 and a block may take after the time of the deposit. */
 const waitMs = 300_000
@@ -19,6 +19,7 @@ export const deposit = command(
       valueHint: 'url',
       description: 'Controls of the devnet that show outputs on layer 1. Default: those of the node',
     },
+    ...tokenArgument,
   },
   async (args, shell) => {
     const order = orderOf(args)

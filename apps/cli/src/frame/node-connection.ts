@@ -24,16 +24,20 @@ export const nodeArguments = {
   },
 } as const
 
-/** Options of a command that uses an operator endpoint. */
-export const operatorArguments = {
-  ...nodeArguments,
-  // Layer 1 may need several blocks.
-  timeout: { ...nodeArguments.timeout, default: '300' },
+export const tokenArgument = {
   'token-file': {
     type: 'string',
     valueHint: 'path',
     description: 'File with OPERATOR_TOKEN. Default: from OPERATOR_TOKEN_FILE or OPERATOR_TOKEN',
   },
+} as const
+
+/** Options of a command that uses an operator endpoint. */
+export const operatorArguments = {
+  ...nodeArguments,
+  // Layer 1 may need several blocks.
+  timeout: { ...nodeArguments.timeout, default: '300' },
+  ...tokenArgument,
 } as const
 
 export interface ConnectionOptions {
@@ -83,9 +87,11 @@ export function baseUrlOf({ url: given }: ConnectionOptions, { environment }: Sh
 export const operatorTokenOf = (options: ConnectionOptions, { environment }: Shell): string | undefined =>
   secretOf('OPERATOR_TOKEN', environment, options['token-file'])
 
+export const tokenRemedy = '. Set OPERATOR_TOKEN_FILE, or use --token-file'
+
 /** The remedy for an error of the client, as the end of its message; empty if the message says it. */
 export function remedyOf(error: unknown): string {
-  if (error instanceof WrongTokenError) return '. Set OPERATOR_TOKEN_FILE, or use --token-file'
+  if (error instanceof WrongTokenError) return tokenRemedy
   if (!(error instanceof NotServedError)) return ''
   const roles = (servedBy[error.request] ?? []).map((role) => `"${role}"`)
   const either = roles.length === 0 ? '"all"' : roles.join(', ').replace(/, ([^,]*)$/, ' or $1')

@@ -67,11 +67,14 @@ const fund = tool(
     {
       address,
       lovelace: Type.Optional(
-        Type.Integer({
-          minimum: 1_000_000,
-          maximum: 1_000_000_000,
-          description: 'Devnet only; default 100000000',
-        }),
+        // Answers have amounts as text.
+        Type.Union(
+          [
+            Type.Integer({ minimum: 1_000_000, maximum: 1_000_000_000 }),
+            Type.String({ pattern: '^([1-9][0-9]{6,8}|1000000000)$' }),
+          ],
+          { description: '1000000 to 1000000000, devnet only; default 100000000' },
+        ),
       ),
     },
     { additionalProperties: false },

@@ -216,3 +216,24 @@ test('names an empty wallet, and a clock that is off', async () => {
     clock: expect.stringMatching(/^The clock of this machine is (59|60|61) s behind layer 1: .* NTP/),
   })
 })
+
+test('each peer must have the routes of an archivist', async () => {
+  const server = fastify({ forceCloseConnections: true })
+  onTestFinished(() => server.close())
+  server.get('/archivist/block/:id/header', async ({ params }, reply) =>
+    reply.code(404).send({ error: `Block not found: ${(params as { id: string }).id}` }),
+  )
+  const url = await server.listen({ host: '127.0.0.1', port: 0 })
+  const peers = [`${url}/archivist`, url, `http://127.0.0.1:${await freePort()}/archivist`]
+  const { settings } = await providerOf({ blockEveryMs: 0 })
+  const findings = await check({ ...settings, NODE_ROLE: 'archivist', ARCHIVIST_PEERS: peers.join(',') })
+  expect(findings.filter(({ subject }) => subject === 'peers')).toEqual([
+    { subject: 'peers', status: 'ok', message: peers[0] },
+    {
+      subject: 'peers',
+      status: 'warning',
+      message: expect.stringContaining('is no archivist, it answers 404'),
+    },
+    { subject: 'peers', status: 'warning', message: expect.stringContaining('does not answer') },
+  ])
+})

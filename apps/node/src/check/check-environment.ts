@@ -64,15 +64,24 @@ async function checkPort(settings: Settings): Promise<NodeFinding> {
 async function checkParts(context: NodeContext): Promise<readonly NodeFinding[]> {
   const { settings, duties } = context
   const none: Inspection = { findings: [] }
-  const [directory, postgres, replica, redis, layer1] = await Promise.all([
+  const [directory, postgres, replica, redis, layer1, peers] = await Promise.all([
     settings.DATABASE_URL === undefined ? checkDataDirectory(settings) : [],
     settings.DATABASE_URL === undefined ? none : inspectPostgres(context, settings.DATABASE_URL),
     checkReplica(settings),
     settings.REDIS_URL === undefined ? [] : checkRedis(settings, settings.REDIS_URL),
     duties.reachesLayer1 ? inspectLayer1(context) : none,
+    Promise.all((settings.ARCHIVIST_PEERS ?? []).map(checkPeer)),
   ])
   const times = [postgres.time, layer1.time].filter((time) => time !== undefined)
-  return [...directory, ...postgres.findings, ...replica, ...redis, ...layer1.findings, clockFinding(times)]
+  return [
+    ...directory,
+    ...postgres.findings,
+    ...replica,
+    ...redis,
+    ...layer1.findings,
+    ...peers,
+    clockFinding(times),
+  ]
 }
 
 /** Headers have whole seconds, and blocks have slots of a second. */
@@ -234,6 +243,29 @@ function mendOf(code: string, { LAYER1_PROVIDER, NETWORK }: Settings): string {
       return 'Wait, or use a project with a higher limit.'
     default:
       return `Check ${url}.`
+  }
+}
+
+const ofPeers = about('peers')
+const noBlock = '0'.repeat(56)
+
+/** Whether a peer of ARCHIVIST_PEERS has the routes of an archivist. A node starts without its peers. */
+async function checkPeer(url: string): Promise<NodeFinding> {
+  const place = maskedUrl(url)
+  const mend =
+    'Start it, or correct ARCHIVIST_PEERS: an address ends with the path of these routes, /archivist.'
+  try {
+    const response = await fetch(`${url.replace(/\/+$/, '')}/block/${noBlock}/header`, {
+      redirect: 'manual',
+      signal: AbortSignal.timeout(timeoutMs),
+    })
+    const reader = response.body?.getReader()
+    const { value = new Uint8Array() } = (await reader?.read()) ?? {}
+    await reader?.cancel()
+    if (Buffer.from(value).includes(`Block not found: ${noBlock}`)) return ofPeers.ok(place)
+    return ofPeers.warning(`${place} is no archivist, it answers ${response.status}. ${mend}`)
+  } catch {
+    return ofPeers.warning(`${place} does not answer. ${mend}`)
   }
 }
 
