@@ -41,6 +41,8 @@ interface Changes {
   /** The layer 1 that sequencer and answers use. */
   readonly layer1?: (layer1: Layer1) => Layer1
   readonly store?: (store: Store) => Store
+  /** Blocks whose outputs the roots keep. Default 1. */
+  readonly history?: number
   readonly answers?: (answers: AnswerMeans) => AnswerMeans
 }
 
@@ -48,9 +50,9 @@ interface Changes {
 export async function openAnswering(
   context: TestContext,
   transactions: readonly SignedTransaction[],
-  { options = {}, layer1: changedLayer1, store: changedStore, answers: changed }: Changes = {},
+  { options = {}, layer1: changedLayer1, store: changedStore, history = 1, answers: changed }: Changes = {},
 ) {
-  const roots = await openRoots({ history: 1 })
+  const roots = await openRoots({ history })
   return openScene(context, transactions, (opened, chain) => {
     const layer1 = changedLayer1?.(chain) ?? chain
     const store = changedStore?.(opened) ?? opened

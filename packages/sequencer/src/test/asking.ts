@@ -16,7 +16,7 @@ import type { AnswerTransaction, Block, Store } from '@ratatosk/store'
 import { createMemoryStore, createTrie, nodeHash, type Proof, type Trie } from '@ratatosk/trie'
 import { contractsOf, deploymentOutput, summonsTerms } from './rollup-contracts.js'
 
-export const summonsContracts = contractsOf(3_600_000n, deploymentOutput, undefined, {
+export const summonsContracts = contractsOf(604_800_000n, deploymentOutput, undefined, {
   summons: summonsTerms,
 })
 
