@@ -61,9 +61,11 @@ async function confirm(
   async function poll(): Promise<'confirmed' | 'done' | 'expired' | 'waiting'> {
     // The tip first: a transaction not found afterwards is never included once the tip is past its validity.
     const { slot } = await layer1.tip({ signal })
-    const { kind } = await layer1.status(built.id, { signal })
+    const statusNow = async () => (await layer1.status(built.id, { signal })).kind
+    const kind = await statusNow()
     if (kind === 'confirmed') return 'confirmed'
-    if (await isDone()) return 'done'
+    // It may have been included between both reads.
+    if (await isDone()) return (await statusNow()) === 'confirmed' ? 'confirmed' : 'done'
     if (slot >= validUntil) return 'expired'
     if (kind === 'unknown') await wallet.submit(built, { signal })
     return 'waiting'
@@ -135,10 +137,7 @@ export async function sendChain(
       const references = entry.spends.map(({ reference }) => reference)
       const isDone = async () =>
         (await layer1.utxosByReferences(references, { signal })).length < references.length
-      const id = await confirm(context, entry.transaction, isDone)
-      // An input is spent: by this transaction, if it was included between both reads.
-      const isOurs = id !== undefined || (await layer1.status(built.id, { signal })).kind === 'confirmed'
-      if (!isOurs) return included
+      if ((await confirm(context, entry.transaction, isDone)) === undefined) return included
       pending.delete(entry)
       included.push(built)
     }

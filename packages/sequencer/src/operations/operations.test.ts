@@ -141,4 +141,27 @@ describe('bond', () => {
     expect(await sequencer.run('commit')).toMatchObject({ code: 'SEQUENCER_NOT_REGISTERED' })
     expect(await sequencer.run('init')).toMatchObject({ kind: 'initiated', isRegistration: true })
   })
+
+  test('a retirement that is included between two reads of layer 1 is told with its transaction', async (context) => {
+    const { store } = await openers['PostgreSQL and Redis'](context)
+    const chain = await openChain(context)
+    let isRetiring = false
+    const layer1: Layer1 = {
+      ...chain.layer1,
+      async status(...call) {
+        const status = await chain.layer1.status(...call)
+        if (isRetiring && status.kind === 'pending') await chain.mine()
+        return status
+      },
+    }
+    const { sequencer } = await openRollup(context, store, layer1)
+    const stopMining = chain.keepMining()
+    expect(await sequencer.run('init')).toMatchObject({ kind: 'initiated' })
+    await stopMining()
+    isRetiring = true
+    expect(await sequencer.run('retire')).toMatchObject({
+      kind: 'retired',
+      transactionId: expect.any(String),
+    })
+  })
 })
