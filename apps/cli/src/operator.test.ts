@@ -32,7 +32,8 @@ test('a bond is withdrawn and deposited again', { timeout: 300_000 }, async () =
     value: { message: 'The operator is registered already', bond: String(bond) },
   })
   const retired = await asked('operator', 'retire')
-  expect(retired).toMatchObject({ status: 0, value: { txHash: expect.stringMatching(/^[0-9a-f]{64}$/) } })
+  const txHash = expect.stringMatching(/^[0-9a-f]{64}$/)
+  expect(retired).toMatchObject({ status: 0, value: { txHash, others: 0 } })
   const { activeUntil, releaseAt } = retired.value
   expect(Date.parse(releaseAt) - Date.parse(activeUntil)).toBe(16_000)
   expect(await listed()).toMatchObject([{ activeUntil, releaseAt }])
@@ -40,6 +41,7 @@ test('a bond is withdrawn and deposited again', { timeout: 300_000 }, async () =
     message: 'The operator has retired already',
     activeUntil,
     releaseAt,
+    others: 0,
   })
   expect(await asked('operator', 'release')).toMatchObject(refusal(`it is free from ${releaseAt} on`))
 

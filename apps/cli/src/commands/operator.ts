@@ -13,6 +13,8 @@ interface Change {
   readonly activeFrom?: string
   readonly activeUntil?: string
   readonly releaseAt?: string
+  /** Operators that stay, as far as the node serves them. */
+  readonly others?: number
 }
 
 function change(name: string, description: string, run: (client: Client) => Promise<Change>): Command {
@@ -29,7 +31,7 @@ function explain(error: unknown): never {
   throw new CommandError(error.code, `${visible(error.message)}. ${advice}`)
 }
 
-function linesOf({ message, txHash, bond, activeFrom, activeUntil, releaseAt }: Change): string[] {
+function linesOf({ message, txHash, bond, activeFrom, activeUntil, releaseAt, others }: Change): string[] {
   return [
     message,
     ...(txHash === undefined ? [] : [`transaction ${txHash}`]),
@@ -37,12 +39,23 @@ function linesOf({ message, txHash, bond, activeFrom, activeUntil, releaseAt }: 
     ...(activeFrom === undefined ? [] : [`turns       from ${activeFrom}`]),
     ...(activeUntil === undefined ? [] : [`turns       until ${activeUntil}`]),
     ...(releaseAt === undefined ? [] : [`bond        free from ${releaseAt}`]),
+    ...(others === 0 ? ['No other operator is registered: nobody commits blocks after these turns.'] : []),
   ]
+}
+
+async function retire(client: Client): Promise<Change> {
+  const retired = await client.retireOperator()
+  const listed = await client.listOperators().catch(() => undefined)
+  if (listed === undefined) return retired
+  return {
+    ...retired,
+    others: listed.operators.filter(({ activeUntil }) => activeUntil === undefined).length,
+  }
 }
 
 /** `ratatosk operator` */
 export const operator: Command = group('operator', "The bond of the node's operator on layer 1", [
   change('register', 'Deposit the bond and take turns', (client) => client.registerOperator()),
-  change('retire', 'Take no further turns', (client) => client.retireOperator()),
+  change('retire', 'Take no further turns', retire),
   change('release', 'Withdraw the bond of the retired operator', (client) => client.releaseBond()),
 ])
