@@ -1,3 +1,13 @@
+export {
+  type Decoded,
+  dateText,
+  decimalText,
+  encoded,
+  enumText,
+  hexText,
+  integer,
+  timeText,
+} from './answers.js'
 export { clientSignal } from './client-signal.js'
 export { answerError, errorHandler, notFoundHandler } from './error-handler.js'
 export {

@@ -1,4 +1,5 @@
 import type { BlockState } from './blocks.js'
+import type { VerdictFinding } from './verdicts.js'
 
 /**
  * How far a reader of events has come: the sequence of the newest event of each kind that it has seen. Each
@@ -61,20 +62,9 @@ export interface BlockEvent {
 }
 
 /** The verdict about a block entered a state; an earlier one if layer 1 shows the block again. */
-export interface VerdictEvent {
+export interface VerdictEvent extends VerdictFinding {
   readonly type: 'verdict'
   readonly position: EventPosition
-  /** 28 bytes. */
-  readonly headerHash: Uint8Array
-  readonly height: bigint
-  /** Blake2b-224 of the operator's verification key, 28 bytes. */
-  readonly operatorKey: Uint8Array
-  readonly state: 'unavailable' | 'valid' | 'invalid' | 'unprovable' | 'removing' | 'removed'
-  /** The broken rule, or what is missing, for people. */
-  readonly reason: string
-  /** The policy that proves the fraud, and the fraud; absent until one is found. */
-  readonly policy?: string
-  readonly fraud?: string
   readonly at: Date
 }
 

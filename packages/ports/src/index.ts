@@ -52,3 +52,4 @@ export type {
   RemovedTransactions,
   WaitingSubmission,
 } from './transaction-status.js'
+export type { BlockVerdict, VerdictFinding, VerdictTransaction } from './verdicts.js'

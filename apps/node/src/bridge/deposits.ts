@@ -2,7 +2,7 @@ import { withoutFeeOutput } from '@ratatosk/block'
 import { equalBytes, fromHex, toHex } from '@ratatosk/cbor'
 import { outputReferenceKey } from '@ratatosk/ledger'
 import type { DepositOutput } from '@ratatosk/protocol'
-import type { DepositList, DepositState, DepositsPart, ListedDeposit } from '@ratatosk/state-queue/bridge'
+import type { DepositAnswer, DepositList, DepositsPart } from '@ratatosk/state-queue/bridge'
 import type { Block, BlockState, Store } from '@ratatosk/store'
 import { addressOn } from './addresses.js'
 import type { BridgeMoment } from './moment.js'
@@ -48,13 +48,13 @@ function filterOf(part: DepositsPart, address: Uint8Array | undefined, now: Brid
 const blockAt = ({ unmerged }: BridgeMoment, time: bigint): Block | undefined =>
   unmerged.find(({ startTime, endTime }) => startTime <= time && time < endTime)
 
-function stateAt(now: BridgeMoment, time: bigint): DepositState {
+function stateAt(now: BridgeMoment, time: bigint): DepositAnswer['state'] {
   if (now.confirmed !== undefined && time < now.confirmed.endTime) return 'merged'
   const block = blockAt(now, time)
   return block === undefined ? 'waiting' : stateOf(block.state)
 }
 
-function stateOf(state: BlockState | 'waiting'): DepositState {
+function stateOf(state: BlockState | 'waiting'): DepositAnswer['state'] {
   if (state === 'built' || state === 'submitted') return 'credited'
   if (state === 'removed' || state === 'waiting') return 'waiting'
   return state === 'merged' ? 'merged' : 'committed'
@@ -64,12 +64,13 @@ async function listed(
   store: Deposits,
   now: BridgeMoment,
   { utxo, id, time, output }: DepositOutput,
-): Promise<ListedDeposit> {
+): Promise<DepositAnswer> {
   const state = stateAt(now, time)
   const block = state === 'merged' ? await store.deposit(id) : blockAt(now, time)
   return {
     id,
     layer1Outref: outputReferenceKey(utxo.reference),
+    outref: `${toHex(id)}#0`,
     output,
     time,
     state,
@@ -83,7 +84,7 @@ async function usedDeposit(
   now: BridgeMoment,
   { id, outref, state }: DepositsPart,
   address: Uint8Array | undefined,
-): Promise<ListedDeposit | undefined> {
+): Promise<DepositAnswer | undefined> {
   const wanted = id ?? (outref?.endsWith('#0') ? fromHex(outref.slice(0, -2)) : undefined)
   if (wanted === undefined || (outref !== undefined && outref !== `${toHex(wanted)}#0`)) return undefined
   // It is there, and does not fit.
@@ -96,6 +97,7 @@ async function usedDeposit(
   if (found === undefined || (address && !equalBytes(found.address, address))) return undefined
   const used = {
     id: wanted,
+    outref: `${toHex(wanted)}#0`,
     output: found.output,
     state: stateOf(place.state),
     headerHash: place.headerHash,

@@ -1,7 +1,7 @@
 import { shareAnswers } from '@ratatosk/http'
 import { outputReferenceKey } from '@ratatosk/ledger'
 import type { OwedCount, OwedReader } from '@ratatosk/sequencer/settler'
-import type { BridgeReader, BridgeView, ListedSettlement } from '@ratatosk/state-queue/bridge'
+import type { BridgeAnswer, BridgeReader } from '@ratatosk/state-queue/bridge'
 import { heldBy } from '../layer1/deployed-bridge.js'
 import { type BridgeMoment, byNumber } from './moment.js'
 import type { WithdrawalSource } from './withdrawals.js'
@@ -13,15 +13,15 @@ const maxCounted = 20
 
 /** Reads the terms of the bridge, its treasury, and what it owes. */
 export function openOverview(source: WithdrawalSource, owed: Pick<OwedReader, 'count'>): BridgeReader {
-  const share = shareAnswers<BridgeView>(freshMs)
+  const share = shareAnswers<BridgeAnswer>(freshMs)
   const counts = rememberCounts(owed)
   return { read: () => share('', () => readView(source, counts)) }
 }
 
-async function readView(source: WithdrawalSource, counts: Counts): Promise<BridgeView> {
+async function readView(source: WithdrawalSource, counts: Counts): Promise<BridgeAnswer> {
   const { bridge } = source.contracts
   const now = await source.moment()
-  const settlements: ListedSettlement[] = []
+  const settlements: BridgeAnswer['settlements'][number][] = []
   const sorted = [...now.settlements].sort((a, b) => byNumber(a.time, b.time))
   for (const [place, { headerHash, utxo }] of sorted.entries()) {
     const outref = outputReferenceKey(utxo.reference)
@@ -43,7 +43,7 @@ async function readView(source: WithdrawalSource, counts: Counts): Promise<Bridg
     ...endsOf(now),
     treasury: {
       lovelace,
-      assets: held,
+      assets: [...held].map(([unit, quantity]) => ({ unit, quantity })),
       outputs: outputs.length,
       ...(owed !== undefined && { owed, backed: lovelace >= owed }),
     },
@@ -51,7 +51,7 @@ async function readView(source: WithdrawalSource, counts: Counts): Promise<Bridg
   }
 }
 
-function endsOf({ unmerged, confirmed }: BridgeMoment): Pick<BridgeView, 'creditedUntil' | 'confirmedUntil'> {
+function endsOf({ unmerged, confirmed }: BridgeMoment): Pick<BridgeAnswer, 'creditedUntil' | 'confirmedUntil'> {
   const newest = unmerged.at(-1) ?? confirmed
   return {
     ...(newest && { creditedUntil: newest.endTime }),
@@ -80,7 +80,7 @@ function rememberCounts(owed: Pick<OwedReader, 'count'>): Counts {
 }
 
 /** Undefined if one is not known. */
-function sumOf(settlements: readonly ListedSettlement[]): bigint | undefined {
+function sumOf(settlements: BridgeAnswer['settlements']): bigint | undefined {
   let sum = 0n
   for (const { lovelace } of settlements) {
     if (lovelace === undefined) return undefined

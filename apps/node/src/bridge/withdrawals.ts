@@ -9,12 +9,7 @@ import {
   outputReferenceKey,
 } from '@ratatosk/ledger'
 import { readWithdrawal, type Withdrawal } from '@ratatosk/protocol'
-import type {
-  ListedWithdrawal,
-  WithdrawalList,
-  WithdrawalState,
-  WithdrawalsPart,
-} from '@ratatosk/state-queue/bridge'
+import type { WithdrawalAnswer, WithdrawalList, WithdrawalsPart } from '@ratatosk/state-queue/bridge'
 import type { AcceptedPlace, Block, Store } from '@ratatosk/store'
 import { addressOn } from './addresses.js'
 import type { BridgeContracts, BridgeMoment } from './moment.js'
@@ -68,9 +63,9 @@ async function readPage(
   part: WithdrawalsPart,
   address: Uint8Array | undefined,
   signal: AbortSignal | undefined,
-): Promise<{ readonly withdrawals: readonly ListedWithdrawal[]; readonly hasMore: boolean }> {
+): Promise<{ readonly withdrawals: readonly WithdrawalAnswer[]; readonly hasMore: boolean }> {
   const { headerHash, state, offset, limit } = part
-  const withdrawals: ListedWithdrawal[] = []
+  const withdrawals: WithdrawalAnswer[] = []
   let skipped = 0
   for await (const piece of pieces(source, part)) {
     signal?.throwIfAborted()
@@ -131,7 +126,7 @@ function withdrawalsIn(contracts: BridgeContracts, cbor: Uint8Array): FoundWithd
 async function listed(
   { store, moment, owed, payoutOf }: WithdrawalSource,
   found: readonly FoundWithdrawal[],
-): Promise<readonly ListedWithdrawal[]> {
+): Promise<readonly WithdrawalAnswer[]> {
   if (found.length === 0) return []
   const places = await store.placesOf(found.map(({ transactionId }) => transactionId))
   const merged = new BytesMap<true>()
@@ -146,14 +141,15 @@ async function listed(
     if (place === undefined) return []
     const headerHash = place.block?.headerHash
     const state = stateOf(place, outref, headerHash && owing.get(headerHash))
-    const payoutTransactionId = state === 'paid' ? payoutOf?.(outref) : undefined
+    const payoutTxHash = state === 'paid' ? payoutOf?.(outref) : undefined
     return {
       outref,
       output,
       ...(read && { payTo: bech32Of(read.payTo) }),
+      kind: 'transaction',
       state,
       ...(headerHash && { headerHash }),
-      ...(payoutTransactionId && { payoutTransactionId }),
+      ...(payoutTxHash && { payoutTxHash }),
     }
   })
 }
@@ -168,7 +164,7 @@ function stateOf(
   { block }: AcceptedPlace,
   outref: string,
   isOwed: ((outref: string) => boolean) | undefined,
-): WithdrawalState {
+): WithdrawalAnswer['state'] {
   if (block === undefined || block.state === 'built' || block.state === 'submitted') return 'accepted'
   if (block.state !== 'merged') return block.state
   return isOwed?.(outref) === false ? 'paid' : 'owed'

@@ -11,7 +11,7 @@ import {
 import { type SharedReads, shareReads } from '@ratatosk/layer1'
 import { blake2b256, decodeAddress, splitUnit, type Utxo } from '@ratatosk/ledger'
 import type { Contracts } from '@ratatosk/protocol'
-import type { ListedQuestion } from '@ratatosk/state-queue/operators'
+import type { QuestionAnswer } from '@ratatosk/state-queue/operators'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { loadContext } from '../context.js'
 import { contractsOf } from '../layer1/settlement.js'
@@ -147,12 +147,12 @@ describe('questions', () => {
       asked(4, { root: 9 }),
       ...Array.from({ length: 100 }, (_, place) => asked(5 + place, { deadline: BigInt(place) })),
     ])
-    const pieces: (readonly ListedQuestion[])[] = []
+    const pieces: (readonly QuestionAnswer[])[] = []
     for await (const piece of questionsOf({ reads, contracts })!.read()) pieces.push(piece)
     expect(pieces.map(({ length }) => length)).toEqual([48, 50, 5])
     expect(pieces.flat().slice(0, 3)).toEqual([
       {
-        outRef: `${'00'.repeat(32)}#0`,
+        question: `${'00'.repeat(32)}#0`,
         headerHash: hash(7),
         kind: 'subtree',
         root: 'utxosRoot',
@@ -160,8 +160,8 @@ describe('questions', () => {
         deadline: 9n,
         bond: 3_000_000n,
       },
-      expect.objectContaining({ outRef: `${'00'.repeat(32)}#2`, kind: 'chunk', root: 'transactionsRoot' }),
-      expect.objectContaining({ outRef: `${'00'.repeat(32)}#3`, root: 'withdrawalsRoot' }),
+      expect.objectContaining({ question: `${'00'.repeat(32)}#2`, kind: 'chunk', root: 'transactionsRoot' }),
+      expect.objectContaining({ question: `${'00'.repeat(32)}#3`, root: 'withdrawalsRoot' }),
     ])
     expect(reads.asked).toEqual([[addressText, { policy }]])
   })

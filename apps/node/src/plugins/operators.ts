@@ -9,11 +9,10 @@ import {
   takeOverAfterOf,
 } from '@ratatosk/protocol'
 import type {
-  ListedOperator,
-  ListedQuestion,
   OpenQuestions,
   OperatorRegistry,
   OperatorsOptions,
+  QuestionAnswer,
   Summoner,
 } from '@ratatosk/state-queue/operators'
 import { present } from '../context.js'
@@ -82,7 +81,7 @@ export function registryOf(
       const takeOverAt = isAnyCounting ? await readTakeOver() : undefined
       return {
         operators: (registry?.datum.operators ?? []).map(
-          ({ vkey, activeUntil, ...entry }): ListedOperator => ({
+          ({ vkey, activeUntil, ...entry }) => ({
             ...entry,
             operatorKey: vkey,
             ...(activeUntil !== undefined && { activeUntil, releaseAt: activeUntil + releaseDelay }),
@@ -121,19 +120,19 @@ export function questionsOf({
 }
 
 /** Names of the roots about which the summons lets questions be asked, by the positions of their fields. */
-const roots: ReadonlyMap<number, ListedQuestion['root']> = new Map(
+const roots: ReadonlyMap<number, QuestionAnswer['root']> = new Map(
   (['utxosRoot', 'transactionsRoot', 'depositsRoot', 'withdrawalsRoot'] as const).map((name) => [
     headerFieldIndex[name],
     name,
   ]),
 )
 
-function listed({ utxo, question }: OpenQuestion): ListedQuestion | undefined {
+function listed({ utxo, question }: OpenQuestion): QuestionAnswer | undefined {
   const root = roots.get(question.root)
   if (root === undefined) return undefined
   const { headerHash, kind, key, deadline } = question
   return {
-    outRef: outputReferenceKey(utxo.reference),
+    question: outputReferenceKey(utxo.reference),
     headerHash,
     kind,
     root,

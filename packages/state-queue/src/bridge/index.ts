@@ -1,9 +1,9 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { toHex } from '@ratatosk/cbor'
 import {
   checkedLater,
   checkOptions,
   clientSignal,
+  encoded,
   hasMethods,
   layer1ErrorHandler,
   noStore,
@@ -16,7 +16,14 @@ import {
 import { Type } from '@sinclair/typebox'
 import type { RegisterOptions } from 'fastify'
 import { fastifyPlugin as fp } from 'fastify-plugin'
-import { bridgeAnswer, depositAnswer, draftAnswer, payoutAnswer, withdrawalAnswer } from './answers.js'
+import {
+  BridgeAnswer,
+  BridgeSubmitAnswer,
+  DepositsAnswer,
+  DraftAnswer,
+  PayoutAnswer,
+  WithdrawalsAnswer,
+} from './answers.js'
 import { readDraftBody, readPayoutBody, readSubmitBody } from './bodies.js'
 import { shareByClient } from './clients.js'
 import {
@@ -39,20 +46,24 @@ import {
   withdrawalsSchema,
 } from './schemas.js'
 
-export { type BridgeErrorCode, isBridgeError } from './errors.js'
-export type * from './ports.js'
 export {
   BridgeAnswer,
   BridgeSubmitAnswer,
-  bridgeSchema,
-  bridgeSubmitSchema,
+  DepositAnswer,
   DepositsAnswer,
   DraftAnswer,
+  PayoutAnswer,
+  WithdrawalAnswer,
+  WithdrawalsAnswer,
+} from './answers.js'
+export { type BridgeErrorCode, isBridgeError } from './errors.js'
+export type * from './ports.js'
+export {
+  bridgeSchema,
+  bridgeSubmitSchema,
   depositsSchema,
   draftSchema,
-  PayoutAnswer,
   payoutSchema,
-  WithdrawalsAnswer,
   withdrawalsSchema,
 } from './schemas.js'
 
@@ -135,7 +146,7 @@ function serveReads(fastify: Server, { bridge: reader, deposits, withdrawals }: 
   fastify.get(
     '/bridge',
     { schema: bridgeSchema, validatorCompiler: readBy(readNothing) },
-    async ({ signal }) => bridgeAnswer(await reader.read(signal)),
+    async ({ signal }) => encoded(BridgeAnswer, await reader.read(signal)),
   )
 
   fastify.get(
@@ -144,7 +155,7 @@ function serveReads(fastify: Server, { bridge: reader, deposits, withdrawals }: 
     async ({ query, signal }) => {
       const page = await deposits.list(query, signal)
       if (page === 'not an address') throw invalidAddress(query.address)
-      return { deposits: page.deposits.map(depositAnswer), hasMore: page.hasMore }
+      return encoded(DepositsAnswer, page)
     },
   )
 
@@ -156,7 +167,7 @@ function serveReads(fastify: Server, { bridge: reader, deposits, withdrawals }: 
       if (page === undefined) throw tooManyOfClient()
       if (page === 'not an address') throw invalidAddress(query.address)
       if (page === 'busy') throw tooMany()
-      return { withdrawals: page.withdrawals.map(withdrawalAnswer), hasMore: page.hasMore }
+      return encoded(WithdrawalsAnswer, page)
     },
   )
 }
@@ -175,7 +186,8 @@ function serveDrafts(fastify: Server, { drafter, submitter }: BridgePorts): void
       if (outcome.kind === 'refused') throw new RefusedError(outcome.reason)
       if (outcome.kind === 'not owed') throw new NotOwedError(outcome.reason)
       if (outcome.kind === 'busy') throw tooMany()
-      return draftAnswer(outcome)
+      const { transactionId: txHash, kind: _, ...draft } = outcome
+      return encoded(DraftAnswer, { ...draft, txHash })
     },
   )
 
@@ -189,7 +201,7 @@ function serveDrafts(fastify: Server, { drafter, submitter }: BridgePorts): void
       if (outcome.kind === 'spent') throw new SpentError()
       if (outcome.kind === 'refused') throw new RefusedError(outcome.reason)
       if (outcome.kind === 'busy') throw tooMany()
-      return { txHash: toHex(outcome.transactionId) }
+      return encoded(BridgeSubmitAnswer, { txHash: outcome.transactionId })
     },
   )
 }
@@ -206,7 +218,8 @@ function servePayout(fastify: Server, payer: Payer, access: OperatorAccess): voi
     async ({ body }, reply) => {
       const outcome = await payer.pay(body, clientSignal(reply))
       if (outcome.kind === 'refused') throw new NotOwedError(outcome.reason)
-      return payoutAnswer(outcome)
+      const { transactionIds: txHashes, paid, remaining } = outcome
+      return encoded(PayoutAnswer, { txHashes, paid, remaining })
     },
   )
 }

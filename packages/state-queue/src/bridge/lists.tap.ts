@@ -22,7 +22,7 @@ t.test('GET /bridge answers its terms, the treasury and what is owed', async (t)
     confirmedUntil: 0n,
     treasury: {
       lovelace: 10n ** 16n,
-      assets: new Map([[unit, 2n ** 63n]]),
+      assets: [{ unit, quantity: 2n ** 63n }],
       outputs: 3,
       owed: 60_000_000n,
       backed: true,
@@ -97,7 +97,7 @@ t.test('GET /deposits answers a page', async (t) => {
 t.test('GET /withdrawals answers a page', async (t) => {
   const { ports, get } = await build(t)
   const { payTo: _nobody, ...malformed } = withdrawal(3)
-  const paid = { state: 'paid', headerHash: bytes(28, 9), payoutTransactionId: bytes(32, 8) } as const
+  const paid = { state: 'paid', headerHash: bytes(28, 9), payoutTxHash: bytes(32, 8) } as const
   ports.withdrawals = [withdrawal(1), withdrawal(2, paid), malformed]
   const first = { outref: `${hex(32, 1)}#1`, output: 'a301', payTo: 'addr_test1vsomebody' }
   const kind = 'transaction'

@@ -1,25 +1,12 @@
 import { hexParameter, type InvalidParameterError, type Query, type QueryValue } from '@ratatosk/http'
 import { parameterReader } from '../list-parameters.js'
-import type { DepositState, DepositsPart, ListPart, WithdrawalState, WithdrawalsPart } from './ports.js'
+import { depositStates, withdrawalStates } from './answers.js'
+import type { DepositsPart, ListPart, WithdrawalsPart } from './ports.js'
 
 /** Characters of an address that is read. */
 const maxAddressLength = 200
 /** Characters of a value that an answer repeats. */
 const maxShown = 200
-
-export const depositStates = [
-  'waiting',
-  'credited',
-  'committed',
-  'merged',
-] as const satisfies readonly DepositState[]
-export const withdrawalStates = [
-  'accepted',
-  'committed',
-  'mature',
-  'owed',
-  'paid',
-] as const satisfies readonly WithdrawalState[]
 
 const reader = parameterReader('BRIDGE')
 

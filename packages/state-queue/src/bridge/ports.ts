@@ -1,75 +1,12 @@
+import type { BridgeAnswer, DepositAnswer, WithdrawalAnswer } from './answers.js'
+
 /** Amounts of tokens by unit: policy id and asset name in hex, joined. */
 export type AssetAmounts = ReadonlyMap<string, bigint>
-
-/** The debt of layer 1 to withdrawals of a merged block. */
-export interface ListedSettlement {
-  /** 28 bytes. */
-  readonly headerHash: Uint8Array
-  /** `<64 hex digits>#<index>` on layer 1. */
-  readonly outref: string
-  /** How many withdrawals it still pays; absent while this process does not know. */
-  readonly remaining?: number
-  /** Lovelace of these withdrawals; absent with `remaining`. */
-  readonly lovelace?: bigint
-}
-
-/** The bridge at one moment. Times are POSIX milliseconds. */
-export interface BridgeView {
-  /** Bech32: of deposits on layer 1, and of withdrawals on layer 2. */
-  readonly address: string
-  /** Script hashes, 28 bytes. */
-  readonly policies: { readonly bridge: Uint8Array; readonly events: Uint8Array }
-  /** Policies that it takes besides ada, 28 bytes each. */
-  readonly assets: readonly Uint8Array[]
-  /** Milliseconds from the end of a deposit's validity until it is credited. */
-  readonly eventWaitMs: bigint
-  /** Lovelace of a withdrawal that go to who pays it out. */
-  readonly payoutFee: bigint
-  /** Lovelace that a reserve has at least. */
-  readonly reserveMin: bigint
-  /** End of the newest block: deposits of an earlier time are credited. Absent before the first. */
-  readonly creditedUntil?: bigint
-  /** End of the newest merged block. Absent before the first. */
-  readonly confirmedUntil?: bigint
-  readonly treasury: {
-    readonly lovelace: bigint
-    readonly assets: AssetAmounts
-    /** How many outputs it is in. */
-    readonly outputs: number
-    /** Lovelace of all settlements; absent while this process does not know. */
-    readonly owed?: bigint
-    /** Whether the treasury has what the settlements owe; absent with `owed`. */
-    readonly backed?: boolean
-  }
-  /** Oldest first. */
-  readonly settlements: readonly ListedSettlement[]
-}
 
 /** Source of `GET /bridge`. */
 export interface BridgeReader {
   /** @param signal aborts when the client disconnects */
-  read(signal?: AbortSignal): Promise<BridgeView>
-}
-
-/**
- * `waiting`: on layer 1, in no block; `credited`: in a block that is not on layer 1 yet; `committed` and
- * `merged`: as its block.
- */
-export type DepositState = 'waiting' | 'credited' | 'committed' | 'merged'
-
-export interface ListedDeposit {
-  /** 32 bytes. */
-  readonly id: Uint8Array
-  /** `<64 hex digits>#<index>` of the output at the bridge; absent once that is spent. */
-  readonly layer1Outref?: string
-  /** CBOR of the output on layer 2, which is output 0 of "transaction" `id`. */
-  readonly output: Uint8Array
-  /** POSIX milliseconds: the block of this time credits it; absent once the output at the bridge is spent. */
-  readonly time?: bigint
-  readonly state: DepositState
-  /** Of the block that credits it, 28 bytes. */
-  readonly headerHash?: Uint8Array
-  readonly height?: bigint
+  read(signal?: AbortSignal): Promise<BridgeAnswer>
 }
 
 /** A part of a list. */
@@ -85,7 +22,7 @@ export interface DepositsPart extends ListPart {
   readonly outref?: string
   /** Who gets it on layer 2, as sent. */
   readonly address?: string
-  readonly state?: DepositState
+  readonly state?: DepositAnswer['state']
 }
 
 /** Source of `GET /deposits`. */
@@ -99,24 +36,7 @@ export interface DepositList {
   list(
     part: DepositsPart,
     signal?: AbortSignal,
-  ): Promise<{ readonly deposits: readonly ListedDeposit[]; readonly hasMore: boolean } | 'not an address'>
-}
-
-/** `owed`: a settlement on layer 1 holds it; the others before it are as those of its transaction. */
-export type WithdrawalState = 'accepted' | 'committed' | 'mature' | 'owed' | 'paid'
-
-export interface ListedWithdrawal {
-  /** On layer 2, `<64 hex digits>#<index>`. */
-  readonly outref: string
-  /** CBOR of the output on layer 2. */
-  readonly output: Uint8Array
-  /** Bech32, on layer 1; absent if no one can pay it. */
-  readonly payTo?: string
-  readonly state: WithdrawalState
-  /** Of its block, 28 bytes. */
-  readonly headerHash?: Uint8Array
-  /** The layer-1 transaction that pays it, 32 bytes, if this process knows it. */
-  readonly payoutTransactionId?: Uint8Array
+  ): Promise<{ readonly deposits: readonly DepositAnswer[]; readonly hasMore: boolean } | 'not an address'>
 }
 
 export interface WithdrawalsPart extends ListPart {
@@ -126,7 +46,7 @@ export interface WithdrawalsPart extends ListPart {
   readonly address?: string
   /** Of its block, 28 bytes. */
   readonly headerHash?: Uint8Array
-  readonly state?: WithdrawalState
+  readonly state?: WithdrawalAnswer['state']
 }
 
 /** Source of `GET /withdrawals`. */
@@ -141,7 +61,7 @@ export interface WithdrawalList {
     part: WithdrawalsPart,
     signal?: AbortSignal,
   ): Promise<
-    | { readonly withdrawals: readonly ListedWithdrawal[]; readonly hasMore: boolean }
+    | { readonly withdrawals: readonly WithdrawalAnswer[]; readonly hasMore: boolean }
     | 'not an address'
     | 'busy'
   >

@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { toHex } from '@ratatosk/cbor'
 import {
   clientSignal,
+  encoded,
   hasMethods,
   layer1ErrorHandler,
   noStore,
@@ -12,59 +13,29 @@ import {
   readBy,
   shareAnswers,
 } from '@ratatosk/http'
+import type { VerdictTransaction } from '@ratatosk/ports'
 import { Type } from '@sinclair/typebox'
 import type { RegisterOptions } from 'fastify'
 import { fastifyPlugin as fp } from 'fastify-plugin'
-import { timeOf } from '../time-of.js'
+import { type QuestionAnswer, OperatorsAnswer, Summoned, SummonsAnswer, VerdictsAnswer } from './answers.js'
 import { NotAskedError, tooManyQuestions, UnknownBlockError } from './errors.js'
 import { readQuestionsPart, readRequestedQuestion, readVerdictsPart } from './parameters.js'
-import type {
-  ListedQuestion,
-  ListedVerdict,
-  OpenQuestions,
-  OperatorRegistry,
-  OperatorsView,
-  Summoner,
-  SummonOutcome,
-  VerdictList,
-} from './ports.js'
+import type { OpenQuestions, OperatorRegistry, Summoner, VerdictList } from './ports.js'
 import { collectQuestions, partOf } from './questions.js'
-import {
-  type OperatorsAnswer,
-  operatorsSchema,
-  type Summoned,
-  type SummonsAnswer,
-  summonSchema,
-  summonsSchema,
-  type VerdictAnswer,
-  verdictsSchema,
-} from './schemas.js'
+import { operatorsSchema, summonSchema, summonsSchema, verdictsSchema } from './schemas.js'
 
+export { QuestionAnswer, OperatorsAnswer, Summoned, SummonsAnswer, VerdictsAnswer } from './answers.js'
 export { isOperatorsError, type OperatorsErrorCode } from './errors.js'
 export type {
-  ListedOperator,
-  ListedQuestion,
-  ListedTransaction,
-  ListedVerdict,
   OpenQuestions,
   OperatorRegistry,
-  OperatorsView,
   RequestedQuestion,
   Summoner,
   SummonOutcome,
   VerdictList,
   VerdictsPart,
 } from './ports.js'
-export {
-  OperatorsAnswer,
-  operatorsSchema,
-  Summoned,
-  SummonsAnswer,
-  summonSchema,
-  summonsSchema,
-  VerdictsAnswer,
-  verdictsSchema,
-} from './schemas.js'
+export { operatorsSchema, summonSchema, summonsSchema, verdictsSchema } from './schemas.js'
 
 /**
  * Options of {@link operators}: its ports, and who may reach `POST /summon`. A route is served if its port is
@@ -109,19 +80,18 @@ const plugin: FastifyPluginAsyncTypebox<OperatorsOptions> = async (fastify, opti
 
   if (registry) {
     fastify.get('/operators', { schema: operatorsSchema }, async ({ signal }) =>
-      operatorsAnswer(await registry.read(signal)),
+      encoded(OperatorsAnswer, await registry.read(signal)),
     )
   }
 
   if (questions) {
-    const share = shareAnswers<readonly ListedQuestion[]>(freshMs)
+    const share = shareAnswers<readonly QuestionAnswer[]>(freshMs)
     fastify.get(
       '/summons',
       { schema: summonsSchema, validatorCompiler: readBy(readQuestionsPart) },
       async ({ query }) => {
         const open = await share('', () => collectQuestions(questions, maxQuestionBytes))
-        const part = partOf(open, query)
-        return { questions: part.questions.map(questionAnswer), hasMore: part.hasMore }
+        return encoded(SummonsAnswer, partOf(open, query))
       },
     )
   }
@@ -132,7 +102,14 @@ const plugin: FastifyPluginAsyncTypebox<OperatorsOptions> = async (fastify, opti
       { schema: verdictsSchema, validatorCompiler: readBy(readVerdictsPart) },
       async ({ query, signal }) => {
         const page = await verdicts.list(query, signal)
-        return { verdicts: page.verdicts.map(verdictAnswer), hasMore: page.hasMore }
+        const transactionAnswer = ({ id, ...rest }: VerdictTransaction) => ({ ...rest, txHash: id })
+        return encoded(VerdictsAnswer, {
+          ...page,
+          verdicts: page.verdicts.map((verdict) => ({
+            ...verdict,
+            transactions: verdict.transactions.map(transactionAnswer),
+          })),
+        })
       },
     )
   }
@@ -157,7 +134,8 @@ const plugin: FastifyPluginAsyncTypebox<OperatorsOptions> = async (fastify, opti
         if (outcome.kind === 'absent') throw new UnknownBlockError(toHex(body.headerHash))
         if (outcome.kind === 'busy') throw tooManyQuestions()
         if (outcome.kind === 'refused') throw new NotAskedError(outcome.reason)
-        return summonedAnswer(outcome)
+        const { question, transactionId: txHash, deadline } = outcome
+        return encoded(Summoned, { question, txHash, deadline })
       },
     )
   }
@@ -179,64 +157,3 @@ const plugin: FastifyPluginAsyncTypebox<OperatorsOptions> = async (fastify, opti
 export const operators = fp(plugin, { name, fastify: '5.x', encapsulate: true })
 
 export default operators
-
-function operatorsAnswer(view: OperatorsView): OperatorsAnswer {
-  const { inTurn, next, takeOverAt } = view
-  return {
-    ...(inTurn && { inTurn: toHex(inTurn) }),
-    ...(next && { next: toHex(next) }),
-    turnEndsAt: timeOf(view.turnEndsAt),
-    ...(takeOverAt !== undefined && { takeOverAt: timeOf(takeOverAt) }),
-    turnLength: Number(view.turnLength),
-    operators: view.operators.map(({ operatorKey, bond, activeFrom, activeUntil, releaseAt }) => ({
-      operatorKey: toHex(operatorKey),
-      bond: String(bond),
-      activeFrom: timeOf(activeFrom),
-      ...(activeUntil !== undefined && { activeUntil: timeOf(activeUntil) }),
-      ...(releaseAt !== undefined && { releaseAt: timeOf(releaseAt) }),
-    })),
-    maxOperators: view.maxOperators,
-    permissioned: view.permissioned,
-  }
-}
-
-function questionAnswer(question: ListedQuestion): SummonsAnswer['questions'][number] {
-  const { outRef, headerHash, kind, root, key, deadline, bond } = question
-  return {
-    question: outRef,
-    headerHash: toHex(headerHash),
-    kind,
-    root,
-    key: toHex(key),
-    deadline: timeOf(deadline),
-    bond: String(bond),
-  }
-}
-
-function verdictAnswer(verdict: ListedVerdict): VerdictAnswer {
-  const { position, policy, fraud, removedAt } = verdict
-  return {
-    headerHash: toHex(verdict.headerHash),
-    height: Number(verdict.height),
-    operatorKey: toHex(verdict.operatorKey),
-    state: verdict.state,
-    reason: verdict.reason,
-    ...(position !== undefined && { position }),
-    ...(policy !== undefined && { policy }),
-    ...(fraud !== undefined && { fraud }),
-    transactions: verdict.transactions.map(({ id, stage, fee, sentAt }) => ({
-      txHash: toHex(id),
-      stage,
-      fee: String(fee),
-      sentAt: sentAt.toISOString(),
-    })),
-    foundAt: verdict.foundAt.toISOString(),
-    ...(removedAt !== undefined && { removedAt: removedAt.toISOString() }),
-  }
-}
-
-type Asked = Extract<SummonOutcome, { readonly kind: 'asked' }>
-
-function summonedAnswer({ question, transactionId, deadline }: Asked): Summoned {
-  return { question, txHash: toHex(transactionId), deadline: timeOf(deadline) }
-}

@@ -1,15 +1,7 @@
 import type { Query } from '@ratatosk/http'
 import { parameterReader } from '../list-parameters.js'
-import type { ListedVerdict, RequestedQuestion, VerdictsPart } from './ports.js'
-
-export const verdictStates = [
-  'unavailable',
-  'valid',
-  'invalid',
-  'unprovable',
-  'removing',
-  'removed',
-] as const satisfies readonly ListedVerdict['state'][]
+import { verdictStates } from './answers.js'
+import type { RequestedQuestion, VerdictsPart } from './ports.js'
 
 export interface QuestionsPart {
   readonly limit: number

@@ -1,19 +1,19 @@
 import { expect, test } from 'vitest'
-import type { ListedQuestion } from './ports.js'
+import type { QuestionAnswer } from './answers.js'
 import { collectQuestions, partOf } from './questions.js'
 import { question } from './test/build.js'
 
 /** Bytes of each of these questions. */
 const size = 256 + 66 + 28 + 33
 
-const sourceOf = (...pieces: readonly ListedQuestion[][]) => ({
+const sourceOf = (...pieces: readonly QuestionAnswer[][]) => ({
   async *read() {
     yield* pieces
   },
 })
 
-const numbersOf = (questions: readonly ListedQuestion[]) =>
-  questions.map(({ outRef }) => Number.parseInt(outRef, 16))
+const numbersOf = (questions: readonly QuestionAnswer[]) =>
+  questions.map(({ question }) => Number.parseInt(question, 16))
 
 test.each([
   [0, []],

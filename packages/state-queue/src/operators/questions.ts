@@ -1,7 +1,8 @@
 import { setImmediate } from 'node:timers/promises'
 import { equalBytes } from '@ratatosk/cbor'
+import type { QuestionAnswer } from './answers.js'
 import type { QuestionsPart } from './parameters.js'
-import type { ListedQuestion, OpenQuestions } from './ports.js'
+import type { OpenQuestions } from './ports.js'
 
 /** Bytes that a question takes in memory beside those of its fields, about. */
 const overhead = 256
@@ -10,8 +11,8 @@ const overhead = 256
 export async function collectQuestions(
   source: OpenQuestions,
   maxBytes: number,
-): Promise<readonly ListedQuestion[]> {
-  let kept: ListedQuestion[] = []
+): Promise<readonly QuestionAnswer[]> {
+  let kept: QuestionAnswer[] = []
   let bytes = 0
   for await (const piece of source.read()) {
     for (const question of piece) {
@@ -27,9 +28,9 @@ export async function collectQuestions(
 
 /** A part of sorted questions, and whether others follow it. */
 export function partOf(
-  questions: readonly ListedQuestion[],
+  questions: readonly QuestionAnswer[],
   { headerHash, limit, offset }: QuestionsPart,
-): { readonly questions: readonly ListedQuestion[]; readonly hasMore: boolean } {
+): { readonly questions: readonly QuestionAnswer[]; readonly hasMore: boolean } {
   const found =
     headerHash === undefined
       ? questions
@@ -38,7 +39,7 @@ export function partOf(
 }
 
 /** The first questions by deadline that have `maxBytes` together. */
-function firstOf(questions: ListedQuestion[], maxBytes: number): { kept: ListedQuestion[]; bytes: number } {
+function firstOf(questions: QuestionAnswer[], maxBytes: number): { kept: QuestionAnswer[]; bytes: number } {
   const sorted = questions.sort(byDeadline)
   let bytes = 0
   let count = 0
@@ -51,12 +52,12 @@ function firstOf(questions: ListedQuestion[], maxBytes: number): { kept: ListedQ
   return { kept: sorted.slice(0, count), bytes }
 }
 
-function sizeOf({ outRef, headerHash, key }: ListedQuestion): number {
-  return overhead + outRef.length + headerHash.length + key.length
+function sizeOf({ question, headerHash, key }: QuestionAnswer): number {
+  return overhead + question.length + headerHash.length + key.length
 }
 
 /** By output where the deadlines are equal, so that pages do not overlap. */
-function byDeadline(one: ListedQuestion, other: ListedQuestion): number {
+function byDeadline(one: QuestionAnswer, other: QuestionAnswer): number {
   if (one.deadline !== other.deadline) return one.deadline < other.deadline ? -1 : 1
-  return one.outRef < other.outRef ? -1 : 1
+  return one.question < other.question ? -1 : 1
 }

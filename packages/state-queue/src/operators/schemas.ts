@@ -1,6 +1,7 @@
 import {
   bodyResponses,
   connectionResponses,
+  enumText,
   errorBody,
   forbiddenBody,
   internalErrorBody,
@@ -9,152 +10,11 @@ import {
   orBusy,
   unauthorizedBody,
 } from '@ratatosk/http'
-import { type Static, Type } from '@sinclair/typebox'
+import { Type } from '@sinclair/typebox'
 import { defaultLimit, maxLimit, maxOffset } from '../list-parameters.js'
-import { maxChunk, type QuestionsPart, verdictStates } from './parameters.js'
-import type {
-  ListedQuestion,
-  ListedTransaction,
-  ListedVerdict,
-  RequestedQuestion,
-  VerdictsPart,
-} from './ports.js'
-
-const headerHash = Type.String({ pattern: '^[0-9a-f]{56}$', description: 'Header hash of the block' })
-const keyHash = (description: string) => Type.String({ pattern: '^[0-9a-f]{56}$', description })
-const time = (description: string) => Type.String({ format: 'date-time', description })
-const lovelace = (description: string) => Type.String({ pattern: '^[0-9]+$', description })
-const oneOf = <Text extends string>(texts: readonly Text[], description: string) =>
-  Type.Unsafe<Text>(Type.String({ enum: [...texts], description }))
-const hasMore = Type.Boolean({ description: 'Whether there is another page' })
-
-const RegisteredOperator = Type.Object(
-  {
-    operatorKey: keyHash('Hash of the verification key'),
-    bond: lovelace('Lovelace that the registry holds for the operator'),
-    activeFrom: time('Start of the first turn in which the operator counts'),
-    activeUntil: Type.Optional(
-      time('Start of the first turn without the operator; absent until the operator retires'),
-    ),
-    releaseAt: Type.Optional(
-      time('From when on the bond may be withdrawn; absent until the operator retires'),
-    ),
-  },
-  { title: 'RegisteredOperator', description: 'An operator in the registry on layer 1' },
-)
-
-/** Body of `GET /operators`. */
-export const OperatorsAnswer = Type.Object(
-  {
-    inTurn: Type.Optional(keyHash('Key hash of the operator in turn; absent if none counts in this turn')),
-    next: Type.Optional(keyHash('Key hash of the operator in the next turn; absent if there is none yet')),
-    turnEndsAt: time('When the turn ends'),
-    takeOverAt: Type.Optional(
-      time('From when on any operator may commit; absent before the state queue is initialised'),
-    ),
-    turnLength: Type.Integer({ minimum: 1, description: 'Length of each turn in milliseconds' }),
-    operators: Type.Array(RegisteredOperator, {
-      description: 'In the order of their turns; empty before the registry is initialised',
-    }),
-    maxOperators: Type.Integer({ minimum: 1, description: 'How many operators the registry can hold' }),
-    permissioned: Type.Boolean({ description: 'Whether the administrator admits operators' }),
-  },
-  { title: 'Operators', description: 'The operators on layer 1 and their turns' },
-)
-export type OperatorsAnswer = Static<typeof OperatorsAnswer>
-
-const kinds = ['chunk', 'subtree', 'leaf', 'entry'] as const satisfies readonly ListedQuestion['kind'][]
-const roots = [
-  'utxosRoot',
-  'transactionsRoot',
-  'depositsRoot',
-  'withdrawalsRoot',
-] as const satisfies readonly ListedQuestion['root'][]
-
-const OpenQuestion = Type.Object(
-  {
-    question: Type.String({
-      pattern: '^[0-9a-f]{64}#[0-9]+$',
-      description: 'Output that holds the question: <tx_hash>#<output_index>',
-    }),
-    headerHash,
-    kind: oneOf(
-      kinds,
-      'A chunk of the transactions; a node of a map with its children; any leaf below a node; an entry',
-    ),
-    root: oneOf(roots, 'The field of the header that commits to the map'),
-    key: Type.String({
-      pattern: '^([0-9a-f]{2})*$',
-      description:
-        'Number of the chunk; or a path, and in the last byte how many of its nibbles lead to the node',
-    }),
-    deadline: time('From then on, the question may become a verdict against the block'),
-    bond: lovelace('Lovelace in the output'),
-  },
-  { title: 'OpenQuestion', description: 'A question on layer 1 that has no answer yet' },
-)
-
-/** Body of `GET /summons`. */
-export const SummonsAnswer = Type.Object(
-  {
-    questions: Type.Array(OpenQuestion, { description: 'The earliest deadline first' }),
-    hasMore,
-  },
-  { title: 'OpenQuestions', description: 'A page of the questions about blocks that have no answer yet' },
-)
-export type SummonsAnswer = Static<typeof SummonsAnswer>
-
-const stages = [
-  'question',
-  'datum',
-  'verdict',
-  'removal',
-  'prune',
-] as const satisfies readonly ListedTransaction['stage'][]
-
-const VerdictAnswer = Type.Object(
-  {
-    headerHash,
-    height: Type.Integer({ minimum: 0 }),
-    operatorKey: keyHash("Hash of the operator's verification key"),
-    state: oneOf<ListedVerdict['state']>(
-      verdictStates,
-      'unavailable: no one serves the body of the block; valid: the body came, and breaks no rule; ' +
-        'invalid: the block breaks a rule; unprovable: and no policy can prove it on layer 1; removing: ' +
-        'transactions are sent; removed: the block is no longer in the state queue',
-    ),
-    reason: Type.String({ description: 'The broken rule, or what is missing, for people' }),
-    position: Type.Optional(
-      Type.Integer({ minimum: 0, description: 'Place in the block of the transaction that breaks the rule' }),
-    ),
-    policy: Type.Optional(Type.String({ description: 'Verdict policy that proves the fraud' })),
-    fraud: Type.Optional(Type.String({ description: 'Name of the fraud in that policy' })),
-    transactions: Type.Array(
-      Type.Object({
-        txHash: Type.String({ pattern: '^[0-9a-f]{64}$', description: 'Transaction hash on layer 1' }),
-        stage: oneOf(
-          stages,
-          'Asks for what the operator hides; stores a datum of the proof; mints the verdict; removes the ' +
-            'block; prunes the blocks behind it',
-        ),
-        fee: lovelace('Lovelace'),
-        sentAt: time('When it was sent'),
-      }),
-      { description: 'Layer-1 transactions on the way to the removal, oldest first' },
-    ),
-    foundAt: time('When the node found it'),
-    removedAt: Type.Optional(time('When the node saw that the block is removed')),
-  },
-  { title: 'BlockVerdict', description: 'What the node found against a block' },
-)
-export type VerdictAnswer = Static<typeof VerdictAnswer>
-
-/** Body of `GET /verdicts`. */
-export const VerdictsAnswer = Type.Object(
-  { verdicts: Type.Array(VerdictAnswer, { description: 'Newest first' }), hasMore },
-  { title: 'BlockVerdicts', description: 'A page of what the node found against blocks' },
-)
-export type VerdictsAnswer = Static<typeof VerdictsAnswer>
+import { OperatorsAnswer, Summoned, SummonsAnswer, VerdictsAnswer, verdictStates } from './answers.js'
+import { maxChunk, type QuestionsPart } from './parameters.js'
+import type { RequestedQuestion, VerdictsPart } from './ports.js'
 
 const tags = ['operators']
 /** The responses of a read that is not answered 200. */
@@ -206,27 +66,13 @@ export const verdictsSchema = {
   tags,
   querystring: Type.Unsafe<VerdictsPart>(
     Type.Object({
-      state: Type.Optional(oneOf(verdictStates, 'Only verdicts in this state')),
+      state: Type.Optional(enumText(verdictStates, 'Only verdicts in this state')),
       limit,
       before: hashParameter('Only verdicts after this one in the list'),
     }),
   ),
   response: { 200: VerdictsAnswer, ...refusals },
 }
-
-/** Body of a 200 of `POST /summon`. */
-export const Summoned = Type.Object(
-  {
-    question: Type.String({
-      pattern: '^[0-9a-f]{64}#[0-9]+$',
-      description: 'Output that holds the question: <tx_hash>#<output_index>',
-    }),
-    txHash: Type.String({ pattern: '^[0-9a-f]{64}$', description: 'Layer-1 transaction that asks' }),
-    deadline: time('From then on, silence is a verdict against the block'),
-  },
-  { title: 'Summoned', description: 'A question that is on its way to layer 1' },
-)
-export type Summoned = Static<typeof Summoned>
 
 /** Route schema of `POST /summon`, for OpenAPI documents. */
 export const summonSchema = {
@@ -238,7 +84,7 @@ export const summonSchema = {
   tags,
   body: Type.Unsafe<RequestedQuestion>(
     Type.Object({
-      headerHash,
+      headerHash: Type.String({ pattern: '^[0-9a-f]{56}$', description: 'Header hash of the block' }),
       kind: Type.Literal('chunk', { description: 'A chunk of the transactions' }),
       chunk: Type.Integer({ minimum: 0, maximum: maxChunk, description: 'Its number, from 0' }),
     }),

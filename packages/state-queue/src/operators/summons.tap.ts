@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
-import type { ListedQuestion } from './index.js'
+import type { QuestionAnswer } from './index.js'
 import { build, hash28, hex28, question } from './test/build.js'
 
 const parsed = ({ body }: { readonly body: string }) => JSON.parse(body)
@@ -108,7 +108,7 @@ t.test('GET /summons answers 40,000 questions within its bound, while others are
     Array.from({ length: 100 }, (_, place) => question((399 - piece) * 100 + place)),
   )
   let read = 0
-  async function* asked(): AsyncGenerator<readonly ListedQuestion[]> {
+  async function* asked(): AsyncGenerator<readonly QuestionAnswer[]> {
     for (const piece of pieces) {
       read++
       yield piece

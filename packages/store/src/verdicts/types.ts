@@ -1,59 +1,19 @@
+import type { BlockVerdict, VerdictTransaction } from '@ratatosk/ports'
 import type { Layer1Transaction } from '../blocks/types.js'
 
-/**
- * `unavailable`: no one serves its body. `valid`: it breaks no rule. `invalid`: it breaks one, nothing is
- * sent yet. `unprovable`: no fraud proof removes it. `removing`: transactions are recorded. `removed`: it
- * left the queue.
- */
-type VerdictState = 'unavailable' | 'valid' | 'invalid' | 'unprovable' | 'removing' | 'removed'
-
-/**
- * The purpose of a transaction: it asks a question of the summons, pays outputs whose datums are parts of a
- * proof, mints the verdict, removes the block, or prunes the blocks behind it.
- */
-export type VerdictStage = 'question' | 'datum' | 'verdict' | 'removal' | 'prune'
-
-/** A transaction of a watcher. */
-export interface VerdictTransaction {
-  /** 32 bytes. */
-  readonly id: Uint8Array
-  readonly stage: VerdictStage
-  /** Lovelace. */
-  readonly fee: bigint
-  readonly sentAt: Date
-}
-
-/** A block that a watcher disputes in the state queue. */
-export interface StoredVerdict {
-  /** 28 bytes. */
-  readonly headerHash: Uint8Array
-  readonly height: bigint
-  /** As the header has it. */
-  readonly operatorKey: Uint8Array
-  readonly state: VerdictState
-  /** The rule that the block breaks, or why it is unavailable or unprovable. */
-  readonly reason: string
-  /** Position of the transaction that breaks the rule, from 0; absent when the block as a whole does. */
-  readonly position?: number
-  /** The policy that proves the fraud, and the fraud; absent until one is found. */
-  readonly policy?: string
-  readonly fraud?: string
-  /** Those that layer 1 has included or may include, in the order in which they were built. */
-  readonly transactions: readonly VerdictTransaction[]
-  readonly foundAt: Date
-  readonly removedAt?: Date
-}
+/** The purpose of a transaction. */
+export type VerdictStage = VerdictTransaction['stage']
 
 interface VerdictsQuery {
   /** The most verdicts to return, from 1. */
   readonly limit: number
-  readonly state?: VerdictState
+  readonly state?: BlockVerdict['state']
   /** Header hash of the last verdict of the page before. */
   readonly before?: Uint8Array
 }
 
 /** A block that is unavailable or invalid. */
-export interface NewVerdict extends Pick<StoredVerdict, 'headerHash' | 'height' | 'reason' | 'position'> {
+export interface NewVerdict extends Pick<BlockVerdict, 'headerHash' | 'height' | 'reason' | 'position'> {
   /** Plutus data CBOR. */
   readonly header: Uint8Array
   /** Id of the transaction that committed the block. */
@@ -78,7 +38,7 @@ interface KeptQuestion {
 
 /** A verdict as the watcher works on it. */
 export interface VerdictRecord
-  extends Pick<StoredVerdict, 'headerHash' | 'height' | 'state' | 'reason' | 'fraud' | 'policy'> {
+  extends Pick<BlockVerdict, 'headerHash' | 'height' | 'state' | 'reason' | 'fraud' | 'policy'> {
   /** Plutus data CBOR. */
   readonly header: Uint8Array
   readonly commitId?: Uint8Array
@@ -97,7 +57,7 @@ export interface Verdicts {
   list(
     query: VerdictsQuery,
     signal?: AbortSignal,
-  ): Promise<{ readonly verdicts: StoredVerdict[]; readonly hasMore: boolean }>
+  ): Promise<{ readonly verdicts: BlockVerdict[]; readonly hasMore: boolean }>
   /**
    * Adds a verdict, and deletes the oldest beyond 10,000. One that is known becomes `removing` if it has
    * transactions besides questions: layer 1 shows its block, perhaps again.
@@ -133,7 +93,7 @@ export interface Verdicts {
   /** The state queue no longer has a block. Repeating it does not change the time. */
   removed(headerHash: Uint8Array): Promise<void>
   /** How many verdicts are in each state; without those in which none is. */
-  counts(): Promise<ReadonlyMap<VerdictState, number>>
+  counts(): Promise<ReadonlyMap<BlockVerdict['state'], number>>
   /** Lovelace that transactions recorded since a time cost and lock. */
   spentSince(time: Date): Promise<bigint>
 }

@@ -13,15 +13,10 @@ import {
   sql,
   statement,
 } from '@ratatosk/database'
+import type { BlockVerdict, VerdictTransaction } from '@ratatosk/ports'
 import { StoreError } from '../errors.js'
 import { verdictQuestions, verdicts, verdictTransactions } from '../schema/verdict-tables.js'
-import type {
-  RecordedTransaction,
-  StoredVerdict,
-  VerdictRecord,
-  Verdicts,
-  VerdictTransaction,
-} from './types.js'
+import type { RecordedTransaction, VerdictRecord, Verdicts } from './types.js'
 
 /** Verdicts that are kept. */
 const mostKept = 10_000
@@ -139,7 +134,7 @@ export function openVerdicts(database: Database): Verdicts {
       signal?.throwIfAborted()
       const all = await database.query(shownOf, [bytesColumn(some.map((row) => row.headerHash))])
       const transactions = groupByBlock(all)
-      const listed = some.map((row): StoredVerdict => {
+      const listed = some.map((row): BlockVerdict => {
         const own = transactions.get(keyOf(row.headerHash)) ?? []
         return {
           ...present(row),

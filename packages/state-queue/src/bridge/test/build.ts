@@ -3,35 +3,35 @@ import { CannedPorts, listening, recordedLog } from '@ratatosk/test-kit/http'
 import fastify from 'fastify'
 import type { Test } from 'tap'
 import bridge, {
+  type BridgeAnswer,
   type BridgeOptions,
   type BridgePorts,
-  type BridgeView,
+  type DepositAnswer,
   type DepositRequest,
   type DepositsPart,
   type DraftOutcome,
-  type ListedDeposit,
-  type ListedWithdrawal,
   type PayoutDraftRequest,
   type PayoutOutcome,
   type PayoutRequest,
   type SubmitOutcome,
+  type WithdrawalAnswer,
   type WithdrawalsPart,
 } from '../index.js'
 
 /** A bridge in memory; records what it is asked. */
 export class Ports extends CannedPorts {
-  view: BridgeView = {
+  view: BridgeAnswer = {
     address: 'addr_test1wbridge',
     policies: { bridge: bytes(28, 0xb1), events: bytes(28, 0xe1) },
     assets: [bytes(28, 0xa1)],
     eventWaitMs: 15_000n,
     payoutFee: 300_000n,
     reserveMin: 5_000_000n,
-    treasury: { lovelace: 0n, assets: new Map(), outputs: 0 },
+    treasury: { lovelace: 0n, assets: [], outputs: 0 },
     settlements: [],
   }
-  deposits: readonly ListedDeposit[] = []
-  withdrawals: readonly ListedWithdrawal[] = []
+  deposits: readonly DepositAnswer[] = []
+  withdrawals: readonly WithdrawalAnswer[] = []
   withdrawalsAreBusy = false
   drafted: DraftOutcome = { kind: 'busy' }
   submitted: SubmitOutcome = { kind: 'foreign' }
@@ -112,10 +112,11 @@ export function bytes(length: number, byte: number): Uint8Array {
 /** The same in hex. */
 export const hex = (length: number, byte: number) => Buffer.from(bytes(length, byte)).toString('hex')
 
-export function deposit(byte: number, changes: Partial<ListedDeposit> = {}): ListedDeposit {
+export function deposit(byte: number, changes: Partial<DepositAnswer> = {}): DepositAnswer {
   return {
     id: bytes(32, byte),
     layer1Outref: `${hex(32, 0xcc)}#0`,
+    outref: `${hex(32, byte)}#0`,
     output: Uint8Array.of(0xa2, byte),
     time: 1_767_225_600_000n,
     state: 'waiting',
@@ -123,11 +124,12 @@ export function deposit(byte: number, changes: Partial<ListedDeposit> = {}): Lis
   }
 }
 
-export function withdrawal(byte: number, changes: Partial<ListedWithdrawal> = {}): ListedWithdrawal {
+export function withdrawal(byte: number, changes: Partial<WithdrawalAnswer> = {}): WithdrawalAnswer {
   return {
     outref: `${hex(32, byte)}#1`,
     output: Uint8Array.of(0xa3, byte),
     payTo: 'addr_test1vsomebody',
+    kind: 'transaction',
     state: 'accepted',
     ...changes,
   }

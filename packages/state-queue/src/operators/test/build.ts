@@ -1,13 +1,13 @@
 import { setImmediate } from 'node:timers/promises'
 import { httpErrorOptions, httpErrors } from '@ratatosk/http'
+import type { BlockVerdict } from '@ratatosk/ports'
 import { CannedPorts, listening, recordedLog } from '@ratatosk/test-kit/http'
 import fastify from 'fastify'
 import type { Test } from 'tap'
 import operators, {
-  type ListedQuestion,
-  type ListedVerdict,
+  type QuestionAnswer,
+  type OperatorsAnswer,
   type OperatorsOptions,
-  type OperatorsView,
   type RequestedQuestion,
   type Summoner,
   type SummonOutcome,
@@ -16,7 +16,7 @@ import operators, {
 
 /** Operators, questions and verdicts in memory; records the calls. */
 export class Ports extends CannedPorts {
-  view: OperatorsView = {
+  view: OperatorsAnswer = {
     operators: [],
     turnEndsAt: 0n,
     turnLength: 60_000n,
@@ -24,13 +24,13 @@ export class Ports extends CannedPorts {
     permissioned: true,
   }
   /** In pieces, as the port returns them. */
-  open: readonly (readonly ListedQuestion[])[] = []
+  open: readonly (readonly QuestionAnswer[])[] = []
   outcome: SummonOutcome = { kind: 'absent' }
   readonly wanted: RequestedQuestion[] = []
   /** Whether the signal of each was aborted. */
   readonly aborted: boolean[] = []
   /** Oldest first. */
-  found: readonly ListedVerdict[] = []
+  found: readonly BlockVerdict[] = []
 
   readonly ports = {
     registry: { read: () => this.answer('registry', this.view) },
@@ -79,9 +79,9 @@ export const hash28 = (byte: number) => new Uint8Array(28).fill(byte)
 export const hex28 = (byte: number) => Buffer.from(hash28(byte)).toString('hex')
 
 /** A question with a number, which is its output's; of two, the one with the lower number is due first. */
-export function question(number: number, changes: Partial<ListedQuestion> = {}): ListedQuestion {
+export function question(number: number, changes: Partial<QuestionAnswer> = {}): QuestionAnswer {
   return {
-    outRef: `${number.toString(16).padStart(64, '0')}#0`,
+    question: `${number.toString(16).padStart(64, '0')}#0`,
     headerHash: hash28(7),
     kind: 'subtree',
     root: 'utxosRoot',
@@ -92,7 +92,7 @@ export function question(number: number, changes: Partial<ListedQuestion> = {}):
   }
 }
 
-export function verdict(byte: number, changes: Partial<ListedVerdict> = {}): ListedVerdict {
+export function verdict(byte: number, changes: Partial<BlockVerdict> = {}): BlockVerdict {
   return {
     headerHash: hash28(byte),
     height: BigInt(byte),

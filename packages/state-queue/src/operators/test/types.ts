@@ -1,9 +1,9 @@
 // Compiled, never run: checks what the types accept and refuse.
 import fastify from 'fastify'
-import operators, { type OpenQuestions, type OperatorsOptions, type OperatorsView } from '../index.js'
+import operators, { type OpenQuestions, type OperatorsAnswer, type OperatorsOptions } from '../index.js'
 
 const server = fastify()
-declare const view: OperatorsView
+declare const view: OperatorsAnswer
 declare const questions: OpenQuestions
 const registry = { read: async (signal?: AbortSignal) => (signal?.aborted ? { ...view } : view) }
 const verdicts = { list: async ({ limit }: { limit: number }) => ({ verdicts: [], hasMore: limit < 1 }) }
