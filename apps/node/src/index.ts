@@ -1,4 +1,4 @@
-export { type TestWallets, testGenesis, testWallets } from '@ratatosk/devnet'
+export { type PublicWallet, type TestWallets, testGenesis, testWallets } from '@ratatosk/devnet'
 export { backUp, type Manifest, restore } from './backup/index.js'
 export type { NodeFinding } from './check/check-environment.js'
 export { type CheckOptions, checkEnvironment } from './check/check-environment.js'
@@ -11,12 +11,7 @@ export {
   StartError,
   type StartErrorCode,
 } from './errors.js'
-export {
-  type DeployedQueue,
-  type Deployment,
-  openDeployment,
-  type QueuedHeader,
-} from './layer1/open-deployment.js'
+export { type Deployment, openDeployment } from './layer1/open-deployment.js'
 export type { Node } from './node.js'
 export type { Duties } from './roles.js'
 export { type PluginEntry, type PluginRow, pluginRow } from './row.js'

@@ -5,19 +5,13 @@ import {
   type Deposit,
   encodeBlockBodyStream,
 } from '@ratatosk/block'
+import type { BlockCount } from '@ratatosk/ports'
 import { createBodyCache } from './body-cache.js'
 
 /** A block of a node, without its transactions. */
-export interface NodeBlock {
-  /** 28 bytes. */
-  readonly headerHash: Uint8Array
-  readonly height: bigint
+export interface NodeBlock extends BlockCount {
   /** Plutus data CBOR. */
   readonly header: Uint8Array
-  /** `built`, `submitted`, `committed`, `mature`, `merged` or `removed`. */
-  readonly state: string
-  /** Number of transactions. */
-  readonly transactions: number
 }
 
 /** The blocks of a node. `Store.blocks` of `@ratatosk/store` implements it. */

@@ -43,14 +43,13 @@ import {
 import type { ExplorerTransactionAnswer, Kind, OutputAnswer, SearchAnswer } from './schemas/transaction.js'
 import { outputAnswer, transactionAnswers } from './transactions.js'
 
-export type { ExplorerReads } from '@ratatosk/ports'
+export type { ExplorerOutput, ExplorerReads } from '@ratatosk/ports'
 export { ExplorerBusyError, type ExplorerErrorCode, isExplorerError, NotHereError } from './errors.js'
 export type {
   ExplorerIndex,
   ExplorerLayer1,
   ExplorerLedger,
   ExplorerOptions,
-  ExplorerOutput,
   ExplorerQueue,
 } from './options.js'
 export { BlocksAnswer, ExplorerBlock, ExplorerBlockAnswer } from './schemas/block.js'

@@ -1,5 +1,5 @@
 import type { Transaction, UtxoView } from '@ratatosk/ledger'
-import type { ExplorerReads, RedeemerReport, TransactionPlace } from '@ratatosk/ports'
+import type { ExplorerOutput, ExplorerReads, RedeemerReport, TransactionPlace } from '@ratatosk/ports'
 import type { RegisterOptions } from 'fastify'
 import type { TrustAnswer } from './schemas/overview.js'
 
@@ -28,19 +28,6 @@ export interface ExplorerQueue {
     /** When the oldest submission without a first delivery came. */
     readonly oldestAt: Date | undefined
   }>
-}
-
-/** An output that the index knows. */
-export interface ExplorerOutput {
-  /** 32 bytes. */
-  readonly transactionId: Uint8Array
-  readonly index: number
-  /** Accept sequence of that transaction; negative for an output of the genesis. */
-  readonly sequence: bigint
-  /** CBOR of the transaction output. */
-  readonly output: Uint8Array
-  /** The transaction that spends it; `valid` is false if it is spent as collateral. */
-  readonly spent?: { readonly id: Uint8Array; readonly valid: boolean }
 }
 
 /** Outputs, addresses and assets. `LedgerIndex` of `@ratatosk/layer2/ledger-index` satisfies it. */

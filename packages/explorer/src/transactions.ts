@@ -12,12 +12,12 @@ import {
   type Transaction,
   type TransactionOutput,
 } from '@ratatosk/ledger'
-import type { RedeemerReport, Units } from '@ratatosk/ports'
+import type { ExplorerOutput, RedeemerReport, Units } from '@ratatosk/ports'
 import { LRUCache } from 'lru-cache'
 import type { ShownBlocks } from './blocks.js'
 import { NotHereError } from './errors.js'
 import { fieldsOf } from './fields.js'
-import type { ExplorerIndex, ExplorerOptions, ExplorerOutput } from './options.js'
+import type { ExplorerIndex, ExplorerOptions } from './options.js'
 import type { OutputId } from './parameters.js'
 import type { ExplorerOutputAnswer, ExplorerTransactionAnswer, OutputAnswer } from './schemas/transaction.js'
 import { unlessItFails } from './unless-it-fails.js'

@@ -1,4 +1,5 @@
 import type { OutputReference, ProtocolParameters, RedeemerPurpose, SlotConfig, Utxo } from '@ratatosk/ledger'
+import type { ExecutionUnits } from '@ratatosk/ledger/plutus'
 
 /** The newest block. */
 export interface Tip {
@@ -64,11 +65,9 @@ export type TransactionStatus =
   | ({ readonly kind: 'confirmed' } & Confirmation)
 
 /** The execution units that one redeemer's script uses. */
-export interface EvaluatedRedeemer {
+export interface EvaluatedRedeemer extends ExecutionUnits {
   readonly purpose: RedeemerPurpose
   readonly index: number
-  readonly memory: bigint
-  readonly steps: bigint
 }
 
 /**

@@ -1,21 +1,6 @@
 import type { BlockState } from './blocks.js'
 import type { VerdictFinding } from './verdicts.js'
 
-/**
- * How far a reader of events has come: the sequence of the newest event of each kind that it has seen. Each
- * kind is ordered separately. Sequences start above 0 and may have gaps.
- */
-export interface EventPosition {
-  /** Sequence of acceptances. A transaction keeps it, also when a block of another operator comes before. */
-  readonly accepted: bigint
-  /** Rejection sequence. */
-  readonly rejected: bigint
-  /** Sequence of the states that blocks have entered. */
-  readonly block: bigint
-  /** Sequence of the states that verdicts have entered. */
-  readonly verdict: bigint
-}
-
 /** Validation accepted a transaction into the mempool. */
 export interface AcceptedEvent {
   readonly type: 'accepted'
@@ -70,6 +55,13 @@ export interface VerdictEvent extends VerdictFinding {
 
 /** Something that happened to a transaction or a block. */
 export type LedgerEvent = AcceptedEvent | RejectedEvent | BlockEvent | VerdictEvent
+
+/**
+ * How far a reader of events has come: the sequence of the newest event of each kind that it has seen. Each
+ * kind is ordered separately. Sequences start above 0 and may have gaps. A transaction keeps its sequence,
+ * also when a block of another operator comes before.
+ */
+export type EventPosition = Readonly<Record<LedgerEvent['type'], bigint>>
 
 /** Which events to read; at most one of `transactions`, `address` and `headerHash`. */
 export interface EventFilter {

@@ -57,6 +57,19 @@ export interface Delay {
   readonly transactions: number
 }
 
+/** An output that the index knows. */
+export interface ExplorerOutput {
+  /** 32 bytes. */
+  readonly transactionId: Uint8Array
+  readonly index: number
+  /** Accept sequence of that transaction; negative for an output of the genesis. */
+  readonly sequence: bigint
+  /** CBOR of the transaction output. */
+  readonly output: Uint8Array
+  /** The transaction that spends it; `valid` is false if it is spent as collateral. */
+  readonly spent?: { readonly id: Uint8Array; readonly valid: boolean }
+}
+
 /** The explorer's reads of a node's blocks. `store.explorer` of `@ratatosk/store` implements it. */
 export interface ExplorerReads {
   /** Blocks that are not removed, newest first. `before`: only lower ones. */

@@ -30,12 +30,16 @@ export interface RemovedTransactions {
   ofTransaction(transactionId: Uint8Array): Promise<readonly RemovedTransaction[]>
 }
 
-/** A submission that validation has rejected for good. */
-export interface RejectedSubmission {
+/** The rejection of a submission for good. */
+export interface RejectionRecord {
+  /** Id of the newest submission of these bytes. */
   readonly submissionId: string
   /** 32 bytes; absent if the submission does not decode. */
   readonly transactionId?: Uint8Array
-  /** Name of the first failed predicate, such as `FeeTooSmallUTxO`. */
+  /**
+   * Name of the first failed predicate of the Conway ledger, such as `FeeTooSmallUTxO`, or of the failure to
+   * decode.
+   */
   readonly code: string
   /** One sentence. */
   readonly message: string
@@ -46,8 +50,12 @@ export interface RejectedSubmission {
   /** How many submissions of these bytes were rejected. */
   readonly count: number
   readonly submittedAt: Date
-  readonly firstRejectedAt: Date
   readonly rejectedAt: Date
+}
+
+/** A rejected submission with its history. */
+export interface RejectedSubmission extends RejectionRecord {
+  readonly firstRejectedAt: Date
   /** When the node submitted the bytes again, because the transaction that they lost against was undone. */
   readonly reopenedAt?: Date
 }

@@ -2,16 +2,15 @@ import { fromHex, toHex } from '@ratatosk/cbor'
 import {
   type BlockDatum,
   blockTokenName,
-  type ContractsError,
   encodeQueueSpend,
   encodeRefundDatum,
   type QueueOutput,
+  type QueueSurvey,
   type RootDatum,
   surveyQueue,
 } from '@ratatosk/contracts'
 import { keyAddress, splitUnit, type Utxo } from '@ratatosk/ledger'
 import type { DraftInput, DraftOutput } from '@ratatosk/ledger/builder'
-import type { PlutusDataError } from '@ratatosk/ledger/plutus-data'
 import type { Contracts } from './contracts.js'
 import { ProtocolError } from './errors.js'
 
@@ -29,21 +28,11 @@ export interface BlockElement {
   readonly datum: BlockDatum
 }
 
-/** The state queue on layer 1. */
-export interface StateQueue {
-  /** One in a sound queue. */
-  readonly roots: readonly RootElement[]
-  /** From the root along the links, oldest first; empty unless there is exactly one root. */
-  readonly blocks: readonly BlockElement[]
-  /**
-   * Outputs with a token of the queue that are neither a root nor in the list; a repair or reset burns them.
-   */
-  readonly strays: readonly Utxo[]
-  /**
-   * Why the queue is broken; absent if it is sound. Nothing is committed to or merged from a broken queue.
-   */
-  readonly fault?: ContractsError | PlutusDataError
-}
+/**
+ * The state queue on layer 1. A repair or reset burns the strays. Nothing is committed to or merged from a
+ * queue with a fault.
+ */
+export type StateQueue = QueueSurvey<RootElement, BlockElement, Utxo>
 
 interface Element extends QueueOutput {
   readonly utxo: Utxo

@@ -1,15 +1,9 @@
-import type { TestWallets } from '@ratatosk/node'
+import type { PublicWallet, TestWallets } from '@ratatosk/node'
 
 /** A wallet of a test node, with funds on both layers. THE KEYS ARE PUBLIC: never use it elsewhere. */
-export interface FundedWallet {
-  /** Bech32 base address, with payment and stake key. */
-  readonly address: string
-  /** 24 words (BIP-39), the same for all wallets, and the account of this one (CIP-1852). */
+export interface FundedWallet extends PublicWallet {
+  /** 24 words (BIP-39), the same for all wallets. */
   readonly seedPhrase: string
-  readonly account: number
-  /** Payment and stake signing key, as bech32 `ed25519e_sk` (CIP-5). */
-  readonly signingKey: string
-  readonly stakeSigningKey: string
 }
 
 /** The first accounts are the administrator, the operator and the faucet. */

@@ -1,5 +1,5 @@
 import { toHex } from '@ratatosk/cbor'
-import { BadRequestError, type Bridge, type Client } from '@ratatosk/client'
+import { BadRequestError, type Bridge, type BridgeDraft, type Client } from '@ratatosk/client'
 import { type Address, encodeBech32Address } from '@ratatosk/ledger'
 import { signed } from '@ratatosk/ledger/builder'
 import { CommandError } from '../frame/errors.js'
@@ -10,31 +10,20 @@ import { openBridge } from './open-bridge.js'
 import type { BridgeOrder } from './user.js'
 import { reached } from './wait.js'
 
-/** A deposit that layer 1 has taken. */
-export interface MadeDeposit {
-  readonly id: string
-  /** On layer 1. */
-  readonly txHash: string
-  /** Lovelace, decimal. */
-  readonly fee: string
-  /** ISO 8601. */
-  readonly creditedFrom: string
-  /** CBOR in hex. */
-  readonly transaction: string
-}
-
 /** A draft is valid for some seconds, which a loaded machine may need for it. */
 const attempts = 3
 
 /**
  * Has the node draft a deposit, checks the draft, signs it and has the node send it.
+ *
+ * @returns the signed transaction, which layer 1 has taken
  * @throws CommandError or ClientError
  */
 export async function makeDeposit(
   client: Client,
   outputsOf: Layer1Outputs,
   order: BridgeOrder,
-): Promise<MadeDeposit> {
+): Promise<Required<BridgeDraft>> {
   const bridge = await openBridge(client, order.bridge)
   for (let attempt = 1; ; attempt++) {
     try {
@@ -51,7 +40,7 @@ async function tryDeposit(
   outputsOf: Layer1Outputs,
   { from, to, lovelace, units }: BridgeOrder,
   bridge: Bridge,
-): Promise<MadeDeposit> {
+): Promise<Required<BridgeDraft>> {
   const outputs = await outputsOf(from.addressText)
   if (outputs.length === 0)
     throw new CommandError('CLI_NO_FUNDS', `${from.addressText} has no outputs on layer 1.`)

@@ -1,8 +1,7 @@
-import type { BlockSource } from '@ratatosk/audit'
+import type { BlockSource, QueueReading } from '@ratatosk/audit'
 import { decodeHeader, type Header, isGenesisHeaderHash } from '@ratatosk/block'
 import { equalBytes, fromHex, toHex } from '@ratatosk/cbor'
 import { blake2b224 } from '@ratatosk/ledger'
-import type { DeployedQueue } from '@ratatosk/node'
 import { CommandError, UsageError } from '../frame/errors.js'
 
 /** A block whose header layer 1 vouches for. */
@@ -29,7 +28,7 @@ export function parseBlock(text: string): number | Uint8Array {
  */
 export async function findBlock(
   wanted: number | Uint8Array,
-  { fault, confirmed, blocks }: DeployedQueue,
+  { fault, confirmed, blocks }: QueueReading,
   archivist: BlockSource,
   onHeader: (count: number) => void,
 ): Promise<FoundBlock> {

@@ -1,36 +1,15 @@
+import type { BridgedValue, BridgeReading } from '@ratatosk/audit'
 import { toHex } from '@ratatosk/cbor'
 import type { Layer1 } from '@ratatosk/layer1'
 import type { Utxo } from '@ratatosk/ledger'
 import { addValue, type Quantities } from '@ratatosk/ledger/builder'
 import { type BridgeEvents, type Contracts, openEventSource } from '@ratatosk/protocol'
 
-/** Lovelace, and quantities by unit: policy and asset name in hex, joined. */
-interface BridgedValue {
-  readonly lovelace: bigint
-  readonly assets: ReadonlyMap<string, bigint>
-}
-
-/** The outputs at the bridge, by kind, as an audit takes them. */
-export interface DeployedBridge {
-  /** Everything up to this slot was read. */
-  readonly slot: bigint
-  /** The policies whose assets can be deposited, in hex. */
-  readonly bridged: readonly string[]
-  readonly reserves: BridgedValue
-  readonly deposits: readonly {
-    readonly id: Uint8Array
-    readonly value: BridgedValue
-    /** The output of layer 2, CBOR. */
-    readonly output: Uint8Array
-  }[]
-  readonly settlements: readonly { readonly headerHash: Uint8Array; readonly root: Uint8Array }[]
-}
-
 /** Reads the bridge of contracts that have one; undefined for others. Each request is sent by a read. */
 export function openBridgeReader(
   contracts: Contracts,
   layer1: Pick<Layer1, 'utxosAsOf' | 'slots'>,
-): ((signal?: AbortSignal) => Promise<DeployedBridge>) | undefined {
+): ((signal?: AbortSignal) => Promise<BridgeReading>) | undefined {
   const { bridge } = contracts
   if (bridge === undefined) return undefined
   let source: BridgeEvents | undefined

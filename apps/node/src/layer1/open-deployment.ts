@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import type { QueueReading } from '@ratatosk/audit'
 import { type BlockRules, encodedHeader } from '@ratatosk/block'
 import { readStateQueue } from '@ratatosk/protocol'
 import type { LedgerEntry } from '@ratatosk/store'
@@ -6,41 +7,18 @@ import { pino } from 'pino'
 import { loadContext } from '../context.js'
 import { SettingsError } from '../errors.js'
 import type { Settings } from '../settings/schema.js'
-import { type DeployedBridge, openBridgeReader } from './deployed-bridge.js'
+import { openBridgeReader } from './deployed-bridge.js'
 import { connectProvider } from './open-layer1.js'
 import { blockRules, contractsOf } from './settlement.js'
-
-/** A block in the state queue. */
-export interface QueuedHeader {
-  /** 28 bytes, from the name of its token. */
-  readonly headerHash: Uint8Array
-  /** Plutus data CBOR. */
-  readonly header: Uint8Array
-}
-
-/** The state queue on layer 1, as an audit takes it. */
-export interface DeployedQueue {
-  /** Why the list is broken. */
-  readonly fault?: string
-  readonly confirmed?: {
-    readonly headerHash: Uint8Array
-    readonly utxosRoot: Uint8Array
-    readonly endTime: bigint
-  }
-  /** Oldest first. */
-  readonly blocks: readonly QueuedHeader[]
-  /** The bridge at the moment of the queue, if it was read. */
-  readonly bridge?: DeployedBridge
-}
 
 /** The data of a deployment that others than a node judge: its layer 1, its genesis and its rules. */
 export interface Deployment {
   /** Where layer 1 is, for people; without credentials. */
   readonly place: string
   /** Rejects when layer 1 cannot be read. */
-  readQueue(signal?: AbortSignal): Promise<DeployedQueue>
+  readQueue(signal?: AbortSignal): Promise<QueueReading>
   /** The queue and the bridge, if the deployment has one. Rejects when layer 1 cannot be read. */
-  readQueueAndBridge(signal?: AbortSignal): Promise<DeployedQueue>
+  readQueueAndBridge(signal?: AbortSignal): Promise<QueueReading>
   readonly genesis: readonly LedgerEntry[]
   /** The rules of layer 2, without what runs scripts. */
   readonly rules: Omit<BlockRules, 'evaluator'>
@@ -65,7 +43,7 @@ export async function openDeployment(settings: Settings): Promise<Deployment> {
   const { genesis } = context
   const readBridge = openBridgeReader(contracts, layer1)
 
-  async function readQueue(signal?: AbortSignal): Promise<DeployedQueue> {
+  async function readQueue(signal?: AbortSignal): Promise<QueueReading> {
     const utxos = await layer1.utxosByPolicy(contracts.scripts.queue.policy, signal && { signal })
     const { roots, blocks, fault } = readStateQueue(contracts, utxos)
     const [root] = roots

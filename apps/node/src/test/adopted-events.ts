@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { AcceptedTransaction, ForeignBlock, Store } from '@ratatosk/store'
+import type { AppliedTransaction, ForeignBlock, Store } from '@ratatosk/store'
 import { ask, until } from '@ratatosk/test-kit/http'
 import type { Test } from 'tap'
 import { onServices } from './backends.js'
@@ -11,7 +11,7 @@ const hash = (text: string): Uint8Array => Uint8Array.from(createHash('sha256').
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex')
 
 /** Its bytes are its id: nothing here executes it. */
-function transactionOf(name: string): AcceptedTransaction {
+function transactionOf(name: string): AppliedTransaction {
   const id = hash(name)
   return { id, cbor: id, spent: [], produced: [] }
 }
@@ -19,7 +19,7 @@ function transactionOf(name: string): AcceptedTransaction {
 async function blockOf(
   { blocks }: Store,
   name: string,
-  transactions: readonly AcceptedTransaction[],
+  transactions: readonly AppliedTransaction[],
 ): Promise<ForeignBlock> {
   const newest = await blocks.newest()
   const endTime = newest?.endTime ?? 1_000n

@@ -64,12 +64,13 @@ export interface Cip30Wallet {
 
 /** A wallet whose keys are public. */
 export interface PublicWallet {
+  /** Account index of the mnemonic (CIP-1852). */
   readonly account: number
-  /** Bech32 base address. */
+  /** Bech32 base address, with payment and stake key. */
   readonly address: string
-  /** Payment key: bech32 `ed25519e_sk` (CIP-5). */
+  /** Payment signing key: bech32 `ed25519e_sk`, 64 bytes (CIP-5). */
   readonly signingKey: string
-  /** Stake key: bech32 `ed25519e_sk` (CIP-5). */
+  /** Stake signing key, in the same form. */
   readonly stakeSigningKey: string
 }
 

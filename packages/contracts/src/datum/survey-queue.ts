@@ -33,20 +33,20 @@ export interface QueueBlock<Output extends QueueOutput> {
 }
 
 /** A state queue, sound or not. Each output is in exactly one of the three lists. */
-export interface QueueSurvey<Output extends QueueOutput> {
+export interface QueueSurvey<Root, Block, Stray> {
   /** Exactly one in a sound queue. */
-  readonly roots: readonly QueueRoot<Output>[]
+  readonly roots: readonly Root[]
   /**
    * The blocks in list order, oldest first, to the end of the links; empty unless there is exactly one root.
    */
-  readonly blocks: readonly QueueBlock<Output>[]
+  readonly blocks: readonly Block[]
   /** Outputs that are neither a root nor in the list. */
-  readonly strays: readonly Output[]
+  readonly strays: readonly Stray[]
   /**
-   * Why the queue is not sound: `CONTRACTS_BROKEN_QUEUE`, or a datum that does not decode; undefined if it is
+   * Why the queue is not sound: `CONTRACTS_BROKEN_QUEUE`, or a datum that does not decode; absent if it is
    * sound.
    */
-  readonly fault: ContractsError | PlutusDataError | undefined
+  readonly fault?: ContractsError | PlutusDataError
 }
 
 /**
@@ -64,7 +64,7 @@ export interface QueueSurvey<Output extends QueueOutput> {
 export function surveyQueue<Output extends QueueOutput>(
   outputs: Iterable<Output>,
   rootName: Uint8Array,
-): QueueSurvey<Output> {
+): QueueSurvey<QueueRoot<Output>, QueueBlock<Output>, Output> {
   const roots: QueueRoot<Output>[] = []
   const unlinked = new Map<string, QueueBlock<Output>>()
   const strays: Output[] = []
@@ -106,7 +106,8 @@ export function surveyQueue<Output extends QueueOutput>(
   }
   if (unlinked.size > 0) faults.push(broken(`no link leads to ${unlinked.size} of the blocks`))
   for (const { output } of unlinked.values()) strays.push(output)
-  return { roots, blocks, strays, fault: faults[0] }
+  const [fault] = faults
+  return { roots, blocks, strays, ...(fault && { fault }) }
 }
 
 const broken = (reason: string) => new ContractsError('CONTRACTS_BROKEN_QUEUE', reason)

@@ -1,19 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { CborWriter, toHex } from '@ratatosk/cbor'
+import type { PublicWallet } from '@ratatosk/client/wallet/script'
 import { blake2b256, decodeBech32Address } from '@ratatosk/ledger'
 import type { Genesis } from './genesis.js'
-
-/** A wallet whose keys are public. */
-export interface TestWallet {
-  /** Account index of the mnemonic (CIP-1852). */
-  readonly account: number
-  /** Bech32 base address, with payment and stake key. */
-  readonly address: string
-  /** Payment signing key: bech32 `ed25519e_sk`, 64 bytes (CIP-5). */
-  readonly signingKey: string
-  /** Stake signing key, in the same form. */
-  readonly stakeSigningKey: string
-}
 
 /** The public test wallets and the mnemonic that they derive from. */
 export interface TestWallets {
@@ -23,7 +12,7 @@ export interface TestWallets {
   readonly mnemonic: string
   /** Derivation paths of the keys. */
   readonly derivation: string
-  readonly wallets: readonly TestWallet[]
+  readonly wallets: readonly PublicWallet[]
 }
 
 /**

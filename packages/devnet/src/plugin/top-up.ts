@@ -1,9 +1,10 @@
 import { CborWriter, concatBytes, fromHex, isDecodeError } from '@ratatosk/cbor'
+import type { PublicWallet } from '@ratatosk/client/wallet/script'
 import { blake2b256, decodeBech32Address, isAddressError, outputReferenceKey } from '@ratatosk/ledger'
 import { Mutex } from 'async-mutex'
 import type { FastifyInstance } from 'fastify'
 import type { ChainOutput } from '../chain/types.js'
-import { type TestWallet, testWallets } from '../genesis/wallets.js'
+import { testWallets } from '../genesis/wallets.js'
 import type { Devnet } from '../types.js'
 import { type ControlOptions, guardControls } from './control-guards.js'
 
@@ -14,7 +15,7 @@ const leastChange = 2_000_000n
 const firstFreeAccount = 3
 
 interface Source {
-  readonly wallet: TestWallet
+  readonly wallet: PublicWallet
   readonly transactionHash: string
   readonly index: number
   readonly lovelace: bigint

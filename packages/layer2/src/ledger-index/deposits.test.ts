@@ -1,5 +1,5 @@
 import { concatBytes } from '@ratatosk/cbor'
-import type { AcceptedTransaction, CreditedDeposit } from '@ratatosk/store'
+import type { AppliedTransaction, CreditedDeposit } from '@ratatosk/store'
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { dumpIndex, unspentOf } from './test/dump.js'
 import { genesis } from './test/history.js'
@@ -72,7 +72,7 @@ for (const backend of backends) {
       )
     }
 
-    const apply = (transaction: AcceptedTransaction) =>
+    const apply = (transaction: AppliedTransaction) =>
       world.store.withLedger((ledger) => ledger.apply({ transactions: [transaction] }))
 
     async function expectSameAsLedger() {

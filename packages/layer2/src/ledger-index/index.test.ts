@@ -1,5 +1,5 @@
 import { blake2b256, byReference, type OutputReference, scriptHash } from '@ratatosk/ledger'
-import type { AcceptedTransaction } from '@ratatosk/store'
+import type { AppliedTransaction } from '@ratatosk/store'
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { genesis } from './test/history.js'
 import { addressOf, credential, type TransactionDraft, transactionOf } from './test/transactions.js'
@@ -36,7 +36,7 @@ for (const backend of backends) {
     const accept = (draft: TransactionDraft) => acceptAndIndex(world, index, draft)
 
     const input = (position: number) => genesis[position]!.reference
-    const out = (transaction: AcceptedTransaction, position = 0) => transaction.produced[position]!.reference
+    const out = (transaction: AppliedTransaction, position = 0) => transaction.produced[position]!.reference
     const find = async (query: OutputQuery, sequence?: bigint) =>
       (await index.outputs(query, all, sequence === undefined ? {} : { sequence })).map(nameOf)
     const nameOf = ({ transactionId, index: at }: Pick<IndexedOutput, 'transactionId' | 'index'>) =>

@@ -1,5 +1,6 @@
 import type { SharedDriver } from '@ratatosk/database'
 import type { RedeemerPurpose, Script } from '@ratatosk/ledger'
+import type { ExplorerOutput } from '@ratatosk/ports'
 
 /** An accepted transaction, or a deposit of layer 1. */
 export interface FollowedTransaction {
@@ -147,19 +148,9 @@ export interface IndexedTransaction {
 }
 
 /** An output that the index knows. */
-export interface IndexedOutput {
-  /** Id of the transaction that produced it, 32 bytes. */
-  readonly transactionId: Uint8Array
-  readonly index: number
-  /** Accept sequence of that transaction. Negative for genesis outputs, in the order of the genesis. */
-  readonly sequence: bigint
-  /** CBOR of the transaction output, as submitted. */
-  readonly output: Uint8Array
+export interface IndexedOutput extends ExplorerOutput {
   /** Whether it returns the collateral of a transaction whose scripts failed. */
   readonly collateralReturn: boolean
-  /**
-   * The transaction that spends it; absent if it is unspent. `valid` is false if it is spent as collateral.
-   */
   readonly spent?: IndexedTransaction
 }
 

@@ -1,17 +1,16 @@
 import { CborWriter } from '@ratatosk/cbor'
 import type { Assets, KeyWitness, OutputReference } from '../index.js'
+import type { ExecutionUnits } from '../rules/script-evaluator.js'
 import { type ScriptContent, writeAssets, writeScript } from './encode-output.js'
 
 /** Tag of a set in the Conway CDDL (CIP-21). */
 export const setTag = 258
 
-export interface RedeemerContent {
+export interface RedeemerContent extends ExecutionUnits {
   /** 0: spend, 1: mint. */
   readonly tag: 0 | 1
   readonly index: number
   readonly data: Uint8Array
-  readonly memory: bigint
-  readonly steps: bigint
 }
 
 /** The fields of a body; lists are written in the given order. */

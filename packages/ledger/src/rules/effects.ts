@@ -32,6 +32,7 @@ export function effects({ id, body, isValid }: Transaction): Effects {
 export interface AppliedTransaction {
   /** 32 bytes. */
   readonly id: Uint8Array
+  /** As submitted. */
   readonly cbor: Uint8Array
   readonly spent: readonly OutputReference[]
   /** `output`: CBOR; `address`: bytes; `left`: it leaves the ledger at once, so that nothing spends it. */

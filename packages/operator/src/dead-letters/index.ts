@@ -114,7 +114,7 @@ function readPosition(value: Query[string]): bigint {
 }
 
 function summaryOf(letter: DeadLetter): DeadLetterSummary {
-  const { submissionId, digest, transactionId, code, message, attempts, count = 1 } = letter
+  const { submissionId, digest, transactionId, code, message, attempts, count } = letter
   return {
     id: submissionId,
     digest: toHex(digest),

@@ -1,28 +1,11 @@
+import type { RejectionRecord } from '@ratatosk/ports'
+
 /** A transaction that validation rejected for good. */
-export interface DeadLetter {
+export interface DeadLetter extends RejectionRecord {
   /** SHA-256 of the submitted bytes: a letter keeps it when they are rejected again. */
   readonly digest: Uint8Array
-  /** Id of the latest submission of the transaction. */
-  readonly submissionId: string
-  /** 32 bytes; absent if the submission does not decode. */
-  readonly transactionId?: Uint8Array
   /** CBOR as submitted; absent once retention has dropped it. */
   readonly cbor?: Uint8Array
-  /**
-   * Name of the first failed predicate of the Conway ledger, such as `FeeTooSmallUTxO`, or of the failure to
-   * decode.
-   */
-  readonly code: string
-  /** The reason, for people. */
-  readonly message: string
-  /** All failed predicates, as JSON. */
-  readonly details: unknown
-  /** Deliveries of the latest submission. */
-  readonly attempts: number
-  /** Submissions of the same transaction that were rejected; default 1. */
-  readonly count?: number
-  readonly submittedAt: Date
-  readonly rejectedAt: Date
   /** Id of the submission of the latest replay. */
   readonly replayedAs?: string
 }

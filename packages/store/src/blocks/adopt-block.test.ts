@@ -1,7 +1,7 @@
 import { collect } from '@ratatosk/test-kit'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { Lease } from '../leases/types.js'
-import type { AcceptedTransaction } from '../ledger/types.js'
+import type { AppliedTransaction } from '../ledger/types.js'
 import type { Store } from '../store.js'
 import { describeBackends, type TestStore } from '../test/backends.js'
 import { buildBlock, takeLease } from '../test/blocks.js'
@@ -38,12 +38,12 @@ describeBackends('adopting a block', (backend) => {
         [alice, bob],
       ),
     )
-  const apply = (...transactions: readonly AcceptedTransaction[]) =>
+  const apply = (...transactions: readonly AppliedTransaction[]) =>
     store.withLedger((ledger) => ledger.apply({ transactions }))
-  const adopt = async (name: string, ...transactions: readonly AcceptedTransaction[]) =>
+  const adopt = async (name: string, ...transactions: readonly AppliedTransaction[]) =>
     store.blocks.adopt(await foreignBlock(store, name, transactions), examine, lease)
   const mempool = async () => (await store.blocks.oldest(100)).map(({ cbor }) => cbor)
-  const idsOf = (...transactions: readonly AcceptedTransaction[]) => transactions.map(({ cbor }) => cbor)
+  const idsOf = (...transactions: readonly AppliedTransaction[]) => transactions.map(({ cbor }) => cbor)
   const sequences = async () => (await store.blocks.oldest(100)).map(({ sequence }) => sequence)
   /** The rows without accept sequences, which differ from store to store, and times. */
   const ledger = async () => {

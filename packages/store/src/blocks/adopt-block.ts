@@ -14,7 +14,7 @@ import {
 } from '@ratatosk/database'
 import { StoreError } from '../errors.js'
 import { blockAppender, type GrowingBlock } from '../ledger/append-batch.js'
-import type { AcceptedTransaction } from '../ledger/types.js'
+import type { AppliedTransaction } from '../ledger/types.js'
 import { addRejections } from '../rejections/add-rejections.js'
 import { mempoolTransactions } from '../schema/tables.js'
 import { headerColumns, heightAfter, makeRoom, moveFromMempool } from './append-block.js'
@@ -139,7 +139,7 @@ async function appendOthers(
   growing: GrowingBlock,
 ): Promise<void> {
   const moved = new Set(held.map(({ position }) => position))
-  const others: AcceptedTransaction[] = []
+  const others: AppliedTransaction[] = []
   const positions: number[] = []
   for (let place = common.length; place < transactions.length; place++) {
     const each = transactions[place]

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import type { AcceptedTransaction } from '../ledger/types.js'
+import type { AppliedTransaction } from '../ledger/types.js'
 import type { Store } from '../store.js'
 import { describeBackends, type TestStore } from '../test/backends.js'
 import { takeLease } from '../test/blocks.js'
@@ -28,7 +28,7 @@ describeBackends('while a block is compared with the mempool', (backend) => {
       transaction(name, [outputOf(...spent)], [alice, alice]),
       ...read.map(([of, index]) => outputOf(of, index)),
     )
-  const apply = (transactions: readonly AcceptedTransaction[]) =>
+  const apply = (transactions: readonly AppliedTransaction[]) =>
     store.withLedger((ledger) => ledger.apply({ transactions }))
   const cborOf = (transactions: readonly { readonly cbor: Uint8Array }[]) =>
     transactions.map(({ cbor }) => cbor)

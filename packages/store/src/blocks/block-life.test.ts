@@ -2,7 +2,7 @@ import type { BlockState } from '@ratatosk/ports'
 import { collect } from '@ratatosk/test-kit'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { Lease } from '../leases/types.js'
-import type { AcceptedTransaction } from '../ledger/types.js'
+import type { AppliedTransaction } from '../ledger/types.js'
 import type { Store } from '../store.js'
 import { describeBackends, type TestStore } from '../test/backends.js'
 import { buildBlock, headerHashOf, newBlock, takeLease } from '../test/blocks.js'
@@ -16,7 +16,7 @@ describeBackends('changing blocks', (backend) => {
   let test: TestStore
   let store: Store
   let lease: Lease
-  let chain: readonly AcceptedTransaction[]
+  let chain: readonly AppliedTransaction[]
 
   beforeEach(async () => {
     test = await backend.create()

@@ -3,7 +3,7 @@ import type { BlockState } from '@ratatosk/ports'
 import { collect } from '@ratatosk/test-kit'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import type { AcceptedTransaction, LedgerEntry } from '../ledger/types.js'
+import type { AppliedTransaction, LedgerEntry } from '../ledger/types.js'
 import { describeBackends, type TestStore } from '../test/backends.js'
 import { buildBlock, headerHashOf, takeLease } from '../test/blocks.js'
 import { createExaminer, foreignBlock } from '../test/examine.js'
@@ -99,7 +99,7 @@ async function compare(test: TestStore, steps: readonly Step[]): Promise<void> {
   let names = 0
 
   /** Whether an operator could have included a transaction in a ledger. */
-  const fits = ({ id }: AcceptedTransaction, unspent: ReadonlyMap<string, LedgerEntry>) =>
+  const fits = ({ id }: AppliedTransaction, unspent: ReadonlyMap<string, LedgerEntry>) =>
     model.named.get(hex(id))!.every((reference) => unspent.has(key(reference)))
 
   function make(unspent: readonly LedgerEntry[], picks: readonly number[], paid: number) {
@@ -201,7 +201,7 @@ async function compare(test: TestStore, steps: readonly Step[]): Promise<void> {
       }
       case 'adopt': {
         const before = model.chain.flatMap(({ contents }) => contents)
-        const contents: AcceptedTransaction[] = []
+        const contents: AppliedTransaction[] = []
         for (const { isNew, choice } of step.picks) {
           const unspent = Model.unspent([...before, ...contents])
           const able = model.mempool.filter((made) => !contents.includes(made) && fits(made, unspent))
@@ -210,7 +210,7 @@ async function compare(test: TestStore, steps: readonly Step[]): Promise<void> {
             isNew || known === undefined ? make([...unspent.values()], [choice, choice + 1], 2) : known,
           )
         }
-        const kept: AcceptedTransaction[] = []
+        const kept: AppliedTransaction[] = []
         const { mempool } = model
         for (const made of mempool)
           if (!contents.includes(made) && fits(made, Model.unspent([...before, ...contents, ...kept])))
@@ -249,7 +249,7 @@ async function compare(test: TestStore, steps: readonly Step[]): Promise<void> {
 async function expectAgreement(test: TestStore, model: Model): Promise<void> {
   const { store, database, schema } = test
   const { blocks } = store
-  const cborOf = (transactions: readonly AcceptedTransaction[]) => transactions.map(({ cbor }) => cbor)
+  const cborOf = (transactions: readonly AppliedTransaction[]) => transactions.map(({ cbor }) => cbor)
   expect((await blocks.oldest(1_000)).map(({ cbor }) => cbor)).toEqual(cborOf(model.mempool))
   const chain = await blocks.range(0n, 1_000n)
   expect(chain.map(({ headerHash, state, height }) => ({ headerHash, state, height }))).toEqual(
@@ -300,20 +300,20 @@ const genesis = Array.from({ length: 5 }, (_, index) => entry(outputOf('genesis'
 interface ModelBlock {
   readonly name: string
   state: BlockState
-  readonly contents: readonly AcceptedTransaction[]
+  readonly contents: readonly AppliedTransaction[]
   readonly isAdopted?: boolean
 }
 
 /** The expected content of the store, in plain data. */
 class Model {
   /** Every transaction in the order of acceptance; blocks hold the first of them and the mempool the rest. */
-  accepted: readonly AcceptedTransaction[] = []
+  accepted: readonly AppliedTransaction[] = []
   /** The outputs that each transaction spends or reads, by its id. */
   readonly named = new Map<string, readonly OutputReference[]>()
   readonly chain: ModelBlock[] = []
   readonly removed = new Map<string, Pick<ModelBlock, 'contents' | 'isAdopted'>>()
 
-  get mempool(): readonly AcceptedTransaction[] {
+  get mempool(): readonly AppliedTransaction[] {
     return this.accepted.slice(this.chain.reduce((count, { contents }) => count + contents.length, 0))
   }
 
@@ -322,7 +322,7 @@ class Model {
   }
 
   /** Unspent after these transactions. */
-  static unspent(transactions: readonly AcceptedTransaction[]): Map<string, LedgerEntry> {
+  static unspent(transactions: readonly AppliedTransaction[]): Map<string, LedgerEntry> {
     const unspent = new Map(genesis.map((output) => [key(output.reference), output]))
     for (const { spent, produced } of transactions) {
       for (const reference of spent) unspent.delete(key(reference))

@@ -2,7 +2,7 @@ import type { OutputReference } from '@ratatosk/ledger'
 import { collect } from '@ratatosk/test-kit'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import type { AcceptedTransaction, LedgerEntry } from '../ledger/types.js'
+import type { AppliedTransaction, LedgerEntry } from '../ledger/types.js'
 import type { AcceptedChange } from '../queries/changes.js'
 import type { Store } from '../store.js'
 import { describeBackends, type TestStore } from '../test/backends.js'
@@ -97,7 +97,7 @@ async function startWalk(store: Store) {
     return examiner.learn(leaves ? { ...made, produced: [...made.produced, left] } : made)
   }
 
-  const fits = (made: AcceptedTransaction, unspent: ReadonlyMap<string, LedgerEntry>) =>
+  const fits = (made: AppliedTransaction, unspent: ReadonlyMap<string, LedgerEntry>) =>
     made.spent.every((reference) => unspent.has(key(reference)))
 
   async function build(limit: number, count: number): Promise<void> {
@@ -140,7 +140,7 @@ async function startWalk(store: Store) {
   async function adopt({ picks, deposits: count, again }: Step & { readonly do: 'adopt' }): Promise<void> {
     const waiting = model.waiting.filter((_, n) => again[n] === true)
     const deposits = [...waiting, ...newDeposits(count)]
-    const contents: AcceptedTransaction[] = []
+    const contents: AppliedTransaction[] = []
     const others = model.waiting.filter((each) => !waiting.includes(each))
     const block = { name: `block ${names++}`, contents, deposits, isAdopted: true }
     const after = (chain: readonly ModelBlock[]) => Model.unspent(chain, [], [])
@@ -151,7 +151,7 @@ async function startWalk(store: Store) {
       const isMade = isNew || known === undefined
       contents.push(isMade ? make([...unspent.values()], [choice, choice + 1], choice % 3 === 0) : known)
     }
-    const kept: AcceptedTransaction[] = []
+    const kept: AppliedTransaction[] = []
     for (const made of model.mempool)
       if (!contents.includes(made) && fits(made, Model.unspent([...model.chain, block], others, kept)))
         kept.push(made)
@@ -237,7 +237,7 @@ async function startWalk(store: Store) {
 async function expectAgreement(test: TestStore, model: Model): Promise<void> {
   const { store } = test
   const { blocks } = store
-  const cborOf = (transactions: readonly AcceptedTransaction[]) => transactions.map(({ cbor }) => cbor)
+  const cborOf = (transactions: readonly AppliedTransaction[]) => transactions.map(({ cbor }) => cbor)
   expect((await blocks.oldest(1_000)).map(({ cbor }) => cbor)).toEqual(cborOf(model.mempool))
   expect((await blocks.waitingDeposits()).map(({ id }) => hex(id))).toEqual(
     model.waiting.map(({ id }) => hex(id)).sort(),
@@ -342,7 +342,7 @@ function replay(changes: readonly AcceptedChange[], model: Model): string[] {
 
 interface ModelBlock {
   readonly name: string
-  readonly contents: readonly AcceptedTransaction[]
+  readonly contents: readonly AppliedTransaction[]
   readonly deposits: readonly CreditedDeposit[]
   readonly isAdopted?: boolean
 }
@@ -352,12 +352,12 @@ class Model {
   readonly chain: ModelBlock[] = []
   readonly removed = new Map<string, ModelBlock>()
   waiting: readonly CreditedDeposit[] = []
-  mempool: readonly AcceptedTransaction[] = []
+  mempool: readonly AppliedTransaction[] = []
   merged = 0
   /** Every output that was ever there. */
   readonly everMade: LedgerEntry[] = [...genesis]
 
-  get accepted(): readonly AcceptedTransaction[] {
+  get accepted(): readonly AppliedTransaction[] {
     return [...this.chain.flatMap(({ contents }) => contents), ...this.mempool]
   }
 
@@ -385,7 +385,7 @@ class Model {
   static unspent(
     chain: readonly ModelBlock[],
     waiting: readonly CreditedDeposit[],
-    mempool: readonly AcceptedTransaction[],
+    mempool: readonly AppliedTransaction[],
   ): Map<string, LedgerEntry> {
     const unspent = new Map(genesis.map((output) => [key(output.reference), output]))
     for (const { deposits, contents } of [...chain, { deposits: waiting, contents: mempool }]) {

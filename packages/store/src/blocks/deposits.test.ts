@@ -1,7 +1,7 @@
 import { collect } from '@ratatosk/test-kit'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import type { Lease } from '../leases/types.js'
-import type { AcceptedTransaction } from '../ledger/types.js'
+import type { AppliedTransaction } from '../ledger/types.js'
 import { describeBackends, type TestStore } from '../test/backends.js'
 import { headerHashOf, newBlock, takeLease } from '../test/blocks.js'
 import { deposit } from '../test/deposits.js'
@@ -28,7 +28,7 @@ describeBackends('deposits', (backend) => {
 
   afterEach(() => test.drop())
 
-  const apply = (...transactions: readonly AcceptedTransaction[]) =>
+  const apply = (...transactions: readonly AppliedTransaction[]) =>
     test.store.withLedger((ledger) => ledger.apply({ transactions }))
   const pay = (name: string, from: string) => transaction(name, [outputOf(from)], [alice])
   const build = async (name: string, limit: number, ...deposits: readonly CreditedDeposit[]) => {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { Lease } from '../leases/types.js'
-import type { AcceptedTransaction } from '../ledger/types.js'
+import type { AppliedTransaction } from '../ledger/types.js'
 import type { Store } from '../store.js'
 import { describeBackends, flushStatistics, type TestStore } from '../test/backends.js'
 import { buildBlock, headerHashOf, takeLease } from '../test/blocks.js'
@@ -15,7 +15,7 @@ describeBackends('reading blocks', (backend) => {
   let store: Store
   let blocks: Store['blocks']
   let lease: Lease
-  let chain: readonly AcceptedTransaction[]
+  let chain: readonly AppliedTransaction[]
 
   beforeEach(async () => {
     test = await backend.create()
@@ -44,7 +44,7 @@ describeBackends('reading blocks', (backend) => {
   }
 
   it('finds what the mempool holds byte for byte', async () => {
-    const [one, two, three] = chain as [AcceptedTransaction, AcceptedTransaction, AcceptedTransaction]
+    const [one, two, three] = chain as [AppliedTransaction, AppliedTransaction, AppliedTransaction]
     const [first, second] = (await blocks.oldest(2)).map(({ sequence }) => sequence)
     const other = { ...three, cbor: Uint8Array.of(1) }
     const unknown = transaction('unknown', [], [])

@@ -2,7 +2,7 @@ import type { Deposit } from '@ratatosk/block'
 import type { Json, OutputReference } from '@ratatosk/ledger'
 import type { BlockCount, BlockState } from '@ratatosk/ports'
 import type { Lease } from '../leases/types.js'
-import type { AcceptedTransaction, StoredOutput } from '../ledger/types.js'
+import type { AppliedTransaction, StoredOutput } from '../ledger/types.js'
 
 /** A signed layer-1 transaction, stored before it is sent. */
 export interface Layer1Transaction {
@@ -101,7 +101,7 @@ export interface NewBlock extends BlockHeader {
 /** A block that another operator has committed. */
 export interface ForeignBlock extends BlockHeader {
   /** In block order; none in an empty block. */
-  readonly transactions: readonly AcceptedTransaction[]
+  readonly transactions: readonly AppliedTransaction[]
   /** The deposits that it credits before its first transaction, and its fee output. */
   readonly deposits?: readonly CreditedDeposit[]
   /** The result of {@link Blocks.inMempool} for these under the same lease: it is not read again. */
@@ -139,7 +139,7 @@ export interface Undone {
 }
 
 /** A transaction of the mempool as it was accepted. */
-export interface ExaminedTransaction extends AcceptedTransaction {
+export interface ExaminedTransaction extends AppliedTransaction {
   /** Every output that it names: spends, reads, or offers as collateral. */
   readonly named: readonly OutputReference[]
 }

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { Lease } from '../leases/types.js'
-import type { AcceptedTransaction } from '../ledger/types.js'
+import type { AppliedTransaction } from '../ledger/types.js'
 import type { Store } from '../store.js'
 import { describeBackends, type TestStore } from '../test/backends.js'
 import { buildBlock, headerHashOf, takeLease } from '../test/blocks.js'
@@ -29,7 +29,7 @@ describeBackends('undoing blocks', (backend) => {
 
   afterEach(() => test.drop())
 
-  const apply = (...transactions: readonly AcceptedTransaction[]) =>
+  const apply = (...transactions: readonly AppliedTransaction[]) =>
     store.withLedger((ledger) => ledger.apply({ transactions }))
   const ledger = async () => {
     const { blocks, resubmissions, ...tables } = await dump(test)
@@ -114,9 +114,9 @@ describeBackends('undoing blocks', (backend) => {
 
   it('says when and with which block a transaction was removed, until that is forgotten', async () => {
     const [first, second, third] = chainOf(3) as [
-      AcceptedTransaction,
-      AcceptedTransaction,
-      AcceptedTransaction,
+      AppliedTransaction,
+      AppliedTransaction,
+      AppliedTransaction,
     ]
     await apply(first, second, third)
     const one = await buildBlock(store, lease, 'one', 2)

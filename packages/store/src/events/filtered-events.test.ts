@@ -1,7 +1,7 @@
 import type { EventFilter, EventPosition } from '@ratatosk/ports'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { Lease } from '../leases/types.js'
-import type { AcceptedTransaction } from '../ledger/types.js'
+import type { AppliedTransaction } from '../ledger/types.js'
 import type { Store } from '../store.js'
 import { describeEveryBackend, type TestStore } from '../test/backends.js'
 import { buildBlock, headerHashOf, takeLease } from '../test/blocks.js'
@@ -88,7 +88,7 @@ describeEveryBackend('filtered events', (backend) => {
       learn(transaction(name, [outputOf(of, index)], [name === 'b' ? bob : alice]))
     const genesis = Array.from({ length: 4 }, (_, index) => entry(outputOf('genesis', index), alice))
     await store.applyGenesis(genesis)
-    const mine: readonly AcceptedTransaction[] = ['a', 'b', 'c'].map((name, n) => make(name, 'genesis', n))
+    const mine: readonly AppliedTransaction[] = ['a', 'b', 'c'].map((name, n) => make(name, 'genesis', n))
     await store.withLedger((ledger) => ledger.apply({ transactions: mine }))
     const before = await store.events.head()
     const theirs = make('theirs', 'genesis', 3)

@@ -11,7 +11,7 @@ import {
 } from '@ratatosk/database'
 import { createNetEffects, isEffectsError, type NetEffects, outputReferenceKey } from '@ratatosk/ledger'
 import { StoreError } from '../errors.js'
-import type { AcceptedTransaction, Batch, LedgerEntry } from './types.js'
+import type { AppliedTransaction, Batch, LedgerEntry } from './types.js'
 
 const reference = { transaction_id: 'bytea', output_index: 'integer' } as const
 const output = { ...reference, output: 'bytea', address: 'bytea' } as const
@@ -96,7 +96,7 @@ export interface GrowingBlock {
 
 /** As {@link appendBatch} for transactions of a block. `positions` count from 1. */
 export function blockAppender(
-  transactions: readonly AcceptedTransaction[],
+  transactions: readonly AppliedTransaction[],
   positions: readonly number[],
   { id, zero, absent }: GrowingBlock,
 ): (transaction: SqlTransaction) => Promise<void> {
@@ -110,7 +110,7 @@ export function blockAppender(
 
 /** The first eleven parameters, and the number of spent outputs that the transactions have not produced. */
 function effectsOf(
-  transactions: readonly AcceptedTransaction[],
+  transactions: readonly AppliedTransaction[],
   numberOf: (place: number) => number,
 ): { readonly spent: number; readonly parameters: readonly Parameter[] } {
   const net = netEffects(transactions)

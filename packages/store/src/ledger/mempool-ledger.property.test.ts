@@ -2,7 +2,7 @@ import type { OutputReference } from '@ratatosk/ledger'
 import { collect } from '@ratatosk/test-kit'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import type { AcceptedTransaction, LedgerEntry, StoredOutput } from '../ledger/types.js'
+import type { AppliedTransaction, LedgerEntry, StoredOutput } from '../ledger/types.js'
 import { describeBackends, type TestStore } from '../test/backends.js'
 import { entry, idOf, outputOf, transaction, type Wallet, walletOf } from '../test/transactions.js'
 
@@ -34,7 +34,7 @@ const plan: fc.Arbitrary<Plan> = fc.record({
 
 /** The expected content of the store, in plain data. */
 class Model {
-  readonly accepted: AcceptedTransaction[] = []
+  readonly accepted: AppliedTransaction[] = []
   /** In the order of acceptance. */
   unspent: readonly LedgerEntry[]
   /** `unspent` before each transaction. */
@@ -44,7 +44,7 @@ class Model {
     this.unspent = genesis
   }
 
-  accept(made: AcceptedTransaction): void {
+  accept(made: AppliedTransaction): void {
     this.before.push(this.unspent)
     this.accepted.push(made)
     const spent = new Set(made.spent.map(key))
@@ -103,7 +103,7 @@ async function compare(test: TestStore, plans: readonly (readonly Plan[])[]): Pr
 
   for (const [round, batch] of plans.entries()) {
     const next = model.copy()
-    const transactions: AcceptedTransaction[] = []
+    const transactions: AppliedTransaction[] = []
     let flawed = false
     for (const [position, { picks, paid, flaw }] of batch.entries()) {
       const chosen = new Set(picks.map((pick) => next.unspent[pick % next.unspent.length]?.reference))

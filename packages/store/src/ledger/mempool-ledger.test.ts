@@ -1,6 +1,6 @@
 import { collect } from '@ratatosk/test-kit'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import type { AcceptedTransaction, Ledger } from '../ledger/types.js'
+import type { AppliedTransaction, Ledger } from '../ledger/types.js'
 import type { Store } from '../store.js'
 import { describeBackends, type TestStore } from '../test/backends.js'
 import { entry, idOf, outputOf, transaction, walletOf } from '../test/transactions.js'
@@ -8,7 +8,7 @@ import { entry, idOf, outputOf, transaction, walletOf } from '../test/transactio
 const alice = walletOf('alice')
 const bob = walletOf('bob')
 
-function accept(store: Store, ...transactions: AcceptedTransaction[]): Promise<void> {
+function accept(store: Store, ...transactions: AppliedTransaction[]): Promise<void> {
   return store.withLedger((ledger) => ledger.apply({ transactions }))
 }
 
@@ -117,7 +117,7 @@ describeBackends('the mempool ledger', (backend) => {
     )
   })
 
-  it.each<[string, string, AcceptedTransaction[]]>([
+  it.each<[string, string, AppliedTransaction[]]>([
     ['spends an unknown output', 'STORE_CONFLICT', [transaction('bad', [outputOf('nowhere')], [bob])]],
     [
       'spends an output twice',

@@ -1,5 +1,7 @@
-import type { OutputReference } from '@ratatosk/ledger'
+import type { AppliedTransaction, OutputReference } from '@ratatosk/ledger'
 import type { RejectionWriter } from '../rejections/types.js'
+
+export type { AppliedTransaction } from '@ratatosk/ledger'
 
 /** An unspent output as the store keeps it. */
 export interface StoredOutput {
@@ -14,27 +16,9 @@ export interface LedgerEntry extends StoredOutput {
   readonly address: Uint8Array
 }
 
-/** An output that a transaction produces. */
-export interface ProducedEntry extends LedgerEntry {
-  /** It leaves layer 2 at once: it is never in the ledger, and only the history of its address shows it. */
-  readonly left?: true
-}
-
-/** A transaction that validation has accepted, with its effect on the ledger. */
-export interface AcceptedTransaction {
-  /** Transaction id, 32 bytes. */
-  readonly id: Uint8Array
-  /** The transaction as submitted. */
-  readonly cbor: Uint8Array
-  /** Every output that it spends. The store knows their bytes and addresses. */
-  readonly spent: readonly OutputReference[]
-  /** Every output that it produces, also those that leave at once. */
-  readonly produced: readonly ProducedEntry[]
-}
-
 /** Transactions in order of acceptance. A transaction may spend what an earlier one of the batch produces. */
 export interface Batch {
-  readonly transactions: readonly AcceptedTransaction[]
+  readonly transactions: readonly AppliedTransaction[]
 }
 
 /** The reads of the mempool ledger. */

@@ -2,7 +2,7 @@ import type { BlockState } from '@ratatosk/ports'
 import { collect } from '@ratatosk/test-kit'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { Lease } from '../leases/types.js'
-import type { AcceptedTransaction, StoredOutput } from '../ledger/types.js'
+import type { AppliedTransaction, StoredOutput } from '../ledger/types.js'
 import { describeEveryBackend, type TestStore } from '../test/backends.js'
 import { buildBlock, headerHashOf, takeLease } from '../test/blocks.js'
 import { entry, idOf, outputOf, transaction, walletOf } from '../test/transactions.js'
@@ -13,7 +13,7 @@ const everything = { limit: 100, offset: 0 }
 describeEveryBackend('queries', (backend) => {
   let test: TestStore
   let lease: Lease
-  let chain: readonly AcceptedTransaction[]
+  let chain: readonly AppliedTransaction[]
 
   beforeEach(async () => {
     test = await backend.create()

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { Lease } from '../leases/types.js'
-import type { AcceptedTransaction } from '../ledger/types.js'
+import type { AppliedTransaction } from '../ledger/types.js'
 import type { Store } from '../store.js'
 import { describeBackends, type TestStore } from '../test/backends.js'
 import { buildBlock, takeLease } from '../test/blocks.js'
@@ -28,7 +28,7 @@ describeBackends('reopening rejections', (backend) => {
 
   afterEach(() => test.drop())
 
-  const apply = (...transactions: readonly AcceptedTransaction[]) =>
+  const apply = (...transactions: readonly AppliedTransaction[]) =>
     store.withLedger((ledger) => ledger.apply({ transactions }))
   const reject = (...names: readonly string[]) =>
     store.rejections.add(names.map((name) => newRejection(name, { spentBy: spender.id })))

@@ -1,22 +1,15 @@
 import type { Json } from '@ratatosk/ledger'
+import type { RejectionRecord } from '@ratatosk/ports'
 
-/** A submission that validation rejects for good. It is kept as a dead letter. */
-export interface NewRejection {
-  /** The queue's id of the submission. A second rejection under the same id is ignored. */
-  readonly submissionId: string
-  /** 32 bytes. Absent if the submission does not decode as a transaction. */
-  readonly transactionId?: Uint8Array
+/**
+ * A submission that validation rejects for good. It is kept as a dead letter, its message cut to 1,000
+ * characters. A second rejection under the same submission id is ignored.
+ */
+export interface NewRejection extends Omit<RejectionRecord, 'count' | 'rejectedAt'> {
   /** The submitted bytes, at least one. */
   readonly cbor: Uint8Array
-  /** How often validation was tried, at least 1. */
-  readonly attempts: number
-  /** The first failed predicate, e.g. `FeeTooSmallUTxO`. */
-  readonly code: string
-  /** One sentence that explains the rejection. Cut to 1,000 characters. */
-  readonly message: string
-  /** All failed predicates. If its JSON is longer than 4 KiB, {@link TruncatedDetails} are kept instead. */
+  /** If its JSON is longer than 4 KiB, {@link TruncatedDetails} are kept instead. */
   readonly details: Json
-  readonly submittedAt: Date
   /**
    * The accepted transaction (32 bytes) that spends an input, if the rejection rests on nothing else: it is
    * reopened when that transaction leaves the ledger.

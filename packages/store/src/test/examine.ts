@@ -1,6 +1,6 @@
 import type { OutputReference } from '@ratatosk/ledger'
 import type { ExaminedTransaction, ForeignBlock } from '../blocks/types.js'
-import type { AcceptedTransaction } from '../ledger/types.js'
+import type { AppliedTransaction } from '../ledger/types.js'
 import type { Store } from '../store.js'
 import { headerHashOf } from './blocks.js'
 import { bytes, idOf } from './transactions.js'
@@ -10,7 +10,7 @@ export function createExaminer() {
   const known = new Map<string, ExaminedTransaction>()
   return {
     /** @param read what the transaction names beside what it spends */
-    learn(made: AcceptedTransaction, ...read: readonly OutputReference[]): AcceptedTransaction {
+    learn(made: AppliedTransaction, ...read: readonly OutputReference[]): AppliedTransaction {
       known.set(key(made.cbor), { ...made, named: [...made.spent, ...read] })
       return made
     },
@@ -28,7 +28,7 @@ const key = (cbor: Uint8Array) => Buffer.from(cbor).toString('hex')
 export async function foreignBlock(
   { blocks }: Store,
   name: string,
-  transactions: readonly AcceptedTransaction[],
+  transactions: readonly AppliedTransaction[],
 ): Promise<ForeignBlock> {
   const newest = await blocks.newest()
   return {

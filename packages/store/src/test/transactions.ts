@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { OutputReference } from '@ratatosk/ledger'
-import type { AcceptedTransaction, LedgerEntry } from '../ledger/types.js'
+import type { AppliedTransaction, LedgerEntry } from '../ledger/types.js'
 
 /** 32 bytes that differ for each name. */
 export function idOf(name: string): Uint8Array {
@@ -25,7 +25,7 @@ export function transaction(
   name: string,
   spent: readonly OutputReference[],
   wallets: readonly Wallet[],
-): AcceptedTransaction {
+): AppliedTransaction {
   const id = idOf(name)
   const produced = wallets.map((wallet, index) => entry({ transactionId: id, index }, wallet))
   return { id, cbor: bytes(`transaction ${name}`), spent, produced }

@@ -18,15 +18,11 @@ import {
   parseProtocolParameters,
   scriptIntegrityHash,
 } from '@ratatosk/ledger'
+import type { ExecutionUnits } from '@ratatosk/ledger/plutus'
 import type { TestKey } from './keys.js'
 
-export interface DraftOutput {
-  readonly address: Uint8Array
-  readonly lovelace: bigint
-  /** Plutus data. */
-  readonly inlineDatum?: Uint8Array
-  /** Makes it an output in the format of Alonzo, an array, as CML writes datum hashes. */
-  readonly datumHash?: Uint8Array
+/** A datum hash makes it an output in the format of Alonzo, an array, as CML writes datum hashes. */
+export interface DraftOutput extends Omit<OutputDraft, 'assets' | 'script'> {
   /** Policy id and asset name in hex, joined → quantity. */
   readonly assets?: Readonly<Record<string, bigint>>
   /** A Plutus V3 script. */
@@ -65,12 +61,10 @@ export interface StakeCertificate {
   readonly deposit?: bigint
 }
 
-interface Redeemer {
+interface Redeemer extends ExecutionUnits {
   /** 0: spend, 1: mint, 3: withdraw. */
   readonly tag: number
   readonly index: number
-  readonly memory: bigint
-  readonly steps: bigint
 }
 
 export const unitDatum = fromHex('d87980')

@@ -4,7 +4,7 @@ import { accepted, rejected } from './event-lists.js'
 const at = '2026-03-04T05:06:07.000Z'
 
 test('many acceptances take no rejection away', () => {
-  const rejection = { id: 's-1', code: 'FeeTooSmallUTxO', at }
+  const rejection = { id: 's-1', code: 'FeeTooSmallUTxO', reason: 'The fee is too small', at }
   rejected.add(rejection)
   for (let second = 0; second < 10; second++) {
     for (let n = 0; n < 200; n++) accepted.add({ txHash: `${second}.${n}`, at })

@@ -1,22 +1,22 @@
 import { signal } from '@preact/signals'
-import type { EventData } from './events.js'
+import type { AcceptedEvent, RejectedEvent } from '@ratatosk/client'
 
 /** The events of one kind that a list shows, the newest first. */
-export function createEventList(most: number, keyOf: (event: EventData) => string | undefined) {
-  const shown = signal<readonly EventData[]>([])
+export function createEventList<Event>(most: number, keyOf: (event: Event) => string | undefined) {
+  const shown = signal<readonly Event[]>([])
   /** The newest last. */
-  let pending: EventData[] = []
+  let pending: Event[] = []
   return {
     shown,
     /** Keeps an event until the list is changed. */
-    add(event: EventData): void {
+    add(event: Event): void {
       pending.push(event)
       if (pending.length > most) pending.shift()
     },
     /** Puts what was kept into the list: each thing once, where it happened last. */
     show(): void {
       if (pending.length === 0) return
-      const byKey = new Map<string | undefined, EventData>()
+      const byKey = new Map<string | undefined, Event>()
       for (const event of [...pending.reverse(), ...shown.value])
         if (!byKey.has(keyOf(event))) byKey.set(keyOf(event), event)
       pending = []
@@ -26,6 +26,6 @@ export function createEventList(most: number, keyOf: (event: EventData) => strin
 }
 
 /** A removed block's transaction is accepted again. */
-export const accepted = createEventList(6, ({ txHash }) => txHash)
+export const accepted = createEventList<AcceptedEvent>(6, ({ txHash }) => txHash)
 /** Apart from acceptances, hundreds of which may come while a rejection is to be seen. */
-export const rejected = createEventList(4, ({ id }) => id)
+export const rejected = createEventList<RejectedEvent>(4, ({ id }) => id)

@@ -1,20 +1,11 @@
 import { signal } from '@preact/signals'
-import type { BlockEvent } from '@ratatosk/client'
+import type { AcceptedEvent, BlockEvent, RejectedEvent } from '@ratatosk/client'
 import { AnswerError } from './api.js'
 import { readStream, type StreamMessage } from './stream.js'
 
-/** The data of `/events` about a transaction or submission. */
-export interface EventData {
-  readonly txHash?: string
-  readonly id?: string
-  readonly code?: string
-  readonly reason?: string
-  readonly at: string
-}
-
 interface Listener {
-  readonly accepted: (event: EventData) => void
-  readonly rejected: (event: EventData) => void
+  readonly accepted: (event: AcceptedEvent) => void
+  readonly rejected: (event: RejectedEvent) => void
   readonly block: (event: BlockEvent) => void
   /** The watcher's verdict about a block has changed. */
   readonly verdict: () => void

@@ -8,7 +8,7 @@ import type {
 } from '@ratatosk/client'
 import { AnswerError, read } from './api.js'
 import { accepted, rejected } from './event-lists.js'
-import { type EventData, listen } from './events.js'
+import { listen } from './events.js'
 import { noteMove } from './moves.js'
 import { createReading } from './reading.js'
 
@@ -166,10 +166,12 @@ function stateOf(headerHash: string): ExplorerBlock['state'] | undefined {
 
 /** Follows the node until the page is closed. */
 export function follow(): void {
-  const note = (kind: typeof accepted) => (event: EventData) => {
-    kind.add(event)
-    flush()
-  }
+  const note =
+    <Event>(kind: { add(event: Event): void }) =>
+    (event: Event) => {
+      kind.add(event)
+      flush()
+    }
   listen({
     accepted: note(accepted),
     rejected: note(rejected),

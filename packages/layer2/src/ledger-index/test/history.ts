@@ -1,6 +1,6 @@
 import { toHex } from '@ratatosk/cbor'
 import { type OutputReference, outputReferenceKey } from '@ratatosk/ledger'
-import type { AcceptedTransaction, DropReason, Lease, LedgerEntry, Store } from '@ratatosk/store'
+import type { AppliedTransaction, DropReason, Lease, LedgerEntry, Store } from '@ratatosk/store'
 import {
   addressOf,
   genesisOf,
@@ -45,9 +45,9 @@ export class History {
   readonly #lease: Lease
   readonly #random: () => number
   #unspent = new Map<string, LedgerEntry>()
-  #mempool: AcceptedTransaction[] = []
+  #mempool: AppliedTransaction[] = []
   /** Unmerged blocks. */
-  #blocks: { readonly height: bigint; readonly transactions: AcceptedTransaction[] }[] = []
+  #blocks: { readonly height: bigint; readonly transactions: AppliedTransaction[] }[] = []
   /** Every output that was ever produced, to restore what dropped transactions spent. */
   readonly #produced = new Map<string, LedgerEntry>()
   #counter = 0
@@ -227,7 +227,7 @@ export class History {
     await this.begin()
   }
 
-  #forget(transactions: readonly AcceptedTransaction[]): void {
+  #forget(transactions: readonly AppliedTransaction[]): void {
     for (const { spent } of transactions) {
       for (const reference of spent) {
         const entry = this.#produced.get(outputReferenceKey(reference))

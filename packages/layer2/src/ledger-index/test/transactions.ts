@@ -10,7 +10,7 @@ import {
   encodeUint,
 } from '@ratatosk/fixtures'
 import type { OutputReference } from '@ratatosk/ledger'
-import type { AcceptedTransaction, LedgerEntry } from '@ratatosk/store'
+import type { AppliedTransaction, LedgerEntry } from '@ratatosk/store'
 import { acceptedOf } from '@ratatosk/test-kit'
 
 /** 28 bytes for each number. */
@@ -51,7 +51,7 @@ export interface TransactionDraft {
 }
 
 /** A transaction as validation gives it to the store, unsigned and unbalanced. */
-export function transactionOf(draft: TransactionDraft): AcceptedTransaction {
+export function transactionOf(draft: TransactionDraft): AppliedTransaction {
   const { inputs, outputs, mint = [], datums = [], scripts = [], labels = [], collateral, fee = 0 } = draft
   const { redeemers = [], withdrawals = [] } = draft
   const body = new Map([
