@@ -45,7 +45,9 @@ function hostText(name) {
   as a security scheme; the option \`transform\` is not called for it.`
 }
 
-const declaration = /^(?:\/\*\*(?:(?!\*\/)[\s\S])*?\*\/\n)?export (interface|type) (\w+)/gm
+/** The type of a schema stands below it, and is part of its declaration. */
+const declaration =
+  /^(?:\/\*\*(?:(?!\*\/)[\s\S])*?\*\/\n)?export (interface|(?<!\)\nexport )type|const(?= [A-Z])) (\w+)/gm
 
 /** Where ports have types that are not the plugin's own. */
 const shared = ['packages/block/src', 'packages/http/src', 'packages/ports/src']
@@ -59,7 +61,7 @@ function portTypes(name) {
   )
   const found = new Set()
   const visit = (text) => {
-    for (const [word] of withoutComments(text).matchAll(/\b[A-Z]\w+/g)) {
+    for (const [word] of codeOf(text).matchAll(/\b[A-Z]\w+/g)) {
       if (found.has(word) || !known.has(word) || options.includes(known.get(word))) continue
       found.add(word)
       visit(known.get(word))
@@ -68,10 +70,10 @@ function portTypes(name) {
   for (const text of options) visit(text)
   return [...known]
     .filter(([word]) => found.has(word))
-    .map(([, text]) => text.replace(/^export /m, '').replace(/\{@link (\w+)\}/g, '`$1`'))
+    .map(([, text]) => text.replace(/^export /gm, '').replace(/\{@link (\w+)\}/g, '`$1`'))
 }
 
-/** Exported interfaces and types below a folder, by name, with their comments. */
+/** Exported interfaces, types and schemas below a folder, by name, with their comments. */
 function declarationsBelow(folder) {
   const files = filesBelow(join(root, folder), /(?<!\.test|\.tap)\.ts$/).filter(
     (path) => !/\/test\//.test(path),
@@ -89,6 +91,6 @@ function declarationsBelow(folder) {
   )
 }
 
-function withoutComments(text) {
-  return text.replace(/\/\*\*[\s\S]*?\*\//g, '')
+function codeOf(text) {
+  return text.replace(/\/\*\*[\s\S]*?\*\/|'[^'\n]*'|"[^"\n]*"/g, '')
 }
