@@ -37,7 +37,8 @@ export function devnetOutputs(
 async function ask(url: string, token: string | undefined, timeoutMs: number): Promise<readonly string[]> {
   let fault: string
   let remedy =
-    '. --devnet names the controls of a devnet that the node does not host, such as http://127.0.0.1:1337/devnet'
+    '. --devnet names the controls of a devnet that the node does not host, such as ' +
+    'http://127.0.0.1:1337/devnet'
   try {
     const headers = token === undefined ? {} : { authorization: `Bearer ${token}` }
     const response = await fetch(url, { headers, signal: AbortSignal.timeout(timeoutMs) })

@@ -51,7 +51,10 @@ async function readView(source: WithdrawalSource, counts: Counts): Promise<Bridg
   }
 }
 
-function endsOf({ unmerged, confirmed }: BridgeMoment): Pick<BridgeAnswer, 'creditedUntil' | 'confirmedUntil'> {
+function endsOf({
+  unmerged,
+  confirmed,
+}: BridgeMoment): Pick<BridgeAnswer, 'creditedUntil' | 'confirmedUntil'> {
   const newest = unmerged.at(-1) ?? confirmed
   return {
     ...(newest && { creditedUntil: newest.endTime }),

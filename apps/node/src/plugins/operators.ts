@@ -80,13 +80,11 @@ export function registryOf(
       const isAnyCounting = registry && countingOperators(registry.datum, now, turnLength).length > 0
       const takeOverAt = isAnyCounting ? await readTakeOver() : undefined
       return {
-        operators: (registry?.datum.operators ?? []).map(
-          ({ vkey, activeUntil, ...entry }) => ({
-            ...entry,
-            operatorKey: vkey,
-            ...(activeUntil !== undefined && { activeUntil, releaseAt: activeUntil + releaseDelay }),
-          }),
-        ),
+        operators: (registry?.datum.operators ?? []).map(({ vkey, activeUntil, ...entry }) => ({
+          ...entry,
+          operatorKey: vkey,
+          ...(activeUntil !== undefined && { activeUntil, releaseAt: activeUntil + releaseDelay }),
+        })),
         ...(inTurn && { inTurn }),
         ...(next && { next }),
         turnEndsAt,

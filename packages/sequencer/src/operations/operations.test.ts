@@ -142,7 +142,7 @@ describe('bond', () => {
     expect(await sequencer.run('init')).toMatchObject({ kind: 'initiated', isRegistration: true })
   })
 
-  test('a retirement that is included between two reads of layer 1 is told with its transaction', async (context) => {
+  test('a retirement between two reads of layer 1 is told with its transaction', async (context) => {
     const { store } = await openers['PostgreSQL and Redis'](context)
     const chain = await openChain(context)
     let isRetiring = false

@@ -17,14 +17,14 @@ import type { VerdictTransaction } from '@ratatosk/ports'
 import { Type } from '@sinclair/typebox'
 import type { RegisterOptions } from 'fastify'
 import { fastifyPlugin as fp } from 'fastify-plugin'
-import { type QuestionAnswer, OperatorsAnswer, Summoned, SummonsAnswer, VerdictsAnswer } from './answers.js'
+import { OperatorsAnswer, type QuestionAnswer, Summoned, SummonsAnswer, VerdictsAnswer } from './answers.js'
 import { NotAskedError, tooManyQuestions, UnknownBlockError } from './errors.js'
 import { readQuestionsPart, readRequestedQuestion, readVerdictsPart } from './parameters.js'
 import type { OpenQuestions, OperatorRegistry, Summoner, VerdictList } from './ports.js'
 import { collectQuestions, partOf } from './questions.js'
 import { operatorsSchema, summonSchema, summonsSchema, verdictsSchema } from './schemas.js'
 
-export { QuestionAnswer, OperatorsAnswer, Summoned, SummonsAnswer, VerdictsAnswer } from './answers.js'
+export { OperatorsAnswer, QuestionAnswer, Summoned, SummonsAnswer, VerdictsAnswer } from './answers.js'
 export { isOperatorsError, type OperatorsErrorCode } from './errors.js'
 export type {
   OpenQuestions,

@@ -1,5 +1,5 @@
 import type { BlockVerdict } from '@ratatosk/ports'
-import type { QuestionAnswer, OperatorsAnswer } from './answers.js'
+import type { OperatorsAnswer, QuestionAnswer } from './answers.js'
 
 /** Source of `GET /operators`. */
 export interface OperatorRegistry {

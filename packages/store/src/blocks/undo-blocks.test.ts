@@ -113,11 +113,7 @@ describeBackends('undoing blocks', (backend) => {
   })
 
   it('says when and with which block a transaction was removed, until that is forgotten', async () => {
-    const [first, second, third] = chainOf(3) as [
-      AppliedTransaction,
-      AppliedTransaction,
-      AppliedTransaction,
-    ]
+    const [first, second, third] = chainOf(3) as [AppliedTransaction, AppliedTransaction, AppliedTransaction]
     await apply(first, second, third)
     const one = await buildBlock(store, lease, 'one', 2)
     await store.blocks.undo(1n, lease)

@@ -11,7 +11,7 @@ const overlap = 3
 const wholeEveryMs = 600_000
 const maxAddresses = 20
 
-/** What a transaction did, at every address. */
+/** The changes by a transaction, at every address. */
 export interface Changes {
   /** Those that are unspent now. */
   readonly created: readonly JsonRecord[]

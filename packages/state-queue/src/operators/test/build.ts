@@ -5,9 +5,9 @@ import { CannedPorts, listening, recordedLog } from '@ratatosk/test-kit/http'
 import fastify from 'fastify'
 import type { Test } from 'tap'
 import operators, {
-  type QuestionAnswer,
   type OperatorsAnswer,
   type OperatorsOptions,
+  type QuestionAnswer,
   type RequestedQuestion,
   type Summoner,
   type SummonOutcome,
