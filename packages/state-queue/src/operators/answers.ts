@@ -94,7 +94,7 @@ const stages = [
   'prune',
 ] as const satisfies readonly VerdictTransaction['stage'][]
 
-export const VerdictAnswer = Type.Object(
+const VerdictAnswer = Type.Object(
   {
     headerHash,
     height: integer({ minimum: 0 }),
