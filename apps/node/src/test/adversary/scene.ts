@@ -1,7 +1,12 @@
-import { encodedHeader, type Header } from '@ratatosk/block'
+import { encodedHeader, feeOutput, type Header } from '@ratatosk/block'
 import { equalBytes, fromHex, toHex } from '@ratatosk/cbor'
 import type { SummonsQuestion } from '@ratatosk/contracts'
-import { decodeOutputReference, outputReferenceKey } from '@ratatosk/ledger'
+import {
+  decodeOutputReference,
+  decodeTransaction,
+  encodeOutputReference,
+  outputReferenceKey,
+} from '@ratatosk/ledger'
 import { freePort } from '@ratatosk/test-kit'
 import { ask, until } from '@ratatosk/test-kit/http'
 import type { Test } from 'tap'
@@ -127,8 +132,8 @@ export async function openAdversary(t: Test, runs: number) {
     await submit(honest.url, cborHex)
 
     const verdict = await removed(headerHash)
-    applyTransactions(ledger, [fromHex(cborHex)])
     const next = await blockAfter(tail, [headerHash, lie.successor])
+    applyBlock(next, fromHex(cborHex))
     const recommitted = Date.now()
     blocks++
     await answerer.close()
@@ -152,6 +157,14 @@ export async function openAdversary(t: Test, runs: number) {
     }
     await cheats.register()
     return outcome
+  }
+
+  /** Applies the only transaction of an honest block, and pays its fee to the operator. */
+  function applyBlock(header: Header, cbor: Uint8Array): void {
+    applyTransactions(ledger, [cbor])
+    const target = { ...header, networkId: contracts.networkId }
+    const { id, output } = feeOutput(target, decodeTransaction(cbor).body.fee)!
+    ledger.set(toHex(encodeOutputReference({ transactionId: id, index: 0 })), output)
   }
 
   /** The watcher's verdict about a block, once it is removed. */
