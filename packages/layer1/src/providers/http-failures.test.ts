@@ -172,13 +172,18 @@ describe('Blockfrost only', () => {
     reference_script_hash: null,
   })
 
-  /** Serves 203 outputs. From the given page on, each request has a block that spends the first one. */
+  /**
+   * Serves 203 outputs, and no transactions of an address, as some servers do. From the given page on, each
+   * request has a block that spends the first output.
+   */
   async function servePages(spentFrom: number, blocks: number): Promise<LocalServer> {
     let asked = 0
     let height = 1
     return started((request, response) => {
       const { pathname, searchParams } = new URL(request.url ?? '', 'http://localhost')
-      response.writeHead(200, { 'content-type': 'application/json' })
+      const isKnown = !pathname.endsWith('/transactions')
+      response.writeHead(isKnown ? 200 : 404, { 'content-type': 'application/json' })
+      if (!isKnown) return response.end('{"status_code":404,"message":"Not found"}')
       if (pathname.endsWith('/genesis')) return response.end('{"network_magic":1}')
       if (pathname.endsWith('/blocks/latest')) {
         return response.end(JSON.stringify({ slot: height, height, hash: String(height).padStart(64, '0') }))
