@@ -1,11 +1,19 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { bodyOf, deriveBlock, type Header, headerHash, partsOf } from '@ratatosk/block'
+import {
+  bodyOf,
+  deriveBlock,
+  type FeeTarget,
+  feeOutput,
+  type Header,
+  headerHash,
+  partsOf,
+} from '@ratatosk/block'
 import { concatBytes, fromHex, toHex } from '@ratatosk/cbor'
 import { endOfTurn } from '@ratatosk/contracts'
 import type { Devnet } from '@ratatosk/devnet'
 import { type AccusedBlock, accuse, type FraudRemoval, removeFraudulentBlock } from '@ratatosk/fraud'
 import { isLayer1Error, type Wallet } from '@ratatosk/layer1'
-import { encodeOutputReference, slotToTime, timeToSlot } from '@ratatosk/ledger'
+import { decodeTransaction, encodeOutputReference, slotToTime, timeToSlot } from '@ratatosk/ledger'
 import type { TransactionDraft } from '@ratatosk/ledger/builder'
 import {
   administratorAddress,
@@ -53,14 +61,15 @@ export async function besideNode(t: Test, devnet: Devnet, environment: Readonly<
     readOperators,
     readScripts,
 
-    /** Commits invalid transactions with matching roots. `merged`: those of all earlier blocks. */
+    /** Commits invalid transactions with matching roots. `merged`: those of the only block before. */
     async commitForged(
       merged: readonly Uint8Array[],
       transactions: readonly Uint8Array[],
     ): Promise<AccusedBlock> {
       const operator = walletOf(1)
       const outputs = genesisOutputs()
-      applyTransactions(outputs, merged)
+      const operatorVkey = operator.keys.payment.hash
+      applyBlock(outputs, merged, { prevHeaderHash: new Uint8Array(28), operatorVkey, networkId: 0 })
       const before = trieOf(outputs)
       const outputsBefore = new Map(outputs)
       applyTransactions(outputs, transactions)
@@ -81,7 +90,7 @@ export async function besideNode(t: Test, devnet: Devnet, environment: Readonly<
         utxosRoot: trieOf(outputs).root,
         transactionsRoot: trieOfEntries(deriveBlock(transactions, before.valueHash).entries()).root,
         endTime: slotToTime(slots, timeToSlot(slots, slotToTime(slots, slot) + life)),
-        operatorVkey: operator.keys.payment.hash,
+        operatorVkey,
       })
       const [registry, referenceScripts] = [await readOperators(), await readScripts()]
       const draft = commitBlock(contracts, { queue, registry, header, slot, slots, referenceScripts })
@@ -133,13 +142,25 @@ export function tailHash({ blocks, roots }: Pick<StateQueue, 'blocks' | 'roots'>
 }
 
 /** Applies transactions to outputs: output reference CBOR in hex → output CBOR. */
-export function applyTransactions(
-  outputs: Map<string, Uint8Array>,
-  transactions: readonly Uint8Array[],
-): void {
+function applyTransactions(outputs: Map<string, Uint8Array>, transactions: readonly Uint8Array[]): void {
   const { spent, produced } = bodyOf([...transactions])
   for (const key of spent) outputs.delete(toHex(key))
   for (const { outref, output } of produced) outputs.set(toHex(outref), output)
+}
+
+/** Applies a block of a deployment with a bridge: its transactions, and the output that pays their fees. */
+export function applyBlock(
+  outputs: Map<string, Uint8Array>,
+  transactions: readonly Uint8Array[],
+  target: FeeTarget,
+): void {
+  applyTransactions(outputs, transactions)
+  const fees = feeOutput(
+    target,
+    transactions.reduce((sum, cbor) => sum + decodeTransaction(cbor).body.fee, 0n),
+  )
+  if (fees === undefined) return
+  outputs.set(toHex(encodeOutputReference({ transactionId: fees.id, index: 0 })), fees.output)
 }
 
 /** A trie of outputs by hex key. */

@@ -1,12 +1,7 @@
-import { encodedHeader, feeOutput, type Header } from '@ratatosk/block'
+import { encodedHeader, type Header } from '@ratatosk/block'
 import { equalBytes, fromHex, toHex } from '@ratatosk/cbor'
 import type { SummonsQuestion } from '@ratatosk/contracts'
-import {
-  decodeOutputReference,
-  decodeTransaction,
-  encodeOutputReference,
-  outputReferenceKey,
-} from '@ratatosk/ledger'
+import { decodeOutputReference, outputReferenceKey } from '@ratatosk/ledger'
 import { freePort } from '@ratatosk/test-kit'
 import { ask, until } from '@ratatosk/test-kit/http'
 import type { Test } from 'tap'
@@ -21,7 +16,7 @@ import {
 import { anyPlacement } from '../backends.js'
 import { serveBody } from '../body-server.js'
 import { devnetServer } from '../devnet-server.js'
-import { applyTransactions, besideNode, tailHash, trieOf } from '../forged-block.js'
+import { applyBlock, besideNode, tailHash, trieOf } from '../forged-block.js'
 import { manyTransfers } from '../many-transfers.js'
 import { initialised, submit } from '../node.js'
 import { spawnNode } from '../node-process.js'
@@ -133,7 +128,7 @@ export async function openAdversary(t: Test, runs: number) {
 
     const verdict = await removed(headerHash)
     const next = await blockAfter(tail, [headerHash, lie.successor])
-    applyBlock(next, fromHex(cborHex))
+    applyBlock(ledger, [fromHex(cborHex)], { ...next, networkId: contracts.networkId })
     const recommitted = Date.now()
     blocks++
     await answerer.close()
@@ -157,14 +152,6 @@ export async function openAdversary(t: Test, runs: number) {
     }
     await cheats.register()
     return outcome
-  }
-
-  /** Applies the only transaction of an honest block, and pays its fee to the operator. */
-  function applyBlock(header: Header, cbor: Uint8Array): void {
-    applyTransactions(ledger, [cbor])
-    const target = { ...header, networkId: contracts.networkId }
-    const { id, output } = feeOutput(target, decodeTransaction(cbor).body.fee)!
-    ledger.set(toHex(encodeOutputReference({ transactionId: id, index: 0 })), output)
   }
 
   /** The watcher's verdict about a block, once it is removed. */
