@@ -25,11 +25,17 @@ async function openAudits(context: TestContext, { nodes, settings }: Operators, 
   const shell = { environment: settings, write: () => undefined, writeError: () => undefined }
   return async (place: number): Promise<void> => {
     const { url, archivist, connect } = nodes[place]!
-    const { readQueue, archivist: blocks, genesis, rules } = await readDeployment({ archivist }, shell)
-    const report = await audit({
-      layer1: { read: readQueue },
+    const {
+      readQueueAndBridge,
       archivist: blocks,
       genesis,
+      rules,
+    } = await readDeployment({ archivist }, shell)
+    const report = await audit({
+      layer1: { read: readQueueAndBridge },
+      archivist: blocks,
+      genesis,
+      bridge: rules.bridge,
       judge: judgeWith({ ...rules, evaluator }),
       node: nodeSource(connect(), url),
       accepted: [...life.accepted[place]!],
