@@ -16,6 +16,7 @@ export {
   type Delivery,
   type DeliverySlot,
   type Disposition,
+  defaultLockMs,
   type SubmissionWorker,
   type SubmissionWorkerOptions,
 } from './submissions/submission-worker.js'

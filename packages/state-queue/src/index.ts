@@ -119,7 +119,11 @@ const plugin: FastifyPluginAsyncTypebox<StateQueueOptions> = async (fastify, opt
     fastify.get(
       '/commitment-wallet/balance',
       { schema: walletBalanceSchema, onRequest: noStore },
-      async ({ signal }) => ({ lovelaceBalance: String(await wallet.lovelace(signal)) }),
+      async ({ signal }) => {
+        const lovelace: unknown = await wallet.lovelace(signal)
+        if (typeof lovelace !== 'bigint') throw new TypeError('wallet.lovelace() must give a bigint')
+        return { lovelaceBalance: String(lovelace) }
+      },
     )
   }
 }

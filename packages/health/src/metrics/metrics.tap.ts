@@ -65,13 +65,23 @@ t.test('omits what cannot be read, counts it, and serves the rest', async (t) =>
     }),
     { ...jobs(() => new Promise(() => undefined)), name: 'stuck' },
     { ...jobs(() => []), name: 'labelled', labels: ['state'] },
+    { ...jobs(() => 5 as never), name: 'bare' },
+    { ...jobs(() => [{ value: 'five' as never }]), name: 'text' },
+    { ...jobs(() => [{ value: 1, labels: { other: 'a' } }]), name: 'unknown_label' },
     { ...jobs(() => [{ value: 1 }]), name: 'sound' },
   ]
   const { lines } = await build(t, { registry: prometheus({ metrics: all, readTimeoutMs: 1 }) })
   const first = await lines()
-  t.notOk(first.some((line) => /^(jobs|stuck|labelled)\b/.test(line)))
+  t.notOk(first.some((line) => /^(jobs|stuck|labelled|bare|text|unknown_label)\b/.test(line)))
   t.ok(first.includes('sound 1'))
-  for (const [name, count] of Object.entries({ jobs: 1, stuck: 1, sound: 0 }))
+  for (const [name, count] of Object.entries({
+    jobs: 1,
+    stuck: 1,
+    bare: 1,
+    text: 1,
+    unknown_label: 1,
+    sound: 0,
+  }))
     t.ok(first.includes(`ratatosk_metrics_failures_total{metric="${name}"} ${count}`), name)
   broken = false
   t.ok((await lines()).includes('jobs 4'), 'it recovers')

@@ -68,17 +68,19 @@ function readerOf(metric: Metric, registry: PrometheusRegistry, timeoutMs: numbe
   const options = { name, help, labelNames: [...labels], registers: [registry] }
   const series = kind === 'counter' ? new Counter(options) : new Gauge(options)
   failures.inc({ metric: name }, 0)
-  return async (): Promise<void> => {
-    let samples: readonly Sample[] = []
-    try {
-      samples = await within(timeoutMs, metric.read())
-    } catch {
-      failures.inc({ metric: name })
-    }
+  function show(samples: readonly Sample[]): void {
     // Outdated label values must not remain; a metric without samples is omitted.
     series.reset()
     if (samples.length === 0 && labels.length === 0) series.remove()
     for (const { labels: of = {}, value } of samples) series.inc(of, value)
+  }
+  return async (): Promise<void> => {
+    try {
+      show(await within(timeoutMs, metric.read()))
+    } catch {
+      failures.inc({ metric: name })
+      show([])
+    }
   }
 }
 

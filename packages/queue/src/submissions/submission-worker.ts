@@ -40,7 +40,7 @@ export interface SubmissionWorkerOptions {
   readonly concurrency: number
   /**
    * How long an unresponsive worker keeps its deliveries, in milliseconds.
-   * @defaultValue 3000 on Redis, 10000 on SQL, where renewing a lock costs more
+   * @defaultValue {@link defaultLockMs}
    */
   readonly lockDurationMs?: number
   /**
@@ -49,6 +49,12 @@ export interface SubmissionWorkerOptions {
    */
   readonly stalledIntervalMs?: number
 }
+
+/**
+ * A worker that was killed loses its deliveries to others within 4/3 of this time: before transactions that
+ * need their outputs have had all their attempts, which take 3.75 s by default.
+ */
+export const defaultLockMs = 2000
 
 /** A running consumer of the submission queue. */
 export interface SubmissionWorker {
@@ -97,7 +103,7 @@ export function createSubmissionWorker(
   handle: (delivery: Delivery, slot: DeliverySlot) => Promise<Disposition>,
   options: SubmissionWorkerOptions,
 ): SubmissionWorker {
-  const { lockDurationMs: lockDuration = backend.kind === 'redis' ? 3000 : 10_000 } = options
+  const { lockDurationMs: lockDuration = defaultLockMs } = options
   const jobSize = jobSizes[backend.kind]
   const slots = new Semaphore(options.concurrency)
   let activeJobs = 0

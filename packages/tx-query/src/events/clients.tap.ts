@@ -148,3 +148,20 @@ t.test('ends a stream that starts while the server closes', async (t) => {
   await closed
   t.same(client.received, [{ id: '0.0.0' }], 'with an id to resume from')
 })
+
+t.test('a log that gives no position is told in the log, and ends no process', async (t) => {
+  const { log, server, port, records } = await build(t, { heartbeatMs: 1 })
+  const { head, read } = log
+  log.head = async () => undefined as never
+  t.equal((await server.inject('/events')).statusCode, 500)
+  log.head = head
+  const client = follow(t, port)
+  await until(() => client.received.length > 1)
+  log.read = async () => ({ events: [], position: null as never })
+  log.add()
+  const told = () => JSON.stringify(records())
+  await until(() => told().includes('log.read() must give a position'))
+  log.read = read
+  await until(() => client.events().length === 1)
+  t.match(told(), /log\.head\(\) must give a position/)
+})

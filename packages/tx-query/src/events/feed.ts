@@ -2,7 +2,7 @@ import { TurnQueue } from '@ratatosk/http'
 import type { EventFilter, EventLog, EventPosition } from '@ratatosk/ports'
 import type { FastifyBaseLogger } from 'fastify'
 import { LRUCache } from 'lru-cache'
-import { covers, earliest, formatPosition, latest } from './position.js'
+import { checkedPosition, covers, earliest, formatPosition, latest } from './position.js'
 import { renderEvents } from './render.js'
 
 interface RenderedPage {
@@ -106,7 +106,7 @@ export class EventFeed {
   async #read(after: EventPosition, to: EventPosition, filter: EventFilter): Promise<RenderedPage> {
     const { log, maturityWindowMs } = this.#options
     const { events, position } = await log.read({ after, to, filter, limit: pageSize })
-    return { bytes: renderEvents(events, maturityWindowMs), position }
+    return { bytes: renderEvents(events, maturityWindowMs), position: checkedPosition(position, 'read') }
   }
 
   /** Polls for new events, one poll at a time, so that a slow database is not queried more often. */
@@ -119,7 +119,7 @@ export class EventFeed {
 
   async #pollNow(): Promise<EventPosition> {
     try {
-      const head = await this.#options.log.head()
+      const head = checkedPosition(await this.#options.log.head(), 'head')
       if (this.#failing) this.#options.logger.info('The event log can be read again')
       const hasMoved = this.#head === undefined || !covers(this.#head, head)
       if (hasMoved) this.#head = this.#head === undefined ? head : latest(this.#head, head)

@@ -178,8 +178,8 @@ class EventStream extends Readable implements FeedClient {
     super({ highWaterMark })
     this.#options = options
     this.#position = options.position
-    options.feed.add(this)
     this.#send(renderStart(options.position))
+    options.feed.add(this)
   }
 
   override _read(): void {
