@@ -47,7 +47,7 @@ test(`answers ${questions} questions about ${blocks} blocks while blocks are com
     }
   })()
   const began = performance.now()
-  const deadline = BigInt(chain.devnet.tip().slot) + BigInt(10_000 + 60 * questions)
+  const deadline = BigInt(chain.devnet.tip().slot) + BigInt(10_000 + 40 * questions)
   for (let number = 0; number < questions; number++) {
     const { block, outputs } = about[number % blocks]!
     const kind = kinds[Math.floor(number / blocks) % kinds.length]!
