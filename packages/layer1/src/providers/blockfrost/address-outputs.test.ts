@@ -63,6 +63,8 @@ test('a list of many pages is read once, then what transactions changed', async 
   await sameAsChain()
   expect(pagesRead()).toBe(0)
   expect(requests.length).toBeLessThan(20)
+  const read = requests.filter((path) => path.includes('/txs/'))
+  expect(new Set(read).size).toBe(read.length)
 })
 
 test('a list is read anew after a roll-back', async () => {

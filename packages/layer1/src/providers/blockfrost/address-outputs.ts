@@ -29,6 +29,8 @@ interface AddressOutputsOptions {
 interface Known {
   readonly tip: Tip
   readonly items: ReadonlyMap<string, unknown>
+  /** The newest transactions, whose changes the items have. */
+  readonly ids: ReadonlySet<string>
 }
 
 /**
@@ -48,10 +50,15 @@ export function createAddressOutputs({ lists, find, tip, changesOf }: AddressOut
 
   const transactionsPath = (address: string) => `/addresses/${address}/transactions`
 
-  /** The changes in blocks above a height that the chain has. */
-  async function changesAbove(address: string, height: number, signal: AbortSignal): Promise<Changes> {
+  /** The transactions in blocks above a height that the chain has, and the changes by those not yet applied. */
+  async function changesAbove(
+    address: string,
+    height: number,
+    applied: ReadonlySet<string>,
+    signal: AbortSignal,
+  ): Promise<Changes & Pick<Known, 'ids'>> {
     const from = Math.max(0, height)
-    const ids: string[] = []
+    const ids = new Set<string>()
     for await (const page of lists.batches(`${transactionsPath(address)}?from=${from}`, signal)) {
       const above = reading('Blockfrost', 'transactions of an address', () =>
         page
@@ -59,20 +66,22 @@ export function createAddressOutputs({ lists, find, tip, changesOf }: AddressOut
           .filter(({ block_height: at }) => countOf(at) > height)
           .map(({ tx_hash: id }) => hexOf(id, 32)),
       )
-      ids.push(...above)
+      for (const id of above) ids.add(id)
     }
-    const changes = await pLimit(maxConcurrent).map(ids, (id) => changesOf(id, signal))
+    const news = [...ids].filter((id) => !applied.has(id))
+    const changes = await pLimit(maxConcurrent).map(news, (id) => changesOf(id, signal))
     const here = (items: readonly JsonRecord[]) => items.filter((item) => item.address === address)
     return {
+      ids,
       created: changes.flatMap(({ created }) => here(created)),
       spent: changes.flatMap(({ spent }) => here(spent)),
     }
   }
 
-  function changed({ items, tip }: Known, { created, spent }: Changes): Known {
+  function changed(items: Known['items'], { created, spent }: Changes): Known['items'] {
     const next = new Map([...items, ...keyed(created)])
     for (const [key] of keyed(spent)) next.delete(key)
-    return { tip, items: next }
+    return next
   }
 
   /** An output that comes while the pages are read moves none of them; one that is spent hides another. */
@@ -83,9 +92,9 @@ export function createAddressOutputs({ lists, find, tip, changesOf }: AddressOut
       for await (const found of lists.batches(`/addresses/${address}/utxos`, signal)) {
         for (const [key, item] of keyed(found)) items.set(key, item)
       }
-      const changes = await changesAbove(address, at.height, signal)
+      const changes = await changesAbove(address, at.height, new Set(), signal)
       if (changes.spent.length === 0 && (await isInChain(at, signal))) {
-        return changed({ tip: at, items }, changes)
+        return { tip: at, items: changed(items, changes), ids: changes.ids }
       }
     }
     throw new Layer1Error('LAYER1_INVALID_ANSWER', 'A block changed the list each time it was read')
@@ -99,9 +108,9 @@ export function createAddressOutputs({ lists, find, tip, changesOf }: AddressOut
   async function follow(address: string, known: Known, signal: AbortSignal): Promise<Known | undefined> {
     const now = await tip(signal)
     if (now.hash === known.tip.hash) return known
-    const changes = await changesAbove(address, known.tip.height - overlap, signal)
+    const changes = await changesAbove(address, known.tip.height - overlap, known.ids, signal)
     if (!(await isInChain(known.tip, signal))) return undefined
-    return changed({ ...known, tip: now }, changes)
+    return { tip: now, items: changed(known.items, changes), ids: changes.ids }
   }
 
   return async (address: string, signal: AbortSignal): Promise<readonly unknown[]> => {

@@ -168,7 +168,9 @@ export function createBlockfrostLayer1(options: BlockfrostOptions): Layer1 {
     find,
     tip,
     async changesOf(transactionId, signal) {
-      const { inputs = [], outputs = [] } = (await shownBy(transactionId, signal)) ?? {}
+      const shown = await shownBy(transactionId, signal)
+      if (shown === undefined) throw missing()
+      const { inputs, outputs } = shown
       const items = new Set(await counted(transactionId, [...inputs, ...outputs], signal))
       return {
         created: outputs.filter((output) => items.has(output)),
