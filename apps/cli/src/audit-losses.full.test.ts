@@ -95,9 +95,11 @@ test('the audit of a node that accepts all the time ends, and is clean', {
   })()
   const since = performance.now()
   for (let n = 0; n < 3; n++) {
+    const before = paid
     expect(await audit()).toMatchObject({ status: 0, verdict: 'clean', unchecked: [], kinds: [] })
+    // A busy machine may take a payment only after the reading.
+    await expect.poll(() => paid, { timeout: 60_000 }).toBeGreaterThan(before)
   }
-  expect(paid).toBeGreaterThan(3)
   stopped = true
   await paying
   console.log(JSON.stringify({ audits: 3, milliseconds: Math.round(performance.now() - since), paid }))

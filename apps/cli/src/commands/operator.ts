@@ -39,7 +39,7 @@ function linesOf({ message, txHash, bond, activeFrom, activeUntil, releaseAt, ot
     ...(activeFrom === undefined ? [] : [`turns       from ${activeFrom}`]),
     ...(activeUntil === undefined ? [] : [`turns       until ${activeUntil}`]),
     ...(releaseAt === undefined ? [] : [`bond        free from ${releaseAt}`]),
-    ...(others === 0 ? ['No other operator is registered: nobody commits blocks after these turns.'] : []),
+    ...(others === 0 ? ['No other operator is registered: no blocks are committed after these turns.'] : []),
   ]
 }
 
