@@ -50,7 +50,7 @@ export function createAddressOutputs({ lists, find, tip, changesOf }: AddressOut
 
   const transactionsPath = (address: string) => `/addresses/${address}/transactions`
 
-  /** The transactions in blocks above a height that the chain has, and the changes by those not yet applied. */
+  /** The transactions in blocks above a height that the chain has, and the changes by new ones. */
   async function changesAbove(
     address: string,
     height: number,
