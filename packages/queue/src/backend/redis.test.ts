@@ -104,33 +104,36 @@ for (const [how, takeAway] of outages) {
   })
 }
 
-test('a worker resumes when Redis is back', async (context) => {
-  const { proxy, backend, errors } = await behindProxy(context)
-  const submissions = createSubmissionQueue(backend)
-  const seen: string[] = []
-  const worker = createSubmissionWorker(
-    backend,
-    async ({ id }) => {
-      seen.push(id)
-      return { kind: 'done' }
-    },
-    { concurrency: 1 },
-  )
-  const first = await submissions.add(randomBytes(10))
-  await expect.poll(() => seen).toEqual([first])
-  await proxy.break()
-  await expect.poll(() => errors.length).toBeGreaterThan(0)
-  await proxy.mend()
-  let second: string | undefined
-  await expect
-    .poll(async () => (second = await submissions.add(randomBytes(10)).catch(() => undefined)), {
-      timeout: 10_000,
-    })
-    .toBeDefined()
-  // BullMQ runs a loop that has failed again after 15 seconds, and it may fail twice.
-  await expect.poll(() => seen).toContain(second)
-  await worker.close()
-})
+for (const moment of ['as it connects', 'later'] as const) {
+  test(`a worker that loses Redis ${moment} resumes when Redis is back`, async (context) => {
+    const { proxy, backend, errors } = await behindProxy(context)
+    const submissions = createSubmissionQueue(backend)
+    const seen: string[] = []
+    const worker = createSubmissionWorker(
+      backend,
+      async ({ id }) => {
+        seen.push(id)
+        return { kind: 'done' }
+      },
+      { concurrency: 1 },
+    )
+    if (moment === 'later') {
+      const first = await submissions.add(randomBytes(10))
+      await expect.poll(() => seen).toEqual([first])
+    }
+    await proxy.break()
+    await expect.poll(() => errors.length).toBeGreaterThan(0)
+    await proxy.mend()
+    let second: string | undefined
+    await expect
+      .poll(async () => (second = await submissions.add(randomBytes(10)).catch(() => undefined)), {
+        timeout: 10_000,
+      })
+      .toBeDefined()
+    await expect.poll(() => seen, { timeout: 10_000 }).toContain(second)
+    await worker.close()
+  })
+}
 
 for (const [how, takeAway] of outages) {
   test(`closing takes no longer than its time limit when Redis ${how}`, async (context) => {

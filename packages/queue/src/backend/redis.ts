@@ -15,7 +15,10 @@ interface RedisConnectOptions {
 /** Milliseconds until the next connection attempt. */
 const retryStrategy = (attempt: number): number => Math.min(50 * 2 ** Math.min(attempt, 6), 1000)
 
-/** Emits `end` also between two attempts to connect: ioredis does not, and BullMQ's worker waits for it. */
+/**
+ * Emits `end` also between two attempts to connect: ioredis does not, and BullMQ's worker waits for it. Its
+ * duplicates connect at once: BullMQ calls `connect` of one that waits, and gives up for ever when that fails.
+ */
 class Connection extends Redis {
   override disconnect(reconnect = false): void {
     // ioredis ends a connection in this state at once.
@@ -24,7 +27,7 @@ class Connection extends Redis {
   }
 
   override duplicate(override: Partial<RedisOptions> = {}): Redis {
-    return new Connection({ ...this.options, ...override })
+    return new Connection({ ...this.options, lazyConnect: false, ...override })
   }
 }
 
