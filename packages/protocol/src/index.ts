@@ -87,5 +87,5 @@ export {
   askQuestion,
   endQuestion,
 } from './summons-drafts.js'
-export { answersPerHour, outAskingPrice, summonsTerms } from './summons-terms.js'
+export { answersPerHour, largestBond, leastPenalty, summonsTerms } from './summons-terms.js'
 export { readWithdrawal, type Withdrawal, withdrawalFault } from './withdrawals.js'

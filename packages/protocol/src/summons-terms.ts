@@ -1,7 +1,14 @@
 import type { SummonsParameters } from '@ratatosk/contracts'
 
-/** Lovelace that the answerer takes: the largest answer in one transaction costs 880,000. */
-const answerReward = 900_000n
+/** Lovelace that the largest answer in one transaction costs. */
+const answeringFee = 880_000n
+/** Lovelace that it costs at least to ask, besides the reward. */
+const askingFee = 270_000n
+/**
+ * Lovelace that the answerer takes: less than an answer costs, so that no one gains by hiding a block, and
+ * enough for a question without need to cost more than half of its answer.
+ */
+const answerReward = 260_000n
 /** Lovelace in a question: the reward, and an output that returns the rest. */
 const questionBond = 3_000_000n
 
@@ -20,16 +27,25 @@ export function summonsTerms(maturityWindow: bigint): Omit<SummonsParameters, 'm
   return { bond: questionBond, reward: answerReward, period: answerPeriod(maturityWindow) }
 }
 
-/** Lovelace that it costs at least to ask, besides the reward. */
-const askingFee = 270_000n
 /** Largest answers in half of layer 1: a block of 90,112 B has room for five, and there are 180 an hour. */
 export const answersPerHour = 450n
-const hourMs = 3_600_000n
+/**
+ * Lovelace that the questions of an hour cost who asks, and their answers the operator. If the operator
+ * answers nothing before the last hour of the period, one question more takes the bond.
+ */
+const [hourAsked, hourAnswered] = [
+  answersPerHour * (answerReward + askingFee),
+  answersPerHour * (answeringFee - answerReward),
+]
+
+/** The largest bond, in lovelace, for which there is a {@link leastPenalty}. */
+export const largestBond = 2n * hourAsked - hourAnswered
 
 /**
- * The lovelace that a stranger pays to ask more, in the time for an answer, than half of layer 1 can carry
- * answers to. It has to be more than a bond: more answers than layer 1 carries could not be given in time.
+ * The least part of a bond, in lovelace, that the registry has to keep, so that who takes the bond in an
+ * outage pays at least half of what the operator loses.
  */
-export function outAskingPrice(maturityWindow: bigint): bigint {
-  return ((answerReward + askingFee) * answersPerHour * answerPeriod(maturityWindow)) / hourMs
+export function leastPenalty(bond: bigint): bigint {
+  const penalty = bond - hourAsked + (bond + hourAnswered + 1n) / 2n
+  return penalty > 0n ? penalty : 0n
 }

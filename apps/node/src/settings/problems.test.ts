@@ -247,7 +247,6 @@ const preprodWatcher = {
   ...watcher,
   NETWORK: 'preprod',
   DEPLOYMENT_OUTPUT: `${'ab'.repeat(32)}#0`,
-  SLASH_PENALTY: '50000000',
   ADMIN_KEY_HASH: 'ab'.repeat(28),
   WATCHER_SEED_PHRASE: phrase,
 }
@@ -272,8 +271,8 @@ test.each<[Record<string, string>, RegExp | undefined]>([
   [{ ...watcher, HOST: '0.0.0.0' }, /^HOST is "0\.0\.0\.0" but OPERATOR_TOKEN is not set/],
   [{ ...watcher, HOST: '0.0.0.0', OPERATOR_TOKEN: 'open sesame' }, undefined],
   [{ ...watcher, HOST: '0.0.0.0', VERDICT_POLICIES: 'ledger' }, undefined],
-  [preprodWatcher, undefined],
-  [{ ...preprodWatcher, VERDICT_POLICIES: 'summons' }, /^NETWORK is "preprod" but OPERATOR_TOKEN is not set/],
+  [preprodWatcher, /^NETWORK is "preprod" but OPERATOR_TOKEN is not set/],
+  [{ ...preprodWatcher, VERDICT_POLICIES: 'none' }, undefined],
 ])('%o needs a token for operator endpoints, or an explicit waiver', (environment, problem) => {
   expect(problemsOf(environment)).toEqual(problem === undefined ? [] : [expect.stringMatching(problem)])
 })
@@ -284,6 +283,7 @@ test('refuses a short maturity window and a small bond off the devnet', () => {
     ...preprodKeys,
     MATURITY_WINDOW_MS: '3599999',
     OPERATOR_BOND: '99999999',
+    SLASH_PENALTY: '99999999',
     VERDICT_POLICIES: 'none',
   })
   expect(problems).toEqual([
@@ -292,37 +292,40 @@ test('refuses a short maturity window and a small bond off the devnet', () => {
   ])
 })
 
-test('every network but mainnet has all policies by default, and a devnet the summons', () => {
+test('every network but mainnet has all policies and the summons by default', () => {
   const everywhere = { ...preprod, ...preprodKeys }
-  const all = everyPolicy.split(',')
-  expect(verdictsOf(readSettings({}))).toEqual([...all, 'summons'])
-  for (const NETWORK of ['preprod', 'preview'])
-    expect(verdictsOf(readSettings({ ...everywhere, NETWORK }))).toEqual(all)
+  for (const environment of [{}, everywhere, { ...everywhere, NETWORK: 'preview' }])
+    expect(verdictsOf(readSettings(environment))).toEqual([...everyPolicy.split(','), 'summons'])
   const mainnet = { ...everywhere, NETWORK: 'mainnet' }
   expect(verdictsOf(readSettings(mainnet))).toEqual([])
   expect(problemsOf({ ...mainnet, VERDICT_POLICIES: 'ledger' })).toEqual([])
-  const summons = { VERDICT_POLICIES: 'ledger,summons' }
-  expect(problemsOf({ ...everywhere, ...summons })).toEqual([])
-  expect(problemsOf({ ...mainnet, ...summons })).toEqual([
+  expect(problemsOf({ ...mainnet, VERDICT_POLICIES: 'ledger,summons' })).toEqual([
     expect.stringMatching(/^VERDICT_POLICIES names summons but NETWORK is "mainnet"/),
   ])
 })
 
-test('a window with a summons leaves time for more answers than a bond is worth', () => {
-  const named = { ...preprod, ...preprodKeys, VERDICT_POLICIES: 'summons' }
-  const short = { ...named, MATURITY_WINDOW_MS: '3600000' }
-  expect(problemsOf(short)).toEqual([
-    expect.stringMatching(/^MATURITY_WINDOW_MS is 3600000 .* at least 86400000 \(1 day\)/),
-    expect.stringMatching(/^OPERATOR_BOND is 500000000 .* at most 43875000,/),
+test('a summons off the devnet needs time for answers, and a bond that an outage does not give away', () => {
+  const named = { ...preprod, ...preprodKeys }
+  const problem = (changes: Record<string, string>) => problemsOf({ ...named, ...changes })
+  const short = { MATURITY_WINDOW_MS: '3600000' }
+  expect(problem(short)).toEqual([
+    expect.stringMatching(/^MATURITY_WINDOW_MS is 3600000 .* at least 86400000 \(1 day\).*VERDICT_POLICIES=/),
   ])
-  expect(problemsOf({ ...short, VERDICT_POLICIES: everyPolicy })).toEqual([])
-  expect(problemsOf({ ...named, MATURITY_WINDOW_MS: '86400000' })).toEqual([])
-  const bond = { OPERATOR_BOND: '1300000000', SLASH_PENALTY: '130000000' }
-  expect(problemsOf({ ...named, ...bond, MATURITY_WINDOW_MS: '86400000' })).toHaveLength(1)
+  expect(problem({ ...short, VERDICT_POLICIES: everyPolicy })).toEqual([])
+  expect(problem({ MATURITY_WINDOW_MS: '86400000' })).toEqual([])
+  expect(problem({ OPERATOR_BOND: '198000000', SLASH_PENALTY: '198000000' })).toEqual([])
+  expect(problem({ OPERATOR_BOND: '198000001', SLASH_PENALTY: '198000001' })).toEqual([
+    expect.stringMatching(/^OPERATOR_BOND is 198000001 .* at most 198000000, or who takes the bond/),
+  ])
+  expect(problem({ SLASH_PENALTY: '126000000' })).toEqual([])
+  expect(problem({ SLASH_PENALTY: '125999999' })).toEqual([
+    expect.stringMatching(/^SLASH_PENALTY is 125999999 .* at least 126000000, or who takes the bond/),
+  ])
 })
 
 test('refuses a penalty below a tenth of the bond off the devnet', () => {
-  const problem = (SLASH_PENALTY: string) => problemsOf({ ...preprod, ...preprodKeys, SLASH_PENALTY })
+  const claims = { ...preprod, ...preprodKeys, VERDICT_POLICIES: everyPolicy, OPERATOR_BOND: '500000000' }
+  const problem = (SLASH_PENALTY: string) => problemsOf({ ...claims, SLASH_PENALTY })
   expect(problem('49999999')).toEqual([
     'SLASH_PENALTY is 49999999 but NETWORK is "preprod": it must be at least 50000000 (a tenth of ' +
       'OPERATOR_BOND) off the devnet.',

@@ -117,25 +117,25 @@ export const contractSettings = {
       'When the last block ended so long ago, operators who are not in turn commit too, in milliseconds; ' +
       'their commits are valid for no longer',
   }),
-  OPERATOR_BOND: wholeNumber({
-    default: 500_000_000,
+  OPERATOR_BOND: optionalNumber({
     minimum: 1_000_000,
     maximum: maxLovelace,
-    description: "An operator's bond, in lovelace",
+    defaultNote: '`150000000`; devnet: `500000000`',
+    description: "An operator's bond, in lovelace; [with a summons](summons.md#money) at most `198000000`",
   }),
-  SLASH_PENALTY: wholeNumber({
-    default: 0,
+  SLASH_PENALTY: optionalNumber({
     minimum: 0,
     maximum: maxLovelace,
+    defaultNote: '`130000000`; devnet: `0`',
     description:
       'Part of a slashed bond that stays in the registry, in lovelace; the prover of the fraud gets the ' +
       'rest. At `0`, operators who prove their own frauds first lose nothing; off the devnet at least a ' +
-      'tenth of `OPERATOR_BOND`',
+      'tenth of `OPERATOR_BOND`, and more with a summons',
   }),
   VERDICT_POLICIES: optionalList({
     pattern: `^(none|${policyNames.join('|')})$`,
     allowed: `none, or any of ${policyNames.join(', ')}, separated by commas`,
-    defaultNote: 'all that know the rules of layer 2; devnet: `summons` too; mainnet: `none`',
+    defaultNote: 'all that know the rules of layer 2, and `summons`; mainnet: `none`',
     description:
       'Policies of fraud proofs by which anyone removes an invalid block, and its operator loses the bond; ' +
       '`summons`: so does a question about a block that its operator does not answer in a twelfth of the ' +

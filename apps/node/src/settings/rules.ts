@@ -1,5 +1,5 @@
 import { BlockList, isIP } from 'node:net'
-import { outAskingPrice } from '@ratatosk/protocol'
+import { largestBond, leastPenalty } from '@ratatosk/protocol'
 import { duties, hasFaucet, watches } from '../roles.js'
 import { eventMarginMs } from './event-wait.js'
 import { claimPolicies } from './rollup-settings.js'
@@ -272,26 +272,34 @@ const minimumWindowMs = 3_600_000
 const minimumBond = 100_000_000
 const minimumSummonsWindowMs = 24 * minimumWindowMs
 
-/** Off the devnet, the window leaves time for every honest answer, and for who searches a false root. */
-function rulesOfSummons({ NETWORK, MATURITY_WINDOW_MS, OPERATOR_BOND }: Settings): string[] {
+/** Off the devnet, the window leaves time for every honest answer, and an outage is no bargain. */
+function rulesOfSummons(settings: Settings): string[] {
+  const { NETWORK, MATURITY_WINDOW_MS, OPERATOR_BOND, SLASH_PENALTY } = settings
   if (NETWORK === 'mainnet')
     return [
       'VERDICT_POLICIES names summons but NETWORK is "mainnet": an operator who cannot reach layer 1 for a ' +
         'twelfth of the window would lose the bond. Use it on test networks.',
     ]
   const problems: string[] = []
+  const without = `To do without it, set VERDICT_POLICIES=${claimPolicies.join(',')}.`
   if (MATURITY_WINDOW_MS < minimumSummonsWindowMs) {
     problems.push(
-      `MATURITY_WINDOW_MS is ${MATURITY_WINDOW_MS} but VERDICT_POLICIES names summons: it must be at least ` +
-        `${minimumSummonsWindowMs} (1 day).`,
+      `MATURITY_WINDOW_MS is ${MATURITY_WINDOW_MS} but VERDICT_POLICIES has summons: it must be at least ` +
+        `${minimumSummonsWindowMs} (1 day). ${without}`,
     )
   }
-  const price = outAskingPrice(BigInt(MATURITY_WINDOW_MS))
-  if (price < BigInt(OPERATOR_BOND)) {
+  const bond = BigInt(OPERATOR_BOND)
+  const penalty = leastPenalty(bond)
+  const reason = 'or who takes the bond in an outage pays less than half of what the operator loses.'
+  if (bond > largestBond) {
     problems.push(
-      `OPERATOR_BOND is ${OPERATOR_BOND} but VERDICT_POLICIES names summons: in a window of ` +
-        `${MATURITY_WINDOW_MS} ms it must be at most ${price}, the lovelace that it costs to ask more than ` +
-        'layer 1 can carry answers to.',
+      `OPERATOR_BOND is ${OPERATOR_BOND} but VERDICT_POLICIES has summons: it must be at most ` +
+        `${largestBond}, ${reason} ${without}`,
+    )
+  } else if (BigInt(SLASH_PENALTY) < penalty) {
+    problems.push(
+      `SLASH_PENALTY is ${SLASH_PENALTY} but VERDICT_POLICIES has summons: with this OPERATOR_BOND it must ` +
+        `be at least ${penalty}, ${reason} ${without}`,
     )
   }
   return problems

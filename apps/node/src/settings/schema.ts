@@ -62,6 +62,8 @@ export type NetworkDefaults = Pick<
   | 'COMMIT_INTERVAL_MS'
   | 'MATURITY_WINDOW_MS'
   | 'OPERATION_INTERVAL_MS'
+  | 'OPERATOR_BOND'
+  | 'SLASH_PENALTY'
 >
 
 /** Validated settings with all defaults. */

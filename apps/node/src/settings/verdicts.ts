@@ -3,8 +3,8 @@ import { claimPolicies } from './rollup-settings.js'
 import type { Settings } from './schema.js'
 
 /**
- * The names in VERDICT_POLICIES but `none`, or its default. Only a devnet has the summons by default, if its
- * window leaves time for answers.
+ * The names in VERDICT_POLICIES but `none`, or its default. A devnet has the summons by default if its window
+ * leaves time for answers.
  */
 export function verdictsOf({
   VERDICT_POLICIES: named,
@@ -13,6 +13,6 @@ export function verdictsOf({
 }: Pick<Settings, 'VERDICT_POLICIES' | 'NETWORK' | 'MATURITY_WINDOW_MS'>): readonly string[] {
   if (named !== undefined) return named.filter((name) => name !== 'none')
   if (NETWORK === 'mainnet') return []
-  const hasTime = summonsTerms(BigInt(MATURITY_WINDOW_MS)).period > 0n
-  return NETWORK === 'devnet' && hasTime ? [...claimPolicies, 'summons'] : claimPolicies
+  const { period } = summonsTerms(BigInt(MATURITY_WINDOW_MS))
+  return period > 0n ? [...claimPolicies, 'summons'] : claimPolicies
 }

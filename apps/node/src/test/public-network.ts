@@ -11,7 +11,6 @@ export function publicNetwork(
     BLOCKFROST_URL: `${url}/blockfrost/api/v0`,
     DEPLOYMENT_OUTPUT: `${'ab'.repeat(32)}#0`,
     OPERATOR_TOKEN: 'open sesame',
-    SLASH_PENALTY: '50000000',
     OPERATOR_SEED_PHRASE: phrase,
     ADMIN_SEED_PHRASE: phrase,
     AUTO_INIT: 'false',

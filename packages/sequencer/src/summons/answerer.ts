@@ -142,6 +142,8 @@ export function createAnswerer(context: AnswerContext, book: QuestionBook, ends:
       sent.set(before.id, { key, bytes: before.cbor })
       bytes += before.cbor.length
     }
+    // An answer costs more than its reward: more has to come before the wallet is empty.
+    if (due.some(({ isOwn }) => isOwn) && (await lacksFunds())) cache.mayLackAnswerFunds = true
     const began = performance.now()
     for (const asked of due) {
       const key = keyOf(asked)

@@ -20,6 +20,5 @@ export const preprod: Record<string, string> = {
   DATABASE_URL: 'postgres://db/ledger',
   DEPLOYMENT_OUTPUT: `${'ab'.repeat(32)}#0`,
   OPERATOR_TOKEN: 'open sesame',
-  SLASH_PENALTY: '50000000',
 }
 export const phrase = `${'test '.repeat(23)}sauce`
