@@ -2,9 +2,9 @@ export { openQueueBackend } from './backend/open-queue-backend.js'
 export type { PGliteInstance, StatementResult, Statements } from './backend/pglite-pool.js'
 export { isQueueError, QueueError, type QueueErrorCode, type QueueErrorOptions } from './errors.js'
 export { type QueuedTransaction, type QueuedTransactions, queuedCbor } from './submissions/job.js'
-export { transactionOfSubmission } from './submissions/submission-id.js'
 export {
   createSubmissionQueue,
+  type FoundSubmission,
   type QueuedSubmission,
   type SubmissionQueue,
   type SubmissionQueueOptions,

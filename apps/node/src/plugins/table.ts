@@ -35,8 +35,8 @@ import { devWallet, layer2Apis, networkInfo, openLayer2 } from './layer2.js'
 import { metricsOptions } from './metrics.js'
 import { deadLettersOf, operatorAccess, operatorOptions } from './operator.js'
 import { operatorsOptions } from './operators.js'
-import { statusSources } from './queued-submissions.js'
 import { maturityOf, stateQueueOptions } from './state-queue.js'
+import { statusSources } from './statuses.js'
 
 const always = () => true
 const inGroup =

@@ -121,7 +121,7 @@ describe.each(Object.entries(openers))('a queue on %s', (_kind, open) => {
       })
     }
     const [process] = ids[0]!.split('.')
-    expect(await submissions.find(`${process}.0.1s.1.1s`)).toBe('gone')
+    expect(await submissions.find(`${process}.0.1s.1.1s`)).toMatchObject({ state: 'left' })
     expect(await submissions.find('42')).toBeUndefined()
   })
 

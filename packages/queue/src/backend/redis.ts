@@ -17,7 +17,7 @@ const retryStrategy = (attempt: number): number => Math.min(50 * 2 ** Math.min(a
 
 /**
  * Emits `end` also between two attempts to connect: ioredis does not, and BullMQ's worker waits for it. Its
- * duplicates connect at once: BullMQ calls `connect` of one that waits, and gives up for ever when that fails.
+ * duplicates connect at once: of one that waits, BullMQ calls `connect`, and gives up when that fails once.
  */
 class Connection extends Redis {
   override disconnect(reconnect = false): void {

@@ -3,7 +3,13 @@ import type { JobQueue, QueueBackend } from '../types.js'
 import { addsInBulk } from './bulk-add.js'
 import { submissionFinder } from './by-transaction.js'
 import { jobPacker, type QueuedTransactions, queuedCbor } from './job.js'
-import { encodeTransaction, jobOfSubmission, type QueueSize, sizeOfJob } from './submission-id.js'
+import {
+  encodeTransaction,
+  jobOfSubmission,
+  type QueueSize,
+  sizeOfJob,
+  transactionOfSubmission,
+} from './submission-id.js'
 
 /** Name of the queue between `POST /submit` and validation. */
 export const submissionQueueName = 'submissions'
@@ -15,6 +21,12 @@ export interface QueuedSubmission {
   readonly submittedAt: Date
   /** How many deliveries ended in `again`. */
   readonly attempts: number
+}
+
+/** A submission whose id the queue has issued; `left` once its verdict is stored. */
+export type FoundSubmission = (QueuedSubmission | { readonly state: 'left' }) & {
+  /** 32 bytes; absent if the submission is not shaped like a transaction. */
+  readonly transactionId?: Uint8Array
 }
 
 /** The queue between `POST /submit` and validation. */
@@ -35,14 +47,13 @@ export interface SubmissionQueue {
   add(cbor: Uint8Array): Promise<string>
   /**
    * Finds a submission that has no verdict yet. One whose verdict is stored may be found for as long as its
-   * job takes to end. The state only moves on: from `queued` to `validating` to `gone`.
+   * job takes to end. The state only moves on: from `queued` to `validating` to `left`.
    *
    * @param submissionId any text
-   * @returns `gone` if the queue does not have it (any more); undefined if the text is no id that `add`
-   *   returns
+   * @returns undefined if the text is no id that `add` returns
    * @throws QueueError `QUEUE_UNAVAILABLE`, `QUEUE_CLOSED`
    */
-  find(submissionId: string): Promise<QueuedSubmission | 'gone' | undefined>
+  find(submissionId: string): Promise<FoundSubmission | undefined>
   /**
    * Finds a transaction that has no verdict yet, whichever process it was added in. If it was submitted more
    * than once, the submission that is furthest is found.
@@ -138,9 +149,11 @@ export function createSubmissionQueue(
     }
   }
 
-  async function find(id: string): Promise<QueuedSubmission | 'gone' | undefined> {
+  async function find(id: string): Promise<FoundSubmission | undefined> {
     const jobId = jobOfSubmission(id)
     if (jobId === undefined) return undefined
+    const transactionId = transactionOfSubmission(id)
+    const named = transactionId && { transactionId }
     // A postponed transaction gets a job of its own before it leaves the one that it was added with, so this
     // one is read first.
     const first = await jobs.getJob(jobId)
@@ -156,9 +169,10 @@ export function createSubmissionQueue(
         cbor: queuedCbor(transaction),
         submittedAt: new Date(job.timestamp),
         attempts,
+        ...named,
       }
     }
-    return 'gone'
+    return { state: 'left', ...named }
   }
 
   return {
@@ -187,7 +201,8 @@ export function createSubmissionQueue(
     findTransaction: (transactionId) =>
       searching(() =>
         finder.find(encodeTransaction(transactionId), async (ids) => {
-          const found = (await Promise.all(ids.map(find))).filter((each) => typeof each === 'object')
+          const all = await Promise.all(ids.map(find))
+          const found = all.flatMap((each) => (each === undefined || each.state === 'left' ? [] : [each]))
           return found.find(({ state }) => state === 'validating') ?? found[0]
         }),
       ),

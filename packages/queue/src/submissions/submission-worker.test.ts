@@ -24,7 +24,7 @@ describe.each(Object.entries(openers))('deliveries on %s', (_kind, open) => {
     expect(deliveries).toMatchObject([{ id, attempt: 1 }])
     expect(Buffer.from(deliveries[0]!.cbor)).toEqual(cbor)
     expect(deliveries[0]!.submittedAt.getTime()).toBeGreaterThanOrEqual(before)
-    await expect.poll(() => submissions.find(id)).toBe('gone')
+    await expect.poll(() => submissions.find(id)).toMatchObject({ state: 'left' })
   })
 
   test('a delivery that ends in again is repeated after its delay as an attempt', async (context) => {
@@ -174,7 +174,7 @@ describe.each(Object.entries(openers))('a job of many transactions on %s', (_kin
       const attempts = deliveries.filter(([each]) => each === n).map(([, attempt]) => attempt)
       expect(attempts).toEqual(n % 4 === 1 ? [1, 2, 3] : [1])
     }
-    expect(await submissions.find(ids[5]!)).toBe('gone')
+    expect(await submissions.find(ids[5]!)).toMatchObject({ state: 'left' })
   })
 
   test('a postponed one does not wait for those that take long', async (context) => {
@@ -199,7 +199,7 @@ describe.each(Object.entries(openers))('a job of many transactions on %s', (_kin
     await expect.poll(() => done.length).toBe(9)
     expect(done).not.toContain(3)
     finish()
-    await expect.poll(() => submissions.find(ids[3]!)).toBe('gone')
+    await expect.poll(() => submissions.find(ids[3]!)).toMatchObject({ state: 'left' })
   })
 
   test('jobs are started before many are taken: nothing renews their locks before', async (context) => {

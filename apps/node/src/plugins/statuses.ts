@@ -1,26 +1,7 @@
-import { type SubmissionQueue, transactionOfSubmission } from '@ratatosk/queue'
 import type { Store } from '@ratatosk/store'
-import type { QueuedSubmissions, StatusSources } from '@ratatosk/submit/status'
+import type { StatusSources } from '@ratatosk/submit/status'
 import type { Node } from '../node.js'
 import { maturityOf } from './state-queue.js'
-
-/** Finds submissions in the queue, and the transaction of those that have left it. */
-export function queuedSubmissionsOf(
-  submissions: Pick<SubmissionQueue, 'find' | 'findTransaction'>,
-): QueuedSubmissions {
-  return {
-    findTransaction: (transactionId) => submissions.findTransaction(transactionId),
-    async find(submissionId) {
-      const found = await submissions.find(submissionId)
-      if (found === undefined) return undefined
-      const transactionId = transactionOfSubmission(submissionId)
-      const named = transactionId && { transactionId }
-      if (found === 'gone') return { state: 'left', ...named }
-      const { state, submittedAt, attempts } = found
-      return { state, submittedAt, attempts, ...named }
-    },
-  }
-}
 
 /** The sources of `/tx/status`, `/submission` and the search of submissions. */
 export function statusSources(
@@ -39,7 +20,7 @@ export function statusSources(
       find: (id) => one((store) => store.rejections.find(id)),
       findTransaction: (id) => one((store) => store.rejections.findTransaction(id)),
     },
-    queue: queuedSubmissionsOf(submissions),
+    queue: submissions,
     removals: {
       ofTransaction: async (id) => {
         const removals = await one(async (store) => {

@@ -11,7 +11,6 @@ import fastify from 'fastify'
 import { expect, it } from 'vitest'
 import { buildBlock } from '../test/blocks.js'
 import { numberOf, randomOf, transactionOf, validate } from '../test/miniature-validation.js'
-import { queuedSubmissionsOf } from './queued-submissions.js'
 
 /** Schedules; `RATATOSK_STATUS_RUNS=100` is the long run, split by the first seed `RATATOSK_STATUS_FROM`. */
 const runs = Number(process.env.RATATOSK_STATUS_RUNS ?? 3)
@@ -129,7 +128,7 @@ async function run(seed: number): Promise<void> {
     ledger: store,
     rejections: store.rejections,
     removals: store.resubmissions,
-    queue: queuedSubmissionsOf(submissions),
+    queue: submissions,
   })
   const statusOf = async (path: string): Promise<string> => {
     const answer = await server.inject(path)
