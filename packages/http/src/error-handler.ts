@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http'
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type ExposedError, type HttpErrorOptions, hasCode, isHttpError } from './errors.js'
 import { isBeforeHandler } from './handler-watch.js'
 import { retryAfterMsOf } from './headers.js'
@@ -7,6 +7,26 @@ import type { ErrorBody, NotFoundBody } from './schemas.js'
 
 const internalError: ErrorBody = { error: 'Something went wrong' }
 const notFound: NotFoundBody = { error: 'Not Found', code: 'DISABLED' }
+
+type PageOf = (error: ExposedError) => string | undefined
+
+/** Decorates a server with the function of {@link explainErrors}. */
+const explanation = Symbol('explanation')
+
+/**
+ * Makes {@link errorHandler} name the page that explains an error, by a header `Link` (RFC 8288, `help`). For
+ * a whole server, before its plugins.
+ *
+ * @param pageOf the address of the page; undefined if there is none
+ *
+ * @example
+ * ```ts
+ * explainErrors(server, () => 'https://shop.example/errors')
+ * ```
+ */
+export function explainErrors(server: Pick<FastifyInstance, 'decorate'>, pageOf: PageOf): void {
+  server.decorate(explanation, pageOf)
+}
 
 interface Answer extends Pick<HttpErrorOptions, 'headers' | 'quiet'> {
   readonly statusCode: number
@@ -62,6 +82,9 @@ function send(answer: Answer, error: unknown, request: FastifyRequest, reply: Fa
   else if (isRefusal(error)) request.log.warn(fieldsOf(error), body.error)
   else request.log.error({ err: error }, body.error)
   if (headers) reply.headers(headers)
+  const server = reply.server as FastifyInstance & { readonly [explanation]?: PageOf }
+  const page = isHttpError(error) ? server[explanation]?.(error) : undefined
+  if (page !== undefined) reply.header('link', `<${page}>; rel="help"`)
   return reply.code(statusCode).send(body)
 }
 

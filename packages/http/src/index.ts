@@ -9,7 +9,7 @@ export {
   timeText,
 } from './answers.js'
 export { clientSignal } from './client-signal.js'
-export { answerError, errorHandler, notFoundHandler } from './error-handler.js'
+export { answerError, errorHandler, explainErrors, notFoundHandler } from './error-handler.js'
 export {
   BusyError,
   CrossSiteError,

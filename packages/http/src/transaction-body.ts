@@ -2,7 +2,7 @@ import { isWellFormed } from '@ratatosk/cbor'
 import { Type } from '@sinclair/typebox'
 import type { FastifyReply, FastifyRequest, FastifySchemaCompiler } from 'fastify'
 import { errorHandler } from './error-handler.js'
-import { HttpError } from './errors.js'
+import { HttpError, hasCode } from './errors.js'
 import { readBy } from './query.js'
 import { bodyResponses, errorBody } from './schemas.js'
 
@@ -80,13 +80,12 @@ export function readTransactionBodies(
 ) {
   scope.removeAllContentTypeParsers()
   scope.addContentTypeParser('text/plain', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
-  scope.setErrorHandler((error, request, reply) =>
-    errorHandler(
-      isUnsupportedType(error) ? new UnsupportedTypeError(prefix) : answerAs(error),
-      request,
-      reply,
-    ),
-  )
+  const named = (error: unknown): unknown => {
+    if (hasCode(error, 'FST_ERR_CTP_INVALID_MEDIA_TYPE')) return new UnsupportedTypeError(prefix)
+    if (hasCode(error, 'FST_ERR_CTP_BODY_TOO_LARGE')) return new TransactionTooLargeError(prefix)
+    return answerAs(error)
+  }
+  scope.setErrorHandler((error, request, reply) => errorHandler(named(error), request, reply))
   const read = (body: Buffer | null): Uint8Array => {
     // Neither a content type nor a body.
     if (body === null) throw new UnsupportedTypeError(prefix)
@@ -97,10 +96,6 @@ export function readTransactionBodies(
   }
   const validatorCompiler: FastifySchemaCompiler<unknown> = readBy(read)
   return { validatorCompiler, bodyLimit: hexBodyLimit(maxSize) }
-}
-
-function isUnsupportedType(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE'
 }
 
 /**

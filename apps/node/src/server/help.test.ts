@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { HttpError, httpErrors, OverloadedError } from '@ratatosk/http'
+import { explainErrors, HttpError, httpErrors, OverloadedError } from '@ratatosk/http'
 import { recordedLog } from '@ratatosk/test-kit/http'
 import fastify from 'fastify'
 import { pino } from 'pino'
@@ -9,7 +9,6 @@ import { expect, onTestFinished, test } from 'vitest'
 import { settingNotes } from '../settings/schema.js'
 import { helpOf } from './help.js'
 import { logOptions } from './logger.js'
-import { linkErrors } from './requests.js'
 
 const root = fileURLToPath(new URL('../../../..', import.meta.url))
 /** They are not published, or make no errors. */
@@ -41,6 +40,8 @@ const anchors = [...page.matchAll(/<a id="(\w+)"><\/a>`\1(?:_\*)?`/g)].map(([, i
 test('every code in the sources has an entry, and every entry a code', () => {
   const text = sources().join('\n')
   const literals = new Set([...text.matchAll(/'([A-Z][A-Z0-9]*_[A-Z0-9_]+)'/g)].map(([, code = '']) => code))
+  for (const [, prefix = ''] of text.matchAll(/new InvalidParameterError\(\s*'([A-Z_]+)'/g))
+    literals.add(`${prefix}_INVALID_PARAMETER`)
   const isSetting = (code: string) => settingNotes.has(code) || settingNotes.has(code.replace(/_FILE$/, ''))
   const codes = [...literals].filter((code) => !others.test(code) && !isSetting(code))
   expect(codes.length).toBeGreaterThan(150)
@@ -82,8 +83,8 @@ test('a log line links to the code of its error, or its own', () => {
 test('an answer links to its error, if clients may know it, and its body is the same', async () => {
   const server = fastify()
   onTestFinished(() => server.close())
+  explainErrors(server, helpOf)
   await server.register(httpErrors)
-  linkErrors(server)
   const thrown: Readonly<Record<string, Error>> = {
     known: new OverloadedError(),
     hidden: Object.assign(new Error('secret'), { code: 'STORE_FAILED' }),

@@ -54,10 +54,26 @@ export async function listen(
   }
   const address = server.server.address()
   const port = typeof address === 'object' && address !== null ? address.port : PORT
-  // A server on the unspecified address is reached through loopback.
-  const host =
-    HOST === '0.0.0.0' ? '127.0.0.1' : HOST === '::' ? '[::1]' : HOST.includes(':') ? `[${HOST}]` : HOST
-  return `http://${host}:${port}`
+  return urlOf(HOST, port)
+}
+
+/** A server on the unspecified address is reached through loopback. */
+function urlOf(host: string, port: number): string {
+  const name =
+    host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '[::1]' : host.includes(':') ? `[${host}]` : host
+  return `http://${name}:${port}`
+}
+
+/** Whether what listens on PORT of HOST answers as a node. */
+export async function isRunning({ HOST, PORT }: Pick<Settings, 'HOST' | 'PORT'>): Promise<boolean> {
+  try {
+    const signal = AbortSignal.timeout(5000)
+    const { status, headers, body } = await fetch(`${urlOf(HOST, PORT)}/health/live`, { signal })
+    await body?.cancel()
+    return status === 200 && headers.has('x-request-id')
+  } catch {
+    return false
+  }
 }
 
 function messageOf(cause: unknown, { host, port, setting }: Place): string {

@@ -1,10 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
-import { isHttpError } from '@ratatosk/http'
 import type { FastifyInstance } from 'fastify'
 import type { Settings } from '../settings/schema.js'
 import { isFromProxy, type TrustedProxies } from '../settings/trusted-proxies.js'
-import { helpOf } from './help.js'
 
 const header = 'x-request-id'
 /** Safe values for a log line and a header. */
@@ -18,15 +16,6 @@ export function requestIds(proxies: TrustedProxies | undefined): (request: Incom
     const given = isFromProxy(proxies, request) ? request.headers[header] : undefined
     return typeof given === 'string' && acceptable.test(given) ? given : `${start}-${++count}`
   }
-}
-
-/** Adds to each error that clients may know where it is explained. Bodies stay what they are. */
-export function linkErrors(server: FastifyInstance): void {
-  server.addHook('onError', (_request, reply, error, done) => {
-    const help = isHttpError(error) ? helpOf(error) : undefined
-    if (help !== undefined) reply.header('link', `<${help}>; rel="help"`)
-    done()
-  })
 }
 
 /** Sends every request's id as `X-Request-Id`, and logs requests as ACCESS_LOG says. */

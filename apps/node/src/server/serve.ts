@@ -1,6 +1,7 @@
 import rateLimit from '@fastify/rate-limit'
 import underPressure from '@fastify/under-pressure'
 import {
+  explainErrors,
   httpErrors,
   isServedUnderLoad,
   OverloadedError,
@@ -16,15 +17,16 @@ import type { PluginRow } from '../row.js'
 import type { Settings } from '../settings/schema.js'
 import { limitsOf } from './create-server.js'
 import { allowOrigins } from './cross-origin.js'
+import { helpOf } from './help.js'
 import { listen } from './listen.js'
-import { identifyRequests, linkErrors } from './requests.js'
+import { identifyRequests } from './requests.js'
 
 /** Registers the plugins of the role, and listens; returns the base URL. @throws StartError `NODE_LISTEN` */
 export async function serve(node: Node, plugins: readonly PluginRow[]): Promise<string> {
   const { server, settings, duties, log } = node
   log.info('Start: registering the routes')
   identifyRequests(server, settings)
-  linkErrors(server)
+  explainErrors(server, helpOf)
   // First, so that pages can read the error bodies of what follows.
   await allowOrigins(server, settings)
   await server.register(serverLimits, limitsOf(settings))
