@@ -1050,6 +1050,8 @@ export interface NotReady {
   }
   /** Absent if 0 */
   readonly invalidBlocks?: number
+  /** Absent if 0 */
+  readonly oldestWaitingMs?: number
 }
 
 /** A question on layer 1 that has no answer yet */
@@ -1150,6 +1152,8 @@ export interface Ready {
   readonly status: 'ready'
   /** Absent if 0 */
   readonly invalidBlocks?: number
+  /** Absent if 0 */
+  readonly oldestWaitingMs?: number
 }
 
 /** The script of one redeemer: its budget and what it used */

@@ -15,8 +15,10 @@ import {
   whyMissing,
 } from '@ratatosk/test-kit'
 import { fastify } from 'fastify'
+import { Redis } from 'ioredis'
 import { expect, onTestFinished, test } from 'vitest'
 import { readSettings } from '../settings/read.js'
+import { takeDataDirectory } from '../storage/data-directory.js'
 import { checkEnvironment, type NodeFinding, serverFindings } from './check-environment.js'
 
 const phrase = `${'abandon '.repeat(23)}art`
@@ -60,7 +62,6 @@ async function providerOf(options: DevnetOptions) {
 
 const preprod = {
   NETWORK: 'preprod',
-  SLASH_PENALTY: '50000000',
   OPERATOR_TOKEN: 'secret',
   OPERATOR_SEED_PHRASE: phrase,
   ADMIN_KEY_HASH: 'ab'.repeat(28),
@@ -154,6 +155,36 @@ test('names a wrong password of PostgreSQL', async (context) => {
   expect(faultsOf(await check({ DATABASE_URL: url })).PostgreSQL).toContain(
     'wrong user or password: correct DATABASE_URL.',
   )
+})
+
+test('names a wrong password of Redis, or one that lacks', async (context) => {
+  const server = await ownRedis('noeviction')
+  if (server === undefined) return context.skip()
+  onTestFinished(server.close)
+  const redis = new Redis(server.url)
+  await redis.config('SET', 'requirepass', 'right')
+  redis.disconnect()
+  for (const url of [server.url, server.url.replace('redis://', 'redis://:wrong@')])
+    expect(faultsOf(await check({ REDIS_URL: url })).Redis, url).toMatch(/: wrong user or password: correct/)
+})
+
+test('a node that runs is no fault, and what it uses is named', async () => {
+  const directory = await temporaryDirectory()
+  const { path, release } = await takeDataDirectory(join(directory, 'data'))
+  onTestFinished(release)
+  const server = fastify({ forceCloseConnections: true })
+  onTestFinished(() => server.close())
+  server.get('/health/live', (_, reply) => reply.header('x-request-id', '1').send({ status: 'ok' }))
+  const { port } = new URL(await server.listen({ host: '127.0.0.1', port: 0 }))
+  const findings = await check({ PORT: port, DATA_DIR: path })
+  expect(findings.slice(0, 2)).toEqual([
+    { subject: 'port', status: 'warning', message: expect.stringContaining(`a node runs on port ${port}`) },
+    {
+      subject: 'data directory',
+      status: 'warning',
+      message: expect.stringContaining(`the process ${process.pid} uses ${path}`),
+    },
+  ])
 })
 
 test('judges what a server says of itself', () => {

@@ -11,9 +11,10 @@ import { isSettingsError, isStartError, StartError } from '../errors.js'
 import { checkStored } from '../layer1/check-stored.js'
 import { connectProvider, type OpenedLayer1 } from '../layer1/open-layer1.js'
 import { contractsOf } from '../layer1/settlement.js'
-import { checkAddress } from '../server/listen.js'
+import { checkAddress, isRunning } from '../server/listen.js'
 import { maskedUrl } from '../settings/read.js'
 import type { Settings } from '../settings/schema.js'
+import { userOf } from '../storage/data-directory.js'
 import { checkStoreAt, indexSchema, openRedisQueue, queueSchema } from '../storage/open-storage.js'
 import { inspectReplica } from '../storage/replica.js'
 
@@ -51,13 +52,16 @@ export async function checkEnvironment(
 
 async function checkPort(settings: Settings): Promise<NodeFinding> {
   const { HOST, PORT } = settings
-  const { ok, failed } = about('port')
+  const { ok, warning, failed } = about('port')
   try {
     await checkAddress(settings)
     return ok(PORT === 0 ? `a free port of ${HOST}` : `port ${PORT} of ${HOST} is free`)
   } catch (error) {
     if (!isStartError(error)) throw error
-    return failed(error.message)
+    if (PORT === 0 || !(await isRunning(settings))) return failed(error.message)
+    return warning(
+      `a node runs on port ${PORT} of ${HOST}: stop it before another starts with these settings.`,
+    )
   }
 }
 
@@ -146,6 +150,13 @@ async function checkDataDirectory({ DATA_DIR }: Pick<Settings, 'DATA_DIR'>): Pro
   } catch {
     return [ofDirectory.failed(`DATA_DIR is "${DATA_DIR}": this user cannot write to "${existing}". ${mend}`)]
   }
+  const user = await userOf(path)
+  if (user !== undefined)
+    return [
+      ofDirectory.warning(
+        `the process ${user} uses ${path}: stop it before another starts with this DATA_DIR.`,
+      ),
+    ]
   return [
     ofDirectory.ok(
       existing === path ? `${path}; a start checks its store` : `${path}, which the first start creates`,
@@ -403,7 +414,11 @@ async function checkRedis(settings: Settings, url: string): Promise<readonly Nod
     return found.some(({ status }) => status === 'failed') ? found : [ofRedis.ok(place), ...found]
   } catch (error) {
     if (!isQueueError(error)) throw error
-    return [ofRedis.failed(`${place}: ${error.message}. Start Redis, or correct REDIS_URL.`)]
+    const isRefused = error.cause instanceof Error && /^(?:WRONGPASS|NOAUTH)\b/.test(error.cause.message)
+    const mend = isRefused
+      ? 'wrong user or password: correct REDIS_URL.'
+      : 'Start Redis, or correct REDIS_URL.'
+    return [ofRedis.failed(`${place}: ${isRefused ? '' : `${error.message}. `}${mend}`)]
   }
 }
 

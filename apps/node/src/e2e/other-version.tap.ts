@@ -55,6 +55,13 @@ t.test('a store of another version is refused', { skip: services.skip }, async (
   await refused(
     t,
     { ...place, MATURITY_WINDOW_MS: '600' },
+    /^The deployment in this database has MATURITY_WINDOW_MS 500, and here MATURITY_WINDOW_MS is 600\./,
+  )
+  // As it was before the rules were kept.
+  await inDatabase(`UPDATE ${schema}.deployment SET rules = NULL`)
+  await refused(
+    t,
+    { ...place, MATURITY_WINDOW_MS: '600' },
     /^The blocks in the schema .* are not in the state queue of these contracts/,
   )
 
@@ -96,7 +103,7 @@ t.test('a devnet of other contracts, without blocks, is refused', async (t) => {
   await first.close()
   await t.rejects(startAt({ ...place, MATURITY_WINDOW_MS: '600' }), {
     code: 'NODE_DATABASE',
-    message: /^The deployment on the devnet in .* is not in the state queue of these contracts.* begin anew/,
+    message: /^The deployment in this database has MATURITY_WINDOW_MS 500, and here .* is 600\..* begin anew/,
   })
   const again = await startAt(place)
   t.equal(await queueOf(again.url), queue, 'the refused start left the deployment as it was')

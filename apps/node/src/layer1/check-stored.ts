@@ -40,8 +40,9 @@ export async function checkStored(
       `Start the version that made it, or ${beginAnew}`,
     )
   const kept = await contextAt(context, ledgerVersion)
-  if (context.duties.reachesLayer1) await checkContracts(kept, newest, database)
+  // First, as they name the setting.
   if (ledgerRules !== undefined) checkRules(kept, ledgerRules)
+  if (context.duties.reachesLayer1) await checkContracts(kept, newest, database)
 }
 
 async function checkContracts(

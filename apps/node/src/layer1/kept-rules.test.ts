@@ -23,7 +23,14 @@ describe('kept rules', () => {
       for (const [changes, message] of [
         [{ BRIDGE: 'false' }, /has BRIDGE true, and here BRIDGE is false\. .*begin anew/],
         [{ BRIDGED_POLICIES: '' }, /has BRIDGED_POLICIES (ab){28}, and here BRIDGED_POLICIES is empty\./],
-        [{ MATURITY_WINDOW_MS: '77000' }, /A setting that is a parameter of the contracts has changed/],
+        [
+          { MATURITY_WINDOW_MS: '77000' },
+          /has MATURITY_WINDOW_MS 30000, and here MATURITY_WINDOW_MS is 77000\./,
+        ],
+        [
+          { OPERATOR_BOND: '700000000' },
+          /has OPERATOR_BOND 500000000, and here OPERATOR_BOND is 700000000\./,
+        ],
         [{ LEDGER_VERSION: '10' }, /PROTOCOL_PARAMETERS_FILE has changed/],
       ] as const)
         await expect(start(changes), `${role} ${JSON.stringify(changes)}`).rejects.toMatchObject({

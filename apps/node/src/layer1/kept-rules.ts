@@ -4,13 +4,24 @@ import type { Contracts } from '@ratatosk/protocol'
 import type { Store } from '@ratatosk/store'
 import type { NodeContext } from '../context.js'
 import { StartError } from '../errors.js'
+import { verdictsOf } from '../settings/verdicts.js'
 import { beginAnew } from '../storage/open-storage.js'
 import { bridgedBy, contractsOf } from './settlement.js'
+
+/** Settings that are parameters of the contracts: a store of before this list names none of them. */
+const ofContracts = [
+  ...(['PROTOCOL', 'ADMIN_KEY_HASH', 'DEPLOYMENT_OUTPUT', 'MATURITY_WINDOW_MS', 'OPERATOR_TURN_MS'] as const),
+  ...(['TAKEOVER_AFTER_MS', 'OPERATOR_BOND', 'SLASH_PENALTY', 'VERDICT_POLICIES', 'EVENT_WAIT_MS'] as const),
+]
 
 /** The values that the rules of layer 2 depend on, each by the setting that decides it. */
 type KeptRules = Readonly<Record<(typeof compared)[number], string>>
 
-const compared = ['NETWORK', 'PROTOCOL_PARAMETERS_FILE', 'BRIDGE', 'BRIDGED_POLICIES', 'contracts'] as const
+const compared = [
+  ...(['NETWORK', 'PROTOCOL_PARAMETERS_FILE', 'BRIDGE', 'BRIDGED_POLICIES'] as const),
+  ...ofContracts,
+  'contracts' as const,
+]
 
 /**
  * Refuses a process that would judge or read by other rules than those on the same store: what one accepts,
@@ -26,7 +37,11 @@ export async function keepRules(context: NodeContext, store: Pick<Store, 'ledger
 export function checkRules(context: NodeContext, stated: string): void {
   const own = rulesOf(context)
   const kept = readRules(stated)
-  const other = compared.find((setting) => kept[setting] !== own[setting])
+  const mayLack: readonly string[] = ofContracts
+  const other = compared.find(
+    (setting) =>
+      kept[setting] !== own[setting] && !(kept[setting] === undefined && mayLack.includes(setting)),
+  )
   if (other === undefined) return
   throw new StartError(
     'NODE_DATABASE',
@@ -45,8 +60,31 @@ function rulesOf(context: NodeContext): KeptRules {
     PROTOCOL_PARAMETERS_FILE: digestOf(parameters),
     BRIDGE: String(bridge !== undefined),
     BRIDGED_POLICIES: contracts === undefined ? '' : [...bridgedBy(contracts)].sort().join(),
+    ...parametersOf(context, bridge && contracts),
     contracts: bridge === undefined ? '' : toHex(bridge.place.script.hash),
   }
+}
+
+/** Without a bridge, the rules of layer 2 do not depend on the contracts. */
+function parametersOf({ settings }: NodeContext, contracts: Contracts | undefined) {
+  const parameters = contracts?.parameters
+  const { deploymentOutput } = parameters ?? {}
+  const values: Readonly<Record<(typeof ofContracts)[number], unknown>> = {
+    PROTOCOL: parameters?.protocol,
+    ADMIN_KEY_HASH: parameters && toHex(parameters.administrator.hash),
+    DEPLOYMENT_OUTPUT:
+      deploymentOutput && `${toHex(deploymentOutput.transactionId)}#${deploymentOutput.index}`,
+    MATURITY_WINDOW_MS: parameters?.maturityWindow,
+    OPERATOR_TURN_MS: parameters?.turnLength,
+    TAKEOVER_AFTER_MS: parameters?.takeOverAfter,
+    OPERATOR_BOND: parameters?.bond,
+    SLASH_PENALTY: parameters?.slashPenalty,
+    VERDICT_POLICIES: parameters && verdictsOf(settings).join(),
+    EVENT_WAIT_MS: parameters?.bridge?.eventWait,
+  }
+  return Object.fromEntries(
+    Object.entries(values).map(([setting, value]) => [setting, String(value ?? '')]),
+  ) as Readonly<Record<(typeof ofContracts)[number], string>>
 }
 
 function faultOf(setting: keyof KeptRules, kept: Partial<KeptRules>, own: KeptRules): string {

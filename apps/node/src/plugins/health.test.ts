@@ -3,6 +3,7 @@ import { QueueError } from '@ratatosk/queue'
 import { StoreError } from '@ratatosk/store'
 import { expect, test } from 'vitest'
 import {
+  checkArchive,
   checkClock,
   checkCommits,
   checkFollowing,
@@ -10,6 +11,7 @@ import {
   checkQueue,
   checkWatcher,
   fullDisk,
+  watchQueue,
 } from './health.js'
 
 test.each([50, 1000, 20_000])('a tip is ahead of the clock only in the future, with slots of %i ms', (ms) => {
@@ -72,6 +74,29 @@ test('a block of another operator that cannot be adopted is explained', () => {
   )
 })
 
+test('submissions that no process takes are told once, with the queue', async () => {
+  let now = 1_000_000
+  let oldestAt: Date | undefined
+  const told: string[] = []
+  const submissions = { waiting: async () => ({ transactions: 0, bytes: 0, oldestAt }) }
+  const settings = { REDIS_URL: 'redis://127.0.0.1', QUEUE_PREFIX: 'other', DATABASE_SCHEMA: 'ratatosk' }
+  const log = { warn: (_: object, message: string) => told.push(message) }
+  const queue = watchQueue(submissions, settings, () => now, log)
+  const afterMs = async (ms: number) => {
+    now += ms
+    await queue.look()
+    return queue.longMs()
+  }
+  expect(await afterMs(0)).toBe(0)
+  oldestAt = new Date(now)
+  expect(await afterMs(60_000)).toBe(0)
+  expect(await afterMs(5_000)).toBe(65_000)
+  expect(await afterMs(5_000)).toBe(70_000)
+  expect(told).toEqual([expect.stringMatching(/^A submission has waited 65 s .*QUEUE_PREFIX other/)])
+  oldestAt = undefined
+  expect(await afterMs(0)).toBe(0)
+})
+
 test('what a watcher cannot do is explained', () => {
   const unprovable = { headerHash: new Uint8Array(28), height: 7n, reason: 'A script fails' }
   expect(() => checkWatcher({ trouble: 'There is no connection' })).not.toThrow()
@@ -96,6 +121,16 @@ test('a full disk is explained, and nothing else', () => {
     undefined,
   )
   expect(fullDisk('text')).toBe(undefined)
+})
+
+test('an archivist that never followed a block and has none is not ready', () => {
+  const trouble = 'Layer 1 has no state queue of these contracts'
+  const none = { height: 0n, trouble }
+  expect(() => checkArchive(none)).toThrow(`no block could be followed yet: ${trouble}`)
+  expect(() => checkArchive(undefined)).not.toThrow()
+  expect(() => checkArchive({ height: 0n })).not.toThrow()
+  expect(() => checkArchive({ ...none, height: 1n })).not.toThrow()
+  expect(() => checkArchive({ ...none, syncedAt: new Date(0) })).not.toThrow()
 })
 
 test('a watcher that has followed no block for long is not ready', () => {

@@ -3,6 +3,7 @@ import type { WatcherStatus } from '@ratatosk/follower/watcher'
 import { type HealthOptions, ReadinessError } from '@ratatosk/health'
 import type { Tip } from '@ratatosk/layer1'
 import { type SlotConfig, slotToTime } from '@ratatosk/ledger'
+import type { Log } from '@ratatosk/ports'
 import { overdueLine, type Questions, type SequencerSnapshot, unansweredLine } from '@ratatosk/sequencer'
 import { isStoreError } from '@ratatosk/store'
 import type { Node } from '../node.js'
@@ -13,9 +14,11 @@ import type { Following } from '../work/following.js'
 const clockToleranceMs = 60_000
 
 export function healthOptions(node: Node): HealthOptions {
-  const { store, replica, queue, settlement, sequencer, following, index, settings, duties, clock } = node
+  const { store, replica, queue, submissions, settlement, sequencer, following, index } = node
+  const { settings, duties, clock, log } = node
   const isQueueInStore = settings.REDIS_URL === undefined
   const openedAt = clock()
+  const waiting = duties.serves.includes('public') ? watchQueue(submissions, settings, clock, log) : undefined
   return {
     probes: {
       database: async (signal) => {
@@ -29,6 +32,7 @@ export function healthOptions(node: Node): HealthOptions {
         await explained(queue.ping(signal))
         // Its disk is that of the store.
         if (isQueueInStore) await explained(store.ping(signal))
+        await waiting?.look()
       },
       ...(settlement && {
         layer1: async (signal) => {
@@ -41,7 +45,12 @@ export function healthOptions(node: Node): HealthOptions {
         },
       }),
       ...(index && { index: async () => checkLag(index.lagMs(), settings.INDEX_MAX_LAG_MS) }),
-      ...(following && { blocks: async () => noInvalidBlock(following) }),
+      ...(following && {
+        blocks: async () => {
+          noInvalidBlock(following)
+          if (duties.bodies === 'archive') checkArchive(following.now()?.follower.status())
+        },
+      }),
       ...(watches(settings) &&
         following && {
           watcher: async () => {
@@ -55,12 +64,49 @@ export function healthOptions(node: Node): HealthOptions {
     counters: {
       ...(following && { invalidBlocks: () => invalidBlocksOf(following) }),
       ...(replica && { replicaLagMs: () => wholeMs(replica.lagMs()) }),
+      ...(waiting && { oldestWaitingMs: waiting.longMs }),
     },
   }
 }
 
 /** 0 for a time that is not known: a counter is a number. */
 const wholeMs = (ms: number): number => (Number.isFinite(ms) ? Math.ceil(ms) : 0)
+
+/** Milliseconds after which it is reported that a submission waits. */
+const longWaitMs = 60_000
+
+/**
+ * Reports when submissions wait for long: no process validates, or those that do use another queue. This
+ * process stays ready, as it loses nothing that it accepts.
+ */
+export function watchQueue(
+  submissions: Pick<Node['submissions'], 'waiting'>,
+  settings: Pick<Node['settings'], 'REDIS_URL' | 'QUEUE_PREFIX' | 'DATABASE_SCHEMA'>,
+  clock: () => number,
+  log: Pick<Log, 'warn'>,
+) {
+  let longMs = 0
+  const place =
+    settings.REDIS_URL === undefined
+      ? `in PostgreSQL, with DATABASE_SCHEMA ${settings.DATABASE_SCHEMA}`
+      : `in Redis, with QUEUE_PREFIX ${settings.QUEUE_PREFIX}`
+  return {
+    /** How long the oldest has waited, in milliseconds; 0 unless that is long. */
+    longMs: () => longMs,
+    async look(): Promise<void> {
+      const { oldestAt } = await submissions.waiting()
+      const ms = oldestAt === undefined ? 0 : clock() - oldestAt.getTime()
+      const was = longMs
+      longMs = ms > longWaitMs ? ms : 0
+      if (was === 0 && longMs > 0)
+        log.warn(
+          { waitingMs: longMs },
+          `A submission has waited ${Math.round(longMs / 1000)} s in the queue (${place}): does a ` +
+            'tx-processor run, and with the same queue?',
+        )
+    },
+  }
+}
 
 /** Explains a full disk to clients. */
 async function explained(pinged: Promise<void>): Promise<void> {
@@ -140,6 +186,15 @@ export function checkFollowing(
   if (trouble === undefined || invalid !== undefined) return
   if (now - (syncedAt?.getTime() ?? openedAt) > watcherTroubleMs)
     throw new ReadinessError(`the blocks are not followed: ${trouble}`)
+}
+
+/** @throws {ReadinessError} while an archivist has no block and can follow none: it has nothing to serve */
+export function checkArchive(
+  status: Pick<FollowerStatus, 'height' | 'syncedAt' | 'trouble'> | undefined,
+): void {
+  const { height = 0n, syncedAt, trouble } = status ?? {}
+  if (height === 0n && syncedAt === undefined && trouble !== undefined)
+    throw new ReadinessError(`no block could be followed yet: ${trouble}`)
 }
 
 function checkLag(lagMs: number, maxMs: number): void {

@@ -284,8 +284,10 @@ function watcherMetrics({ settings, following, settlement, store, keys }: Node):
       'ratatosk_watcher_lag_blocks',
       'Blocks of the state queue that the watcher has not archived: it waits for them, or disputes one',
       () => {
-        const { height = 0n, target = 0n } = following.now()?.follower.status() ?? {}
-        return Math.max(0, Number(target - height))
+        // Not known before layer 1 was read; a process that does not watch has no lag.
+        const status = following.now()?.follower.status()
+        if (status === undefined) return 0
+        return status.target === undefined ? Number.NaN : Math.max(0, Number(status.target - status.height))
       },
     ),
   ]

@@ -18,14 +18,19 @@ const devnetDefaults = {
   COMMIT_INTERVAL_MS: commitDefaults.devnet.commitEveryMs,
   MATURITY_WINDOW_MS: 30_000,
   OPERATION_INTERVAL_MS: 50,
+  OPERATOR_BOND: 500_000_000,
+  SLASH_PENALTY: 0,
 }
-const publicDefaults = {
+/** Of a network where others have ada to gain. */
+export const publicDefaults = {
   AUTO_INIT: false,
   BLOCK_VALIDITY_MS: 120_000,
   COMMIT_BUDGET_PER_HOUR: Number(commitDefaults.public.hourlyBudget),
   COMMIT_INTERVAL_MS: commitDefaults.public.commitEveryMs,
   MATURITY_WINDOW_MS: 7 * dayMs,
   OPERATION_INTERVAL_MS: 10_000,
+  OPERATOR_BOND: 150_000_000,
+  SLASH_PENALTY: 130_000_000,
 }
 
 /**
@@ -121,13 +126,22 @@ export function maskedUrl(url: string): string {
   return `${protocol}//${username || password ? '***@' : ''}${host}${pathname === '/' ? '' : pathname}`
 }
 
-/** Messages about misspelled settings: one edit up to five letters, else two, as `HOME` is not `HOST`. */
+/**
+ * Messages about misspelled settings: one edit up to five letters, else two, as `HOME` is not `HOST`; a last
+ * word that lacks, or another unit than milliseconds.
+ */
 export function nearMisses(environment: Readonly<Record<string, string | undefined>>): string[] {
   const names = [...settingNotes].flatMap(([name, { secret }]) => (secret ? [name, `${name}_FILE`] : [name]))
   const known = new Set(names)
   return Object.keys(environment).flatMap((variable) => {
     if (known.has(variable)) return []
-    const near = names.find((name) => edits(variable, name) <= (name.length <= 5 ? 1 : 2))
+    const near =
+      names.find((name) => edits(variable, name) <= (name.length <= 5 ? 1 : 2)) ??
+      names.find(
+        (name) =>
+          (variable.includes('_') && name.startsWith(`${variable}_`)) ||
+          (name.endsWith('_MS') && variable.startsWith(name.slice(0, -'MS'.length))),
+      )
     return near === undefined
       ? []
       : [`${variable} is not a setting. Did you mean ${near}? If not, set UNKNOWN_SETTINGS=warn.`]

@@ -16,6 +16,9 @@ describe('names', () => {
     ['DATABSE_URL', 'DATABASE_URL'],
     ['PROT', 'PORT'],
     ['OPERATOR_TOKEN_FIL', 'OPERATOR_TOKEN_FILE'],
+    ['ADMIN_KEY', 'ADMIN_KEY_HASH'],
+    ['MATURITY_WINDOW', 'MATURITY_WINDOW_MS'],
+    ['MATURITY_WINDOW_SECONDS', 'MATURITY_WINDOW_MS'],
   ])('refuses %s, which is not a setting, and names %s', (variable, setting) => {
     const question = `Did you mean ${setting}? If not, set UNKNOWN_SETTINGS=warn.`
     const message = `${variable} is not a setting. ${question}`

@@ -120,6 +120,15 @@ async function otherHolder(
   return undefined
 }
 
+/** The process that uses a data directory, as far as it is seen from here. Changes nothing. */
+export async function userOf(directory: string): Promise<number | undefined> {
+  for (const name of await readdir(directory).catch(() => [])) {
+    const [prefix, pid = '', start = ''] = name.split('.')
+    if (prefix === 'lock' && (await isAlive(Number(pid), start))) return Number(pid)
+  }
+  return undefined
+}
+
 /** The number of this process's PID namespace; `unknown` if the system does not report it. */
 async function pidNamespace(): Promise<string> {
   try {

@@ -85,7 +85,10 @@ export const answers: Readonly<Record<string, Schema>> = {
 
 export const named: Readonly<Record<string, Schema>> = {
   Liveness: object({ status: { enum: ['ok'], type: 'string' } }),
-  Ready: object({ status: { enum: ['ready'], type: 'string' }, invalidBlocks: integer1 }, ['invalidBlocks']),
+  Ready: object(
+    { status: { enum: ['ready'], type: 'string' }, invalidBlocks: integer1, oldestWaitingMs: integer1 },
+    ['invalidBlocks', 'oldestWaitingMs'],
+  ),
   SubmitAnswer: object({
     message: { enum: ['Successfully added the transaction to the queue'], type: 'string' },
     id: string1,
