@@ -227,6 +227,7 @@ test('an MCP client learns what is wrong', async () => {
   for (const [name, input, message] of [
     ['utxos', {}, 'address: '],
     ['utxos', { address: 'a' }, 'GET /utxos: 400'],
+    ['fund', { address: 'addr_test1misspelt' }, 'address must be a bech32 payment address'],
     ['decode', { transaction: 'xyz' }, 'transaction: '],
     ['decode', { transaction: '80' }, 'Not a transaction: '],
     ['status', { txHash: '00'.repeat(32), finality: 'accepted', timeoutSeconds: 1 }, 'within 1000 ms'],

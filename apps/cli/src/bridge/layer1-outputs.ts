@@ -37,12 +37,12 @@ export function devnetOutputs(
 async function ask(url: string, token: string | undefined, timeoutMs: number): Promise<readonly string[]> {
   let fault: string
   let remedy =
-    '. --devnet names the controls of a devnet that the node does not host, such as ' +
-    'http://127.0.0.1:1337/devnet'
+    '. --devnet names the controls of the devnet: /devnet of the sequencer, or of `npx @ratatosk/devnet`, ' +
+    'such as http://127.0.0.1:1337/devnet'
   try {
     const headers = token === undefined ? {} : { authorization: `Bearer ${token}` }
     const response = await fetch(url, { headers, signal: AbortSignal.timeout(timeoutMs) })
-    const answer: unknown = await response.json()
+    const answer: unknown = await response.json().catch(() => undefined)
     if (response.ok && Array.isArray(answer) && answer.every((each) => typeof each === 'string'))
       return answer
     fault = `it answered ${response.status}`

@@ -83,13 +83,13 @@ export function keysOf(args: Pick<OrderArguments, 'seed-file' | 'account'>): Wal
   }
 }
 
-/** A payment address of a test network without a pointer. @throws UsageError */
-export function receiverOf(text: string): Address {
+/** A payment address of a test network without a pointer. @throws UsageError, which names the option */
+export function receiverOf(text: string, option = '--to'): Address {
   try {
     const address = decodeBech32Address(text)
     if ((address.kind === 'base' || address.kind === 'enterprise') && address.networkId === 0) return address
   } catch {
     // The text is not repeated: the caller has it.
   }
-  throw new UsageError('--to must be a bech32 payment address of a test network, without a pointer.')
+  throw new UsageError(`${option} must be a bech32 payment address of a test network, without a pointer.`)
 }

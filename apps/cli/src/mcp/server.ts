@@ -7,7 +7,7 @@ import {
   McpError,
 } from '@modelcontextprotocol/sdk/types.js'
 import { ClientError, RejectedError } from '@ratatosk/client'
-import { CommandError } from '../frame/errors.js'
+import { CommandError, UsageError } from '../frame/errors.js'
 import { remedyOf } from '../frame/node-connection.js'
 import { visibleJson } from '../frame/plain-text.js'
 import { cliVersion } from '../version.js'
@@ -43,8 +43,8 @@ function failed(code: string, message: string, more: object = {}): CallToolResul
   return { ...resultOf({ error: { code, message, ...more } }), isError: true }
 }
 
-const isExpected = (error: unknown): error is ClientError | CommandError =>
-  error instanceof ClientError || error instanceof CommandError
+const isExpected = (error: unknown): error is ClientError | CommandError | UsageError =>
+  [ClientError, CommandError, UsageError].some((kind) => error instanceof kind)
 
 /** The result of a failure: a model's mistake, or a fault of this program. */
 function failureOf(error: unknown): CallToolResult {

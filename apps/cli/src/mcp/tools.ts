@@ -10,6 +10,7 @@ import {
   type Utxo,
 } from '@ratatosk/ledger'
 import { Type } from '@sinclair/typebox'
+import { receiverOf } from '../bridge/user.js'
 import { readStatus } from '../commands/status.js'
 import { CommandError } from '../frame/errors.js'
 import { devnetFunds, openBuilder, outputsOf } from '../layer2/layer2.js'
@@ -83,6 +84,7 @@ const fund = tool(
     const builder = await openBuilder(client)
     // Retried with the same key: a claim pays once.
     if (builder.network !== 'devnet') return { ...(await client.claim({ address: to, ipHash: 'mcp' })) }
+    receiverOf(to, 'address')
     const amount = BigInt(lovelace)
     const funds = await devnetFunds(client, amount + 2_000_000n)
     if (funds === undefined)
