@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
@@ -10,7 +11,15 @@ const server = createServer(({ url: path }, answer) => {
   asked.push({ path, answer })
 })
 
+/** The page; it is hidden and shown by the tests. */
+const page = Object.assign(new EventTarget(), { hidden: false })
+function hide(hidden: boolean): void {
+  page.hidden = hidden
+  page.dispatchEvent(new Event('visibilitychange'))
+}
+
 beforeAll(async () => {
+  vi.stubGlobal('document', page)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
   const { fetch } = globalThis
@@ -61,8 +70,8 @@ test('each event comes once, whatever ends a stream, and the page knows when eve
   expect(areEventsLost.value).toBe(true)
   second.answer.writeHead(503).end()
 
-  const page = await nextRequest()
-  page.answer.setHeader('content-type', 'text/html').end('<html>\n\n<p>A proxy asks who you are.\n\n')
+  const proxy = await nextRequest()
+  proxy.answer.setHeader('content-type', 'text/html').end('<html>\n\n<p>A proxy asks who you are.\n\n')
 
   const third = await nextRequest()
   expect(third.path).toBe('/events?after=7.0.0')
@@ -81,6 +90,18 @@ test('each event comes once, whatever ends a stream, and the page knows when eve
   const line = 'a\u2028id: 1.0.0'
   fourth.answer.write(`id: 9.2.1.1\nevent: rejected\ndata: {"txHash":"${line}"}\n\n`)
   await hears(`rejected ${line}`)
+
+  const left = once(fourth.answer, 'close')
+  hide(true)
+  await left
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  expect(asked, 'a hidden page takes no connection').toEqual([])
+  expect(areEventsLost.value).toBe(false)
+  hide(false)
+  const fifth = await nextRequest()
+  expect(fifth.path).toBe('/events?after=9.2.1.1')
+  fifth.answer.write(event('9.3.1.1', 'rejected'))
+  await hears('begun', 'rejected 9.3.1.1')
 })
 
 test('a fault of a listener is reported, and the next event comes', async () => {

@@ -22,13 +22,23 @@ const longest = 300_000
 /** Milliseconds until the next stream: after one that has ended, and after a refusal such as 503. */
 const defaultWaits = { ended: 1_000, refused: 5_000 }
 
-/** Listens to the events of the node until the page is closed, to each once. */
+/** A browser opens six connections to a node: a page that is hidden leaves them to others. */
+async function untilShown(): Promise<AbortController> {
+  while (document.hidden)
+    await new Promise((resolve) => document.addEventListener('visibilitychange', resolve, { once: true }))
+  const hidden = new AbortController()
+  document.addEventListener('visibilitychange', () => hidden.abort(), { signal: hidden.signal })
+  return hidden
+}
+
+/** Listens to the events of the node until the page is closed, to each once; while it is hidden, to none. */
 export async function listen(listener: Listener, { ended, refused } = defaultWaits): Promise<never> {
   // An `EventSource` keeps the position from a page that has received no event yet.
   let position = ''
   for (;;) {
     let wait = ended
     let hasBegun = false
+    const hidden = await untilShown()
     const take = (message: StreamMessage): false => {
       if (message.id !== '') position = message.id
       const isFirst = !hasBegun
@@ -44,10 +54,12 @@ export async function listen(listener: Listener, { ended, refused } = defaultWai
       return false
     }
     try {
-      await readStream(position === '' ? 'events' : `events?after=${position}`, take)
+      await readStream(position === '' ? 'events' : `events?after=${position}`, take, hidden.signal)
     } catch (error) {
       if (error instanceof AnswerError) wait = Math.min(Math.max(refused, error.retryAfterMs ?? 0), longest)
     }
+    if (hidden.signal.aborted) continue
+    hidden.abort()
     areEventsLost.value = true
     await new Promise((resolve) => setTimeout(resolve, wait))
   }

@@ -5,14 +5,15 @@ import { open } from './pages/search.js'
 import { pages } from './pages/table.js'
 import { Empty } from './parts.js'
 import { link, route } from './router.js'
-import { readRoutes } from './routes.js'
+import { areRoutesRead, readRoutes } from './routes.js'
 import { follow, now, overview, paused, setPaused, unreachableSince } from './store.js'
 
 function Console() {
   const { page } = route.value
   const served = pages()
   const shown = served.find((each) => each.page === page)
-  document.title = `${shown?.title ?? 'No page'} – Ratatosk console`
+  const title = shown?.title ?? (areRoutesRead() ? 'No page' : 'Reading')
+  document.title = `${title} – Ratatosk console`
   return (
     <>
       <header>
@@ -49,17 +50,18 @@ function Console() {
         <Connection />
       </header>
       <main class={unreachableSince.value === undefined ? '' : 'stale'}>
-        <h1 class="unseen">{shown?.title ?? 'No page'}</h1>
-        {shown === undefined ? (
-          <Empty>
-            There is no such page on this node.{' '}
-            <a class="inline" href={link('')}>
-              Live
-            </a>
-          </Empty>
-        ) : (
-          shown.show(route.value)
-        )}
+        <h1 class="unseen">{title}</h1>
+        {shown?.show(route.value) ??
+          (areRoutesRead() ? (
+            <Empty>
+              There is no such page on this node.{' '}
+              <a class="inline" href={link('')}>
+                Live
+              </a>
+            </Empty>
+          ) : (
+            <Empty>Reading what this node serves …</Empty>
+          ))}
       </main>
       <footer class="dim">
         {overview.value &&

@@ -44,6 +44,9 @@ export function serves(route: PageRoute): boolean {
   return routes.value?.has(route) ?? false
 }
 
+/** Until then, it is not known which pages there are. */
+export const areRoutesRead = (): boolean => routes.value !== undefined
+
 /** Whether this node serves what a page shows. */
 export function hasPage(page: string): boolean {
   const need = needs[page]

@@ -20,12 +20,18 @@ function retryAfterMs(header: string | null): number | undefined {
 }
 
 /**
- * Calls with each message of an event stream, until `take` is content (true) or nothing comes for a while.
+ * Calls with each message of an event stream, until `take` is content (true), `signal` aborts, or nothing
+ * comes for a while.
  * @throws {AnswerError} if the answer is no event stream, such as a proxy's page
  * @throws {TypeError} if the node cannot be reached
  */
-export async function readStream(path: string, take: (message: StreamMessage) => boolean): Promise<boolean> {
+export async function readStream(
+  path: string,
+  take: (message: StreamMessage) => boolean,
+  signal?: AbortSignal,
+): Promise<boolean> {
   const end = new AbortController()
+  signal?.addEventListener('abort', () => end.abort(), { once: true })
   const expire = () => setTimeout(() => end.abort(), quietMs)
   let timer = expire()
   try {
