@@ -36,6 +36,7 @@ t.test('a row adds a route to a node', async (t) => {
     body: { lovelace: '200000000000', outputs: 20 },
   })
   t.equal((await ask('/balance')).status, 400)
+  t.equal((await ask('/balance?address=addr1misspelt')).status, 400)
   t.equal((await ask('/health/live')).status, 200, 'the plugins of the node are there')
   const { body } = await ask('/openapi.json')
   t.match(body.paths['/balance'].get, {

@@ -111,8 +111,6 @@ function compile() {
         noEmit: true,
         noUnusedLocals: false,
         checkJs: true,
-        // Examples in JavaScript have no place for types of parameters.
-        noImplicitAny: false,
         lib: ['ES2023', 'DOM'],
         typeRoots: [join(root, 'node_modules/@types')],
       },
@@ -123,13 +121,16 @@ function compile() {
   const args = [tsc, '-p', '.', '--pretty', 'false']
   const { status, stdout } = spawnSync(process.execPath, args, { cwd: folder, encoding: 'utf8' })
   const before = faults.length
-  for (const message of stdout.split('\n')) {
+  // JavaScript has no place for the types of parameters.
+  const untyped = /^\S+\.m?js\(.*: error TS70(?:05|06|31|34):/
+  const messages = stdout.split('\n').filter((message) => !untyped.test(message))
+  for (const message of messages) {
     const [, file, line, text] = message.match(/^([^(]+)\((\d+),\d+\): (.*)$/) ?? []
     const { name, first, line: opening } = programs.get(file) ?? {}
     // Faults of a repeated block were reported there.
     if (name && first + Number(line) > opening) faults.push(`${name}:${first + Number(line)}: ${text}`)
   }
-  if (status !== 0 && faults.length === before) faults.push(stdout)
+  if (status !== 0 && faults.length === before && messages.some(Boolean)) faults.push(messages.join('\n'))
 }
 
 /** Fenced blocks, with the line of the opening fence. */

@@ -25,10 +25,16 @@ const schema = {
  * @param options `outputsAt`: pages of the unspent outputs at an address, each with its CBOR in `output`
  */
 export async function balance(fastify, { outputsAt }) {
-  fastify.get('/balance', { schema }, async ({ query }) => {
+  fastify.get('/balance', { schema }, async ({ query }, reply) => {
+    let address
+    try {
+      address = decodeBech32Address(query.address)
+    } catch (error) {
+      return reply.code(400).send({ error: `Invalid address: ${error.message}` })
+    }
     let lovelace = 0n
     let outputs = 0
-    for await (const page of outputsAt(decodeBech32Address(query.address).bytes)) {
+    for await (const page of outputsAt(address.bytes)) {
       for (const { output } of page) lovelace += decodeTransactionOutput(output).value.lovelace
       outputs += page.length
     }

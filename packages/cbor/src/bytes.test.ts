@@ -25,6 +25,10 @@ describe('hex', () => {
   })
 })
 
+it('refuses the hex of bytes in place of the bytes', () => {
+  expect(() => toHex('abab' as never)).toThrow('toHex takes bytes, not string')
+})
+
 describe('bytes', () => {
   it('compares like Node.js', () => {
     fc.assert(

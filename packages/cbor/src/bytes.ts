@@ -13,8 +13,9 @@ for (const digit of '0123456789abcdefABCDEF') digitValue[digit.charCodeAt(0)] = 
 /** Bytes converted by one call of `String.fromCharCode`; engines limit the number of arguments. */
 const chunkLength = 4096
 
-/** The bytes as lower-case hex. */
+/** The bytes as lower-case hex. @throws TypeError for what is no bytes, such as their hex */
 export function toHex(bytes: Uint8Array): string {
+  if (!ArrayBuffer.isView(bytes)) throw new TypeError(`toHex takes bytes, not ${typeof bytes}`)
   if (bytes.length <= chunkLength) return chunkToHex(bytes, 0, bytes.length)
   let text = ''
   for (let start = 0; start < bytes.length; start += chunkLength) {

@@ -1,4 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { toHex } from '@ratatosk/cbor'
 import {
   hasMethods,
   hexParameter,
@@ -217,7 +218,7 @@ function drawBlockCounts(blocks: readonly BlockCount[]): string {
     String(height),
     state,
     String(transactions),
-    Buffer.from(headerHash).toString('hex'),
+    toHex(headerHash),
   ])
   const widths = titles.map((title, column) =>
     Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)),

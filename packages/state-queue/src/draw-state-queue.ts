@@ -1,3 +1,4 @@
+import { toHex } from '@ratatosk/cbor'
 import type { QueuedBlock, StateQueueView, StrayOutput } from './ports.js'
 
 /** Number of blocks drawn at either end of a long list. */
@@ -88,7 +89,7 @@ function aligned(rows: readonly (readonly string[])[]): string[] {
   )
 }
 
-const short = (hash: Uint8Array) => `${Buffer.from(hash).toString('hex').slice(0, 8)}…`
+const short = (hash: Uint8Array) => `${toHex(hash).slice(0, 8)}…`
 
 /** Shortens the transaction id. */
 const shortOutRef = (outRef: string) => outRef.replace(/^(.{8})[^#]*/, '$1…')

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { toHex } from '@ratatosk/cbor'
 import {
   hasMethods,
   layer1ErrorHandler,
@@ -129,7 +130,7 @@ const plugin: FastifyPluginAsyncTypebox<StateQueueOptions> = async (fastify, opt
 }
 
 const hashOf = ({ headerHash }: { readonly headerHash?: Uint8Array }): string[] =>
-  headerHash === undefined ? [] : [Buffer.from(headerHash).toString('hex')]
+  headerHash === undefined ? [] : [toHex(headerHash)]
 
 /**
  * Fastify plugin with the state queue of layer 1: `GET /stateQueue`, `/stateQueue/root-unit-diagnostics`,
