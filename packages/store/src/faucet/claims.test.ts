@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { OutputReference } from '@ratatosk/ledger'
 import type { ClaimStore, HeldClaim, Payment, ReserveRequest } from '@ratatosk/ports'
 import { afterEach, beforeEach, expect, it } from 'vitest'
@@ -237,7 +238,7 @@ describeBackends('faucet claims', (backend) => {
     await expire(first)
     expect(await claims.keep(first, paymentOf('alice'), [outputOf('alice')])).toBe('lost')
     const second = await hold('alice')
-    expect(second.token).toBe(2n)
+    expect(second.token).toBeGreaterThan(first.token)
     await keep(second, 'alice')
     expect(await claims.keep(first, paymentOf('late'), [outputOf('late')])).toBe('lost')
     expect(await claims.conclude(first, 'failed')).toBe(false)
@@ -259,6 +260,31 @@ describeBackends('faucet claims', (backend) => {
     await claims.extend([alice, bob], 5 * hour)
     expect(new Map((await heldUntil()) as [string, number][]).get(alice.id)).toBeGreaterThan(290)
     expect(new Map((await heldUntil()) as [string, number][]).get(bob.id)).toBeLessThan(1)
+  })
+
+  it('count while a longer hold is being recorded, also when the shorter one has ended', async () => {
+    const shared = { ipHash: 'shared', dailyIpLimit: 1 }
+    const { id } = await hold('alice', { ...shared, leaseMs: 500 })
+    const extending = test.database.query(
+      `WITH extended AS (
+        UPDATE ${test.schema}.faucet_claims SET held_until = clock_timestamp() + interval '1 hour'
+        WHERE id = $1::uuid AND held_until > clock_timestamp() RETURNING id
+      ) SELECT pg_sleep(1.5) FROM extended`,
+      [id],
+    )
+    await sleep(800)
+    expect(await claims.reserve(request('bob', shared))).toMatchObject({ kind: 'ip-limit' })
+    expect(await extending).toHaveLength(1)
+  })
+
+  it('cannot be paid by a holder whose claim no longer counts', async () => {
+    const shared = { ipHash: 'shared', dailyIpLimit: 1 }
+    const alice = await hold('alice', shared)
+    await expire(alice)
+    await hold('bob', shared)
+    await claims.extend([alice], hour)
+    expect(await claims.keep(alice, paymentOf('alice'), [outputOf('alice')])).toBe('lost')
+    expect(await claims.reserve(request('alice', shared))).toMatchObject({ kind: 'ip-limit' })
   })
 
   it('are taken by one caller, in the order of their payments', async () => {

@@ -42,8 +42,7 @@ function toHeldClaim(row: ClaimRow, state: HeldClaim['state']): HeldClaim {
   return { id, token, state, address, amount, nextEligibleAt, ...(payment && { payment }) }
 }
 
-const counts = `(state = 'funded'
-  OR state = 'reserved' AND (payment_id IS NOT NULL OR held_until > clock_timestamp()))`
+const counts = `state IN ('funded', 'reserved')`
 /** SQL for the payment credential of a Shelley address (CIP-19), as in the index on claims. */
 const credentialOf = (address: string) => `substring(${address} FROM 2 FOR 28)`
 
@@ -67,6 +66,20 @@ const resume = statement(
   sql`UPDATE ${schema}.faucet_claims SET token = token + 1, held_until = ${expiry('$2')} WHERE id = $1::uuid
   RETURNING ${claimList}`,
 )
+
+/**
+ * Ends the claims whose hold has ended before they were paid, so that they no longer count: their holders
+ * cannot pay them any more. Waits for a payment, or a longer hold, that is being recorded meanwhile.
+ */
+const end = sql`WITH ended AS (
+    SELECT id FROM ${schema}.faucet_claims
+    WHERE state = 'reserved' AND payment_id IS NULL AND held_until <= clock_timestamp() AND (
+      ip_hash = $1 AND reserved_at > $3::timestamptz - interval '24 hours'
+      OR ${credentialOf('address')} = ${credentialOf('$2::bytea')} AND next_eligible_at > $3::timestamptz)
+    ORDER BY id FOR UPDATE
+  )
+  UPDATE ${schema}.faucet_claims AS claim SET state = 'failed', token = token + 1
+  FROM ended WHERE claim.id = ended.id`
 
 const cooldown = statement(
   { until: nullable(timestamptz), overdue: bool },
@@ -120,6 +133,7 @@ async function reserveClaim(database: Database, request: ReserveRequest): Promis
       }
     }
 
+    await transaction.execute(end, [ipHash, address, time])
     const [cooling] = await transaction.query(cooldown, [address, time])
     if (cooling?.until) return { kind: 'cooldown', nextEligibleAt: cooling.until, overdue: cooling.overdue }
     const [sameIp] = await transaction.query(recent, [ipHash, time])
@@ -179,10 +193,14 @@ const takeInputs = sql`
   FROM ${parameterRows({ transaction_id: 'bytea', output_index: 'integer' }, 2)} AS spent
   ORDER BY transaction_id, output_index
   ON CONFLICT DO NOTHING`
-const extend = sql`
-  UPDATE ${schema}.faucet_claims AS claim SET held_until = ${expiry('$3')}
-  FROM unnest($1::uuid[], $2::bigint[]) AS held (id, token)
-  WHERE claim.id = held.id AND claim.token = held.token AND claim.held_until > clock_timestamp()`
+// Without those that are being changed: of two that wait for each other, PostgreSQL would end one.
+const extend = sql`WITH own AS (
+    SELECT id FROM ${schema}.faucet_claims
+    JOIN unnest($1::uuid[], $2::bigint[]) AS held (id, token) USING (id, token)
+    WHERE held_until > clock_timestamp()
+    FOR UPDATE OF faucet_claims SKIP LOCKED
+  )
+  UPDATE ${schema}.faucet_claims AS claim SET held_until = ${expiry('$3')} FROM own WHERE claim.id = own.id`
 const conclude = statement(
   { id: claimRow.id },
   sql`WITH concluded AS (
