@@ -162,11 +162,12 @@ export function createScheduler(cycle: Cycle): Scheduler {
     if (mayInit && (await findInitialised(context)) === undefined) throw notInitialised()
     mayInit = false
     await resubmitRemoved()
-    if (await merge(now)) await cycle.reconcile()
+    // Before what may fail: questions do not wait.
     if (context.cache.mayLackAnswerFunds) {
       const { tip } = cycle.view ?? (await cycle.reconcile())
       await fundAnswerWallet(context, tip.slot)
     }
+    if (await merge(now)) await cycle.reconcile()
     const next = await commit()
     await cleanUp(now)
     return next

@@ -142,14 +142,14 @@ export function tailHash({ blocks, roots }: Pick<StateQueue, 'blocks' | 'roots'>
 }
 
 /** Applies transactions to outputs: output reference CBOR in hex → output CBOR. */
-function applyTransactions(outputs: Map<string, Uint8Array>, transactions: readonly Uint8Array[]): void {
+export function applyTransactions(outputs: Map<string, Uint8Array>, transactions: readonly Uint8Array[]): void {
   const { spent, produced } = bodyOf([...transactions])
   for (const key of spent) outputs.delete(toHex(key))
   for (const { outref, output } of produced) outputs.set(toHex(outref), output)
 }
 
 /** Applies a block of a deployment with a bridge: its transactions, and the output that pays their fees. */
-export function applyBlock(
+function applyBlock(
   outputs: Map<string, Uint8Array>,
   transactions: readonly Uint8Array[],
   target: FeeTarget,

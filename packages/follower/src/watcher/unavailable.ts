@@ -37,7 +37,7 @@ export async function advanceUnavailable(
   if (elements === undefined) return
   const term = await termOf(context, header, slot)
   missing.since ??= term.now
-  const { patience } = context
+  const patience = ownPatience(context, headerHash)
   const isBegun = known?.journal.some(({ stage }) => stage === 'question') === true
   const isPatient = term.now < header.endTime + patience || term.now < missing.since + patience / ownShare
   if (isPatient && !isBegun) return
@@ -51,6 +51,15 @@ export async function advanceUnavailable(
   const kept = await readVerdicts(context, headerHash, included)
   if (await removeByVerdict(context, headerHash, queue, kept, slot)) return
   await question(context, missing, verdict, open, term, slot)
+}
+
+/**
+ * The last tenth of the patience is another for each watcher and block: who begins first asks, and the others
+ * wait for that answer instead of paying for it again.
+ */
+function ownPatience({ patience, wallet }: WatcherContext, headerHash: Uint8Array): bigint {
+  const [share = 0] = blake2b256(concatBytes(headerHash, wallet.keys.payment.hash))
+  return patience - (patience * BigInt(share)) / 2560n
 }
 
 /** Records that no peer serves the body of a block. */
