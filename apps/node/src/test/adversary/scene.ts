@@ -129,7 +129,7 @@ export async function openAdversary(t: Test, runs: number) {
     await submit(honest.url, cborHex)
 
     const verdict = await removed(headerHash).catch(async (error: unknown) => {
-      // What failed at the cheat says why.
+      // The failure of the cheat explains this one.
       await answerer.close()
       throw error
     })
