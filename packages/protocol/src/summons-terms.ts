@@ -30,7 +30,7 @@ export function summonsTerms(maturityWindow: bigint): Omit<SummonsParameters, 'm
 /** Largest answers in half of layer 1: a block of 90,112 B has room for five, and there are 180 an hour. */
 export const answersPerHour = 450n
 /**
- * Lovelace that the questions of an hour cost who asks, and their answers the operator. If the operator
+ * Lovelace that the questions of an hour cost the asker, and their answers the operator. If the operator
  * answers nothing before the last hour of the period, one question more takes the bond.
  */
 const [hourAsked, hourAnswered] = [
@@ -42,8 +42,8 @@ const [hourAsked, hourAnswered] = [
 export const largestBond = 2n * hourAsked - hourAnswered
 
 /**
- * The least part of a bond, in lovelace, that the registry has to keep, so that who takes the bond in an
- * outage pays at least half of what the operator loses.
+ * The least part of a bond, in lovelace, that the registry has to keep, so that a griefer who takes the bond
+ * in an outage pays at least half of what the operator loses.
  */
 export function leastPenalty(bond: bigint): bigint {
   const penalty = bond - hourAsked + (bond + hourAnswered + 1n) / 2n

@@ -5,9 +5,9 @@ import {
   type Assets,
   decodeTransaction,
   encodeBech32Address,
+  outputReferenceKey,
   type Transaction,
   type TransactionOutput,
-  type Utxo,
 } from '@ratatosk/ledger'
 import { Type } from '@sinclair/typebox'
 import { receiverOf } from '../bridge/user.js'
@@ -106,7 +106,7 @@ const utxos = tool(
   async (input, { client }) => {
     const all = await outputsOf(client, input.address)
     const shown = all.slice(0, mostOutputs).map(({ reference, output }) => ({
-      outref: outrefText(reference),
+      outref: outputReferenceKey(reference),
       ...describeOutput(output),
       cbor: Buffer.from(output.bytes).toString('hex'),
     }))
@@ -212,11 +212,6 @@ function decoded(hex: string): Transaction {
 
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex')
 
-/** An output reference as `<tx_hash>#<index>`. */
-function outrefText({ transactionId, index }: Utxo['reference']): string {
-  return `${hex(transactionId)}#${index}`
-}
-
 /** An output in words; amounts are decimal digits. */
 function describeOutput({ address, value, datum, referenceScript }: TransactionOutput) {
   return {
@@ -233,14 +228,14 @@ function describeTransaction({ id, body, witnesses, isValid }: Transaction) {
   const { invalidBefore, invalidHereafter } = body.validityInterval
   return {
     txHash: hex(id),
-    inputs: body.inputs.map(outrefText),
+    inputs: body.inputs.map(outputReferenceKey),
     outputs: body.outputs.map(describeOutput),
     fee: String(body.fee),
     ...(invalidBefore !== undefined && { firstSlot: String(invalidBefore) }),
     ...(invalidHereafter !== undefined && { lastSlot: String(invalidHereafter - 1n) }),
     ...(body.mint.size > 0 && { mint: describeAssets(body.mint) }),
-    ...(body.referenceInputs.length > 0 && { referenceInputs: body.referenceInputs.map(outrefText) }),
-    ...(body.collateralInputs.length > 0 && { collateral: body.collateralInputs.map(outrefText) }),
+    ...(body.referenceInputs.length > 0 && { referenceInputs: body.referenceInputs.map(outputReferenceKey) }),
+    ...(body.collateralInputs.length > 0 && { collateral: body.collateralInputs.map(outputReferenceKey) }),
     certificates: body.certificates.map(({ kind }) => kind),
     signatures: witnesses.keyWitnesses.map(({ publicKey }) => hex(publicKey)),
     redeemers: witnesses.redeemers.map(({ purpose, index }) => `${purpose} ${index}`),

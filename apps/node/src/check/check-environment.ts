@@ -415,10 +415,10 @@ async function checkRedis(settings: Settings, url: string): Promise<readonly Nod
   } catch (error) {
     if (!isQueueError(error)) throw error
     const isRefused = error.cause instanceof Error && /^(?:WRONGPASS|NOAUTH)\b/.test(error.cause.message)
-    const mend = isRefused
+    const fault = isRefused
       ? 'wrong user or password: correct REDIS_URL.'
-      : 'Start Redis, or correct REDIS_URL.'
-    return [ofRedis.failed(`${place}: ${isRefused ? '' : `${error.message}. `}${mend}`)]
+      : `${error.message}. Start Redis, or correct REDIS_URL.`
+    return [ofRedis.failed(`${place}: ${fault}`)]
   }
 }
 

@@ -1,5 +1,5 @@
 import { toHex } from '@ratatosk/cbor'
-import { blake2b256, type ProtocolParameters } from '@ratatosk/ledger'
+import { blake2b256, outputReferenceKey, type ProtocolParameters } from '@ratatosk/ledger'
 import type { Contracts } from '@ratatosk/protocol'
 import type { Store } from '@ratatosk/store'
 import type { NodeContext } from '../context.js'
@@ -8,7 +8,7 @@ import { verdictsOf } from '../settings/verdicts.js'
 import { beginAnew } from '../storage/open-storage.js'
 import { bridgedBy, contractsOf } from './settlement.js'
 
-/** Settings that are parameters of the contracts: a store of before this list names none of them. */
+/** Settings that are parameters of the contracts; stores of earlier commits do not have them. */
 const ofContracts = [
   ...(['PROTOCOL', 'ADMIN_KEY_HASH', 'DEPLOYMENT_OUTPUT', 'MATURITY_WINDOW_MS', 'OPERATOR_TURN_MS'] as const),
   ...(['TAKEOVER_AFTER_MS', 'OPERATOR_BOND', 'SLASH_PENALTY', 'VERDICT_POLICIES', 'EVENT_WAIT_MS'] as const),
@@ -68,12 +68,10 @@ function rulesOf(context: NodeContext): KeptRules {
 /** Without a bridge, the rules of layer 2 do not depend on the contracts. */
 function parametersOf({ settings }: NodeContext, contracts: Contracts | undefined) {
   const parameters = contracts?.parameters
-  const { deploymentOutput } = parameters ?? {}
   const values: Readonly<Record<(typeof ofContracts)[number], unknown>> = {
     PROTOCOL: parameters?.protocol,
     ADMIN_KEY_HASH: parameters && toHex(parameters.administrator.hash),
-    DEPLOYMENT_OUTPUT:
-      deploymentOutput && `${toHex(deploymentOutput.transactionId)}#${deploymentOutput.index}`,
+    DEPLOYMENT_OUTPUT: parameters && outputReferenceKey(parameters.deploymentOutput),
     MATURITY_WINDOW_MS: parameters?.maturityWindow,
     OPERATOR_TURN_MS: parameters?.turnLength,
     TAKEOVER_AFTER_MS: parameters?.takeOverAfter,

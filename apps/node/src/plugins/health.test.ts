@@ -78,10 +78,14 @@ test('submissions that no process takes are told once, with the queue', async ()
   let now = 1_000_000
   let oldestAt: Date | undefined
   const told: string[] = []
-  const submissions = { waiting: async () => ({ transactions: 0, bytes: 0, oldestAt }) }
   const settings = { REDIS_URL: 'redis://127.0.0.1', QUEUE_PREFIX: 'other', DATABASE_SCHEMA: 'ratatosk' }
   const log = { warn: (_: object, message: string) => told.push(message) }
-  const queue = watchQueue(submissions, settings, () => now, log)
+  const queue = watchQueue(
+    async () => oldestAt,
+    settings,
+    () => now,
+    log,
+  )
   const afterMs = async (ms: number) => {
     now += ms
     await queue.look()

@@ -9,6 +9,7 @@ import { isStoreError } from '@ratatosk/store'
 import type { Node } from '../node.js'
 import { watches } from '../roles.js'
 import type { Following } from '../work/following.js'
+import { queueEveryMs, shared } from './metric-kinds.js'
 
 /** Milliseconds by which the clocks of two machines may differ. */
 const clockToleranceMs = 60_000
@@ -18,7 +19,8 @@ export function healthOptions(node: Node): HealthOptions {
   const { settings, duties, clock, log } = node
   const isQueueInStore = settings.REDIS_URL === undefined
   const openedAt = clock()
-  const waiting = duties.serves.includes('public') ? watchQueue(submissions, settings, clock, log) : undefined
+  const oldestAt = shared(queueEveryMs, () => submissions.oldestAt())
+  const waiting = duties.serves.includes('public') ? watchQueue(oldestAt, settings, clock, log) : undefined
   return {
     probes: {
       database: async (signal) => {
@@ -80,7 +82,7 @@ const longWaitMs = 60_000
  * process stays ready, as it loses nothing that it accepts.
  */
 export function watchQueue(
-  submissions: Pick<Node['submissions'], 'waiting'>,
+  oldestAt: Node['submissions']['oldestAt'],
   settings: Pick<Node['settings'], 'REDIS_URL' | 'QUEUE_PREFIX' | 'DATABASE_SCHEMA'>,
   clock: () => number,
   log: Pick<Log, 'warn'>,
@@ -94,8 +96,8 @@ export function watchQueue(
     /** How long the oldest has waited, in milliseconds; 0 unless that is long. */
     longMs: () => longMs,
     async look(): Promise<void> {
-      const { oldestAt } = await submissions.waiting()
-      const ms = oldestAt === undefined ? 0 : clock() - oldestAt.getTime()
+      const oldest = await oldestAt()
+      const ms = oldest === undefined ? 0 : clock() - oldest.getTime()
       const was = longMs
       longMs = ms > longWaitMs ? ms : 0
       if (was === 0 && longMs > 0)

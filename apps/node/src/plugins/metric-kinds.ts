@@ -18,6 +18,9 @@ export function counter(
   return { name, help, kind: 'counter', labels, read }
 }
 
+/** Milliseconds between two reads of the queue for scrapes and probes. */
+export const queueEveryMs = 5_000
+
 /** Calls at the same time, and for `freshMs` afterwards, share one answer. */
 export function shared<T>(freshMs: number, read: () => Promise<T>): () => Promise<T> {
   const share = shareAnswers<T>(freshMs)

@@ -6,14 +6,12 @@ import type { Node } from '../node.js'
 import { watches } from '../roles.js'
 import type { RootsCalls } from '../work/timed-roots.js'
 import { invalidBlocksOf } from './health.js'
-import { counter, gauge, gauges, shared } from './metric-kinds.js'
+import { counter, gauge, gauges, queueEveryMs, shared } from './metric-kinds.js'
 import { operatorAccess } from './operator.js'
 import { commitmentWallet } from './state-queue.js'
 
 /** Counting more takes longer than a scrape should. */
 const mempoolLimit = 10_000
-/** How often scrapes count the queue, in milliseconds. */
-const queueEveryMs = 5_000
 /** How often scrapes read layer 1, in milliseconds: a provider's quota is limited. */
 const tipEveryMs = 15_000
 const walletEveryMs = 60_000

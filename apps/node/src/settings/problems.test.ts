@@ -315,11 +315,15 @@ test('a summons off the devnet needs time for answers, and a bond that an outage
   expect(problem({ MATURITY_WINDOW_MS: '86400000' })).toEqual([])
   expect(problem({ OPERATOR_BOND: '198000000', SLASH_PENALTY: '198000000' })).toEqual([])
   expect(problem({ OPERATOR_BOND: '198000001', SLASH_PENALTY: '198000001' })).toEqual([
-    expect.stringMatching(/^OPERATOR_BOND is 198000001 .* at most 198000000, or who takes the bond/),
+    expect.stringMatching(
+      /^OPERATOR_BOND is 198000001 .* at most 198000000, or a griefer who takes the bond/,
+    ),
   ])
   expect(problem({ SLASH_PENALTY: '126000000' })).toEqual([])
   expect(problem({ SLASH_PENALTY: '125999999' })).toEqual([
-    expect.stringMatching(/^SLASH_PENALTY is 125999999 .* at least 126000000, or who takes the bond/),
+    expect.stringMatching(
+      /^SLASH_PENALTY is 125999999 .* at least 126000000, or a griefer who takes the bond/,
+    ),
   ])
 })
 

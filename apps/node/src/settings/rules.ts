@@ -290,7 +290,8 @@ function rulesOfSummons(settings: Settings): string[] {
   }
   const bond = BigInt(OPERATOR_BOND)
   const penalty = leastPenalty(bond)
-  const reason = 'or who takes the bond in an outage pays less than half of what the operator loses.'
+  const reason =
+    'or a griefer who takes the bond in an outage pays less than half of what the operator loses.'
   if (bond > largestBond) {
     problems.push(
       `OPERATOR_BOND is ${OPERATOR_BOND} but VERDICT_POLICIES has summons: it must be at most ` +

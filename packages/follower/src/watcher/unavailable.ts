@@ -54,8 +54,8 @@ export async function advanceUnavailable(
 }
 
 /**
- * The last tenth of the patience is another for each watcher and block: who begins first asks, and the others
- * wait for that answer instead of paying for it again.
+ * Each watcher waits for another part of the last tenth of the patience, by block: the first asks, and the
+ * others wait for that answer instead of paying for it again.
  */
 function ownPatience({ patience, wallet }: WatcherContext, headerHash: Uint8Array): bigint {
   const [share = 0] = blake2b256(concatBytes(headerHash, wallet.keys.payment.hash))

@@ -19,6 +19,7 @@ describe.each(Object.entries(openers))('submissions on %s', (_kind, open) => {
     }
     expect(await submissions.find(id)).toEqual({ ...waiting, transactionId })
     expect(await submissions.findTransaction(transactionId)).toEqual({ ...waiting, transactionId })
+    expect(await submissions.find(id)).toMatchObject({ submittedAt: await submissions.oldestAt() })
 
     let decide: (disposition: Disposition) => void = () => undefined
     let deliveries = 0
@@ -55,6 +56,7 @@ describe.each(Object.entries(openers))('submissions on %s', (_kind, open) => {
     decide({ kind: 'done' })
     await expect.poll(() => elsewhere.find(id)).toEqual({ state: 'left', transactionId })
     expect(await elsewhere.findTransaction(transactionId)).toBeUndefined()
+    expect(await elsewhere.oldestAt()).toBeUndefined()
   })
 
   test('are found by their transactions, of which the furthest counts', async (context) => {

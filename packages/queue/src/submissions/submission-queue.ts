@@ -70,6 +70,12 @@ export interface SubmissionQueue {
    * @throws QueueError `QUEUE_CLOSED`
    */
   waiting(): Promise<WaitingSubmissions>
+  /**
+   * When the oldest of those without a delivery was submitted; undefined if there is none. Reads one job.
+   *
+   * @throws QueueError `QUEUE_CLOSED`
+   */
+  oldestAt(): Promise<Date | undefined>
 }
 
 /** The submissions that wait for validation. */
@@ -175,13 +181,19 @@ export function createSubmissionQueue(
     return { state: 'left', ...named }
   }
 
+  async function findOldest(): Promise<Date | undefined> {
+    refuseIfClosed(jobs)
+    const [oldest] = await jobs.getJobs(['waiting'], 0, 0, true)
+    return oldest && new Date(oldest.timestamp)
+  }
+
   return {
     jobs,
     async waiting() {
-      refuseIfClosed(jobs)
-      const [size, [oldest]] = await Promise.all([countWaiting(jobs), jobs.getJobs(['waiting'], 0, 0, true)])
-      return { ...size, oldestAt: oldest && new Date(oldest.timestamp) }
+      const [oldestAt, size] = await Promise.all([findOldest(), countWaiting(jobs)])
+      return { ...size, oldestAt }
     },
+    oldestAt: findOldest,
     async add(cbor) {
       if (limit === undefined) return add(cbor)
       refuseIfClosed(jobs)
