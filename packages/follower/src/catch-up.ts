@@ -7,6 +7,7 @@ import {
   creditFees,
   type Deposit,
   decodeHeader,
+  depositsRoot,
   derive,
   type EncodedBody,
   type EventSource,
@@ -295,9 +296,14 @@ async function verifiedBody(
   async function verifyShown(transactions: readonly Uint8Array[]): Promise<VerifiedBody> {
     const due = (await begun) ?? []
     await takeDerivation({ transactions, deposits: due }, share, signal, true)
-    const derivation = await derive({ transactions, deposits: due }, { read: movedParts, bridge })
+    const deriveWith = (credited: readonly Deposit[]) =>
+      derive({ transactions, deposits: credited }, { read: movedParts, bridge })
+    let derivation = await deriveWith(due)
     const fees = bridge && creditFees(derivation, { ...header, networkId })
-    const body = { transactions, ...(await derivation.diffInTurns()), deposits: withFeeOutput(due, fees) }
+    const right = withFeeOutput(due, fees)
+    const deposits = await committedOf([right, due, []], header)
+    if (deposits !== right) derivation = await deriveWith(deposits)
+    const body = { transactions, ...(await derivation.diffInTurns()), deposits }
     return verify(body).catch((cause: unknown) => {
       if (!isBlockError(cause)) throw cause
       const message = `The chunks that the operator has shown are not those of the block: ${cause.message}`
@@ -316,6 +322,18 @@ async function verifiedBody(
   if (served !== undefined || unavailable === undefined) return served
   const shown = await unavailable({ headerHash, height, header }, signal)
   return shown && verifyShown(shown)
+}
+
+/**
+ * The credits that a header commits to; the first if it is none of them. No claim reaches false ones: other
+ * lies are found by the maps that follow from these.
+ */
+async function committedOf(
+  lists: readonly [readonly Deposit[], ...(readonly Deposit[])[]],
+  header: Pick<Header, 'depositsRoot'>,
+): Promise<readonly Deposit[]> {
+  for (const list of lists) if (equalBytes(await depositsRoot(list), header.depositsRoot)) return list
+  return lists[0]
 }
 
 /** A body with its encoding, which one that was sent has already. */

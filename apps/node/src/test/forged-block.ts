@@ -152,7 +152,7 @@ export function applyTransactions(
 }
 
 /** Applies a block of a deployment with a bridge: its transactions, and the output that pays their fees. */
-function applyBlock(
+export function applyBlock(
   outputs: Map<string, Uint8Array>,
   transactions: readonly Uint8Array[],
   target: FeeTarget,

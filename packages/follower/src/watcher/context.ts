@@ -116,7 +116,7 @@ export interface Job {
   /** Where the transactions do not have the header's root: the map that follows from them. */
   derived?: DerivedMap
   /** The first one that answers have shown between that map and the header's. */
-  difference?: Difference
+  difference?: Difference | undefined
   /** The questions of the last search of answers that prove a fraud, and the answers that it had. */
   lacking?: { readonly state: string; readonly questions: readonly NextQuestion[] }
   /** The result of the last search: undefined where no proof is accepted. */

@@ -17,6 +17,11 @@ import type { Job, WatcherContext } from './context.js'
 
 /** Questions about a map that wait at once. */
 export const mostAtOnce = 40
+/**
+ * Differences behind which a search goes on although no claim reaches them. An operator can make any number,
+ * and is paid for each answer.
+ */
+const mostClaimless = 32
 
 /** The questions about a map, and their answers. */
 export interface Inquiry {
@@ -48,7 +53,8 @@ export async function falseOutput(
   accused: AccusedBlock,
 ): Promise<ProvenFraud | undefined> {
   if (truth === undefined || equalBytes(truth.root, header.utxosRoot)) return undefined
-  const { difference, questions } = nextQuestions(truth, header.utxosRoot, known)
+  const { differences, questions } = nextQuestions(truth, header.utxosRoot, known)
+  const [difference] = differences
   if (difference === undefined) return questions.length === 0 ? undefined : ask(questions)
   const proof = await claimOutput(accused, difference, () => setImmediate())
   return { policy: 'ledger', proof, redeemer: encodeLedgerFraudProof(header, proof) }
@@ -80,25 +86,36 @@ export async function falseTransactions<Found>(
   }
   const found = nextQuestions(derived.trie, header.transactionsRoot, known)
   // Later answers may show another one first, whose proof needs other questions.
-  const difference = job.difference ?? found.difference
-  if (difference === undefined) return found.questions.length === 0 ? undefined : inquiry.ask(found.questions)
-  job.difference = difference
-  shown.know(difference)
+  job.difference ??= found.differences[0]
+  if (job.difference === undefined)
+    return found.questions.length === 0 ? undefined : inquiry.ask(found.questions)
+  shown.know(job.difference)
   // A search through the block takes long, and its result depends on the answers only.
   const answered = [...book.nodes.values()].filter((answer) => answer !== 'unreadable').length
   const state = `${answered} of ${book.nodes.size}, ${book.chunks.size} chunks`
   if (job.lacking?.state === state) return inquiry.ask(job.lacking.questions)
+  const ask = (questions: readonly NextQuestion[]) => {
+    job.lacking = { state, questions }
+    return inquiry.ask(questions)
+  }
+  let others = found.differences
   for (;;) {
     const accused = await accuseShown(block, derived, shown, book.chunks)
     const { proven, questions } = await shownFrauds(accused, derived, shown, contracts, rules)
-    if (questions.length === 0) return find(accused, proven)
+    if (proven.length > 0) return find(accused, proven)
+    if (questions.length === 0) {
+      // No claim reaches the difference, as of deposits: another may be behind it.
+      if (found.differences.length > mostClaimless) return undefined
+      for (const each of others) shown.know(each)
+      if (others.length > 0) others = []
+      else if (found.questions.length === 0) return undefined
+      else return ask(found.questions)
+      continue
+    }
     const answers = questions.map(known)
     const lacking = questions.filter((_, place) => answers[place] === undefined)
     // Silence about any other false node is a verdict too, before the way to what is missing is shown.
-    if (lacking.length > 0) {
-      job.lacking = { state, questions: [...lacking, ...found.questions] }
-      return inquiry.ask(job.lacking.questions)
-    }
+    if (lacking.length > 0) return ask([...lacking, ...found.questions])
     if (answers.includes('unreadable')) throw new Unreadable()
   }
 }

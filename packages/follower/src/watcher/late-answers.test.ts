@@ -1,13 +1,21 @@
 import { encodeOutputRecord } from '@ratatosk/block'
 import { concatBytes, equalBytes, fromHex } from '@ratatosk/cbor'
 import { isLayer1Error } from '@ratatosk/layer1'
-import { blake2b256 } from '@ratatosk/ledger'
+import { blake2b256, encodeOutputReference } from '@ratatosk/ledger'
 import { openContracts, summonsTerms } from '@ratatosk/protocol'
 import { nibbleAt, nibblesOf, type Trie } from '@ratatosk/trie'
 import { expect, test } from 'vitest'
 import { deepened, freeMap, leafAt, leavesOf, nodeOf, pathFrom } from '../../../fraud/dist/test/free-map.js'
-import { blockOf, type Committed, keyOf, payment } from '../../../fraud/dist/test/lying-blocks.js'
-import { theft } from '../../../fraud/dist/test/theft.js'
+import {
+  type BlockOptions,
+  blockOf,
+  bridge,
+  type Committed,
+  deposit,
+  keyOf,
+  payment,
+} from '../../../fraud/dist/test/lying-blocks.js'
+import { eight, theft } from '../../../fraud/dist/test/theft.js'
 import { summonsContracts } from '../../../protocol/dist/test/protocol-scene.js'
 import { mostAtOnce } from './false-maps.js'
 import type { AnswererOptions } from './test/answerer.js'
@@ -114,11 +122,11 @@ test('an output in the map of a block, whose body is withheld too', { timeout },
 })
 
 /** A block of 40 transactions, whose first records say that fees are higher. */
-function withWrongFees(wrong: number): Committed {
+function withWrongFees(wrong: number, options: BlockOptions = {}): Committed {
   const transactions = Array.from({ length: 40 }, (_, index) =>
     theft({ inputs: [index], outputs: 10, lovelace: 450_000n }),
   )
-  return blockOf(transactions, { entries: (map) => raiseFees(map, wrong) })
+  return blockOf(transactions, { ...options, entries: (map) => raiseFees(map, wrong) })
 }
 
 test('one record of a block of many transactions', { timeout }, async () => {
@@ -126,6 +134,21 @@ test('one record of a block of many transactions', { timeout }, async () => {
   const lie = withWrongFees(1)
   const { entries: _, ...block } = (await watched.commit(lie)) as Committed & Block
   expect(await isRemovedInTime(watched, lie, block)).toBeLessThan(5)
+})
+
+test('one record behind a deposit that is not credited, which no claim reaches', { timeout }, async () => {
+  const watched = await openWatched({ contracts })
+  const lie = withWrongFees(1, { bridge, feesTo: undefined })
+  const { entries: _, ...block } = (await watched.commit(lie)) as Committed & Block
+  const [record = 0] = blake2b256(eight(0n))
+  const taken = new Set(entriesOf(lie).map(({ path }) => path[0]))
+  // The first answer shows that it is missing, before it shows anything of the record.
+  const isFirst = (id: Uint8Array): boolean => {
+    const [first = 0] = blake2b256(encodeOutputReference({ transactionId: id, index: 0 }))
+    return first < record && !taken.has(first)
+  }
+  const id = Array.from({ length: 256 }, (_, byte) => new Uint8Array(32).fill(byte)).find(isFirst)!
+  await isRemovedInTime(watched, lie, { ...block, deposits: [{ ...deposit, id }] })
 })
 
 test('all records of a block of many transactions', { timeout }, async () => {

@@ -64,7 +64,8 @@ function roundsOf(truth: readonly MapLeaf[], posted: FreeNode | undefined): numb
   const nameOf = ({ kind, key, hash }: NextQuestion) => [kind, toHex(key), toHex(hash)].join()
   const about = { headerHash: right.root, root: 1, deadline: 0n, refund: right.root }
   for (let rounds = 0; rounds < 40; rounds++) {
-    const { difference, questions } = nextQuestions(right, wrong.root, (each) => known.get(nameOf(each)))
+    const { differences, questions } = nextQuestions(right, wrong.root, (each) => known.get(nameOf(each)))
+    const [difference] = differences
     if (difference !== undefined) {
       const { hash } = wrong.openPath(difference.path)
       expect(hash ?? 'absent').toEqual(difference.posted.hash ?? 'absent')

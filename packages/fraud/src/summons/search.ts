@@ -13,8 +13,8 @@ export interface NextQuestion extends Pick<SummonsQuestion, 'kind' | 'key' | 'ha
 }
 
 export interface SearchResult {
-  /** The first that the answers show; undefined if they show none. */
-  readonly difference?: Difference
+  /** Those that the answers show. */
+  readonly differences: readonly Difference[]
   /**
    * About every node that the answers show, that the true map does not have, and that no answer opens. First
    * those where the true map has one entry at most: an answer to these is a difference. Then those about the
@@ -31,7 +31,7 @@ export interface SearchResult {
  * @param truth the map that follows from the block
  * @param answerTo the answer to a question that the summons has accepted; undefined if there is none. Nothing
  *   is asked behind one that is unreadable
- * @returns neither a difference nor questions if the posted root is the true one, or nothing more is readable
+ * @returns neither differences nor questions if the posted root is the true one, or nothing more is readable
  * @throws RangeError if an answer is not one to its question
  */
 export function nextQuestions(
@@ -39,9 +39,9 @@ export function nextQuestions(
   postedRoot: Uint8Array,
   answerTo: (question: NextQuestion) => NodeAnswer | 'unreadable' | undefined,
 ): SearchResult {
-  if (equalBytes(truth.root, postedRoot)) return { questions: [] }
+  if (equalBytes(truth.root, postedRoot)) return { differences: [], questions: [] }
   if (postedRoot.every((byte) => byte === 0))
-    return { difference: absent(firstLeaf(truth, rootNode(truth)), []), questions: [] }
+    return { differences: [absent(firstLeaf(truth, rootNode(truth)), [])], questions: [] }
   const found: Found = {
     differences: [],
     places: [{ path: new Uint8Array(32), depth: 0, hash: postedRoot, steps: [] }],
@@ -77,12 +77,11 @@ export function nextQuestions(
     else if (fewest === undefined || keys < fewest.keys)
       fewest = { keys, questions: [...(answer === undefined ? [question] : []), ...lacking] }
   }
-  const [difference] = found.differences
   const isLeaf = ({ kind }: NextQuestion): boolean => kind === 'leaf'
   const bySubject = new Map<string, NextQuestion>()
   for (const each of [...asked.filter(isLeaf), ...(fewest?.questions ?? []), ...asked])
     bySubject.set([each.kind, toHex(each.key), toHex(each.hash)].join(), each)
-  return { ...(difference && { difference }), questions: [...bySubject.values()] }
+  return { differences: found.differences, questions: [...bySubject.values()] }
 }
 
 /** Several ways lead to one node. */

@@ -144,8 +144,10 @@ export function blockOf(transactions: readonly Uint8Array[], lie: BlockOptions =
 /** The same lie about a ledger that has other outputs too. @param ledger with all outputs before the block */
 export function blockOn(block: Committed, ledger: ReadonlyMap<string, Uint8Array>): Committed {
   const left = new Map(ledger)
-  for (const key of block.outputs.before.keys()) left.delete(key)
-  for (const [key, output] of block.outputs.after) left.set(key, output)
+  const own = block.outputs
+  for (const key of own.before.keys()) if (!own.after.has(key)) left.delete(key)
+  // Outputs that the block does not touch are those of the ledger.
+  for (const [key, output] of own.after) if (own.before.get(key) !== output) left.set(key, output)
   const [before, after] = [trieOf(new Map(ledger)), trieOf(left)]
   return {
     ...block,

@@ -16,7 +16,7 @@ import {
 import { anyPlacement } from '../backends.js'
 import { serveBody } from '../body-server.js'
 import { devnetServer } from '../devnet-server.js'
-import { applyTransactions, besideNode, tailHash, trieOf } from '../forged-block.js'
+import { applyBlock, besideNode, tailHash, trieOf } from '../forged-block.js'
 import { manyTransfers } from '../many-transfers.js'
 import { initialised, submit } from '../node.js'
 import { spawnNode } from '../node-process.js'
@@ -77,8 +77,6 @@ export async function openAdversary(t: Test, runs: number) {
     ...layer1.settings,
     ARCHIVIST_PEERS: peer.url,
     BLOCK_VALIDITY_MS: '2500',
-    // The lies are about blocks without one; that no claim reaches its roots would hide them.
-    BRIDGE: 'false',
     GENESIS_FILE: genesisFile,
     // The version in which an input must not be read too.
     LEDGER_VERSION: '10',
@@ -134,7 +132,7 @@ export async function openAdversary(t: Test, runs: number) {
       throw error
     })
     const next = await blockAfter(tail, [headerHash, lie.successor])
-    applyTransactions(ledger, [fromHex(cborHex)])
+    applyBlock(ledger, [fromHex(cborHex)], { ...next, networkId: 0 })
     const recommitted = Date.now()
     blocks++
     await answerer.close()

@@ -71,7 +71,8 @@ export function search(world: World, truth: TrieView, header: Header, answer: An
   }
   for (;;) {
     const next = nextQuestions(truth, posted, (question) => answers.get(nameOf(question)))
-    if (next.difference !== undefined) return ended('difference', next.difference)
+    const [difference] = next.differences
+    if (difference !== undefined) return ended('difference', difference)
     if (next.questions.length === 0) return ended('none')
     rounds++
     for (const question of next.questions.slice(0, mostAtOnce)) {

@@ -94,7 +94,10 @@ async function convicts(lie: TestBlock, posted: TrieView, root = posted.root): P
 
 describe('a search for a false root of the outputs', () => {
   it('needs no question if the root is true', () => {
-    expect(nextQuestions(block.after, block.header.utxosRoot, () => undefined)).toEqual({ questions: [] })
+    expect(nextQuestions(block.after, block.header.utxosRoot, () => undefined)).toEqual({
+      differences: [],
+      questions: [],
+    })
   })
 
   it('ends by silence if nobody knows a map of the root', async () => {
