@@ -94,7 +94,12 @@ t.test('answers INTERNAL when the payer throws, with the cause in the log only',
 
 t.test('answers INTERNAL when the payer ends in a way that no ClaimResult describes', async (t) => {
   const { post, answers, log } = await build(t)
-  for (const result of [{ kind: 'paid' }, {}, undefined]) {
+  const others = [
+    { ...funded, txHash: Buffer.alloc(32) },
+    { ...funded, amount: undefined },
+    { kind: 'cooldown', nextEligibleAt: '2026-11-23T06:00:00.000Z' },
+  ]
+  for (const result of [{ kind: 'paid' }, {}, undefined, ...others]) {
     answers.result = result as unknown as ClaimResult
     const answer = await post(claimBody)
     t.equal(answer.status, 500)
@@ -246,8 +251,9 @@ t.test('refuses mainnet and invalid options at registration', async (t) => {
     [{ network: undefined }, /network must be testnet/],
     [{ payer: undefined }, /payer must be an object with the method claim/],
     [{ payer: {} }, /payer must be an object with the method claim/],
-    [{ token: '' }, /^@ratatosk\/faucet: token must be a text that is not empty$/],
-    [{ token: undefined }, /^@ratatosk\/faucet: token must be a text that is not empty$/],
+    [{ token: '' }, /^@ratatosk\/faucet: token must be a text that is not empty/],
+    [{ token: `${token}\n` }, /^@ratatosk\/faucet: token must be a text/],
+    [{ token: undefined }, /^@ratatosk\/faucet: token must be a text/],
   ]
   for (const [options, message] of refused) {
     const server = fastify()

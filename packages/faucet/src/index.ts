@@ -11,7 +11,8 @@ import {
   tokenText,
 } from '@ratatosk/http'
 import type { ClaimPayer, ClaimRequest, ClaimResult } from '@ratatosk/ports'
-import { Type } from '@sinclair/typebox'
+import { type TSchema, Type } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
 import type { RegisterOptions } from 'fastify'
 import { fastifyPlugin as fp } from 'fastify-plugin'
 import { readClaim } from './claim-body.js'
@@ -84,7 +85,20 @@ async function claimBy(payer: ClaimPayer, body: ClaimRequest): Promise<ClaimResu
   }
 }
 
+/** The values of results that an answer has. */
+const results: { readonly [Kind in ClaimResult['kind']]?: TSchema } = {
+  funded: Type.Object({
+    claimId: Type.String({ minLength: 1 }),
+    txHash: Type.String({ pattern: '^[0-9a-f]{64}$' }),
+    amount: Type.BigInt({ minimum: 0n }),
+    nextEligibleAt: Type.Date(),
+  }),
+  cooldown: Type.Object({ nextEligibleAt: Type.Date() }),
+}
+
 function answer(result: ClaimResult): FaucetClaim {
+  const fault = Value.Errors(results[result?.kind] ?? Type.Unknown(), result).First()
+  if (fault !== undefined) throw unknownResult(`${fault.path.slice(1)}: ${fault.message}`)
   switch (result?.kind) {
     case 'funded': {
       const { claimId, txHash, amount, nextEligibleAt } = result
@@ -103,11 +117,12 @@ function answer(result: ClaimResult): FaucetClaim {
     case 'undecided':
       throw new FaucetError('INTERNAL')
     default:
-      throw new FaucetError('INTERNAL', {
-        cause: new TypeError('the payer resolved to no known ClaimResult'),
-      })
+      throw unknownResult('its kind')
   }
 }
+
+const unknownResult = (what: string): FaucetError =>
+  new FaucetError('INTERNAL', { cause: new TypeError(`the payer resolved to no known ClaimResult: ${what}`) })
 
 /**
  * Fastify plugin: `POST /faucet/claims` pays testnet ada to clients that have the token.

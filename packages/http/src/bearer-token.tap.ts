@@ -94,7 +94,7 @@ t.test('compares a token beyond ASCII by its UTF-8 bytes', async (t) => {
 
 t.test('refuses an empty token at startup', async (t) => {
   for (const token of ['', undefined]) {
-    t.throws(() => bearerToken(token as string), { message: 'a bearer token must not be empty' })
+    t.throws(() => bearerToken(token as string), { message: /^a bearer token must not be empty/ })
   }
-  t.throws(() => operatorGuards({ operatorToken: '' }), { message: 'a bearer token must not be empty' })
+  t.throws(() => operatorGuards({ operatorToken: '' }), { message: /^a bearer token must not be empty/ })
 })

@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { connect } from 'node:http2'
 import { ignoreAnswers } from '@ratatosk/test-kit/answers-hook'
 import { ask, browserAttacks, exchange, listening } from '@ratatosk/test-kit/http'
 import fastify from 'fastify'
@@ -44,6 +46,24 @@ t.test('keeps hostile web pages out, with and without the token', async (t) => {
     }
     t.same(done, [], 'no handler ran')
   }
+})
+
+t.test('reads the host that a request of HTTP/2 names', async (t) => {
+  const http2: object = { http2: true }
+  const server = fastify(http2)
+  server.get('/globals', { onRequest: operatorGuards({}) }, async () => ({}))
+  const session = connect(await server.listen({ port: 0, host: '127.0.0.1' }))
+  t.teardown(async () => {
+    session.close()
+    await server.close()
+  })
+  const statusOf = async (authority: string) => {
+    const stream = session.request({ ':path': '/globals', ':authority': authority }).resume()
+    const [headers] = await once(stream, 'response')
+    return headers[':status']
+  }
+  t.equal(await statusOf('localhost'), 200)
+  t.equal(await statusOf('rebound.example'), 403)
 })
 
 t.test('serves an own page, the address bar and clients that are no browser', async (t) => {

@@ -162,7 +162,7 @@ export function refuseForeignPages(allowedHosts: readonly string[] = []): onRequ
     return name !== undefined && (isLoopback(name) || allowed.has(name))
   }
   return guard((request, _reply, done) => {
-    if (!isAllowed(request.headers.host) || !isAllowed(request.host)) done(new HostNotAllowedError())
+    if (!isAllowed(addressed(request)) || !isAllowed(request.host)) done(new HostNotAllowedError())
     else if (isForeign(request)) done(new CrossSiteError())
     else done()
   })
@@ -176,8 +176,8 @@ export function refuseForeignPages(allowedHosts: readonly string[] = []): onRequ
  * The time it takes reveals neither how much of a token is right nor how long the right one is: hashes are
  * compared, in constant time.
  *
- * @param expected the token, not empty; characters beyond ASCII are UTF-8
- * @throws {TypeError} for an empty token
+ * @param expected the token, without white space around it; characters beyond ASCII are UTF-8
+ * @throws {TypeError} for an empty token, or one that no header can carry
  *
  * @example
  * ```ts
@@ -185,7 +185,8 @@ export function refuseForeignPages(allowedHosts: readonly string[] = []): onRequ
  * ```
  */
 export function bearerToken(expected: string): onRequestHookHandler {
-  if (typeof expected !== 'string' || expected === '') throw new TypeError('a bearer token must not be empty')
+  if (typeof expected !== 'string' || expected === '' || expected.trim() !== expected)
+    throw new TypeError('a bearer token must not be empty, and has no space around it')
   const right = digest(Buffer.from(expected, 'utf8'))
   return guard((request, reply, done) => {
     const [, given] = /^bearer +(.*)$/i.exec(request.headers.authorization ?? '') ?? []
@@ -198,6 +199,10 @@ export function bearerToken(expected: string): onRequestHookHandler {
     done(new UnauthorizedError())
   })
 }
+
+/** The host that a request itself names; HTTP/2 has a pseudo-header for it (RFC 9113, section 8.3.1). */
+const addressed = ({ headers }: FastifyRequest): string | undefined =>
+  headers.host ?? (headers[':authority'] as string | undefined)
 
 /** Whether a page of another origin may have caused the request. */
 function isForeign({ headers, host }: FastifyRequest): boolean {

@@ -57,7 +57,10 @@ describe('checkOptions', () => {
     [{ ...good, allowedHosts: [5] }, hosts],
     [{ ...good, allowedHosts: ['node.example:80'] }, hosts],
     [{ ...good, allowedHosts: ['[::1]:80'] }, hosts],
-    [{ ...good, operatorToken: '' }, 'operatorToken must be a text that is not empty'],
+    [
+      { ...good, operatorToken: '' },
+      'operatorToken must be a text that is not empty, and has no space around it',
+    ],
     [{ ...good, maxsize: 1 }, `there is no option maxsize; its options are ${Object.keys(rules).join(', ')}`],
   ])('refuses %j: %s', (options, message) => {
     expect(() => check(options)).toThrow(new TypeError(`@example/plugin: ${message}`))

@@ -41,8 +41,11 @@ const ofFastify: ReadonlySet<string> = new Set(['prefix', 'logLevel', 'logSerial
 /** Rule of an option that its user checks. */
 export const checkedLater = Type.Optional(Type.Unknown())
 
-/** Rule of an option that is a bearer token. */
-export const tokenText = Type.String({ minLength: 1, expected: 'a text that is not empty' })
+/** Rule of an option that is a bearer token. No header begins or ends with white space. */
+export const tokenText = Type.String({
+  pattern: '^\\S(?:[^\\r\\n]*\\S)?$',
+  expected: 'a text that is not empty, and has no space around it',
+})
 
 const hostFormat = 'ratatosk-host'
 FormatRegistry.Set(hostFormat, isHostName)

@@ -102,6 +102,25 @@ t.test('a route for an operator says in the document of any host which token it 
   t.equal(paths['/nuts']?.get?.security, undefined)
 })
 
+t.test('answers as JSON Schema says on a host that serialises by another kind of schemas', async (t) => {
+  const server = host(t)
+  server.setSerializerCompiler(() => {
+    throw new Error('not a schema of this host')
+  })
+  await server.register(
+    fp(
+      async (scope, options: object) => {
+        openScope(scope, 'shop', {}, options)
+        const nut = { type: 'object', properties: { name: { type: 'string' } } }
+        scope.get('/nut', { schema: { response: { 200: nut } } }, async () => ({ name: 'hazel', price: 1 }))
+      },
+      { name: 'shop', encapsulate: true },
+    ),
+  )
+  const answer = await server.inject('/nut')
+  t.same(answer.json(), { name: 'hazel' })
+})
+
 t.test('refuses an option that it does not have', async (t) => {
   await t.rejects(
     async () => host(t).register(shop, { stock: 5 } as object),

@@ -1,3 +1,4 @@
+import { SerializerSelector } from '@fastify/fast-json-stringify-compiler'
 import type { TSchema } from '@sinclair/typebox'
 import type { FastifyInstance, RouteOptions } from 'fastify'
 import { guardLast } from './guards.js'
@@ -5,7 +6,8 @@ import { watchHandler } from './handler-watch.js'
 import { checkOptions } from './options.js'
 
 /** The parts of a Fastify instance that {@link openScope} needs. */
-export interface PluginScope {
+export interface PluginScope
+  extends Pick<FastifyInstance, 'serializerCompiler' | 'setSerializerCompiler' | 'getSchemas'> {
   readonly server: object
   readonly prefix: string
   addHook(name: 'onRoute', hook: (this: FastifyInstance, route: RouteOptions) => void): unknown
@@ -34,8 +36,8 @@ export function noteOperationIds(host: PluginScope): void {
 
 /**
  * Begins a plugin: checks its options by {@link checkOptions}, and keeps the operation ids of its routes
- * unique on the server: one that the server has already gets the prefix of the plugin behind it.
- * `errorHandler` then answers errors of the host's hooks as the host does, and a host's rate limit counts the
+ * unique on the server: one that the server has already gets the prefix of the plugin behind it. Answers are
+ * serialised as Fastify does it, whatever schemas the host's own compiler reads. `errorHandler` then answers errors of the host's hooks as the host does, and a host's rate limit counts the
  * requests that guards refuse.
  *
  * @param scope the encapsulated instance that the plugin receives
@@ -58,6 +60,10 @@ export function openScope(
   checkOptions(plugin, rules, options)
   const ids = idsOf(scope)
   Object.assign(scope, { [opened]: true })
+  if (scope.serializerCompiler !== undefined) {
+    const compile = SerializerSelector()(scope.getSchemas())
+    scope.setSerializerCompiler((route) => compile({ httpStatus: '', ...route }))
+  }
   scope.addHook('onRoute', (route) => {
     watchHandler(route)
     guardLast(route)

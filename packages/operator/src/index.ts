@@ -27,6 +27,7 @@ import {
   type OperatorOperation,
   operations,
 } from './ports.js'
+import { checkResult } from './results.js'
 import {
   type Committed,
   commitSchema,
@@ -48,7 +49,7 @@ import {
   retireSchema,
 } from './schemas.js'
 
-export type { BlockCount } from '@ratatosk/ports'
+export type { BlockCount, Operation, OperationDetails, OperationResult } from '@ratatosk/ports'
 export { isRootExistsError, RootExistsError } from './errors.js'
 export type { BlockCounts, Globals, OperationsRunner, OperatorOperation } from './ports.js'
 export {
@@ -104,53 +105,48 @@ const rules = {
 const plugin: FastifyPluginAsyncTypebox<OperatorOptions> = async (fastify, options) => {
   openScope(fastify, name, rules, options)
   const { operations: runner, serve = operations, blocks, globals } = options
+  const run: typeof runner.run = async (...asked) => checkResult(await runner.run(...asked))
   const operation = sideEffectingGet(options)
   const guarded = operatorRoute(options)
 
   fastify.setErrorHandler(layer1ErrorHandler)
 
   if (serve.includes('init')) {
-    fastify.get('/init', { ...operation, schema: initSchema }, async () =>
-      initAnswer(await runner.run('init')),
-    )
+    fastify.get('/init', { ...operation, schema: initSchema }, async () => initAnswer(await run('init')))
   }
   if (serve.includes('commit')) {
     fastify.get('/commit', { ...operation, schema: commitSchema }, async () =>
-      commitAnswer(await runner.run('commit')),
+      commitAnswer(await run('commit')),
     )
   }
   if (serve.includes('merge')) {
-    fastify.get('/merge', { ...operation, schema: mergeSchema }, async () =>
-      mergeAnswer(await runner.run('merge')),
-    )
+    fastify.get('/merge', { ...operation, schema: mergeSchema }, async () => mergeAnswer(await run('merge')))
   }
   if (serve.includes('reset')) {
-    fastify.get('/reset', { ...operation, schema: resetSchema }, async () =>
-      resetAnswer(await runner.run('reset')),
-    )
+    fastify.get('/reset', { ...operation, schema: resetSchema }, async () => resetAnswer(await run('reset')))
   }
 
   if (serve.includes('remove')) {
     fastify.get<{ Querystring: Removal }>(
       '/remove',
       { ...operation, schema: removeSchema, validatorCompiler: readBy(readRemoval) },
-      async ({ query }) => removeAnswer(await runner.run('remove', query)),
+      async ({ query }) => removeAnswer(await run('remove', query)),
     )
   }
 
   if (serve.includes('register')) {
     fastify.post('/operator/register', { ...guarded, schema: registerSchema }, async () =>
-      registerAnswer(await runner.run('register')),
+      registerAnswer(await run('register')),
     )
   }
   if (serve.includes('retire')) {
     fastify.post('/operator/retire', { ...guarded, schema: retireSchema }, async () =>
-      retireAnswer(await runner.run('retire')),
+      retireAnswer(await run('retire')),
     )
   }
   if (serve.includes('release')) {
     fastify.post('/operator/release', { ...guarded, schema: releaseSchema }, async () =>
-      releaseAnswer(await runner.run('release')),
+      releaseAnswer(await run('release')),
     )
   }
 
@@ -190,7 +186,7 @@ function readRemoval({ header_hash: value }: Query): Removal {
  * @example
  * ```ts
  * const server = fastify()
- * const operations = { run: async () => ({ kind: 'nothing-to-commit' }) }
+ * const operations: OperationsRunner = { run: async () => ({ kind: 'nothing-to-commit' }) }
  * await server.register(operator, { operations, serve: ['commit'] })
  * ```
  */

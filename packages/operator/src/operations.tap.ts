@@ -81,6 +81,20 @@ t.test('logs the result of another operation as a defect', async (t) => {
   }
 })
 
+t.test('answers no result whose values have other types', async (t) => {
+  const { node, get, log } = await build(t)
+  const bytes = Buffer.alloc(28) as unknown as string
+  for (const [request, result, field] of [
+    ['/init', { ...node.results.init, transactionId: 5 }, 'transactionId'],
+    ['/commit', { ...node.results.commit, headerHash: bytes }, 'headerHash'],
+    ['/merge', { ...node.results.merge, transactionId: 'not hex' }, 'transactionId'],
+  ] as const) {
+    node.end(result as OperationResult)
+    t.equal((await get(request)).status, 500, request)
+    t.match(log().at(-1)?.err, { message: new RegExp(`has a wrong ${field}`) })
+  }
+})
+
 t.test('asks /remove for one header hash, of either case, before anything runs', async (t) => {
   const { node, get } = await build(t)
   for (const [query, printed] of [

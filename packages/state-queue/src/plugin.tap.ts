@@ -128,7 +128,7 @@ t.test('throws at startup for options that cannot work', async (t) => {
     [{}, /one of queue, rootUnits, repair, wallet is required/],
     [
       { ...new Chain().ports, operatorToken: '' },
-      /^@ratatosk\/state-queue: operatorToken must be a text that is not empty$/,
+      /^@ratatosk\/state-queue: operatorToken must be a text that is not empty/,
     ],
     [
       { ...new Chain().ports, allowedHosts: ['a:1'] },

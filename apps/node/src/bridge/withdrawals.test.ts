@@ -1,4 +1,4 @@
-import { CborWriter, toHex } from '@ratatosk/cbor'
+import { BytesMap, CborWriter, toHex } from '@ratatosk/cbor'
 import { decodeTransaction, encodeBech32Address, keyAddress } from '@ratatosk/ledger'
 import { encodeBody, encodeTransaction, encodeWitnesses, toOutput } from '@ratatosk/ledger/builder'
 import type { WithdrawalsPart } from '@ratatosk/state-queue/bridge'
@@ -86,7 +86,7 @@ function sourceOf({ transactions, places = [], moment, left }: Scene): Withdrawa
       confirmed: undefined,
       ...moment,
     }),
-    owed: { remaining: async () => left && new Set(left) },
+    owed: { remaining: async () => left && new Set(left), payouts: async () => new BytesMap() },
   }
 }
 

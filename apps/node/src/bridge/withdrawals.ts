@@ -19,6 +19,8 @@ import type { Remaining } from './owed.js'
 interface FoundWithdrawal {
   readonly transactionId: Uint8Array
   readonly outref: string
+  /** CBOR of the same reference. */
+  readonly reference: Uint8Array
   readonly output: Uint8Array
   /** Undefined: no one can pay it. */
   readonly read: Withdrawal | undefined
@@ -34,8 +36,6 @@ export interface WithdrawalSource {
   readonly store: WithdrawalStore
   readonly moment: () => Promise<BridgeMoment>
   readonly owed: Remaining
-  /** Id of the transaction by which this process has paid a withdrawal. */
-  readonly payoutOf?: (outref: string) => Uint8Array | undefined
 }
 
 /** The most transactions that a list scans. */
@@ -115,16 +115,20 @@ function withdrawalsIn(contracts: BridgeContracts, cbor: Uint8Array): FoundWithd
   const transaction = decodeTransaction(cbor)
   return effects(transaction)
     .produced.filter(({ output }) => isBridgeAddress(output.address.bytes, bridge))
-    .map(({ reference, output: { bytes } }) => ({
-      transactionId: transaction.id,
-      outref: outputReferenceKey(reference),
-      output: bytes,
-      read: readWithdrawal(contracts, encodeOutputReference(reference), bytes),
-    }))
+    .map(({ reference, output: { bytes } }) => {
+      const encoded = encodeOutputReference(reference)
+      return {
+        transactionId: transaction.id,
+        outref: outputReferenceKey(reference),
+        reference: encoded,
+        output: bytes,
+        read: readWithdrawal(contracts, encoded, bytes),
+      }
+    })
 }
 
 async function listed(
-  { store, moment, owed, payoutOf }: WithdrawalSource,
+  { store, moment, owed }: WithdrawalSource,
   found: readonly FoundWithdrawal[],
 ): Promise<readonly WithdrawalAnswer[]> {
   if (found.length === 0) return []
@@ -135,14 +139,16 @@ async function listed(
   const blocks = hashes.length === 0 ? [] : await store.blocks.byHashes(hashes)
   const owing = new BytesMap<(outref: string) => boolean>()
   for (const block of blocks) owing.set(block.headerHash, await owingOf(await moment(), owed, block))
-  return found.flatMap(({ outref, output, read }, index) => {
+  const answers: WithdrawalAnswer[] = []
+  for (const [index, { outref, reference, output, read }] of found.entries()) {
     const place = places[index]
     // It was dropped or removed meanwhile.
-    if (place === undefined) return []
+    if (place === undefined) continue
     const headerHash = place.block?.headerHash
     const state = stateOf(place, outref, headerHash && owing.get(headerHash))
-    const payoutTxHash = state === 'paid' ? payoutOf?.(outref) : undefined
-    return {
+    const payouts = headerHash && state === 'paid' ? await owed.payouts(headerHash) : undefined
+    const payoutTxHash = payouts?.get(reference)
+    answers.push({
       outref,
       output,
       ...(read && { payTo: bech32Of(read.payTo) }),
@@ -150,8 +156,9 @@ async function listed(
       state,
       ...(headerHash && { headerHash }),
       ...(payoutTxHash && { payoutTxHash }),
-    }
-  })
+    })
+  }
+  return answers
 }
 
 /** In bech32, which payment addresses of withdrawals have. */

@@ -32,7 +32,7 @@ export function bridgeOptions(node: Node): BridgeOptions {
     ports: {
       bridge: openOverview(source, payouts),
       deposits: openDeposits(moment, store, contracts.networkId),
-      withdrawals: openWithdrawals({ ...source, ...(settler && { payoutOf: settler.payoutOf }) }),
+      withdrawals: openWithdrawals(source),
       drafter: openDrafter({
         settlement,
         contracts,

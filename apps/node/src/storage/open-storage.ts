@@ -187,7 +187,7 @@ async function openQueueAt(settings: Settings, place: Place | undefined, log: Lo
     if (REDIS_URL !== undefined)
       return await openRedisQueue(settings, REDIS_URL, { onError, onWarning: warnOfQueue(log) })
     if (place !== undefined && 'pglite' in place)
-      return await openQueueBackend({ kind: 'pglite', ...place, schema, onError })
+      return await openQueueBackend({ kind: 'pglite', pglite: place.pglite, schema, onError })
     return await openQueueBackend({ kind: 'postgres', url: place?.url ?? '', schema, onError })
   } catch (cause) {
     const advice =

@@ -1,3 +1,4 @@
+import { requireKnown, wrongOption } from '../options.js'
 import type { QueueBackend, QueueBackendOptions } from '../types.js'
 import { BullBackend } from './bull-backend.js'
 import { connectPglite } from './pglite.js'
@@ -19,6 +20,7 @@ import { connectRedis } from './redis.js'
  * await backend.close()
  */
 export async function openQueueBackend(options: QueueBackendOptions): Promise<QueueBackend> {
+  checkOptions(options)
   const { kind, requestTimeoutMs = 3000, onError } = options
   switch (kind) {
     case 'redis': {
@@ -39,5 +41,24 @@ export async function openQueueBackend(options: QueueBackendOptions): Promise<Qu
         requestTimeoutMs,
         onError,
       })
+  }
+}
+
+const ofKind: { readonly [Kind in QueueBackendOptions['kind']]: readonly string[] } = {
+  redis: ['url', 'prefix', 'onWarning'],
+  postgres: ['url', 'schema', 'poolSize'],
+  pglite: ['pglite', 'schema'],
+}
+
+/** @throws QueueError `QUEUE_CONFIGURATION` */
+function checkOptions(options: QueueBackendOptions): void {
+  const { kind } = options
+  if (!Object.hasOwn(ofKind, kind))
+    throw wrongOption(`kind must be ${Object.keys(ofKind).join(', ')}, not ${kind}`)
+  requireKnown(options, ['kind', 'requestTimeoutMs', 'onError', ...ofKind[kind]])
+  for (const name of ['requestTimeoutMs', 'poolSize'] as const) {
+    const value: unknown = Reflect.get(options, name)
+    if (value !== undefined && !(Number.isSafeInteger(value) && Number(value) > 0))
+      throw wrongOption(`${name} must be a positive integer`)
   }
 }

@@ -17,6 +17,7 @@ import {
   createSubmissionWorker,
   openQueueBackend,
   type QueueBackend,
+  type QueueBackendOptions,
   submissionQueueName,
 } from '../index.js'
 import { reachable } from '../test/backends.js'
@@ -194,6 +195,17 @@ test('the error about a wrong password does not contain it', async (context) => 
     cause: { message: expect.stringContaining('WRONGPASS') },
   })
   expect(inspect(error, { depth: 9, showHidden: true })).not.toContain('opensesame')
+})
+
+test.each([
+  [{ kind: 'postgresql' }, 'kind must be redis, postgres, pglite, not postgresql'],
+  [{ kind: 'redis', prefx: 'mine' }, 'there is no option prefx'],
+  [{ kind: 'redis', poolSize: 4 }, 'there is no option poolSize'],
+  [{ kind: 'redis', requestTimeoutMs: '5' }, 'requestTimeoutMs must be a positive integer'],
+])('refuses the options %j', async (options, message) => {
+  const all = { url: 'redis://127.0.0.1', ...options } as unknown as QueueBackendOptions
+  const error = await openQueueBackend(all).catch((e: unknown) => e)
+  expect(error).toMatchObject({ code: 'QUEUE_CONFIGURATION', message: expect.stringContaining(message) })
 })
 
 test.each(['', 'localhost', 'http://:opensesame@localhost', '//:opensesame@localhost'])(

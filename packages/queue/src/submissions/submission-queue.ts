@@ -1,4 +1,5 @@
 import { QueueError } from '../errors.js'
+import { requireKnown, wrongOption } from '../options.js'
 import type { JobQueue, QueueBackend } from '../types.js'
 import { addsInBulk } from './bulk-add.js'
 import { submissionFinder } from './by-transaction.js'
@@ -124,6 +125,7 @@ export function createSubmissionQueue(
   backend: QueueBackend,
   options: SubmissionQueueOptions = {},
 ): SubmissionQueue {
+  requireKnown(options, ['maxWaiting', 'maxWaitingBytes'])
   const limits: QueueSize = {
     transactions: limitOf('maxWaiting', options.maxWaiting),
     bytes: limitOf('maxWaitingBytes', options.maxWaitingBytes),
@@ -223,7 +225,7 @@ export function createSubmissionQueue(
 
 function limitOf(name: string, value = Number.POSITIVE_INFINITY): number {
   if (value !== Number.POSITIVE_INFINITY && (!Number.isSafeInteger(value) || value < 1))
-    throw new QueueError('QUEUE_CONFIGURATION', `${name} must be a positive integer`)
+    throw wrongOption(`${name} must be a positive integer`)
   return value
 }
 

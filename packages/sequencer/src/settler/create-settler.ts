@@ -98,8 +98,8 @@ export function createSettler(given: SettlerOptions): Settler {
     },
     remaining: (headerHash, signal) => reader.remaining(headerHash, signal),
     count: (headerHash, signal) => reader.count(headerHash, signal),
+    payouts: (headerHash, signal) => reader.payouts(headerHash, signal),
     draft: (order, signal) => reader.draft(order, signal),
-    payoutOf: (outref) => payer?.payoutOf(outref),
     status: () => statusOf(options, payer, isActive(), fault),
     async close() {
       closing.abort()

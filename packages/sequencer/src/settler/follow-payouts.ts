@@ -1,3 +1,4 @@
+import { BytesMap } from '@ratatosk/cbor'
 import type { Layer1 } from '@ratatosk/layer1'
 import type { OutputReference } from '@ratatosk/ledger'
 import { byPosition, decodeAnyData, isPlutusDataError } from '@ratatosk/ledger/plutus-data'
@@ -12,23 +13,45 @@ const maxChanges = 64
 
 type Spendings = Pick<Layer1, 'spending'>
 
-/**
- * The withdrawals that the payouts of a settlement pay, from one of its outputs on, oldest first: CBOR of
- * their references. Payouts in blocks of layer 1 only.
- */
+/** A transaction that pays withdrawals. */
+interface Payout {
+  readonly transactionId: Uint8Array
+  /** CBOR of the references of the withdrawals. */
+  readonly outrefs: readonly Uint8Array[]
+}
+
+/** The payouts of a settlement, from one of its outputs on, oldest first. In blocks of layer 1 only. */
 export async function* payoutsFrom(
   layer1: Spendings,
   settlement: OutputReference,
   signal: AbortSignal | undefined,
-): AsyncGenerator<readonly Uint8Array[], void> {
+): AsyncGenerator<Payout, void> {
   let reference = settlement
   for (;;) {
     const spending = await layer1.spending(reference, signal && { signal })
     const outrefs = spending?.redeemer && paidBy(spending.redeemer)
     if (spending === undefined || outrefs === undefined) return
-    yield outrefs
-    reference = { transactionId: spending.transactionId, index: 0 }
+    const { transactionId } = spending
+    yield { transactionId, outrefs }
+    reference = { transactionId, index: 0 }
   }
+}
+
+/** Ids of the payouts of a merged block, by the CBOR of each withdrawal's reference. */
+export async function payoutsOf(
+  { layer1, blocks }: { readonly layer1: Spendings; readonly blocks: Pick<Blocks, 'byHash'> },
+  headerHash: Uint8Array,
+  signal: AbortSignal | undefined,
+): Promise<BytesMap<Uint8Array>> {
+  const found = new BytesMap<Uint8Array>()
+  const block = await blocks.byHash(headerHash)
+  if (block?.state !== 'merged') return found
+  for await (const first of firstSettlements(layer1, blocks, block, signal)) {
+    for await (const { transactionId, outrefs } of payoutsFrom(layer1, first, signal))
+      for (const outref of outrefs) found.set(outref, transactionId)
+    if (found.size > 0) break
+  }
+  return found
 }
 
 /** The references that a settlement's redeemer lists, as the script reads it; undefined if it pays none. */

@@ -2,6 +2,7 @@ import { BytesMap, equalBytes, fromHex } from '@ratatosk/cbor'
 import { decodeOutputReference, encodeOutputReference, outputReferenceKey } from '@ratatosk/ledger'
 import { type BridgeState, payWithdrawals, readBridge, type Settlement } from '@ratatosk/protocol'
 import { Mutex } from 'async-mutex'
+import { payoutsOf } from './follow-payouts.js'
 import { type Owed, type OwedContext, type OwedEntry, openOwed } from './owed.js'
 import { amountOf, sourcesFor, totalOf, treasuryOf } from './treasury.js'
 import type { OwedCount, OwedReader, PayoutDraft, PayoutOrder } from './types.js'
@@ -43,6 +44,10 @@ class SharedOwedReader implements OwedReader {
       for (const entry of owed.left()) lovelace += amountOf(entry).lovelace
       return { outref: outputReferenceKey(settlement.utxo.reference), remaining: owed.size, lovelace }
     })
+  }
+
+  payouts(headerHash: Uint8Array, signal?: AbortSignal): ReturnType<OwedReader['payouts']> {
+    return payoutsOf(this.#context, headerHash, signal)
   }
 
   draft(order: PayoutOrder, signal?: AbortSignal): Promise<PayoutDraft> {

@@ -193,7 +193,7 @@ class BlockOwed implements Owed {
 
   /** Deletes what payouts in blocks of layer 1 have paid, until the map has a root. */
   async #deletePaid(first: OutputReference, root: Uint8Array, signal?: AbortSignal): Promise<boolean> {
-    for await (const outrefs of payoutsFrom(this.#context.layer1, first, signal)) {
+    for await (const { outrefs } of payoutsFrom(this.#context.layer1, first, signal)) {
       for (const outref of outrefs) {
         if (!this.#trie.has(outref)) return false
         this.#trie.delete(outref)

@@ -25,9 +25,6 @@ const retryAfterMs = 30_000
 /** Milliseconds for which the reference scripts are not read again. */
 const scriptsForMs = 300_000
 
-/** Withdrawals whose payouts are remembered. */
-const maxRemembered = 10_000
-
 /** How a settler works: its options with their defaults. */
 export type PayerOptions = SettlerOptions &
   Required<Pick<SettlerOptions, 'validityMs' | 'batch' | 'maxInFlight' | 'tidyFrom' | 'autoPay'>> & {
@@ -39,8 +36,6 @@ export interface Payer {
   /** Pays what can be paid on its own, if layer 1 has a block that it has not seen. */
   tick(signal: AbortSignal): Promise<void>
   pay(options: PayOptions, signal: AbortSignal): Promise<Paid>
-  /** See {@link Settler.payoutOf}. */
-  payoutOf(outref: string): Uint8Array | undefined
   status(): Omit<SettlerStatus, 'active' | 'fault'>
 }
 
@@ -77,8 +72,6 @@ class BridgePayer implements Payer {
   #inFlight: readonly InFlight[] = []
   #settlements: readonly SettlementStatus[] = []
   #paid = 0
-  /** Ids of payouts by the `outputReferenceKey`s of the withdrawals, the oldest first. */
-  readonly #payouts = new Map<string, Uint8Array>()
   #seen = ''
   /** Layer 1 has refused a transaction in this slot: a rival's waits there. */
   #refusedAt = -1n
@@ -108,10 +101,6 @@ class BridgePayer implements Payer {
       const { slot } = await this.#options.layer1.tip({ signal })
       return this.#round(slot, options, signal)
     })
-  }
-
-  payoutOf(outref: string): Uint8Array | undefined {
-    return this.#payouts.get(outref)
   }
 
   status(): Omit<SettlerStatus, 'active' | 'fault'> {
@@ -180,20 +169,11 @@ class BridgePayer implements Payer {
         log.warn({ transaction: toHex(each.built.id) }, 'Layer 1 cannot include a payout: it is built again')
         continue
       }
-      if (state === 'included' && !each.isIncluded) this.#remember(each)
+      if (state === 'included' && !each.isIncluded) this.#paid += each.paid.length
       each.isIncluded ||= state === 'included'
       alive.push(each)
     }
     this.#inFlight = alive
-  }
-
-  #remember({ built, paid }: InFlight): void {
-    this.#paid += paid.length
-    for (const outref of paid) this.#payouts.set(outref, built.id)
-    for (const outref of this.#payouts.keys()) {
-      if (this.#payouts.size <= maxRemembered) break
-      this.#payouts.delete(outref)
-    }
   }
 
   /** Pays settlements in turn, each by a payout, until nothing is left or enough is in flight. */

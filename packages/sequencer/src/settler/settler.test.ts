@@ -1,5 +1,5 @@
-import { toHex } from '@ratatosk/cbor'
-import { decodeTransaction } from '@ratatosk/ledger'
+import { fromHex, toHex } from '@ratatosk/cbor'
+import { decodeTransaction, encodeOutputReference } from '@ratatosk/ledger'
 import { toOutput } from '@ratatosk/ledger/builder'
 import type { Log } from '@ratatosk/ports'
 import { payWithdrawals, readBridge } from '@ratatosk/protocol'
@@ -283,10 +283,20 @@ test('others may draft payouts, also while nothing is paid on its own', async (c
   await chain.run(drafted.draft)
   expect(await chain.paidTo(13)).toEqual([withdrawn(13) - payoutFee])
   await expect.poll(() => settler.status().settlements).toMatchObject([{ remaining: 20 }])
+  const payoutOf = async (index: number, place: number) => {
+    const reference = { transactionId: fromHex(ids[index]!), index: place }
+    return (await settler.payouts(headerHash)).get(encodeOutputReference(reference))
+  }
+  const byOthers = await payoutOf(1, 3)
+  expect(byOthers).toBeDefined()
+  expect(await payoutOf(0, 0)).toEqual(byOthers)
+  expect(await payoutOf(0, 1)).toBeUndefined()
   await expect.poll(async () => (await settler.remaining(headerHash))?.has(`${ids[0]}#0`)).toBe(false)
   expect(await settler.pay({ limit: 3 })).toMatchObject({ paid: 3, remaining: 17, txHashes: { length: 1 } })
   expect(await settler.pay()).toMatchObject({ paid: 15, remaining: 2, txHashes: { length: 1 } })
   await chain.mine()
+  expect(await payoutOf(0, 1)).toBeDefined()
+  expect(await payoutOf(0, 1)).not.toEqual(byOthers)
   await expectPaid(chain, 20, 100n * ada)
 })
 

@@ -1,3 +1,4 @@
+import type { BytesMap } from '@ratatosk/cbor'
 import type { Layer1, Wallet } from '@ratatosk/layer1'
 import type { Utxo } from '@ratatosk/ledger'
 import type { TransactionDraft } from '@ratatosk/ledger/builder'
@@ -131,6 +132,13 @@ export interface OwedReader {
   /** Counts the same, without their names. */
   count(headerHash: Uint8Array, signal?: AbortSignal): Promise<OwedCount | undefined>
   /**
+   * Ids of the layer-1 transactions that have paid withdrawals of a merged block, as layer 1 shows them.
+   *
+   * @returns by the CBOR of the withdrawal's reference
+   * @throws {Layer1Error} (rejects)
+   */
+  payouts(headerHash: Uint8Array, signal?: AbortSignal): Promise<Pick<BytesMap<Uint8Array>, 'get'>>
+  /**
    * Drafts a payout that any wallet may complete and send. Transactions in flight are not known.
    *
    * @throws {Layer1Error} (rejects)
@@ -149,12 +157,6 @@ export interface Settler extends OwedReader {
    * @throws {Layer1Error} (rejects)
    */
   pay(options?: PayOptions): Promise<Paid>
-  /**
-   * Id of the layer-1 transaction by which this process has paid a withdrawal; of the last 10,000.
-   *
-   * @param outref its `outputReferenceKey`
-   */
-  payoutOf(outref: string): Uint8Array | undefined
   status(): SettlerStatus
   /** Ends after the running step and frees the lease. Safe to call twice. */
   close(): Promise<void>

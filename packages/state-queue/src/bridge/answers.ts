@@ -114,7 +114,7 @@ export const WithdrawalAnswer = Type.Object(
         'paid: on layer 1',
     ),
     headerHash: headerHash('Of its block'),
-    payoutTxHash: Type.Optional(hash('The layer-1 transaction that paid it, if the node knows it')),
+    payoutTxHash: Type.Optional(hash('The layer-1 transaction that paid it')),
   },
   { title: 'BridgeWithdrawal', description: 'Money on its way from layer 2 to layer 1' },
 )
