@@ -17,8 +17,9 @@ import { contextAt } from './context.js'
 import { type Candidate, examine, isCandidate, type Leaving } from './examine.js'
 import { costOf, runScripts } from './script-runs.js'
 import { spendersOfMissing } from './spent-inputs.js'
+import { slotsOfTries, triesOf } from './tries.js'
 import { openTurns } from './turns.js'
-import { type Decision, type ParkedDecision, validateBatch } from './validate-batch.js'
+import { type BatchContext, type Decision, type ParkedDecision, validateBatch } from './validate-batch.js'
 
 /** An evaluation with the failures and the redeemers of the ledger. */
 export interface LedgerEvaluation extends Evaluation {
@@ -36,6 +37,10 @@ export interface EvaluationsOptions {
   readonly evaluator?: PhaseTwo['evaluator']
   /** The outputs that leave layer 2, in a deployment with a bridge. */
   readonly leaving?: Leaving | undefined
+  /** As of the workers that validate submissions. @defaultValue 5 */
+  readonly maxAttempts?: number
+  /** As of the workers that validate submissions. @defaultValue 250 */
+  readonly backoffMs?: number
   /** POSIX milliseconds. @defaultValue `Date.now` */
   readonly now?: () => number
   /** When scripts and many signatures are validated. @defaultValue turns of its own */
@@ -68,6 +73,7 @@ export function openEvaluations(options: EvaluationsOptions): Evaluations<Ledger
   const { store, slots, evaluator, now = Date.now } = options
   const { turns = openTurns() } = options
   const blockTime = followBlockTime(store.blocks, now)
+  const slotsUntilLast = slotsOfTries(triesOf(options), slots.slotLength)
   const results = new LRUCache<string, EvaluationResult>({
     max: maxResults,
     maxSize: maxResultBytes,
@@ -77,7 +83,8 @@ export function openEvaluations(options: EvaluationsOptions): Evaluations<Ledger
 
   async function evaluate(cbor: Uint8Array, signal?: AbortSignal): Promise<LedgerEvaluation> {
     await blockTime.refresh()
-    const context = contextAt(options, blockTime.now())
+    const present = contextAt(options, blockTime.now())
+    const context = { ...present, lastTry: present.slot + slotsUntilLast }
     const examined = examine(cbor, context, options.leaving)
     if (!isCandidate(examined)) {
       return {
@@ -114,7 +121,7 @@ export function openEvaluations(options: EvaluationsOptions): Evaluations<Ledger
   async function validate(
     first: Candidate,
     { outputs, known, spenders }: ReadState,
-    context: RuleContext,
+    context: BatchContext,
     signal: AbortSignal | undefined,
   ): Promise<{ readonly decision: Decision | undefined; readonly result?: EvaluationResult }> {
     let candidate = first

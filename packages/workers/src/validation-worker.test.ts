@@ -6,6 +6,7 @@ import {
   chain,
   collect,
   databaseUrl,
+  freeOfCharge,
   fundsOf,
   keyOf,
   signed,
@@ -13,7 +14,7 @@ import {
 } from '@ratatosk/test-kit'
 import { testedServices } from '@ratatosk/test-kit/vitest'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { replayDeadLetter } from './index.js'
+import { openEvaluations, replayDeadLetter } from './index.js'
 import { allRejections, countAccepted, isAccepted, run, transactionsIn } from './test/running-worker.js'
 import { openers } from './test/services.js'
 
@@ -137,7 +138,8 @@ describe.each(testedServices(openers))('validation on %s', (_name, open) => {
   })
 
   test('refuses at once a validity interval that begins after the last attempt', async (context) => {
-    const { store, submit, drained } = run(await open(context), { backoffMs: 100, maxAttempts: 10 })
+    const tries = { backoffMs: 100, maxAttempts: 10 }
+    const { store, submit, drained } = run(await open(context), tries)
     await store.applyGenesis(funds)
     const invalidBefore = timeToSlot(slots, BigInt(Date.now())) + 300n
     const late = signed(key, { inputs: [references[0]!], outputs: [10n * ada], invalidBefore })
@@ -147,6 +149,12 @@ describe.each(testedServices(openers))('validation on %s', (_name, open) => {
       attempts: 1,
       code: 'OutsideValidityIntervalUTxO',
     })
+    const verdictWith = async (maxAttempts: number) => {
+      const options = { store, parameters: freeOfCharge, networkId: 0, slots, ...tries, maxAttempts }
+      return (await openEvaluations(options).evaluate(late.cbor)).verdict
+    }
+    expect(await verdictWith(10)).toBe('invalid')
+    expect(await verdictWith(20)).toBe('retriable')
   })
 
   test('validates a replayed dead letter again and notes its replay', async (context) => {

@@ -7,6 +7,7 @@ import { recordActivity, type ValidationStats } from './activity.js'
 import { followBlockTime } from './block-time.js'
 import type { Leaving } from './examine.js'
 import { createOrphanExchange } from './orphans.js'
+import { triesOf } from './tries.js'
 import { Validator } from './validator.js'
 
 /** Options of {@link createValidationWorker}. */
@@ -88,8 +89,6 @@ export interface ValidationWorker {
   close(): Promise<void>
 }
 
-const maxBackoffMs = 60_000
-
 /**
  * Takes submitted transactions from the queue, validates them in batches, and puts each into the mempool
  * ledger or into the dead letters. Any number of workers, in any number of processes, may share a queue and a
@@ -103,8 +102,7 @@ const maxBackoffMs = 60_000
  */
 export function createValidationWorker(options: ValidationWorkerOptions): ValidationWorker {
   const { queue, store, parameters, networkId, slots, evaluator, log } = options
-  const { batchSize = 256, concurrency = 768, backoffMs = 250 } = options
-  const backoff = (attempts: number) => Math.min(backoffMs * 2 ** (attempts - 1), maxBackoffMs)
+  const { batchSize = 256, concurrency = 768 } = options
   const activity = recordActivity(log)
   const { now = Date.now } = options
   const blockTime = followBlockTime(store.blocks, now)
@@ -122,8 +120,7 @@ export function createValidationWorker(options: ValidationWorkerOptions): Valida
     now,
     blockTime: blockTime.now,
     batches: { size: batchSize, quietMs: options.batchQuietMs ?? 5, maxMs: options.batchWaitMs ?? 100 },
-    maxAttempts: options.maxAttempts ?? 5,
-    backoff,
+    ...triesOf(options),
     ...(exchange === undefined ? {} : { exchange }),
     observer: activity,
   })

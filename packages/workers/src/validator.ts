@@ -7,6 +7,7 @@ import { type Candidate, examine, isCandidate, type Leaving } from './examine.js
 import type { SharedOrphan } from './orphans.js'
 import { type ParkedDelivery, ScriptLane } from './script-lane.js'
 import { maxVerifiedOnArrival, SignatureChecks } from './signatures.js'
+import { slotsOfTries } from './tries.js'
 import type { BatchContext } from './validate-batch.js'
 
 export interface ValidatorOptions extends Omit<BatchRunnerOptions, 'scripts' | 'signatures' | 'context'> {
@@ -30,15 +31,12 @@ export class Validator {
   readonly #signatures = new SignatureChecks<ParkedDelivery>()
   readonly #scripts: ScriptLane
   readonly #runner: BatchRunner
-  /** Slots until the last try of a transaction, and as many again for deliveries that are late. */
   readonly #slotsOfTries: bigint
 
   constructor(options: ValidatorOptions) {
-    const { evaluator, slots, scriptConcurrency, maxWaitingForScripts, maxAttempts, backoff } = options
+    const { evaluator, slots, scriptConcurrency, maxWaitingForScripts } = options
     this.#options = options
-    let tries = 0
-    for (let past = 1; past < maxAttempts; past++) tries += backoff(past)
-    this.#slotsOfTries = BigInt(Math.ceil((2 * tries) / slots.slotLength) + 2)
+    this.#slotsOfTries = slotsOfTries(options, slots.slotLength)
     this.#scripts = new ScriptLane({
       phaseTwo: evaluator === undefined ? undefined : { evaluator, slots },
       signatures: this.#signatures,

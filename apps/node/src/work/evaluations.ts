@@ -13,8 +13,9 @@ export function openClientScripts({ onClose }: NodeContext): ClientScripts {
 }
 
 export function openEvaluations(node: Node): Evaluations {
-  const { network, parameters, clock, reads: store, scripts, settlement } = node
+  const { network, parameters, clock, reads: store, scripts, settlement, settings } = node
   const leaving = settlement && leavingBy(settlement.contracts, parameters)
   const { id: networkId, slots } = network
-  return open({ store, parameters, networkId, slots, leaving, ...scripts, now: clock })
+  const maxAttempts = settings.SUBMIT_MAX_ATTEMPTS
+  return open({ store, parameters, networkId, slots, leaving, maxAttempts, ...scripts, now: clock })
 }
