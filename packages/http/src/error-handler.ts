@@ -1,12 +1,13 @@
 import { STATUS_CODES } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { type ExposedError, type HttpErrorOptions, hasCode, isHttpError } from './errors.js'
+import { type ExposedError, HttpError, type HttpErrorOptions, hasCode, isHttpError } from './errors.js'
 import { isBeforeHandler } from './handler-watch.js'
 import { retryAfterMsOf } from './headers.js'
 import type { ErrorBody, NotFoundBody } from './schemas.js'
 
 const internalError: ErrorBody = { error: 'Something went wrong' }
 const notFound: NotFoundBody = { error: 'Not Found', code: 'DISABLED' }
+const notServed = new HttpError(404, notFound.code, notFound.error)
 
 type PageOf = (error: ExposedError) => string | undefined
 
@@ -82,10 +83,14 @@ function send(answer: Answer, error: unknown, request: FastifyRequest, reply: Fa
   else if (isRefusal(error)) request.log.warn(fieldsOf(error), body.error)
   else request.log.error({ err: error }, body.error)
   if (headers) reply.headers(headers)
-  const server = reply.server as FastifyInstance & { readonly [explanation]?: PageOf }
-  const page = isHttpError(error) ? server[explanation]?.(error) : undefined
-  if (page !== undefined) reply.header('link', `<${page}>; rel="help"`)
+  if (isHttpError(error)) explain(error, reply)
   return reply.code(statusCode).send(body)
+}
+
+function explain(error: ExposedError, reply: FastifyReply): void {
+  const server = reply.server as FastifyInstance & { readonly [explanation]?: PageOf }
+  const page = server[explanation]?.(error)
+  if (page !== undefined) reply.header('link', `<${page}>; rel="help"`)
 }
 
 /**
@@ -98,6 +103,7 @@ function send(answer: Answer, error: unknown, request: FastifyRequest, reply: Fa
  * ```
  */
 export function notFoundHandler(_request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  explain(notServed, reply)
   return reply.code(404).send(notFound)
 }
 

@@ -97,6 +97,7 @@ test('an answer links to its error, if clients may know it, and its body is the 
   const known = await server.inject('/known')
   expect(known.headers.link).toMatch(/^<https:.*\/errors\.md#HTTP_OVERLOADED>; rel="help"$/)
   expect(known.json()).toEqual({ error: 'The node is overloaded: retry later' })
-  for (const name of ['hidden', 'foreign', 'nothing'])
+  expect((await server.inject('/nothing')).headers.link).toMatch(/#DISABLED>/)
+  for (const name of ['hidden', 'foreign'])
     expect((await server.inject(`/${name}`)).headers.link, name).toBe(undefined)
 })

@@ -1,0 +1,181 @@
+import { BytesSet } from '@ratatosk/cbor'
+import { type OpenQuestion, type StateQueue, soundRoot } from '@ratatosk/protocol'
+import type { VerdictRecord } from '@ratatosk/store'
+import { conclude, settleValid } from './conclude.js'
+import type { Job, Missing, WatcherContext } from './context.js'
+import { pruneBehindRemoved } from './prune.js'
+import { readOpenQuestions } from './questions.js'
+import { readQueue } from './read-layer1.js'
+import { advanceRemoval } from './remove.js'
+import { follow, removalsOf } from './send.js'
+import type { WatcherState } from './state.js'
+import { summonChunk, verdictAbout } from './summon.js'
+import { sweepBonds } from './sweep.js'
+import type { Turn } from './turn.js'
+import { advanceUnavailable } from './unavailable.js'
+
+/** Lovelace that the datums of the longest proof lock, with collateral and fees. */
+const leastLovelace = 350_000_000n
+/** Milliseconds between two reads of the balance, while nothing is lacking. */
+const balanceEveryMs = 60_000
+/** Polls between two reads at one tip without work. */
+const quietPolls = 5
+/** The longest time between two reads of layer 1 by a follower that still lacks a body, in milliseconds. */
+const wantedForMs = 120_000
+
+/** A watcher at work. */
+export interface Watching {
+  readonly context: WatcherContext
+  readonly state: WatcherState
+  readonly turn: Turn
+  readonly pollMs: number
+  /** Milliseconds between two attempts that lack ada. */
+  readonly delayMs: number
+}
+
+/** What a tick has read, of one state of layer 1. */
+interface Sight {
+  readonly slot: bigint
+  readonly queue: StateQueue
+  /** The verdicts that are not settled: those whose block is in the queue, and the others. */
+  readonly inQueue: readonly VerdictRecord[]
+  readonly gone: readonly VerdictRecord[]
+  /** Read when it is called first. */
+  questionsAbout(disputed: Job | Missing): Promise<readonly OpenQuestion[]>
+}
+
+/**
+ * Reads layer 1 once, and takes the next step about each disputed block.
+ *
+ * @returns whether it has tried everything: after a failure, some of it waits
+ */
+export async function tick(watching: Watching): Promise<boolean> {
+  const { context, state, turn } = watching
+  state.waits = await turn.obstacle()
+  if (state.waits !== undefined) {
+    state.line.refuse(state.waits)
+    return true
+  }
+  // The tip first, so that everything else is at least as new.
+  const { slot, hash } = await context.layer1.tip({ signal: context.signal })
+  const mayRest = state.job === undefined && state.missing.size === 0 && state.line.isEmpty()
+  const { quiet } = state
+  if (mayRest && quiet.tip === hash && performance.now() < Math.min(quiet.until, state.balanceAt)) return true
+  const sight = await look(watching, slot)
+  if (await answerSummon(watching, sight)) return false
+  const before = state.lack
+  const isWhole = performance.now() >= state.retryAt || state.job?.isRecorded === false
+  if (isWhole) await advance(watching, sight)
+  // Recorded work does not wait.
+  else await followRemovals(context, sight)
+  await concludeGone(watching, sight)
+  await checkBalance(watching, slot)
+  if (state.lack !== undefined && state.lack !== before) state.retryAt = performance.now() + watching.delayMs
+  const isDone =
+    sight.inQueue.length + sight.gone.length === 0 && state.lack === undefined && !state.isPruning
+  const until = performance.now() + quietPolls * watching.pollMs
+  state.quiet = { tip: mayRest && isWhole && isDone ? hash : '', until }
+  return isWhole
+}
+
+/** Reads queue and verdicts, and forgets the blocks that are gone. */
+async function look({ context, state }: Watching, slot: bigint): Promise<Sight> {
+  const { missing } = state
+  const queue = await readQueue(context)
+  state.confirmedUntil = soundRoot(queue).datum.state.endTime
+  const shown = new BytesSet(queue.blocks.map(({ headerHash }) => headerHash))
+  const open = await settleValid(context, await context.verdicts.open(), missing)
+  const inQueue = open.filter(({ headerHash }) => shown.has(headerHash))
+  state.unprovable = inQueue.find(
+    (verdict) => verdict.state === 'unprovable' || missing.get(verdict.headerHash)?.reported !== undefined,
+  )
+  state.unavailable = inQueue.find((verdict) => verdict.state === 'unavailable')
+  for (const name of missing.keys()) if (!shown.has(name)) missing.delete(name)
+  let questions: ReturnType<typeof readOpenQuestions> | undefined
+  return {
+    slot,
+    queue,
+    inQueue,
+    gone: open.filter(({ headerHash }) => !shown.has(headerHash)),
+    async questionsAbout({ block }) {
+      questions ??= readOpenQuestions(context)
+      return (await questions).get(block.headerHash) ?? []
+    },
+  }
+}
+
+/** @returns whether a client has asked: the verdicts have to be read again */
+async function answerSummon({ context, state }: Watching, sight: Sight): Promise<boolean> {
+  const waiting = state.hasSummoned ? undefined : state.line.next()
+  state.hasSummoned = waiting !== undefined
+  if (waiting === undefined) return false
+  const { queue, inQueue, questionsAbout: questions, slot } = sight
+  const { headerHash } = waiting.summon
+  const known = verdictAbout(inQueue, headerHash)
+  const asked = { queue, missing: state.missing.get(headerHash), known, questions }
+  const result = summonChunk(context, waiting.summon, asked, slot)
+  const unsent = () => `Not sent: ${state.lack?.reason ?? 'layer 1 has refused the question'}`
+  waiting.resolve(result.then((sent) => sent ?? { kind: 'refused', reason: unsent() }))
+  await result.catch(() => undefined)
+  state.wake.abort()
+  return true
+}
+
+/** Takes the next step about the invalid block, or about each block without a body. */
+async function advance({ context, state }: Watching, sight: Sight): Promise<void> {
+  const { queue, inQueue, slot } = sight
+  const { job } = state
+  const knownOf = ({ block }: Job | Missing) => verdictAbout(inQueue, block.headerHash)
+  if (job !== undefined) {
+    const own = () => sight.questionsAbout(job)
+    return advanceRemoval(context, job, queue, knownOf(job), own, slot)
+  }
+  // It goes on with what was recorded for blocks whose bodies no follower has yet.
+  await followRemovals(context, sight)
+  state.isPruning = await pruneBehindRemoved(context, queue, slot, state.isPruning)
+  const now = performance.now()
+  const wanted = [...state.missing.values()]
+    .filter(({ wantedAt }) => now - wantedAt < wantedForMs)
+    // The funds go to the block that is mature first.
+    .sort((a, b) => Number(a.block.header.endTime - b.block.header.endTime))
+  await forEach(wanted, async (each) =>
+    advanceUnavailable(context, each, queue, knownOf(each), await sight.questionsAbout(each), slot),
+  )
+}
+
+const followRemovals = (context: WatcherContext, { inQueue, slot }: Sight) =>
+  forEach(inQueue, async (verdict) => {
+    await follow(context, removalsOf(verdict), slot)
+  })
+
+/** Settles the verdicts about blocks that have left the queue. */
+async function concludeGone({ context, state }: Watching, { queue, gone }: Sight): Promise<void> {
+  // Layer 1 has decided about the others: they can wait.
+  const isDue = performance.now() >= state.balanceAt
+  const due = gone.filter((verdict) => isDue || context.isUndecided(verdict))
+  await forEach(due, (verdict) => conclude(context, verdict, queue))
+}
+
+/** Reads the balance now and then, so that a lack is known before ada is needed. */
+async function checkBalance({ context, state, delayMs }: Watching, slot: bigint): Promise<void> {
+  if (performance.now() < state.balanceAt) return
+  const { wallet, signal } = context
+  if ((await wallet.spendable({}, { signal })) < leastLovelace) {
+    const reason = `The wallet has less than ${leastLovelace} lovelace: send ada to ${wallet.address}`
+    context.lacks({ code: 'WATCHER_LACKS_FUNDS', reason })
+  } else if (state.job === undefined && state.missing.size === 0) context.lacks(undefined)
+  // It reports what it does not read, also while nothing is disputed.
+  await readOpenQuestions(context)
+  const isSweeping = context.contracts.summons !== undefined && (await sweepBonds(context, slot))
+  state.balanceAt = performance.now() + (state.lack === undefined && !isSweeping ? balanceEveryMs : delayMs)
+}
+
+/** Does something for each. A failure for one of them delays no other. */
+async function forEach<Item>(items: Iterable<Item>, run: (item: Item) => Promise<void>): Promise<void> {
+  let failure: unknown
+  for (const item of items)
+    await run(item).catch((error: unknown) => {
+      failure ??= error
+    })
+  if (failure !== undefined) throw failure
+}
