@@ -1,3 +1,6 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { toHex } from '@ratatosk/cbor'
 import { createClient } from '@ratatosk/client'
 import { testWallets } from '@ratatosk/devnet'
@@ -34,7 +37,26 @@ async function startedBridge(own: Readonly<Record<string, string>> = {}): Promis
 
 const asked = async (...argv: string[]) => {
   const { status, out, error } = await run([...argv, '--json'])
-  return { status, value: out === '' ? error : JSON.parse(out) }
+  return { status, value: out === '' ? error : JSON.parse(out), error }
+}
+
+/** A way to a node on which the answers of a path are lost. */
+async function wayWithout(lost: string, url: string): Promise<string> {
+  const server = createServer(async (request, response) => {
+    const { 'content-type': type = 'text/plain' } = request.headers
+    const method = request.method ?? ''
+    const init = { method, headers: { 'content-type': type } }
+    const sent = method === 'POST' ? { ...init, body: await text(request) } : init
+    const answer = await fetch(`${url}${request.url}`, sent)
+    if (request.url?.startsWith(lost)) return void response.destroy()
+    response.writeHead(answer.status, { 'content-type': 'application/json' }).end(await answer.text())
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
 test('ada come from layer 1, and return', { timeout: 300_000 }, async () => {
@@ -54,7 +76,22 @@ test('ada come from layer 1, and return', { timeout: 300_000 }, async () => {
   await checksDrafts(url)
 
   const to = depositor.addressText
-  const deposited = await asked('deposit', '--lovelace', '100000000', '--to', to, '--wait', ...own)
+  const deposit = ['deposit', '--to', to, '--wait', '--lovelace']
+  for (const [path, sent] of [
+    ['/deposits', 'was sent'],
+    ['/bridge/submit', 'may have been sent'],
+  ] as const) {
+    const lost = await asked(...deposit, '20000000', '--url', await wayWithout(path, url))
+    const { id, txHash } = lost.value
+    const message = `The transaction ${txHash} ${sent} to layer 1: do not deposit again`
+    expect(lost).toMatchObject({
+      status: 1,
+      value: { id: expect.stringMatching(hash), error: { message: expect.stringContaining(message) } },
+      error: expect.stringContaining(`Submitting ${txHash}, the deposit ${id}\n`),
+    })
+    await expect.poll(async () => (await createClient(url).listDeposits({ id })).deposits).toHaveLength(1)
+  }
+  const deposited = await asked(...deposit, '60000000', ...own)
   expect(deposited).toMatchObject({ status: 0, value: { id: expect.stringMatching(hash) } })
   const { id, outref } = deposited.value
   expect(outref).toBe(`${id}#0`)

@@ -1,16 +1,13 @@
-import { readFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { toHex } from '@ratatosk/cbor'
 import { createClient } from '@ratatosk/client'
 import { testWallets } from '@ratatosk/devnet'
-import { decodeAddress, encodeBech32Address, encodeOutputReference } from '@ratatosk/ledger'
-import { keysFromSeedPhrase, toOutput } from '@ratatosk/ledger/builder'
+import { decodeAddress, encodeBech32Address } from '@ratatosk/ledger'
+import { keysFromSeedPhrase } from '@ratatosk/ledger/builder'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { lovelaceIn, outputsOf } from './layer2/layer2.js'
 import { anyPlace } from './test/any-place.js'
+import { acceptance, type Lie, lyingNode } from './test/lying-node.js'
 import { run } from './test/run.js'
 import { receiver, withNode } from './test/store-node.js'
 
@@ -19,9 +16,11 @@ vi.setConfig({ testTimeout: 240_000 })
 const addressOf = (account: number) =>
   keysFromSeedPhrase(testWallets.mnemonic, { networkId: 0, account }).addressText
 
-/** A line before each transaction of a chain, for who ends the command. */
-const progress =
-  /^(?:\d of \d transactions were accepted, which make the first \d+ payments\. Next is [0-9a-f]{64}\n)*$/
+/** A line before each transaction, for who ends the command. */
+const progress = new RegExp(
+  '^(?:(?:Submitting|\\d of \\d transactions were accepted, which make the first \\d+ payments\\. Next is) ' +
+    '[0-9a-f]{64}\\n)*$',
+)
 
 /** An address of a key that no one has. */
 const person = (n: number): string => {
@@ -107,52 +106,6 @@ test('a payment that cannot be read pays nothing', async () => {
     expect(await run(['pay', ...argv])).toMatchObject({ status: 2 })
 })
 
-const parameters = JSON.parse(
-  readFileSync(new URL('../../../packages/devnet/parameters/devnet-11.json', import.meta.url), 'utf8'),
-)
-
-interface Lie {
-  readonly fees?: object
-  /** How many outputs of 2 ada the wallet has, by their names. */
-  readonly outputs: readonly number[]
-  /** The status and body of each answer to `POST /submit`. */
-  readonly submitted?: readonly [number, object]
-  readonly submission?: (count: number) => object
-}
-
-/** A node that answers what it likes. @returns its URL, and how many transactions it was given */
-async function lyingNode({ fees, outputs, submitted = taken, submission = acceptance }: Lie) {
-  const { address } = keysFromSeedPhrase(testWallets.mnemonic, { networkId: 0, account: 5 })
-  const value = { lovelace: 2_000_000n, assets: new Map() }
-  const output = toHex(toOutput({ address: address.bytes, value, datum: { kind: 'none' } }).bytes)
-  const utxos = outputs.map((name) => {
-    const reference = { transactionId: new Uint8Array(32).fill(name), index: 0 }
-    return { outref: toHex(encodeOutputReference(reference)), value: output }
-  })
-  const given = { url: '', count: 0 }
-  const server = createServer(({ url = '', method }, response) => {
-    const path = url.split('?')[0] ?? ''
-    if (method === 'POST') given.count++
-    const answers: Readonly<Record<string, readonly [number, object]>> = {
-      '/network': [200, networkWith(fees)],
-      '/utxos': [200, { utxos }],
-      '/submit': submitted,
-      '/submission': [200, submission(given.count)],
-    }
-    const [status, body] = answers[path] ?? [404, { error: 'not served', code: 'NOT_SERVED' }]
-    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  given.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  return given
-}
-
-const taken = [200, { message: 'Successfully added the transaction to the queue', id: 'x' }] as const
-const acceptance = () => ({ id: 'x', status: 'mempool' })
 const rejection = {
   code: 'X',
   reason: 'spent\n1 payments in 1 transactions',
@@ -163,19 +116,6 @@ const rejection = {
   firstRejectedAt: 'x',
   rejectedAt: 'x',
 }
-
-const api = { accepted: 'x', committed: 'x', merged: 'x' }
-
-const networkWith = (fees: object | undefined) => ({
-  network: 'devnet',
-  versions: { node: '0', protocol: 1 },
-  networkId: 0,
-  networkMagic: 42,
-  slotClock: { zeroTime: 0, zeroSlot: 0, slotLength: 1000 },
-  protocolParameters: { ...parameters, ...fees },
-  maturityWindow: 0,
-  apis: { blockfrost: api, kupo: api, ogmios: api },
-})
 
 const names = (count: number) => Array.from({ length: count }, (_, name) => name)
 
@@ -192,7 +132,7 @@ test.each<[string, Lie, string, RegExp, number]>([
     'does not say whether it took one',
     { outputs: [1, 2], submitted: [504, { error: 'late' }] },
     '2000000',
-    /^[^\n]*\. Check [0-9a-f]{64} before you pay again: [^\n]*\n$/,
+    /^Submitting ([0-9a-f]{64})\nPOST [^\n]* The transaction \1 may have been sent: do not pay [^\n]*\n$/,
     1,
   ],
   [

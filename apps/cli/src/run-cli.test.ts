@@ -1,5 +1,7 @@
 import { execFile } from 'node:child_process'
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
@@ -7,6 +9,7 @@ import { keysFromSeedPhrase } from '@ratatosk/ledger/builder'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { runCli } from './run-cli.js'
 import { run } from './test/run.js'
+import { receiver } from './test/store-node.js'
 import { cliVersion } from './version.js'
 
 const execute = promisify(execFile)
@@ -35,6 +38,11 @@ test.each([
   [['status', '--url', 'localhost:3000'], '--url must be a URL such as http://127.0.0.1:3000.'],
   [['status', '--timeout', '0'], '--timeout is "0": it must be a whole number from 1 to 3600.'],
   [['dead-letters', 'list', '--limit', '1e3'], '--limit is "1e3": it must be a whole number from 1 to 500.'],
+  [
+    ['pay', '--to', receiver, '--lovelace', '-5'],
+    '--lovelace is "-5": it must be a positive whole number; 1 ada is 1000000.',
+  ],
+  [['help', 'strat'], 'Unknown command: strat.'],
   [['audit'], 'Name an archivist: --archivist http://127.0.0.1:3000/archivist'],
   [['verify', '--archivist', 'http://127.0.0.1:1'], 'Missing required positional argument: BLOCK'],
   [['verify', '0', '--archivist', 'http://127.0.0.1:1'], '"0" is no block: name a height from 1'],
@@ -64,6 +72,8 @@ test('the program ends with the status', async () => {
 test('prints help', async () => {
   expect((await run(['--help'])).out).toMatch(/dead-letters +Rejected transactions/)
   expect((await run(['start', '--config', 'a', '--help'])).out).toMatch(/--config=<path> +YAML file/)
+  expect(await run(['help'])).toEqual(await run(['--help']))
+  expect(await run(['help', 'dead-letters', 'list'])).toEqual(await run(['dead-letters', 'list', '--help']))
   expect(await run(['merge', '-h'])).toMatchObject({ status: 0, error: '' })
 })
 
@@ -83,6 +93,19 @@ test('keygen writes a phrase that only its owner can read, and never over anothe
   const again = await run(['keygen', '--out', file])
   expect(again).toMatchObject({ status: 1, error: expect.stringContaining('a key is never overwritten') })
   expect(await readFile(file, 'utf8')).toBe(phrase)
+})
+
+test('submit has nothing to send from an empty file, or behind its end', async () => {
+  const file = join(await temporaryDirectory(), 'transactions')
+  for (const [text, line] of [
+    ['\n', '1'],
+    ['84a0\n', '2'],
+  ] as const) {
+    await writeFile(file, text)
+    const { status, out, error } = await run(['submit', file, '--from-line', line])
+    expect([status, out]).toEqual([1, ''])
+    expect(error).toBe(`"${file}" has no transaction from line ${line} on: nothing was sent.\n`)
+  }
 })
 
 test('check names every fault, and ends with 1', async () => {
@@ -226,4 +249,27 @@ test('a fault of the program is one escaped line, with a stack only at the log l
   const json = await faulty(['status', '--json'], {})
   expect([JSON.parse(json.out).error.code, json.error]).toEqual(['CLI_FAULT', ''])
   expect((await faulty(['status'], { LOG_LEVEL: 'debug' })).error).toMatch(/^ {4}at /m)
+})
+
+test('a URL that may be wrong is named, with the option', async () => {
+  const away = await run(['status'], { PORT: '9' })
+  expect(away).toMatchObject({
+    status: 1,
+    error:
+      'GET /health/ready: no answer from http://127.0.0.1:9. Check that the node runs and its URL is right ' +
+      '(--url; without it, HOST and PORT)\n',
+  })
+  const server = createServer((_, response) =>
+    response.writeHead(404).end('{"error":"Not Found","code":"DISABLED"}'),
+  )
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void server.close())
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  for (const path of ['/l2', '/l2/'])
+    expect(await run(['status', '--url', `${url}${path}`])).toMatchObject({
+      error:
+        'GET /health/ready: 404 Not Found. The URL of a node has no path, unless a proxy adds one: ' +
+        `try --url ${url}\n`,
+    })
+  expect((await run(['status', '--url', url])).error).toContain("This node's role does not serve it")
 })

@@ -25,7 +25,7 @@ import { verify } from './commands/verify.js'
 import { wallet } from './commands/wallet.js'
 import { withdraw } from './commands/withdraw.js'
 import { type CommandResult, group, type Shell } from './frame/command.js'
-import { checkArguments, findCommand, helpOf } from './frame/command-line.js'
+import { checkArguments, commandLineOf, findCommand, helpOf } from './frame/command-line.js'
 import { CommandError, UsageError } from './frame/errors.js'
 import { remedyOf } from './frame/node-connection.js'
 import { visible, visibleJson } from './frame/plain-text.js'
@@ -50,10 +50,10 @@ export async function runCli(argv: readonly string[], shell: Shell): Promise<0 |
     shell.write(isJson ? jsonOf(value) : lines.map((line) => `${visible(line)}\n`).join(''))
     return ok ? 0 : status
   } catch (error) {
-    const { code, message, status, stack } = failureOf(error)
+    const { code, message, status, stack, value } = failureOf(error)
     if (stack !== undefined && ['debug', 'trace'].includes(shell.environment.LOG_LEVEL ?? ''))
       for (const line of stack.split('\n')) shell.writeError(`${visible(line)}\n`)
-    if (isJson) shell.write(jsonOf({ error: { code, message } }))
+    if (isJson) shell.write(jsonOf({ error: { code, message }, ...value }))
     else for (const line of message.split('\n')) shell.writeError(`${visible(line)}\n`)
     return status
   }
@@ -62,7 +62,7 @@ export async function runCli(argv: readonly string[], shell: Shell): Promise<0 |
 const jsonOf = (value: unknown): string => `${visibleJson(value)}\n`
 
 async function outcomeOf(argv: readonly string[], shell: Shell): Promise<CommandResult | undefined> {
-  const found = findCommand(root, argv)
+  const found = findCommand(root, commandLineOf(argv))
   if (found.rest.some((arg) => arg === '--help' || arg === '-h')) {
     const text = await helpOf(found)
     return { value: { help: text }, lines: text.trimEnd().split('\n') }
@@ -83,6 +83,8 @@ interface Failure {
   readonly code: string
   readonly message: string
   readonly status: 1 | 2
+  /** Fields of the result that were known. */
+  readonly value?: object
   /** Of a fault of this program. */
   readonly stack?: string | undefined
 }
@@ -92,7 +94,10 @@ const longestMessage = 500
 /** Failures that a person can correct; others are faults of this program, in one line. */
 function failureOf(error: unknown): Failure {
   if (error instanceof UsageError) return { code: error.code, message: error.message, status: 2 }
-  if (error instanceof CommandError) return { code: error.code, message: error.message, status: 1 }
+  if (error instanceof CommandError) {
+    const { code, message, value } = error
+    return { code, message, value, status: 1 }
+  }
   if (error instanceof Error && error.name === 'CLIError') {
     return { code: 'CLI_USAGE', message: stripVTControlCharacters(error.message), status: 2 }
   }

@@ -227,6 +227,8 @@ test('an MCP client learns what is wrong', async () => {
   for (const [name, input, message] of [
     ['utxos', {}, 'address: '],
     ['utxos', { address: 'a' }, 'GET /utxos: 400'],
+    ['fund', { address: 'a', lovelace: 5 }, 'lovelace: Expected 1000000 to 1000000000'],
+    ['status', { txHash: '00'.repeat(32), finality: 'x' }, 'Expected one of accepted, committed, mature'],
     ['fund', { address: 'addr_test1misspelt' }, 'address must be a bech32 payment address'],
     ['decode', { transaction: 'xyz' }, 'transaction: '],
     ['decode', { transaction: '80' }, 'Not a transaction: '],
@@ -250,6 +252,8 @@ test('the node closes on SIGTERM, and status then ends with 1', async () => {
   expect(await run(['status', '--url', node.url])).toMatchObject({
     status: 1,
     out: '',
-    error: expect.stringContaining('Check that the node runs and its URL is right'),
+    error: expect.stringContaining(
+      `: no answer from ${node.url}. Check that the node runs and its URL is right (--url; without it, HOST`,
+    ),
   })
 })

@@ -105,7 +105,21 @@ describe('errors', () => {
     const { client } = await served((_, response) => response.end('<html>'))
     expect(await refused(client.getNetwork())).toBeInstanceOf(InvalidAnswerError)
     expect(await refused(client.streamEvents().next())).toBeInstanceOf(InvalidAnswerError)
-    expect(() => createClient('nowhere')).toThrow(TypeError)
+    for (const url of ['nowhere', 'localhost:3000']) expect(() => createClient(url)).toThrow(TypeError)
+  })
+
+  test('name the URL of the node, without credentials', async () => {
+    const url = 'http://user:secret@127.0.0.1:9/behind/proxy/?token=secret'
+    const away = () => Promise.reject(new Error('away'))
+    const error = await refused(createClient(url, { retries: 0, fetch: away }).getNetwork())
+    expect(error.message).toMatch(/^GET \/network: no answer from http:\/\/127\.0\.0\.1:9\/behind\/proxy\. /)
+    const missing = async () => new Response('', { status: 404 })
+    expect(await refused(createClient(url, { fetch: missing }).getNetwork())).toMatchObject({
+      url: 'http://127.0.0.1:9/behind/proxy',
+    })
+    const { client } = await served(() => undefined, { timeoutMs: 20, retries: 0 })
+    const late = await refused(client.getNetwork())
+    expect(late.message).toMatch(/no answer from http:\/\/127\.0\.0\.1:\d+\/behind\/proxy within 20 ms$/)
   })
 
   test('a 404 with a proof is an answer, one without is an error', async () => {
@@ -187,5 +201,64 @@ describe('retries', () => {
     })
     const kept = await refused(client.claim({ address: 'a', ipHash: 'i', idempotencyKey: 'mine' }))
     expect(kept.idempotencyKey).toBe('mine')
+  })
+})
+
+describe('options', () => {
+  const wrong = (options: object) => options as never
+
+  test('that do not exist are named, with those that do', async () => {
+    const { asked, client } = await served((_, response) => json(response, 200, {}))
+    expect(() => createClient('http://node', wrong({ timeout: 1, retry: 0 }))).toThrow(
+      new TypeError(
+        'createClient: there is no option timeout; its options are timeoutMs, retries, maxAnswerBytes, ' +
+          'operatorToken, faucetToken, checkAnswer, onRetry, fetch',
+      ),
+    )
+    expect(await refused(client.awaitTx(hash, wrong({ finalty: 'merged' })))).toEqual(
+      new TypeError(
+        'awaitTx: there is no option finalty; its options are finality, submissionId, signal, timeoutMs, ' +
+          'pollMs',
+      ),
+    )
+    const misspelt = wrong({ retry: 0 })
+    const message = /: there is no option retry; its options are signal, timeoutMs, retries, maxAnswerBytes$/
+    for (const call of [
+      client.getNetwork(misspelt),
+      client.submit('84a0', misspelt),
+      client.claim({ address: 'a', ipHash: 'i' }, misspelt),
+      client.proveUtxo({ outref: `${hash}#0` }, misspelt),
+      client.streamEvents({}, misspelt).next(),
+      client.readEvents({}, misspelt).next(),
+    ]) {
+      const error = await refused(call)
+      expect(error).toBeInstanceOf(TypeError)
+      expect(error.message).toMatch(message)
+    }
+    expect(asked).toEqual([])
+  })
+
+  test.each([
+    [{ timeoutMs: 'abc' }, 'timeoutMs must be a number of milliseconds from 0 to 2147483647'],
+    [{ timeoutMs: Number.NaN }, 'timeoutMs must be'],
+    [{ timeoutMs: 2 ** 31 }, 'timeoutMs must be'],
+    [{ retries: -1 }, 'retries must be a number from 0'],
+    [{ retries: null }, 'retries must be'],
+    [{ operatorToken: 1 }, 'operatorToken must be a string'],
+    [{ fetch: 'fetch' }, 'fetch must be a function'],
+    [null, 'the options must be an object'],
+  ])('%o is refused', (options, message) => {
+    expect(() => createClient('http://node', wrong(options as object))).toThrow(TypeError)
+    expect(() => createClient('http://node', wrong(options as object))).toThrow(message)
+  })
+
+  test('of one call are checked too; undefined is as if absent', async () => {
+    const { client } = await served((_, response) => json(response, 200, { status: 'mempool' }))
+    for (const options of [{ signal: 1 }, { timeoutMs: '5' }])
+      expect(await refused(client.getNetwork(wrong(options)))).toBeInstanceOf(TypeError)
+    for (const options of [{ finality: 'final' }, { pollMs: -1 }, { submissionId: 1 }])
+      expect(await refused(client.awaitTx(hash, wrong(options)))).toBeInstanceOf(TypeError)
+    const absent = { signal: undefined, timeoutMs: undefined, retries: Number.POSITIVE_INFINITY }
+    expect(await client.getNetwork(absent)).toEqual({ status: 'mempool' })
   })
 })

@@ -24,7 +24,15 @@ import {
   TimeoutError,
 } from './errors.js'
 import { follow, type NodeEvent, readUpToNow } from './events.js'
-import type { AwaitedFinality, AwaitTxOptions, ClientOptions, NodeRequestOptions } from './options.js'
+import {
+  type AwaitedFinality,
+  type AwaitTxOptions,
+  awaitOptions,
+  type ClientOptions,
+  checkOptions,
+  finalities,
+  type NodeRequestOptions,
+} from './options.js'
 import { isTransient, type RequestParameters, Transport } from './transport.js'
 
 /** A proof that the key is absent. It has no `value`. */
@@ -99,7 +107,7 @@ const idempotent: readonly string[] = [
  * as `commit` never are, although they are GET requests.
  *
  * @param url where the node is, such as `http://localhost:3000`; a path in it is kept
- * @throws TypeError if the URL is not absolute
+ * @throws TypeError if the URL is not absolute, or an option does not exist or has a wrong value
  * @example
  * ```ts
  * const client = createClient('http://localhost:3000')
@@ -156,7 +164,7 @@ export function createClient(url: string | URL, options: ClientOptions = {}): Cl
     proveTransaction: (parameters, requestOptions) =>
       orAbsence(endpoints.proveTransaction(parameters, requestOptions)),
 
-    awaitTx: (txHash, awaitOptions = {}) => awaitTransaction(transport, endpoints, txHash, awaitOptions),
+    awaitTx: (txHash, options = {}) => awaitTransaction(transport, endpoints, txHash, options),
   }
 }
 
@@ -187,7 +195,6 @@ interface StatusReader {
   getSubmissionStatus(parameters: { id: string }, options?: NodeRequestOptions): Promise<SubmissionStatus>
 }
 
-const levels: readonly AwaitedFinality[] = ['accepted', 'committed', 'mature', 'merged']
 const levelOf: Partial<Record<Status, AwaitedFinality>> = {
   mempool: 'accepted',
   built: 'accepted',
@@ -202,10 +209,11 @@ async function awaitTransaction(
   transport: Transport,
   reader: StatusReader,
   txHash: string,
-  { finality = 'accepted', submissionId, signal, timeoutMs, pollMs = 2_000 }: AwaitTxOptions,
+  given: AwaitTxOptions,
 ): Promise<TransactionStatus> {
-  const goal = levels.indexOf(finality)
-  if (goal < 0) throw new TypeError(`finality must be one of ${levels.join(', ')}`)
+  checkOptions('awaitTx', given, awaitOptions)
+  const { finality = 'accepted', submissionId, signal, timeoutMs, pollMs = 2_000 } = given
+  const goal = finalities.indexOf(finality)
   const deadline = new Deadline(signal, timeoutMs)
   const options = { signal: deadline.signal }
   let hasAnswered = false
@@ -248,7 +256,7 @@ function hasReached({ txHash, status, rejection, removal }: TransactionStatus, g
   if (status === 'rejected' && rejection !== undefined) throw new RejectedError(rejection)
   if (status === 'removed' && removal?.resubmittedAs === undefined) throw new RemovedError(txHash, removal)
   const level = levelOf[status]
-  return level !== undefined && levels.indexOf(level) >= goal
+  return level !== undefined && finalities.indexOf(level) >= goal
 }
 
 /**

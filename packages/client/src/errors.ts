@@ -20,14 +20,15 @@ export class ClientError extends Error {
  * `CLIENT_NETWORK`.
  */
 export class NetworkError extends ClientError {
-  constructor(request: string, cause: unknown) {
-    super('CLIENT_NETWORK', `${request}: no answer. Check that the node runs and its URL is right`, { cause })
+  constructor(request: string, url: string, cause: unknown) {
+    const remedy = 'Check that the node runs and its URL is right'
+    super('CLIENT_NETWORK', `${request}: no answer from ${url}. ${remedy}`, { cause })
   }
 }
 
 /** The time of `timeoutMs` is over. Whether the request took effect is not known. `CLIENT_TIMEOUT`. */
 export class TimeoutError extends ClientError {
-  constructor(request: string, timeoutMs: number, what = 'no answer') {
+  constructor(request: string, timeoutMs: number, what: string) {
     super('CLIENT_TIMEOUT', `${request}: ${what} within ${timeoutMs} ms`)
   }
 }
@@ -46,6 +47,8 @@ export class InvalidAnswerError extends ClientError {
 export interface StatusErrorInit {
   /** Method and path. */
   readonly request: string
+  /** Of the node, without credentials. */
+  readonly url: string
   readonly status: number
   /** The JSON of the answer, or its text if it is not JSON. */
   readonly body: unknown
@@ -65,19 +68,22 @@ const longest = { code: 100, message: 2000 }
 export class StatusError extends ClientError {
   /** Method and path. */
   readonly request: string
+  /** Of the node, as `createClient` got it, but without credentials. */
+  readonly url: string
   readonly status: number
   /** The JSON of the answer, or its text if it is not JSON. */
   readonly body: unknown
   /** Seconds after which the node may be asked again, if it said so. */
   readonly retryAfter: number | undefined
 
-  constructor({ request, status, body, retryAfter, link }: StatusErrorInit) {
+  constructor({ request, url, status, body, retryAfter, link }: StatusErrorInit) {
     const { code, error } = (typeof body === 'object' && body !== null ? body : {}) as Record<string, unknown>
     super(
       typeof code === 'string' && code.length <= longest.code ? code : (helpOf(link) ?? `HTTP_${status}`),
       `${request}: ${status}${typeof error === 'string' ? ` ${error.slice(0, longest.message)}` : ''}`,
     )
     this.request = request
+    this.url = url
     this.status = status
     this.body = body
     this.retryAfter = retryAfter

@@ -52,3 +52,84 @@ export interface AwaitTxOptions {
   /** Poll interval where the node serves no events, in milliseconds. Default: 2,000. */
   readonly pollMs?: number
 }
+
+/** The values of an option. */
+interface OptionRule {
+  /** As an error names it. */
+  readonly kind: string
+  takes(value: unknown): boolean
+}
+
+type Rules<Options> = Readonly<Record<keyof Options, OptionRule>>
+
+/** Timers of a longer time end at once. */
+const longestMs = 2 ** 31 - 1
+
+const text: OptionRule = { kind: 'a string', takes: (value) => typeof value === 'string' }
+const call: OptionRule = { kind: 'a function', takes: (value) => typeof value === 'function' }
+const count: OptionRule = {
+  kind: 'a number from 0',
+  takes: (value) => typeof value === 'number' && value >= 0,
+}
+const time: OptionRule = {
+  kind: `a number of milliseconds from 0 to ${longestMs}`,
+  takes: (value) => count.takes(value) && Number(value) <= longestMs,
+}
+const signal: OptionRule = {
+  kind: 'an AbortSignal',
+  takes: (value) => typeof (value as AbortSignal | null)?.addEventListener === 'function',
+}
+
+/** From the least to the most. */
+export const finalities: readonly AwaitedFinality[] = ['accepted', 'committed', 'mature', 'merged']
+const finality: OptionRule = {
+  kind: `one of ${finalities.join(', ')}`,
+  takes: (value) => finalities.some((each) => each === value),
+}
+
+export const clientOptions: Rules<ClientOptions> = {
+  timeoutMs: time,
+  retries: count,
+  maxAnswerBytes: count,
+  operatorToken: text,
+  faucetToken: text,
+  checkAnswer: call,
+  onRetry: call,
+  fetch: call,
+}
+export const requestOptions: Rules<NodeRequestOptions> = {
+  signal,
+  timeoutMs: time,
+  retries: count,
+  maxAnswerBytes: count,
+}
+export const awaitOptions: Rules<AwaitTxOptions> = {
+  finality,
+  submissionId: text,
+  signal,
+  timeoutMs: time,
+  pollMs: time,
+}
+
+/**
+ * Refuses options that do not exist, which would be ignored, and values that they do not take.
+ * @param of what has the options
+ * @throws TypeError
+ */
+export function checkOptions<Options extends object>(
+  of: string,
+  options: Options,
+  rules: Rules<Options>,
+): void {
+  if (typeof options !== 'object' || options === null)
+    throw new TypeError(`${of}: the options must be an object`)
+  const known: Readonly<Record<string, OptionRule>> = rules
+  for (const [name, value] of Object.entries(options)) {
+    const rule = Object.hasOwn(known, name) ? known[name] : undefined
+    if (rule === undefined)
+      throw new TypeError(
+        `${of}: there is no option ${name}; its options are ${Object.keys(known).join(', ')}`,
+      )
+    if (value !== undefined && !rule.takes(value)) throw new TypeError(`${of}: ${name} must be ${rule.kind}`)
+  }
+}

@@ -9,7 +9,13 @@ import {
   TimeoutError,
 } from './errors.js'
 import { parseJson } from './json.js'
-import type { ClientOptions, NodeRequestOptions } from './options.js'
+import {
+  type ClientOptions,
+  checkOptions,
+  clientOptions,
+  type NodeRequestOptions,
+  requestOptions,
+} from './options.js'
 
 /** A longer `Retry-After` is for the caller to wait for, in seconds. */
 const maxRetryAfter = 30
@@ -39,11 +45,19 @@ interface OpenAnswer {
 /** Sends requests to a node: tokens, time limits, retries, errors. */
 export class Transport {
   readonly #base: string
+  /** The base as an error may show it: without credentials. */
+  readonly #place: string
   readonly #options: ClientOptions
 
+  /** @throws TypeError */
   constructor(url: string | URL, options: ClientOptions) {
+    checkOptions('createClient', options, clientOptions)
+    const base = new URL(url)
+    // Without a scheme, `localhost:3000` is absolute as well.
+    if (!/^https?:$/.test(base.protocol)) throw new TypeError('The URL must begin with http:// or https://')
     // A path in front, as behind a reverse proxy, is kept.
-    this.#base = new URL(url).href.replace(/\/+$/, '')
+    this.#base = base.href.replace(/\/+$/, '')
+    this.#place = `${base.origin}${base.pathname}`.replace(/\/+$/, '')
     this.#options = options
   }
 
@@ -67,10 +81,13 @@ export class Transport {
 
   /** Runs an attempt again after a failure that may pass, if the request is repeatable. */
   async retrying<T>(
-    { isRepeatable }: NodeRequest,
-    { signal, retries = this.#options.retries ?? 3 }: NodeRequestOptions,
+    request: NodeRequest,
+    options: NodeRequestOptions,
     attempt: () => Promise<T>,
   ): Promise<T> {
+    checkOptions(nameOf(request), options, requestOptions)
+    const { isRepeatable } = request
+    const { signal, retries = this.#options.retries ?? 3 } = options
     for (let failures = 0; ; failures++) {
       try {
         return await attempt()
@@ -93,7 +110,9 @@ export class Transport {
     const explain = (error: unknown) => {
       if (error instanceof InvalidAnswerError) return error
       if (signal?.aborted) return signal.reason
-      return deadline.isOver ? new TimeoutError(name, deadline.ms) : new NetworkError(name, error)
+      return deadline.isOver
+        ? new TimeoutError(name, deadline.ms, `no answer from ${this.#place}`)
+        : new NetworkError(name, this.#place, error)
     }
     try {
       const response = await this.#send(request, deadline.signal)
@@ -103,6 +122,7 @@ export class Transport {
       const after = Number(response.headers.get('retry-after') ?? Number.NaN)
       throw statusError({
         request: name,
+        url: this.#place,
         status: response.status,
         body: maybeJson(text),
         retryAfter: Number.isFinite(after) ? after : undefined,

@@ -21,11 +21,13 @@ export interface MadeWithdrawal {
 
 /**
  * Pays to the bridge on layer 2, with the address on layer 1 as datum, and waits until that is accepted.
+ * @param onProgress told the hash of each transaction before it is submitted
  * @throws CommandError or ClientError
  */
 export async function makeWithdrawal(
   client: Client,
   { from, to, lovelace, units, bridge: wanted }: BridgeOrder,
+  onProgress?: (state: string) => void,
 ): Promise<MadeWithdrawal> {
   const bridge = await openBridge(client, wanted)
   if (toHex(to.bytes.subarray(1, 29)) === bridge.policies.bridge)
@@ -33,7 +35,7 @@ export async function makeWithdrawal(
   const data = new CborWriter().bytes(to.bytes).toBytes()
   const datum = { kind: 'inline', data } as const
   const output = { address: bridge.address, lovelace, assets: assetsOf(units), datum }
-  const { transactions } = await payAll(client, from, [output])
+  const { transactions } = await payAll(client, from, [output], { onProgress })
   // Those before it join outputs of the wallet.
   const { txHash = '' } = transactions.at(-1) ?? {}
   const fee = transactions.reduce((sum, each) => sum + BigInt(each.fee), 0n)

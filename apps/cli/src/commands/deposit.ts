@@ -3,6 +3,8 @@ import { orderOf, transferArguments } from '../bridge/user.js'
 import { ada } from '../frame/ada.js'
 import { command } from '../frame/command.js'
 import { connect, tokenArgument } from '../frame/node-connection.js'
+import { createProgress } from '../frame/progress.js'
+import { awaited } from '../frame/sent.js'
 
 /** How long layer 1 and a block may take after the time of the deposit. */
 const waitMs = 300_000
@@ -24,8 +26,11 @@ export const deposit = command(
   async (args, shell) => {
     const order = orderOf(args)
     const client = await connect(args, shell)
-    const { credited, makeDeposit } = await import('../bridge/deposit.js')
-    const { id, txHash, fee, creditedFrom } = await makeDeposit(client, devnetOutputs(args, shell), order)
+    const { credited, depositAdvice, makeDeposit } = await import('../bridge/deposit.js')
+    const outputsOf = devnetOutputs(args, shell)
+    const progress = createProgress(shell, true)
+    const made = await makeDeposit(client, outputsOf, order, progress.show).finally(progress.clear)
+    const { id, txHash, fee, creditedFrom } = made
     const value = { id, txHash, fee, creditedFrom }
     const lines = [
       `deposit      ${id}`,
@@ -33,7 +38,9 @@ export const deposit = command(
       `credited     by the block of ${creditedFrom}`,
     ]
     if (!args.wait) return { value, lines }
-    const outref = await credited(client, id, Date.parse(creditedFrom) - Date.now() + waitMs)
+    progress.show(`Sent ${txHash}, the deposit ${id}: waiting for the block of ${creditedFrom}`)
+    const credit = credited(client, id, Date.parse(creditedFrom) - Date.now() + waitMs)
+    const outref = await awaited(credit, { value, advice: depositAdvice(value) }).finally(progress.clear)
     return { value: { ...value, outref }, lines: [...lines, `output       ${outref} on layer 2`] }
   },
 )

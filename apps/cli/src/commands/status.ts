@@ -81,7 +81,7 @@ function linesOf(status: NodeStatus): readonly string[] {
   if (status.blocksInStateQueue !== undefined) lines.push(`unmerged blocks ${status.blocksInStateQueue}`)
   if (status.lovelaceBalance !== undefined) lines.push(`wallet          ${ada(status.lovelaceBalance)}`)
   if (status.operators !== undefined) lines.push(`operators       ${status.operators}`)
-  if (lines.length === shown)
+  if (status.ready && lines.length === shown)
     lines.push(
       'serves          nothing of its state, as the roles "tx-processor" and "archivist": ask another node',
     )

@@ -33,6 +33,11 @@ export const submit = command(
     }
     const lines = linesOf(args.file)
     const report = await submitAll(client, lines, { fromLine, onProgress, onRetry }).finally(progress.clear)
+    if (report.submitted === 0 && report.stopped === undefined)
+      throw new CommandError(
+        'CLI_FILE',
+        `"${args.file}" has no transaction from line ${fromLine} on: nothing was sent.`,
+      )
     const ok = report.accepted === report.submitted && report.stopped === undefined
     return { value: report, lines: linesOfReport(report), ok }
   },

@@ -11,6 +11,22 @@ interface FoundCommand {
   readonly rest: readonly string[]
 }
 
+/**
+ * The command line as it is run: `help <command>` is `<command> --help`, and a negative number is the value
+ * of the option before it, for `parseArgs` takes it for another option.
+ */
+export function commandLineOf(argv: readonly string[]): readonly string[] {
+  if (argv[0] === 'help') return [...argv.slice(1), '--help']
+  const joined: string[] = []
+  for (const arg of argv) {
+    const last = joined.at(-1)
+    if (last !== undefined && /^--[^=]+$/.test(last) && /^-\d/.test(arg))
+      joined[joined.length - 1] += `=${arg}`
+    else joined.push(arg)
+  }
+  return joined
+}
+
 /** The command that the first arguments name. @throws UsageError */
 export function findCommand(root: Command, argv: readonly string[]): FoundCommand {
   let found: FoundCommand = { command: root, parent: '', rest: argv }

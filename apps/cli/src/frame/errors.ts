@@ -8,9 +8,11 @@ export class UsageError extends Error {
 export class CommandError extends Error {
   override readonly name = 'CommandError'
 
+  /** @param value what the document has besides the error, with `--json` */
   constructor(
     readonly code: string,
     message: string,
+    readonly value: object = {},
   ) {
     super(message)
   }

@@ -1,4 +1,12 @@
-import { type Client, createClient, NotServedError, TimeoutError, WrongTokenError } from '@ratatosk/client'
+import {
+  type Client,
+  createClient,
+  NetworkError,
+  NotFoundError,
+  NotServedError,
+  TimeoutError,
+  WrongTokenError,
+} from '@ratatosk/client'
 import { faultOf } from '@ratatosk/client/answers'
 import { fileLimits } from '@ratatosk/node/regular-file'
 import type { Shell } from './command.js'
@@ -92,6 +100,9 @@ export const tokenRemedy = '. Set OPERATOR_TOKEN_FILE, or use --token-file'
 /** The remedy for an error of the client, as the end of its message; empty if the message says it. */
 export function remedyOf(error: unknown): string {
   if (error instanceof WrongTokenError) return tokenRemedy
+  if (error instanceof NetworkError) return ' (--url; without it, HOST and PORT)'
+  const root = error instanceof NotFoundError ? rootOf(error) : undefined
+  if (root !== undefined) return `. The URL of a node has no path, unless a proxy adds one: try --url ${root}`
   if (!(error instanceof NotServedError)) return ''
   const roles = (servedBy[error.request] ?? []).map((role) => `"${role}"`)
   const either = roles.length === 0 ? '"all"' : roles.join(', ').replace(/, ([^,]*)$/, ' or $1')
@@ -99,6 +110,13 @@ export function remedyOf(error: unknown): string {
     ". This node's role does not serve it, or its SERVE_… settings leave it out: " +
     `give the --url of a node of role ${either} of the same ledger`
   )
+}
+
+/** The URL of a node without its path, which may be why it is unknown what was asked for. */
+function rootOf({ url, code }: NotFoundError): string | undefined {
+  const { origin, pathname } = new URL(url)
+  // A node has a code for what it serves.
+  return pathname !== '/' && ['DISABLED', 'HTTP_404'].includes(code) ? origin : undefined
 }
 
 /** Where a node with this environment listens. */

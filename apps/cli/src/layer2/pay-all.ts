@@ -4,7 +4,7 @@ import type { Failures } from '@ratatosk/ledger'
 import { type DraftOutput, isWalletError, type WalletKeys } from '@ratatosk/ledger/builder'
 import { ada } from '../frame/ada.js'
 import { CommandError } from '../frame/errors.js'
-import { visible } from '../frame/plain-text.js'
+import { afterSending } from '../frame/sent.js'
 import { openBuilder, outputsOf } from './layer2.js'
 
 /** An accepted transaction of {@link payAll}. */
@@ -28,8 +28,8 @@ const acceptedMs = 60_000
 interface PayOptions {
   /** The most that one transaction may cost, in lovelace. Default: 1 ada, more than any payment costs. */
   readonly maxFee?: bigint | undefined
-  /** Told before each transaction of a chain how far it is. */
-  onProgress?(state: string): void
+  /** Told the hash of each transaction before it is submitted, and how far a chain is. */
+  onProgress?: ((state: string) => void) | undefined
 }
 
 /**
@@ -54,7 +54,8 @@ export async function payAll(
   const paid: Paid[] = []
   for (const { bytes, id, fee, payments } of transactions) {
     const txHash = toHex(id)
-    if (count > 1) onProgress?.(`${accepted(paid, count)}. Next is ${txHash}`)
+    const payment = { txHash, payments, fee: String(fee) }
+    onProgress?.(`${count > 1 ? `${accepted(paid, count)}. Next is` : 'Submitting'} ${txHash}`)
     let isTaken = false
     try {
       const { id: submissionId } = await client.submit(toHex(bytes))
@@ -64,22 +65,32 @@ export async function payAll(
       if (!(error instanceof ClientError)) throw error
       const isRefused = error instanceof RejectedError || (!isTaken && isRefusal(error))
       if (isRefused && count === 1) throw error
-      const state = [
-        visible(error.message),
-        ...(count === 1 ? [] : [accepted(paid, count)]),
+      const state = count === 1 ? '' : `${accepted(paid, count)}. `
+      throw afterSending(
+        error,
         isRefused
-          ? `${txHash} was refused`
-          : `Check ${txHash} before you pay again: \`GET /tx/status\` says whether it was accepted after all`,
-      ]
-      throw new CommandError(error.code, `${state.join('. ')}.`)
+          ? { value: { transactions: paid }, advice: `${state}${txHash} was refused` }
+          : {
+              value: { txHash, transactions: [...paid, payment] },
+              advice: `${state}${sentAdvice(txHash, isTaken)}`,
+            },
+      )
     }
-    paid.push({ txHash, payments, fee: String(fee) })
+    paid.push(payment)
   }
   return { transactions: paid, reasons }
 }
 
+/** Advice instead of a second payment. @param isTaken whether the node has said that it has it */
+const sentAdvice = (txHash: string, isTaken: boolean): string => {
+  const route = `\`GET /tx/status?tx_hash=${txHash}\``
+  return isTaken
+    ? `The transaction ${txHash} was sent: do not pay again unless ${route} says that it was rejected`
+    : `The transaction ${txHash} may have been sent: do not pay again before ${route} says whether it was`
+}
+
 /** Whether the node says that it has not taken what was submitted. */
-const isRefusal = (error: ClientError): boolean => error instanceof StatusError && error.status < 500
+export const isRefusal = (error: ClientError): boolean => error instanceof StatusError && error.status < 500
 
 /** A node that names the fees also gets them. */
 const feeRefusal = (fee: bigint, maxFee: bigint): CommandError =>

@@ -39,8 +39,8 @@ function resultOf(value: Readonly<Record<string, unknown>>): CallToolResult {
   return { structuredContent: value, content: [{ type: 'text', text: visibleJson(value, 0) }] }
 }
 
-function failed(code: string, message: string, more: object = {}): CallToolResult {
-  return { ...resultOf({ error: { code, message, ...more } }), isError: true }
+function failed(code: string, message: string, more: object = {}, value: object = {}): CallToolResult {
+  return { ...resultOf({ error: { code, message, ...more }, ...value }), isError: true }
 }
 
 const isExpected = (error: unknown): error is ClientError | CommandError | UsageError =>
@@ -51,6 +51,7 @@ function failureOf(error: unknown): CallToolResult {
   if (error instanceof RejectedError) {
     return failed(error.code, error.message, { failures: error.failures })
   }
+  if (error instanceof CommandError) return failed(error.code, error.message, {}, error.value)
   if (isExpected(error)) return failed(error.code, error.message + remedyOf(error))
   return failed('CLI_FAULT', 'The tool failed unexpectedly. Please report it.')
 }

@@ -1,6 +1,6 @@
 import type { Client } from '@ratatosk/client'
-import type { Static, TObject } from '@sinclair/typebox'
-import { Value } from '@sinclair/typebox/value'
+import { type Static, type TObject, TypeGuard } from '@sinclair/typebox'
+import { Value, type ValueError } from '@sinclair/typebox/value'
 import { CommandError } from '../frame/errors.js'
 
 export interface ToolContext {
@@ -29,9 +29,16 @@ export function tool<T extends TObject>(
     inputSchema,
     async run(input = {}, context) {
       if (Value.Check(inputSchema, input)) return run(input, context)
-      const { path, message } = Value.Errors(inputSchema, input).First() ?? { path: '', message: '' }
-      const where = path === '' ? 'The input' : path.slice(1)
-      throw new CommandError('CLI_TOOL_INPUT', `${where}: ${message}`)
+      const fault = Value.Errors(inputSchema, input).First()
+      const where = fault === undefined || fault.path === '' ? 'The input' : fault.path.slice(1)
+      throw new CommandError('CLI_TOOL_INPUT', `${where}: ${fault === undefined ? '' : reasonOf(fault)}`)
     },
   }
+}
+
+/** Of a union, the library only says that none of its kinds is there. */
+function reasonOf({ message, schema }: ValueError): string {
+  if (!TypeGuard.IsUnion(schema)) return message
+  const values = schema.anyOf.flatMap((each) => (TypeGuard.IsLiteral(each) ? [each.const] : []))
+  return `Expected ${values.length > 0 ? `one of ${values.join(', ')}` : schema.description}`
 }

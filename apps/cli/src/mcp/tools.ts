@@ -1,5 +1,5 @@
 import { isDecodeError } from '@ratatosk/cbor'
-import type { AwaitTxOptions } from '@ratatosk/client'
+import { type AwaitTxOptions, type Client, ClientError, RejectedError } from '@ratatosk/client'
 import {
   type Address,
   type Assets,
@@ -13,6 +13,7 @@ import { Type } from '@sinclair/typebox'
 import { receiverOf } from '../bridge/user.js'
 import { readStatus } from '../commands/status.js'
 import { CommandError } from '../frame/errors.js'
+import { afterSending } from '../frame/sent.js'
 import { devnetFunds, openBuilder, outputsOf } from '../layer2/layer2.js'
 import { type Tool, tool } from './tool.js'
 
@@ -91,7 +92,7 @@ const fund = tool(
       throw new CommandError('CLI_NO_FUNDS', 'No test wallet has enough: an empty DATA_DIR begins anew.')
     const payment = await builder.pay({ ...funds, to, lovelace: amount })
     const { id } = await client.submit(payment.transaction)
-    const { status } = await client.awaitTx(payment.txHash, { submissionId: id, timeoutMs: 60_000 })
+    const { status } = await afterSubmission(client, payment.txHash, { submissionId: id, timeoutMs: 60_000 })
     return { txHash: payment.txHash, status, lovelace: String(amount) }
   },
 )
@@ -138,7 +139,7 @@ const submit = tool(
     const { id } = await client.submit(cbor)
     if (finality === undefined) return { submissionId: id, txHash: hash }
     const options = waitOptions(finality, timeoutSeconds)
-    const status = await client.awaitTx(hash, { ...options, submissionId: id })
+    const status = await afterSubmission(client, hash, { ...options, submissionId: id })
     return { submissionId: id, ...status }
   },
 )
@@ -191,6 +192,22 @@ export const tools: readonly Tool[] = [info, fund, utxos, decode, evaluate, subm
 
 function waitOptions(finality: NonNullable<AwaitTxOptions['finality']>, timeoutSeconds = 60): AwaitTxOptions {
   return { finality, timeoutMs: timeoutSeconds * 1000 }
+}
+
+/** Waits for a transaction that the node has taken; an error says so. */
+async function afterSubmission(
+  client: Client,
+  txHash: string,
+  options: AwaitTxOptions & { submissionId: string },
+) {
+  const advice =
+    `The transaction ${txHash} was submitted: do not replace it by another one before the tool status ` +
+    'says that it was rejected'
+  const value = { submissionId: options.submissionId, txHash }
+  return client.awaitTx(txHash, options).catch((error: unknown) => {
+    if (!(error instanceof ClientError) || error instanceof RejectedError) throw error
+    throw afterSending(error, { value, advice })
+  })
 }
 
 function parsed(text: string): unknown {

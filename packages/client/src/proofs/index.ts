@@ -33,7 +33,7 @@ const transactionsRoot = 2
  * @param expected `outref` is `<tx_hash>#<index>`
  * @returns CBOR of the output in hex; undefined if the proof shows that it is not unspent
  * @throws {InvalidProofError} if it proves neither
- * @throws RangeError if the caller's own values are malformed
+ * @throws TypeError if the caller's own values are malformed
  * @example
  * ```ts
  * const proof = await client.proveUtxo({ outref, header_hash: headerHash })
@@ -44,10 +44,9 @@ export function verifyUtxoProof(
   proof: NodeProof,
   expected: { readonly outref: string } & Trusted,
 ): string | undefined {
-  const [, hash = '', index] =
-    /^([0-9a-f]{64})#(0|[1-9][0-9]{0,4})$/.exec(expected.outref.toLowerCase()) ?? []
-  if (hash === '' || Number(index) > 0xffff) throw new RangeError('outref must be <tx_hash>#<index>')
-  verify(proof, expected, utxosRoot, outrefKey(hash, Number(index)), proof.value)
+  const [, hash = '', index] = /^([0-9a-f]{64})#(0|[1-9][0-9]{0,4})$/i.exec(expected.outref) ?? []
+  if (hash === '' || Number(index) > 0xffff) throw new TypeError('outref must be <tx_hash>#<index>')
+  verify(proof, expected, utxosRoot, outrefKey(hash.toLowerCase(), Number(index)), proof.value)
   return proof.value
 }
 
@@ -56,14 +55,13 @@ export function verifyUtxoProof(
  *
  * @returns whether the block applied the transaction, and if so, at which position from 0
  * @throws {InvalidProofError} if it proves neither
- * @throws RangeError if the caller's own values are malformed
+ * @throws TypeError if the caller's own values are malformed
  */
 export function verifyTransactionProof(
   proof: NodeProof & { readonly position?: number },
   expected: { readonly txHash: string; readonly headerHash: string },
 ): { readonly isApplied: true; readonly position: number } | { readonly isApplied: false } {
-  const txHash = expected.txHash.toLowerCase()
-  if (!/^[0-9a-f]{64}$/.test(txHash)) throw new RangeError('txHash must be 64 hex digits')
+  const txHash = givenHash('txHash', expected.txHash, 64)
   const { value, position } = proof
   if (value === undefined) {
     // A block records every output of its transactions, and every transaction has an output 0.
@@ -79,7 +77,7 @@ export function verifyTransactionProof(
   return { isApplied: true, position }
 }
 
-/** Blake2b-224 of a header, in hex: the header hash. */
+/** Blake2b-224 of a header, in hex: the header hash. @throws TypeError if it is not hex */
 export function headerHashOf(header: string): string {
   return toHex(blake2b(fromHex(header), 28))
 }
@@ -97,7 +95,7 @@ function verify(
     found = rootOf(key, value, proof.json)
   } catch (cause) {
     // Anything else than these is no fault of the proof, except where it lacks a field.
-    if (cause instanceof MalformedProof || cause instanceof RangeError || cause instanceof TypeError)
+    if (cause instanceof MalformedProof || cause instanceof TypeError)
       throw new InvalidProofError(cause.message, { cause })
     throw cause
   }
@@ -108,18 +106,21 @@ function verify(
 const headerStart = /^d8799f(?:5820([0-9a-f]{64}))(?:5820([0-9a-f]{64}))(?:5820([0-9a-f]{64}))/
 
 function trustedRoot(header: string | undefined, trusted: Trusted, place: number): string {
-  if ('root' in trusted) {
-    if (!/^[0-9a-f]{64}$/i.test(trusted.root)) throw new RangeError('root must be 64 hex digits')
-    return trusted.root.toLowerCase()
-  }
-  if (!/^[0-9a-f]{56}$/i.test(trusted.headerHash)) throw new RangeError('headerHash must be 56 hex digits')
+  if ('root' in trusted) return givenHash('root', trusted.root, 64)
+  const headerHash = givenHash('headerHash', trusted.headerHash, 56)
   if (header === undefined || !/^([0-9a-f]{2})*$/.test(header))
     throw new InvalidProofError('it has no header')
-  if (headerHashOf(header) !== trusted.headerHash.toLowerCase())
-    throw new InvalidProofError('its header is that of another block')
+  if (headerHashOf(header) !== headerHash) throw new InvalidProofError('its header is that of another block')
   const root = headerStart.exec(header)?.[place + 1]
   if (root === undefined) throw new InvalidProofError('its header has another format')
   return root
+}
+
+/** A hash of the caller, in lower case. @throws TypeError */
+function givenHash(name: string, hash: string, length: number): string {
+  if (typeof hash === 'string' && hash.length === length && /^[0-9a-f]*$/i.test(hash))
+    return hash.toLowerCase()
+  throw new TypeError(`${name} must be ${length} hex digits`)
 }
 
 /** CBOR of an output reference in hex: `[bytes, uint]`, in the shortest form. */
@@ -245,9 +246,9 @@ function check(condition: boolean, what: string): void {
   if (!condition) throw new MalformedProof(what)
 }
 
-/** @throws RangeError if the text is not whole bytes in hex */
+/** @throws TypeError if the text is not whole bytes in hex */
 function fromHex(hex: string): Uint8Array {
-  if (!/^([0-9a-f]{2})*$/i.test(hex)) throw new RangeError('Not hex: two digits for each byte')
+  if (!/^([0-9a-f]{2})*$/i.test(hex)) throw new TypeError('Not hex: two digits for each byte')
   return Uint8Array.from({ length: hex.length / 2 }, (_, i) =>
     Number.parseInt(hex.slice(2 * i, 2 * i + 2), 16),
   )

@@ -144,8 +144,21 @@ describe('outputs', () => {
     bad({ proof: { json: [{ type: 'branch', skip: -1 }] } })
     bad({ proof: { json: [{ type: 'leaf', skip: 0 }] } })
     bad({ proof: { json: [{ type: 'other', skip: 0 }] } })
-    expect(() => verifyUtxoProof(given, { outref: 'x', headerHash })).toThrow(RangeError)
-    expect(() => verifyUtxoProof(given, { outref, headerHash: 'x' })).toThrow(RangeError)
+    const missing = undefined as unknown as string
+    for (const wrong of [
+      { outref: 'x', headerHash },
+      { outref: missing, headerHash },
+      { outref, headerHash: 'x' },
+      { outref, headerHash: missing },
+      { outref, root: missing },
+    ])
+      expect(() => verifyUtxoProof(given, wrong)).toThrow(TypeError)
+    for (const [expected, message] of [
+      [{ txHash: missing, headerHash }, 'txHash must be 64 hex digits'],
+      [{ txHash: hashOf(1), headerHash: missing }, 'headerHash must be 56 hex digits'],
+    ] as const)
+      expect(() => verifyTransactionProof({ proof: given.proof }, expected)).toThrow(new TypeError(message))
+    expect(() => headerHashOf('no hex')).toThrow(TypeError)
   })
 })
 
