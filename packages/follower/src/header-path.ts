@@ -26,7 +26,7 @@ export interface HeaderPath {
   readonly mergedHeight: bigint
 }
 
-interface HeaderPaths {
+export interface HeaderPaths {
   /**
    * Follows headers back from layer 1's newest block, older ones from peers; undefined if one is missing.
    * @throws {FollowerError} `FOLLOWER_BROKEN_QUEUE` when the queue's headers do not follow each other
