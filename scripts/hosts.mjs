@@ -30,15 +30,15 @@ const pages = 'https://github.com/ratatosk-l2/ratatosk'
 function hostText(name) {
   const exception =
     name === 'health' ? ', but for the hook of `metrics`, which times the requests of the server' : ''
-  return `- **Scope.** Parsers, hooks and error handler are for the plugin's own routes only${exception}. It
-  can be registered again under another \`prefix\`. Hooks, logger and 404 of the server hold here, too.
+  return `- **Scope.** Parsers, hooks, serializer and error handler are for its own routes only${exception}.
+  It can be registered again under another \`prefix\`. Hooks, logger and 404 of the server hold here, too.
 - **Options.** An unknown or wrong option is a \`TypeError\` at registration.
 - **Errors.** The plugin answers \`{ "error": … }\` itself: the hook \`onError\` of the server sees
   every error, \`setErrorHandler\` none. A hook of the server that refuses a request, such as a rate limit,
   chooses status, headers and, below 500, message.
-- **Ports.** [Their types](${pages}/blob/main/docs/ports.md#${name}). Unless a table above says
-  otherwise, a port that throws is answered 500 \`Something went wrong\`, with the cause in the log. An error
-  with \`statusCode\` and \`expose: true\`, such as an \`HttpError\` of
+- **Ports.** [Their types](${pages}/blob/main/docs/ports.md#${name}). Where a table above does not
+  say how it is answered, a port that throws is a 500 \`Something went wrong\`, with the cause in the log; an
+  error with \`statusCode\` and \`expose: true\`, such as an \`HttpError\` of
   [\`@ratatosk/http\`](${pages}/tree/main/packages/http#errors), chooses status and message.
 - **OpenAPI.** \`@fastify/swagger\` gets tags, an \`operationId\` and a schema for each status. An id
   that is taken gets the prefix behind it: \`submit\`, \`submit_v2\`. A route that requires a token adds it

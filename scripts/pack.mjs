@@ -94,4 +94,5 @@ if (process.argv[1] === import.meta.filename) {
   const number = chosen.length === 1 ? '1 package is' : `${chosen.length} packages are`
   console.log(`${number} in ${folder}. In your project, run:\n`)
   console.log(`  npm install ${installable(chosen, folder)}\n`)
+  console.log('pnpm and Yarn look needed packages up: name their files in overrides or resolutions, too.')
 }

@@ -1,7 +1,7 @@
 export { type PublicWallet, type TestWallets, testGenesis, testWallets } from '@ratatosk/devnet'
 export { backUp, type Manifest, restore } from './backup/index.js'
-export type { NodeFinding } from './check/check-environment.js'
 export { type CheckOptions, checkEnvironment } from './check/check-environment.js'
+export type { NodeFinding } from './check/finding.js'
 export {
   BackupError,
   isBackupError,

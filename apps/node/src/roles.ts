@@ -68,6 +68,11 @@ export function hasFaucet({ NODE_ROLE, FAUCET_TOKEN, FAUCET_ENABLED }: Settings)
   return duties[NODE_ROLE].serves.includes('faucet') && FAUCET_TOKEN !== undefined && FAUCET_ENABLED
 }
 
+/** Whether this process keeps what it can rebuild in DATA_DIR, beside a store in PostgreSQL. */
+export function cachesOutputs({ sequences, bodies, reachesLayer1 }: Duties): boolean {
+  return reachesLayer1 && (sequences || bodies === 'archive')
+}
+
 /** Whether this process removes invalid blocks by fraud proofs, or stands by to do so. */
 export function watches({ NODE_ROLE, WATCHER_SEED_PHRASE }: Settings): boolean {
   if (NODE_ROLE === 'watcher') return true

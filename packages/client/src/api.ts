@@ -251,7 +251,7 @@ export interface BridgeWithdrawal {
   readonly state: 'accepted' | 'committed' | 'mature' | 'owed' | 'paid'
   /** Of its block */
   readonly headerHash?: string
-  /** The layer-1 transaction that paid it, if the node knows it */
+  /** The layer-1 transaction that paid it */
   readonly payoutTxHash?: string
 }
 

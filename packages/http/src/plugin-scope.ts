@@ -37,8 +37,8 @@ export function noteOperationIds(host: PluginScope): void {
 /**
  * Begins a plugin: checks its options by {@link checkOptions}, and keeps the operation ids of its routes
  * unique on the server: one that the server has already gets the prefix of the plugin behind it. Answers are
- * serialised as Fastify does it, whatever schemas the host's own compiler reads. `errorHandler` then answers errors of the host's hooks as the host does, and a host's rate limit counts the
- * requests that guards refuse.
+ * serialised as Fastify does it, whatever schemas the host's own compiler reads. `errorHandler` then answers
+ * errors of the host's hooks as the host does, and a host's rate limit counts what guards refuse.
  *
  * @param scope the encapsulated instance that the plugin receives
  * @throws {TypeError} for an option that does not work, or does not exist

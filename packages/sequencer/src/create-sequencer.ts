@@ -117,6 +117,9 @@ export function createSequencer(given: SequencerOptions): Sequencer {
     get overdueMs() {
       return isActive() ? present?.session.cycle.context.commits.overdueMs : undefined
     },
+    get faultMs() {
+      return isActive() ? (present?.session.cycle.faultMs ?? 0) : 0
+    },
     questions: book,
     subscribe(listener) {
       listeners.add(listener)
@@ -153,7 +156,7 @@ interface SessionOptions {
 
 /** The work under one lease: scheduled work, and operations in between. */
 interface Session {
-  readonly cycle: Pick<Cycle, 'activity' | 'context' | 'fault' | 'view'>
+  readonly cycle: Pick<Cycle, 'activity' | 'context' | 'fault' | 'faultMs' | 'view'>
   run(operation: Operation, details?: OperationDetails): Promise<OperationResult>
   /** Works until the lease is lost or the sequencer closes. Resolves when the last step has ended. */
   loop(): Promise<void>

@@ -21,12 +21,16 @@ export interface Cycle {
   readonly isCommitting: boolean
   /** Why nothing is committed or merged. */
   readonly fault: SequencerError | undefined
+  /** Milliseconds since the first of the failures in a row with the code of `fault`; 0 without one. */
+  readonly faultMs: number
   /** The result of the latest reconciliation; undefined when it is out of date. */
   readonly view: QueueView | undefined
   /** Records what is running, until it ends. */
   begin(activity: Activity): void
-  /** Records why nothing is committed or merged, until a reconciliation or an operation succeeds. */
+  /** Records why nothing is committed or merged, until scheduled work or an operation succeeds. */
   fail(fault: SequencerError): void
+  /** Records that scheduled work has ended well. */
+  succeed(): void
   /** Makes store, output trie and layer 1 agree. */
   reconcile(): Promise<QueueView>
   /** Commits a block and records what it costs; logs if one waits for long. */
@@ -47,8 +51,9 @@ export interface Cycle {
 /** When the block after a view begins. */
 const endOf = ({ local: { newest }, root }: QueueView): bigint => newest?.endTime ?? root.datum.state.endTime
 
-/** Faults whose end is logged. */
+/** Faults that end when store and layer 1 agree, which is logged. */
 const endingFaults: readonly string[] = [...disagreements, 'SEQUENCER_INVALID_BLOCK']
+const endsByAgreement = ({ code }: SequencerError): boolean => endingFaults.includes(code)
 
 export function createCycle(context: SequencerContext): Cycle {
   const { store, log, slots, options, commits } = context
@@ -59,6 +64,7 @@ export function createCycle(context: SequencerContext): Cycle {
   let operations = 0
   let activity: Activity | undefined
   let fault: SequencerError | undefined
+  let failing: { readonly code: string; readonly since: number } | undefined
   let view: QueueView | undefined
   let isCommitting = false
   let areRootsAligned = false
@@ -78,9 +84,10 @@ export function createCycle(context: SequencerContext): Cycle {
     const { obstacle } = view
     if (obstacle !== undefined && obstacle.message !== fault?.message)
       log.warn({ code: obstacle.code }, obstacle.message)
-    if (obstacle === undefined && fault !== undefined && endingFaults.includes(fault.code))
+    if (obstacle === undefined && fault !== undefined && endsByAgreement(fault))
       log.info({}, 'Store and layer 1 agree again')
-    fault = obstacle
+    // The fault of a commit may last: only work that ends well ends it.
+    if (obstacle !== undefined || (fault !== undefined && endsByAgreement(fault))) fault = obstacle
     return view
   }
 
@@ -91,6 +98,9 @@ export function createCycle(context: SequencerContext): Cycle {
     },
     get fault() {
       return fault
+    },
+    get faultMs() {
+      return failing !== undefined && failing.code === fault?.code ? now() - failing.since : 0
     },
     get view() {
       return view
@@ -103,6 +113,11 @@ export function createCycle(context: SequencerContext): Cycle {
     },
     fail(reason) {
       fault = reason
+      if (failing?.code !== reason.code) failing = { code: reason.code, since: now() }
+    },
+    succeed() {
+      fault = context.cache.obstacle?.reason
+      failing = undefined
     },
     reconcile: agree,
 
@@ -147,6 +162,7 @@ export function createCycle(context: SequencerContext): Cycle {
           try {
             const result = await run()
             fault = undefined
+            failing = undefined
             return result
           } finally {
             activity = undefined

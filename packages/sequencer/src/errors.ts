@@ -43,7 +43,8 @@ export const brokenQueue = (fault: string): SequencerError =>
 export const notRegistered = (): SequencerError =>
   new SequencerError(
     'SEQUENCER_NOT_REGISTERED',
-    'The operator is not in the registry: register it with `ratatosk operator register`',
+    'The operator is not in the registry: register it with `ratatosk operator register`, or correct its ' +
+      'key if that of another is registered',
   )
 
 export const retired = (): SequencerError =>

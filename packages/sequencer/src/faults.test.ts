@@ -72,9 +72,11 @@ test.concurrent('an unexpected error that repeats is a fault until it has ended'
   const broken = vi.spyOn(store.blocks, 'oldest').mockRejectedValue(new TypeError('x is not a function'))
   await accept(store, transfers(1))
   await until(async () => sequencer.snapshot().fault?.code === 'SEQUENCER_FAILED')
+  await until(async () => sequencer.faultMs > 500)
   broken.mockRestore()
   await until(() => everythingMerged(store))
   expect(sequencer.snapshot().fault).toBeNull()
+  expect(sequencer.faultMs).toBe(0)
 })
 
 test.concurrent.for(kinds)(

@@ -241,6 +241,7 @@ export function createScheduler(cycle: Cycle): Scheduler {
         failures = 0
         unexpected = 0
         reported = ''
+        cycle.succeed()
         return next
       } catch (error) {
         return handleFailure(error)

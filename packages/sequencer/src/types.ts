@@ -228,6 +228,8 @@ export interface Sequencer {
    * and that is longer than one is valid; otherwise undefined.
    */
   readonly overdueMs: number | undefined
+  /** For how many milliseconds the `fault` of the snapshot has ended every attempt; 0 without one. */
+  readonly faultMs: number
   /** The questions about this operator's blocks, as this sequencer has last read them. */
   readonly questions: Questions
   /** Calls the listener at each change of `active`. @returns ends the subscription */

@@ -28,7 +28,7 @@ export interface SubmitOptions extends RegisterOptions {
   /** Receives submitted transactions. */
   queue: TransactionQueue
   /** The largest accepted transaction, in bytes of CBOR. Default: 16,384. */
-  maxTransactionSize?: number
+  maxTransactionSize?: number | undefined
 }
 
 const name = '@ratatosk/submit'

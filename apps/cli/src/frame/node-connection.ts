@@ -116,7 +116,7 @@ export function remedyOf(error: unknown): string {
 function rootOf({ url, code }: NotFoundError): string | undefined {
   const { origin, pathname } = new URL(url)
   // A node has a code for what it serves.
-  return pathname !== '/' && ['DISABLED', 'HTTP_404'].includes(code) ? origin : undefined
+  return pathname !== '/' && /^(?:DISABLED|HTTP_404)$/.test(code) ? origin : undefined
 }
 
 /** Where a node with this environment listens. */

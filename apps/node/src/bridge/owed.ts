@@ -2,7 +2,7 @@ import { type BytesMap, toHex } from '@ratatosk/cbor'
 import { shareAnswers } from '@ratatosk/http'
 import type { OwedReader } from '@ratatosk/sequencer/settler'
 
-/** Reads which withdrawals of a merged block layer 1 has not paid, and which transactions have paid others. */
+/** Reads which withdrawals of a merged block layer 1 has not paid, and what has paid the others. */
 export type Remaining = Pick<OwedReader, 'remaining' | 'payouts'>
 
 /** Milliseconds for which readers share an answer, because it may have to be read from layer 1. */

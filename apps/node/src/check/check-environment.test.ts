@@ -19,7 +19,8 @@ import { Redis } from 'ioredis'
 import { expect, onTestFinished, test } from 'vitest'
 import { readSettings } from '../settings/read.js'
 import { takeDataDirectory } from '../storage/data-directory.js'
-import { checkEnvironment, type NodeFinding, serverFindings } from './check-environment.js'
+import { checkEnvironment, serverFindings } from './check-environment.js'
+import type { NodeFinding } from './finding.js'
 
 const phrase = `${'abandon '.repeat(23)}art`
 const withoutServices = await whyMissing('PostgreSQL', 'Redis')
@@ -141,6 +142,48 @@ test.skipIf(withoutServices)('asks PostgreSQL and Redis, and creates nothing in 
   expect(faultsOf(await check({ ...environment, DATABASE_URL: missing })).PostgreSQL).toContain(
     'the database does not exist: create it',
   )
+})
+
+test.skipIf(withoutServices)('a sequencer may do without a data directory, which is said', async () => {
+  const environment = { NODE_ROLE: 'sequencer', DATABASE_URL: databaseUrl, DATABASE_SCHEMA: randomName() }
+  const found = async (DATA_DIR: string) =>
+    (await check({ ...environment, DATA_DIR })).find(({ subject }) => subject === 'data directory')
+  const directory = await temporaryDirectory()
+  expect(await found(join(directory, 'data'))).toMatchObject({ status: 'ok' })
+  expect(await found('/dev/null/data')).toMatchObject({
+    status: 'warning',
+    message: expect.stringMatching(/is not a directory\. Set another DATA_DIR\. .*output trie is in memory/),
+  })
+  const { path, release } = await takeDataDirectory(directory)
+  onTestFinished(release)
+  expect(await found(path)).toMatchObject({
+    status: 'warning',
+    message: expect.stringMatching(new RegExp(`the process ${process.pid} uses .*output trie is in memory`)),
+  })
+  const processor = await check({ ...environment, NODE_ROLE: 'tx-processor' })
+  expect(processor.map(({ subject }) => subject)).not.toContain('data directory')
+})
+
+test.skipIf(withoutServices)('names a port of the devnet that another program has taken', async () => {
+  const taken = createServer().listen(0, '127.0.0.1')
+  await once(taken, 'listening')
+  onTestFinished(() => void taken.close())
+  const address = taken.address()
+  const port = String(typeof address === 'object' ? address?.port : undefined)
+  const schema = randomName()
+  const environment = { DATABASE_URL: databaseUrl, DATABASE_SCHEMA: schema, DEVNET_PORT: port }
+  const found = async (others: Readonly<Record<string, string>> = {}) =>
+    (await check({ ...environment, ...others })).find(({ subject }) => subject === 'devnet port')
+  expect(await found()).toEqual({
+    subject: 'devnet port',
+    status: 'failed',
+    message: expect.stringMatching(
+      `^DEVNET_PORT is ${port}: another process listens on this port. Stop it, or`,
+    ),
+  })
+  expect(await found({ DEVNET_PORT: await freePort() })).toMatchObject({ status: 'ok' })
+  const OPERATOR_ADDRESS = 'addr_test1'
+  expect(await found({ NODE_ROLE: 'api', OPERATOR_ADDRESS })).toBeUndefined()
 })
 
 test('names a wrong password of PostgreSQL', async (context) => {

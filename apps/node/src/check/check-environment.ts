@@ -11,12 +11,22 @@ import { isSettingsError, isStartError, StartError } from '../errors.js'
 import { checkStored } from '../layer1/check-stored.js'
 import { connectProvider, type OpenedLayer1 } from '../layer1/open-layer1.js'
 import { contractsOf } from '../layer1/settlement.js'
+import { cachesOutputs } from '../roles.js'
 import { checkAddress, isRunning } from '../server/listen.js'
 import { maskedUrl } from '../settings/read.js'
 import type { Settings } from '../settings/schema.js'
 import { userOf } from '../storage/data-directory.js'
-import { checkStoreAt, indexSchema, openRedisQueue, queueSchema } from '../storage/open-storage.js'
+import {
+  checkStoreAt,
+  indexSchema,
+  openRedisQueue,
+  queueSchema,
+  withoutDirectory,
+} from '../storage/open-storage.js'
 import { inspectReplica } from '../storage/replica.js'
+import { checkDevnetPort } from './check-devnet-port.js'
+import { checkStateQueue } from './check-state-queue.js'
+import { about, type NodeFinding } from './finding.js'
 
 export interface CheckOptions {
   /** Current time in POSIX milliseconds. Default: `Date.now`. */
@@ -68,11 +78,12 @@ async function checkPort(settings: Settings): Promise<NodeFinding> {
 async function checkParts(context: NodeContext): Promise<readonly NodeFinding[]> {
   const { settings, duties } = context
   const none: Inspection = { findings: [] }
-  const [directory, postgres, replica, redis, layer1, peers] = await Promise.all([
-    settings.DATABASE_URL === undefined ? checkDataDirectory(settings) : [],
+  const [directory, postgres, replica, redis, devnetPort, layer1, peers] = await Promise.all([
+    settings.DATABASE_URL === undefined || cachesOutputs(duties) ? checkDataDirectory(settings) : [],
     settings.DATABASE_URL === undefined ? none : inspectPostgres(context, settings.DATABASE_URL),
     checkReplica(settings),
     settings.REDIS_URL === undefined ? [] : checkRedis(settings, settings.REDIS_URL),
+    checkDevnetPort(context),
     duties.reachesLayer1 ? inspectLayer1(context) : none,
     Promise.all((settings.ARCHIVIST_PEERS ?? []).map(checkPeer)),
   ])
@@ -82,6 +93,7 @@ async function checkParts(context: NodeContext): Promise<readonly NodeFinding[]>
     ...postgres.findings,
     ...replica,
     ...redis,
+    ...devnetPort,
     ...layer1.findings,
     ...peers,
     clockFinding(times),
@@ -134,34 +146,31 @@ async function timeOf(
 
 const ofDirectory = about('data directory')
 
-/** Whether DATA_DIR can be written to, or created. Creates nothing. */
-async function checkDataDirectory({ DATA_DIR }: Pick<Settings, 'DATA_DIR'>): Promise<readonly NodeFinding[]> {
+/** Whether DATA_DIR can be written to, or created. Creates nothing. Beside PostgreSQL, it is not needed. */
+async function checkDataDirectory({
+  DATA_DIR,
+  DATABASE_URL,
+}: Pick<Settings, 'DATA_DIR' | 'DATABASE_URL'>): Promise<readonly NodeFinding[]> {
+  const isCache = DATABASE_URL !== undefined
+  const fault = (message: string) =>
+    isCache ? ofDirectory.warning(`${message} ${withoutDirectory}`) : ofDirectory.failed(message)
   const path = resolve(DATA_DIR)
   const existing = await nearestExisting(path)
   const mend = 'Correct its owner and mode, or set another DATA_DIR.'
   if (!(await stat(existing)).isDirectory())
-    return [
-      ofDirectory.failed(
-        `DATA_DIR is "${DATA_DIR}": "${existing}" is not a directory. Set another DATA_DIR.`,
-      ),
-    ]
+    return [fault(`DATA_DIR is "${DATA_DIR}": "${existing}" is not a directory. Set another DATA_DIR.`)]
   try {
     await access(existing, constants.W_OK | constants.X_OK)
   } catch {
-    return [ofDirectory.failed(`DATA_DIR is "${DATA_DIR}": this user cannot write to "${existing}". ${mend}`)]
+    return [fault(`DATA_DIR is "${DATA_DIR}": this user cannot write to "${existing}". ${mend}`)]
   }
   const user = await userOf(path)
-  if (user !== undefined)
-    return [
-      ofDirectory.warning(
-        `the process ${user} uses ${path}: stop it before another starts with this DATA_DIR.`,
-      ),
-    ]
-  return [
-    ofDirectory.ok(
-      existing === path ? `${path}; a start checks its store` : `${path}, which the first start creates`,
-    ),
-  ]
+  if (user !== undefined) {
+    const used = `the process ${user} uses ${path}: stop it before another starts with this DATA_DIR.`
+    return [ofDirectory.warning(isCache ? `${used} ${withoutDirectory}` : used)]
+  }
+  if (existing !== path) return [ofDirectory.ok(`${path}, which the first start creates`)]
+  return [ofDirectory.ok(isCache ? path : `${path}; a start checks its store`)]
 }
 
 async function nearestExisting(path: string): Promise<string> {
@@ -189,8 +198,12 @@ async function inspectLayer1(context: NodeContext): Promise<Inspection> {
   const time = await timeOf(url, 'layer 1', { clock, timeoutMs })
   try {
     const tip = await checkTip(context, provider, time)
-    const findings = tip.status === 'ok' ? [tip, ...(await checkWallet(context, provider))] : [tip]
-    return { findings, ...(time && { time }) }
+    if (tip.status !== 'ok') return { findings: [tip], ...(time && { time }) }
+    const [queue, wallet] = await Promise.all([
+      checkStateQueue(context, provider.layer1),
+      checkWallet(context, provider),
+    ])
+    return { findings: [tip, ...queue, ...wallet], ...(time && { time }) }
   } catch (error) {
     if (!isLayer1Error(error)) throw error
     const message = `${provider.place}: ${error.message}. ${mendOf(error.code, settings)}`
@@ -419,25 +432,6 @@ async function checkRedis(settings: Settings, url: string): Promise<readonly Nod
       ? 'wrong user or password: correct REDIS_URL.'
       : `${error.message}. Start Redis, or correct REDIS_URL.`
     return [ofRedis.failed(`${place}: ${fault}`)]
-  }
-}
-
-/** The result of one check of what a node needs. */
-export interface NodeFinding {
-  /** The subject of the check, such as `PostgreSQL`. */
-  readonly subject: string
-  /** A node starts with a `warning`, but not or not correctly with a failure. */
-  readonly status: 'ok' | 'warning' | 'failed'
-  /** The finding and, unless it is `ok`, the remedy. Without credentials. */
-  readonly message: string
-}
-
-/** Makes findings about one subject. */
-function about(subject: string) {
-  return {
-    ok: (message: string): NodeFinding => ({ subject, status: 'ok', message }),
-    warning: (message: string): NodeFinding => ({ subject, status: 'warning', message }),
-    failed: (message: string): NodeFinding => ({ subject, status: 'failed', message }),
   }
 }
 

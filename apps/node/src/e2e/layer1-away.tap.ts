@@ -1,8 +1,11 @@
+import { type AddressInfo, createServer } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type Answer, ask, until } from '@ratatosk/test-kit/http'
 import t from 'tap'
 import { anyPlacement, onServices } from '../test/backends.js'
 import { devnetServer } from '../test/devnet-server.js'
 import { initialised, runNode } from '../test/node.js'
+import { spawnNode } from '../test/node-process.js'
 
 const reads = ['/stateQueue', '/stateQueue/root-unit-diagnostics', '/commitment-wallet/balance']
 reads.push('/operators', '/summons')
@@ -34,7 +37,13 @@ t.test(
     }
     t.match(await get('/commit'), { status: 503, body: { status: 'error', cause: 'provider error' } })
     await until(async () => (await get('/health/ready')).status === 503)
-    t.same(await get('/health/ready'), { status: 503, body: { status: 'not_ready', failing: ['layer1'] } })
+    t.match(await get('/health/ready'), {
+      status: 503,
+      body: {
+        failing: ['layer1'],
+        reasons: { layer1: /^(Blockfrost answered 5\d\d|Layer 1 does not answer in time)$/ },
+      },
+    })
     t.equal((await get('/health/live')).status, 200)
 
     layer1.devnet.faults.clear()
@@ -72,9 +81,9 @@ t.test(
   async (t) => {
     const placement = await services.place(t)
     const api = await runNode(t, { ...placement, NODE_ROLE: 'api', HEALTH_PROBE_TIMEOUT_MS: '500' })
-    t.match(await ask(`${api.url}/health/ready`), {
+    t.match(json(await ask(`${api.url}/health/ready`)), {
       status: 503,
-      body: '{"status":"not_ready","failing":["layer1"]}',
+      body: { failing: ['layer1'], reasons: { layer1: /^No process hosts the devnet\. Start one/ } },
     })
     t.match(json(await ask(`${api.url}/commitment-wallet/balance`)), {
       status: 503,
@@ -84,5 +93,26 @@ t.test(
     await until(async () => (await ask(`${api.url}/health/ready`)).status === 200)
     // The failed read of the balance is shared for a moment, like any other read.
     await until(async () => (await ask(`${api.url}/commitment-wallet/balance`)).status === 200)
+  },
+)
+
+t.test(
+  'a process that cannot listen at DEVNET_PORT says so once, and hosts the devnet when it can',
+  { skip: services.skip },
+  async (t) => {
+    const occupied = createServer()
+    await new Promise<void>((resolve) => occupied.listen(0, '127.0.0.1', resolve))
+    t.teardown(() => occupied.close())
+    const { port } = occupied.address() as AddressInfo
+    const node = await spawnNode(t, { ...(await services.place(t)), DEVNET_PORT: String(port) })
+    const ready = async () => json(await ask(`${node.url}/health/ready`))
+    const fault = `DEVNET_PORT is ${port}: another process listens on this port.`
+    t.match(await ready(), { status: 503, body: { reasons: { layer1: fault } } })
+    await sleep(5000)
+    const warnings = node.output().match(/failed to host the devnet; it retries: DEVNET_PORT is/g)
+    t.equal(warnings?.length, 1)
+    t.notMatch(node.output(), 'Start one with NODE_ROLE')
+    occupied.close()
+    await until(async () => (await ready()).status === 200)
   },
 )

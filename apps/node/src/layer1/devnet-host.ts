@@ -6,6 +6,7 @@ import { lazySchemas } from '@ratatosk/http'
 import type { Store } from '@ratatosk/store'
 import { type FastifyInstance, fastify } from 'fastify'
 import type { Logger } from 'pino'
+import { listenError, type Place } from '../server/listen.js'
 import type { Settings } from '../settings/schema.js'
 import { devnetSchema } from '../storage/open-storage.js'
 import { backing, backingKeys } from './keys.js'
@@ -73,7 +74,10 @@ function withBacking({ utxos, ...genesis }: ReturnType<typeof testGenesis>) {
   return { ...genesis, utxos: [...utxos, entry] }
 }
 
-/** Listens at DEVNET_PORT; without it at the port of the former host, or a free one. Returns the URL. */
+/**
+ * Listens at DEVNET_PORT; without it at the port of the former host, or a free one. Returns the URL.
+ * @throws StartError `NODE_LISTEN`
+ */
 async function listen(
   server: FastifyInstance,
   { HOST: host, PORT, DEVNET_PORT }: Settings,
@@ -81,8 +85,12 @@ async function listen(
   log: Logger,
 ): Promise<string> {
   const former = portOf(formerUrl)
-  if (DEVNET_PORT !== undefined || former === 0 || former === PORT)
-    return server.listen({ host, port: DEVNET_PORT ?? 0 })
+  if (DEVNET_PORT !== undefined || former === 0 || former === PORT) {
+    const place: Place = { host, port: DEVNET_PORT ?? 0, setting: 'DEVNET_PORT' }
+    return server.listen(place).catch((cause: unknown) => {
+      throw listenError(cause, place)
+    })
+  }
   try {
     return await server.listen({ host, port: former })
   } catch (err) {

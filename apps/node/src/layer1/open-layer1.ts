@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { type Executor, quoteSchema } from '@ratatosk/database'
 import type { Devnet } from '@ratatosk/devnet'
 import {
   createBlockfrostLayer1,
@@ -11,6 +12,7 @@ import {
 import type { HeldLease, Store } from '@ratatosk/store'
 import type { Logger } from 'pino'
 import type { NodeContext } from '../context.js'
+import { isStartError } from '../errors.js'
 import type { Network } from '../network/network.js'
 import { maskedUrl } from '../settings/read.js'
 import type { Storage } from '../storage/open-storage.js'
@@ -22,6 +24,8 @@ export interface OpenedLayer1 {
   readonly place: string
   /** The devnet, while this process hosts it. */
   readonly devnet?: () => Devnet | undefined
+  /** Why no process hosts the devnet, for people; undefined while one does. */
+  readonly hostFault?: () => string | undefined
 }
 
 /** Connects to the layer 1 of the settings, and hosts the devnet if no other process does. */
@@ -90,6 +94,7 @@ async function openSharedDevnet(
   return {
     layer1: shared.layer1,
     devnet: () => shared.hosted,
+    hostFault: () => shared.fault,
     place: url === undefined ? 'devnet, which no process hosts yet' : `devnet at ${url}`,
   }
 }
@@ -102,6 +107,16 @@ const takeOverEveryMs = 2000
 /** How long a call waits for a host that is starting. */
 const hostTimeoutMs = 5000
 const hostPollMs = 100
+
+/** Whether a process hosts the devnet of this database at a port. @param schema of the store */
+export async function isHostedAt(database: Executor, schema: string, port: number): Promise<boolean> {
+  const { rows } = await database.run(
+    `SELECT FROM ${quoteSchema(schema)}.leases
+    WHERE name = $1 AND expires_at > clock_timestamp() AND holder LIKE $2`,
+    [addressLease, `%:${port}`],
+  )
+  return rows.length > 0
+}
 
 interface SharedDevnetOptions {
   readonly leases: Store['leases']
@@ -122,6 +137,10 @@ class SharedDevnet {
   #remote: { readonly url: string; readonly layer1: Layer1 } | undefined
   #leases: HeldLease[] = []
   #hosting: Promise<void> = Promise.resolve()
+  /** Whether a call has found no host, and none since. */
+  #isAway = false
+  /** Why this process failed to host the devnet, since it last did; `shown` has no credentials. */
+  #failure: { readonly reason: string; readonly shown: string } | undefined
 
   /** The devnet as a layer 1; each call goes to the process that hosts it at that time. */
   readonly layer1: Layer1
@@ -165,18 +184,25 @@ class SharedDevnet {
     return this.#hosted?.devnet.devnet
   }
 
+  /** Why no process hosts the devnet, as far as it is known here; undefined while one does. */
+  get fault(): string | undefined {
+    if (!this.#isAway || this.#hosted !== undefined) return undefined
+    if (this.#options.host === undefined)
+      return 'No process hosts the devnet. Start one with NODE_ROLE "all" or "sequencer" on this database.'
+    return this.#failure === undefined
+      ? 'No process hosts the devnet yet. This one does once the lease of its former host has ended.'
+      : `No process hosts the devnet, and this one fails to: ${this.#failure.shown}`
+  }
+
   async #current(): Promise<Layer1> {
     const deadline = performance.now() + hostTimeoutMs
     for (;;) {
       if (this.#hosted !== undefined) return this.#hosted.layer1
       const url = await this.url()
+      this.#isAway = url === undefined
       if (url !== undefined) return this.#remoteAt(url)
-      if (this.#abort.signal.aborted || performance.now() > deadline) {
-        throw new Layer1Error(
-          'LAYER1_UNREACHABLE',
-          'No process hosts the devnet. Start one with NODE_ROLE "all" or "sequencer" on this database.',
-        )
-      }
+      if (this.#abort.signal.aborted || performance.now() > deadline)
+        throw new Layer1Error('LAYER1_UNREACHABLE', this.fault ?? 'The devnet moves to another host.')
       await pause(hostPollMs, this.#abort.signal)
     }
   }
@@ -208,7 +234,11 @@ class SharedDevnet {
         await this.#stepDown()
       }
     } catch (err) {
-      log.warn({ err }, 'This process failed to host the devnet; it retries')
+      const reason = err instanceof Error ? err.message : String(err)
+      // One line per cause, not per attempt.
+      if (reason !== this.#failure?.reason)
+        log.warn({ err }, `This process failed to host the devnet; it retries: ${reason}`)
+      this.#failure = { reason, shown: isStartError(err) ? reason : 'see its log.' }
     }
   }
 
@@ -224,6 +254,7 @@ class SharedDevnet {
       const address = await leases.hold(addressLease, devnet.url ?? '', leaseMs)
       if (address === undefined) throw new Error('The lease of the previous host has not expired')
       this.#leases.push(address)
+      this.#failure = undefined
       log.info({ devnet: devnet.url }, 'This process hosts the devnet')
     } catch (error) {
       await this.#stepDown()

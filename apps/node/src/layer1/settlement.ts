@@ -25,6 +25,8 @@ export interface Settlement {
   readonly place: string
   /** The devnet, while this process hosts it; undefined if layer 1 is none of ours. */
   readonly devnet: (() => Devnet | undefined) | undefined
+  /** Why no process hosts the devnet, for people; undefined while one does, or if layer 1 is none of ours. */
+  readonly hostFault?: () => string | undefined
 }
 
 /** The registry's capacity; a parameter of the contracts. */
@@ -41,11 +43,11 @@ export async function openSettlement(
 ): Promise<Settlement> {
   const { settings, log } = context
   log.info(`Start: connecting to layer 1 (${settings.LAYER1_PROVIDER})`)
-  const { place, devnet, ...opened } = await openLayer1(context, storage)
-  const { layer1, calls } = countCalls(opened.layer1)
+  const { devnet, layer1: opened, ...others } = await openLayer1(context, storage)
+  const { layer1, calls } = countCalls(opened)
   // The devnet is in this process or beside it and has no quota.
   const sharing = settings.LAYER1_PROVIDER === 'devnet' ? { freshForMs: 250, callsPerSecond: 50 } : {}
-  return { layer1, calls, reads: shareReads(layer1, sharing), contracts, place, devnet }
+  return { ...others, layer1, calls, reads: shareReads(layer1, sharing), contracts, devnet }
 }
 
 /** DEPLOYMENT_OUTPUT; on the devnet, the first genesis output of the wallet that spends it by default. */

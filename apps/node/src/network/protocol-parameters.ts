@@ -24,6 +24,11 @@ const includedFiles: Readonly<Record<NetworkName, ReadonlyMap<number, string>>> 
   ]),
 }
 
+/** The ledger versions whose parameters are included for a network. */
+export const includedVersions = (network: NetworkName): readonly number[] => [
+  ...includedFiles[network].keys(),
+]
+
 /**
  * Layer 2's protocol parameters: PROTOCOL_PARAMETERS_FILE, or the network's at the ledger version with which
  * the deployment `began`.

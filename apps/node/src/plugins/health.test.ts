@@ -1,8 +1,10 @@
+import { Layer1Error } from '@ratatosk/layer1'
 import type { Utxo } from '@ratatosk/ledger'
 import { QueueError } from '@ratatosk/queue'
 import { StoreError } from '@ratatosk/store'
 import { expect, test } from 'vitest'
 import {
+  answered,
   checkArchive,
   checkClock,
   checkCommits,
@@ -72,6 +74,27 @@ test('a block of another operator that cannot be adopted is explained', () => {
   expect(() => checkQueue({ code, message: 'It holds block ab' })).toThrow(
     expect.objectContaining({ code: 'HEALTH_NOT_READY', message: `${code}: It holds block ab` }),
   )
+})
+
+test('a lack of ada is explained once it has lasted', () => {
+  const fault = { code: 'SEQUENCER_INSUFFICIENT_FUNDS', message: 'The wallet lacks 5 lovelace' } as const
+  for (const ms of [undefined, 0, 120_000]) expect(() => checkQueue(fault, ms)).not.toThrow()
+  expect(() => checkQueue(fault, 120_001)).toThrow(
+    expect.objectContaining({ code: 'HEALTH_NOT_READY', message: `${fault.code}: ${fault.message}` }),
+  )
+})
+
+test('a layer 1 that fails, or does not answer, is explained', async () => {
+  const never = new Promise<number>(() => undefined)
+  const away = Promise.reject(new Layer1Error('LAYER1_PROVIDER_ERROR', 'Blockfrost answered 500'))
+  const occupied = 'DEVNET_PORT is 1337: another process listens on this port.'
+  const notReady = (message: string) => expect.objectContaining({ code: 'HEALTH_NOT_READY', message })
+  expect(await answered(Promise.resolve(7), 1000, () => occupied)).toBe(7)
+  await expect(answered(away, 1000)).rejects.toEqual(notReady('Blockfrost answered 500'))
+  await expect(answered(never, 10)).rejects.toEqual(notReady('Layer 1 does not answer in time'))
+  await expect(answered(never, 10, () => occupied)).rejects.toEqual(notReady(occupied))
+  const cause = new TypeError('x is not a function')
+  await expect(answered(Promise.reject(cause), 1000)).rejects.toBe(cause)
 })
 
 test('submissions that no process takes are told once, with the queue', async () => {

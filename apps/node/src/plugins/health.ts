@@ -1,7 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { FollowerStatus } from '@ratatosk/follower'
 import type { WatcherStatus } from '@ratatosk/follower/watcher'
 import { type HealthOptions, ReadinessError } from '@ratatosk/health'
-import type { Tip } from '@ratatosk/layer1'
+import { isLayer1Error, type Tip } from '@ratatosk/layer1'
 import { type SlotConfig, slotToTime } from '@ratatosk/ledger'
 import type { Log } from '@ratatosk/ports'
 import { overdueLine, type Questions, type SequencerSnapshot, unansweredLine } from '@ratatosk/sequencer'
@@ -38,12 +39,13 @@ export function healthOptions(node: Node): HealthOptions {
       },
       ...(settlement && {
         layer1: async (signal) => {
-          const { reads, layer1 } = settlement
-          const [tip, slots] = await Promise.all([reads.tip({ signal }), layer1.slots({ signal })])
+          const { reads, layer1, hostFault } = settlement
+          const asked = Promise.all([reads.tip({ signal }), layer1.slots({ signal })])
+          const [tip, slots] = await answered(asked, settings.HEALTH_PROBE_TIMEOUT_MS, hostFault)
           checkClock(tip, slots, clock())
           checkCommits(sequencer?.overdueMs)
           checkQuestions(sequencer?.questions, clock())
-          checkQueue(sequencer?.snapshot().fault)
+          checkQueue(sequencer?.snapshot().fault, sequencer?.faultMs)
         },
       }),
       ...(index && { index: async () => checkLag(index.lagMs(), settings.INDEX_MAX_LAG_MS) }),
@@ -129,6 +131,27 @@ export function fullDisk(error: unknown): string | undefined {
   return fullDisk(error.cause)
 }
 
+/** The answer of layer 1. @throws {ReadinessError} for an error, or shortly before the probe ends */
+export async function answered<T>(
+  asked: Promise<T>,
+  probeTimeoutMs: number,
+  hostFault: () => string | undefined = () => undefined,
+): Promise<T> {
+  const done = new AbortController()
+  const { signal } = done
+  try {
+    const late = sleep(0.9 * probeTimeoutMs, undefined, { signal }).then(() => {
+      throw new ReadinessError('Layer 1 does not answer in time')
+    })
+    return await Promise.race([asked, late])
+  } catch (cause) {
+    const reason = hostFault() ?? (isLayer1Error(cause) ? cause.message : undefined)
+    throw reason === undefined ? cause : new ReadinessError(reason, { cause })
+  } finally {
+    done.abort()
+  }
+}
+
 /** @throws {ReadinessError} while layer 1's tip is in the future: no transaction would be included */
 export function checkClock({ slot }: Pick<Tip, 'slot'>, slots: SlotConfig, now: number): void {
   const ahead = Number(slotToTime(slots, slot)) - now
@@ -157,25 +180,30 @@ const lasting: readonly string[] = [
   'SEQUENCER_LAYER1_TOO_OLD',
 ]
 
-/** @throws {ReadinessError} if this process commits nothing of what waits until its operator acts */
-export function checkQueue(fault: SequencerSnapshot['fault'] | undefined): void {
-  if (fault && lasting.includes(fault.code)) throw new ReadinessError(`${fault.code}: ${fault.message}`)
-}
+/** Milliseconds that a watcher, or the payment of blocks, may fail before its node is not ready. */
+const troubleMs = 120_000
 
-/** Milliseconds that a watcher may fail before its node is not ready. */
-const watcherTroubleMs = 120_000
+/**
+ * @param faultMs for how long it has been the fault: a lack of ada may pass, as merges return ada, and a
+ *   wallet withholds for two minutes what a roll-back of layer 1 returns
+ * @throws {ReadinessError} if this process commits nothing of what waits until its operator acts
+ */
+export function checkQueue(fault: SequencerSnapshot['fault'] | undefined, faultMs = 0): void {
+  if (!fault) return
+  const isPoor = fault.code === 'SEQUENCER_INSUFFICIENT_FUNDS' && faultMs > troubleMs
+  if (isPoor || lasting.includes(fault.code)) throw new ReadinessError(`${fault.code}: ${fault.message}`)
+}
 
 /**
  * @throws {ReadinessError} while an invalid block stays in the queue, a question is not read, or the watcher
  * cannot pay or work
  */
-export function checkWatcher({ unprovable, unread, lack, trouble, troubleMs = 0 }: WatcherStatus): void {
+export function checkWatcher({ unprovable, unread, lack, trouble, troubleMs: ms = 0 }: WatcherStatus): void {
   if (unprovable !== undefined)
     throw new ReadinessError(`no fraud proof removes block ${unprovable.height}: ${unprovable.reason}`)
   if (unread !== undefined) throw new ReadinessError(unread)
   if (lack !== undefined) throw new ReadinessError(`the watcher cannot pay: ${lack}`)
-  if (trouble !== undefined && troubleMs > watcherTroubleMs)
-    throw new ReadinessError(`the watcher fails: ${trouble}`)
+  if (trouble !== undefined && ms > troubleMs) throw new ReadinessError(`the watcher fails: ${trouble}`)
 }
 
 /** @throws {ReadinessError} while blocks have not been followed for long: what is not read is not watched */
@@ -186,7 +214,7 @@ export function checkFollowing(
 ): void {
   const { trouble, invalid, syncedAt } = status ?? {}
   if (trouble === undefined || invalid !== undefined) return
-  if (now - (syncedAt?.getTime() ?? openedAt) > watcherTroubleMs)
+  if (now - (syncedAt?.getTime() ?? openedAt) > troubleMs)
     throw new ReadinessError(`the blocks are not followed: ${trouble}`)
 }
 

@@ -6,7 +6,7 @@ import type { Settings } from '../settings/schema.js'
 import { codeOf } from '../storage/data-directory.js'
 
 /** A port that a process listens on, and the setting that names it. */
-interface Place {
+export interface Place {
   readonly host: string
   readonly port: number
   readonly setting: 'PORT' | 'DEVNET_PORT'
@@ -28,14 +28,15 @@ function hasOwnDevnet({ NODE_ROLE, LAYER1_PROVIDER, DATABASE_URL }: Settings): b
   return NODE_ROLE === 'all' && LAYER1_PROVIDER === 'devnet' && DATABASE_URL === undefined
 }
 
-async function checkPlace(place: Place): Promise<void> {
+/** Checks that a port is free. @throws StartError `NODE_LISTEN` */
+export async function checkPlace(place: Place): Promise<void> {
   const probe = createServer()
   try {
     const listening = once(probe, 'listening')
     probe.listen(place)
     await listening
   } catch (cause) {
-    throw new StartError('NODE_LISTEN', messageOf(cause, place), { cause })
+    throw listenError(cause, place)
   }
   await new Promise((resolve) => probe.close(resolve))
 }
@@ -49,8 +50,7 @@ export async function listen(
     // By default 511 connections may wait to be accepted, and the system resets some of a larger burst.
     await server.listen({ host: HOST, port: PORT, backlog: MAX_CONNECTIONS })
   } catch (cause) {
-    const place: Place = { host: HOST, port: PORT, setting: 'PORT' }
-    throw new StartError('NODE_LISTEN', messageOf(cause, place), { cause })
+    throw listenError(cause, { host: HOST, port: PORT, setting: 'PORT' })
   }
   const address = server.server.address()
   const port = typeof address === 'object' && address !== null ? address.port : PORT
@@ -75,6 +75,10 @@ export async function isRunning({ HOST, PORT }: Pick<Settings, 'HOST' | 'PORT'>)
     return false
   }
 }
+
+/** Why a process cannot listen at a place, with what to do. */
+export const listenError = (cause: unknown, place: Place): StartError =>
+  new StartError('NODE_LISTEN', messageOf(cause, place), { cause })
 
 function messageOf(cause: unknown, { host, port, setting }: Place): string {
   const code = codeOf(cause)

@@ -207,8 +207,16 @@ test.each<[string, Record<string, string>, readonly RegExp[]]>([
       [new RegExp(`^${name}_SEED_PHRASE is set but NODE_ROLE is "reader".* set it for the role "\\w+"`)],
     ],
   ),
-  ['reader', { ...forReader, FAUCET_TOKEN: 'a' }, [/^FAUCET_TOKEN is set .* role "api"/]],
-  ['reader', { ...forReader, OPERATOR_TOKEN: 'a' }, [/^OPERATOR_TOKEN is set .* role "api".*METRICS_TOKEN/]],
+  [
+    'reader',
+    { ...forReader, FAUCET_TOKEN: 'a' },
+    [/^FAUCET_TOKEN is set .* role "api" \(or "all"\) only\.$/],
+  ],
+  [
+    'reader',
+    { ...forReader, OPERATOR_TOKEN: 'a' },
+    [/ role "api", "sequencer", "archivist" or "watcher" \(or "all"\) only\. .*METRICS_TOKEN/],
+  ],
   ['tx-processor', {}, []],
   ['watcher', { ...peers, ADMIN_KEY_HASH: 'ab'.repeat(28) }, [/ WATCHER_SEED_PHRASE is not set/]],
   ['watcher', { ...peers, ADMIN_KEY_HASH: 'ab'.repeat(28), WATCHER_SEED_PHRASE: phrase }, []],

@@ -3,7 +3,7 @@ import { largestBond, leastPenalty } from '@ratatosk/protocol'
 import { duties, hasFaucet, watches } from '../roles.js'
 import { eventMarginMs } from './event-wait.js'
 import { claimPolicies } from './rollup-settings.js'
-import type { Settings } from './schema.js'
+import type { Role, Settings } from './schema.js'
 import { trustedProxies } from './trusted-proxies.js'
 import { verdictsOf } from './verdicts.js'
 
@@ -145,15 +145,21 @@ function rulesOfKeys(settings: Settings): string[] {
   return problems
 }
 
-/** The secrets that a reader must not hold, by the roles that need them. */
+/** The secrets that a reader must not hold, with the roles that use them beside "all". */
 const holders = {
-  OPERATOR_SEED_PHRASE: '"sequencer" (or "all")',
-  ADMIN_SEED_PHRASE: '"sequencer" (or "all")',
-  FAUCET_SEED_PHRASE: '"api" (or "all")',
-  FAUCET_TOKEN: '"api" (or "all")',
-  WATCHER_SEED_PHRASE: '"watcher"',
-  OPERATOR_TOKEN: '"api" (or "all")',
-} as const
+  OPERATOR_SEED_PHRASE: ['sequencer'],
+  ADMIN_SEED_PHRASE: ['sequencer'],
+  FAUCET_SEED_PHRASE: ['api'],
+  FAUCET_TOKEN: ['api'],
+  WATCHER_SEED_PHRASE: ['sequencer', 'archivist', 'watcher'],
+  OPERATOR_TOKEN: ['api', 'sequencer', 'archivist', 'watcher'],
+} as const satisfies Partial<Record<keyof Settings, readonly Role[]>>
+
+/** @example orOf(['api', 'watcher']) // '"api" or "watcher"' */
+function orOf(roles: readonly Role[]): string {
+  const quoted = roles.map((role) => `"${role}"`)
+  return [quoted.slice(0, -1).join(', '), ...quoted.slice(-1)].filter((part) => part !== '').join(' or ')
+}
 
 /** Strangers reach a reader, so it holds nothing that they could steal. */
 function rulesOfReader(settings: Settings): string[] {
@@ -163,7 +169,7 @@ function rulesOfReader(settings: Settings): string[] {
     .map(
       ([name, roles]) =>
         `${name} is set but NODE_ROLE is "reader", which needs no key and serves no operator endpoint: ` +
-        `unset it here, and set it for the role ${roles} only.` +
+        `unset it here, and set it for the role ${orOf(roles)} (or "all") only.` +
         (name === 'OPERATOR_TOKEN' ? ' For /metrics, set METRICS_TOKEN.' : ''),
     )
 }

@@ -80,6 +80,9 @@ export async function openStorage(
   return { store, queue, ...(embedded && { embedded }), places }
 }
 
+/** The consequence where a process that could do without DATA_DIR cannot use it. */
+export const withoutDirectory = 'Until then, the output trie is in memory, and each start rebuilds it.'
+
 /** The locked data directory. Undefined if another process has it: beside PostgreSQL, it can be rebuilt. */
 export async function cacheDirectory(
   { settings, log, onClose }: NodeContext,
@@ -92,7 +95,7 @@ export async function cacheDirectory(
     return path
   } catch (error) {
     if (!(error instanceof StartError)) throw error
-    log.info({ reason: error.message }, 'The output trie is kept in memory and rebuilt at each start')
+    log.warn({}, `${error.message} ${withoutDirectory}`)
     return undefined
   }
 }

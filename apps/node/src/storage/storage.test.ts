@@ -12,10 +12,10 @@ import { recordedLog } from '@ratatosk/test-kit/http'
 import { openTestStore } from '@ratatosk/test-kit/vitest'
 import { pino } from 'pino'
 import { describe, expect, it, onTestFinished, test } from 'vitest'
-import { loadContext } from '../context.js'
+import { loadContext, type NodeContext } from '../context.js'
 import { checkStored } from '../layer1/check-stored.js'
 import { readSettings } from '../settings/read.js'
-import { logQueueErrors, openRebuildable, openStorage } from './open-storage.js'
+import { cacheDirectory, logQueueErrors, openRebuildable, openStorage, type Storage } from './open-storage.js'
 import { atLedgerVersion, contextAt, readEmbedded, type StoredHead, silent } from './stored-ledger.js'
 
 describe('check stored', () => {
@@ -63,6 +63,23 @@ describe('check stored', () => {
     expect(await control()).toEqual(before)
     expect(await readdir(copies)).toEqual([])
   })
+})
+
+test('beside PostgreSQL, a data directory that cannot be used is a warning', async () => {
+  const { stream, records } = recordedLog()
+  const context = {
+    settings: { DATA_DIR: '/dev/null/data' },
+    log: pino({}, stream),
+    onClose: () => undefined,
+  }
+  const directory = await cacheDirectory(context as unknown as NodeContext, {} as Storage)
+  expect(directory).toBeUndefined()
+  expect(records()).toEqual([
+    expect.objectContaining({
+      level: 40,
+      msg: expect.stringMatching(/^DATA_DIR is "\/dev\/null\/data": it cannot .* output trie is in memory/),
+    }),
+  ])
 })
 
 describe('ledger version', () => {

@@ -142,10 +142,7 @@ export function tailHash({ blocks, roots }: Pick<StateQueue, 'blocks' | 'roots'>
 }
 
 /** Applies transactions to outputs: output reference CBOR in hex → output CBOR. */
-export function applyTransactions(
-  outputs: Map<string, Uint8Array>,
-  transactions: readonly Uint8Array[],
-): void {
+function applyTransactions(outputs: Map<string, Uint8Array>, transactions: readonly Uint8Array[]): void {
   const { spent, produced } = bodyOf([...transactions])
   for (const key of spent) outputs.delete(toHex(key))
   for (const { outref, output } of produced) outputs.set(toHex(outref), output)

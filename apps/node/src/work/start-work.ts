@@ -5,6 +5,7 @@ import type { Settler } from '@ratatosk/sequencer/settler'
 import type { ValidationWorker } from '@ratatosk/workers'
 import type { NodeContext } from '../context.js'
 import type { Settlement } from '../layer1/settlement.js'
+import { cachesOutputs } from '../roles.js'
 import { cacheDirectory, type Storage } from '../storage/open-storage.js'
 import { type Following, startFollowing } from './following.js'
 import { startForwarder } from './forwarder.js'
@@ -34,8 +35,7 @@ export async function startWork(
   settlement: Settlement | undefined,
 ): Promise<Work> {
   const { settings, duties, server } = context
-  const keeps = settlement && (duties.sequences || duties.bodies === 'archive')
-  const directory = keeps ? await cacheDirectory(context, storage) : undefined
+  const directory = cachesOutputs(duties) ? await cacheDirectory(context, storage) : undefined
   const validation = duties.validates ? await startValidation(context, storage) : undefined
   const sequencing =
     settlement && duties.sequences

@@ -16,7 +16,7 @@ const longestCalmMs = 600_000n
 /** Polls after which a transaction is sent again, and how often in its validity at least. */
 const [resendPolls, leastSendings] = [20, 20]
 
-/** What the steps of a watcher use and report: reports change its state. */
+/** The means of the steps of a watcher; their reports change its state. */
 export function openContext(
   options: WatcherOptions & { readonly pollMs: number },
   state: WatcherState,

@@ -33,7 +33,7 @@ export interface Watching {
   readonly delayMs: number
 }
 
-/** What a tick has read, of one state of layer 1. */
+/** The reads of a tick, of one state of layer 1. */
 interface Sight {
   readonly slot: bigint
   readonly queue: StateQueue

@@ -3,19 +3,16 @@ import type { OperationResult } from '@ratatosk/ports'
 import { releaseBond, retireOperator } from '@ratatosk/protocol'
 import { min } from '../blocks/plan-block.js'
 import type { SequencerContext } from '../context.js'
-import { notInitialised, refusalOf, SequencerError } from '../errors.js'
+import { notInitialised, SequencerError } from '../errors.js'
 import { submitAndConfirm } from '../send-transactions.js'
 import { readReferenceScripts } from '../state/queue-elements.js'
-import { fundedWith } from '../summons/answer-wallet.js'
 import { changeValidity, entryOf, existingRegistry, ownEntry } from './deployment.js'
 import { hasRoot, joinQueue } from './init.js'
 
 /** Registers the operator with the queue that there is, unless it is registered. */
 export async function registerOwn(context: SequencerContext): Promise<OperationResult> {
   if (!(await hasRoot(context))) throw notInitialised()
-  const transactionId = await joinQueue(context).catch((error: unknown) => {
-    throw withCost(context, error)
-  })
+  const transactionId = await joinQueue(context)
   const entry = await ownEntry(context)
   if (entry === undefined) throw noBond()
   const { bond, activeFrom } = entry
@@ -25,16 +22,6 @@ export async function registerOwn(context: SequencerContext): Promise<OperationR
     bond: String(bond),
     activeFrom: Number(activeFrom),
   }
-}
-
-/** Says all that a registration costs: a wallet that is filled by what it lacks would lack the next part. */
-function withCost({ contracts, answers }: SequencerContext, error: unknown): unknown {
-  const refused = refusalOf(error)
-  if (refused?.code !== 'SEQUENCER_INSUFFICIENT_FUNDS') return error
-  const parts = [`the bond of ${contracts.parameters.bond} lovelace`]
-  if (answers !== undefined) parts.push(`${fundedWith} lovelace for the wallet that pays for answers`)
-  const cost = `Registering takes ${parts.join(', ')}, and some ada for fees and change`
-  return new SequencerError(refused.code, `${refused.message}. ${cost}`)
 }
 
 /** Retires the operator, unless it has retired. */

@@ -7,11 +7,12 @@ import type { TransactionDraft } from '@ratatosk/ledger/builder'
 import type { OperationResult } from '@ratatosk/ports'
 import { initQueue, initRollup } from '@ratatosk/protocol'
 import { administratorOf, hasAdministrator, type SequencerContext } from '../context.js'
-import { SequencerError } from '../errors.js'
+import { refusalOf, SequencerError } from '../errors.js'
 import { reconcile } from '../queue/reconcile.js'
 import { submitAndConfirm } from '../send-transactions.js'
 import { alignRoots, applyGenesis, returnBlocks } from '../state/ledger-state.js'
 import { findRegistry, readReferenceScripts } from '../state/queue-elements.js'
+import { fundedWith } from '../summons/answer-wallet.js'
 import { burnQueue } from './burn-queue.js'
 import {
   createRegistry,
@@ -92,7 +93,22 @@ export async function joinQueue(context: SequencerContext): Promise<string | und
   // An operator leaves no bond with a queue that this store cannot continue.
   const { obstacle } = await reconcile(context)
   if (obstacle !== undefined) throw obstacle
-  return register(context)
+  return register(context).catch((error: unknown) => {
+    throw withCost(context, error)
+  })
+}
+
+/** Says all that a registration costs: a wallet that is filled by what it lacks would lack the next part. */
+function withCost({ contracts, answers }: SequencerContext, error: unknown): unknown {
+  const refused = refusalOf(error)
+  if (refused?.code !== 'SEQUENCER_INSUFFICIENT_FUNDS') return error
+  const parts = [`the bond of ${contracts.parameters.bond} lovelace`]
+  if (answers !== undefined) parts.push(`${fundedWith} lovelace for the wallet that pays for answers`)
+  return new SequencerError(
+    refused.code,
+    `The operator is not in the registry. Registering takes ${parts.join(', ')}, and some ada for fees ` +
+      `and change. ${refused.message}`,
+  )
 }
 
 /** @returns the id of the transaction that minted the root */

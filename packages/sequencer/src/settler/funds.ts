@@ -29,6 +29,8 @@ export function openFunds({ layer1, wallet, fundedBy, resendEverySlots, log }: F
   const outbox: Outbox | undefined =
     fundedBy && createOutbox({ layer1, wallet: fundedBy, resendEverySlots, log })
   let sent: BuiltTransaction | undefined
+  /** Why it could not be filled, without numbers, which vary. */
+  let reported = ''
 
   async function fill(slot: bigint, validUntil: bigint, signal: AbortSignal): Promise<void> {
     if (fundedBy === undefined || outbox === undefined) return
@@ -39,10 +41,14 @@ export function openFunds({ layer1, wallet, fundedBy, resendEverySlots, log }: F
       const built = await fundedBy.build({ outputs, validUntil }, { signal })
       if ((await outbox.send(built, slot, { signal })) === 'refused') return
       sent = built
+      reported = ''
       log.info({ transaction: toHex(built.id) }, 'Sent ada to the wallet that pays for payouts')
     } catch (error) {
       if (!isWalletError(error)) throw error
-      log.warn({ reason: error.message }, 'The wallet that pays for payouts cannot be funded')
+      const kind = error.message.replaceAll(/\d+/g, '')
+      if (kind !== reported)
+        log.warn({ reason: error.message }, 'The wallet that pays for payouts cannot be funded')
+      reported = kind
     }
   }
 

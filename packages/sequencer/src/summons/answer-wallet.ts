@@ -1,8 +1,10 @@
-import { toHex } from '@ratatosk/cbor'
+import { equalBytes, toHex } from '@ratatosk/cbor'
 import { isLayer1Error, type Wallet } from '@ratatosk/layer1'
 import { encodeBech32Address, keyAddress } from '@ratatosk/ledger'
-import type { BuiltTransaction, WalletKeys } from '@ratatosk/ledger/builder'
+import { type BuiltTransaction, isWalletError, type WalletKeys } from '@ratatosk/ledger/builder'
 import type { SequencerContext } from '../context.js'
+import { notRegistered } from '../errors.js'
+import { findRegistry } from '../state/queue-elements.js'
 
 /**
  * Lovelace. A wallet for answers with less is funded before the next block is committed, and pays for own
@@ -23,15 +25,28 @@ export function answerKeys({ payment, address: operator }: WalletKeys): WalletKe
   return { payment, address, addressText: encodeBech32Address(address) }
 }
 
-/** Sends ada to the wallet for answers if it has too little. @throws {WalletError} without enough ada */
+/**
+ * Sends ada to the wallet for answers if it has too little.
+ * @throws {WalletError} without enough ada; {SequencerError} if the operator is not registered either
+ */
 export async function fundAnswerWallet(context: SequencerContext, slot: bigint): Promise<void> {
   const { answers, cache, signal } = context
   if (
     answers !== undefined &&
     (await answers.wallet.spendable({ paidByAda: true }, { signal })) < minimumFunds
   )
-    await fund(context, answers.wallet.address, slot)
+    await fund(context, answers.wallet.address, slot).catch((error: unknown) => explainLack(context, error))
   cache.mayLackAnswerFunds = false
+}
+
+/** A key that is no operator's is not to be funded: it may be the wrong one. */
+async function explainLack(context: SequencerContext, error: unknown): Promise<never> {
+  if (isWalletError(error) && error.code === 'WALLET_INSUFFICIENT_FUNDS') {
+    const { hash } = context.operator.keys.payment
+    const registry = await findRegistry(context)
+    if (!registry?.datum.operators.some(({ vkey }) => equalBytes(vkey, hash))) throw notRegistered()
+  }
+  throw error
 }
 
 async function fund(context: SequencerContext, address: string, slot: bigint): Promise<void> {

@@ -1,9 +1,10 @@
 import { headerFieldIndex } from '@ratatosk/block'
 import { toHex } from '@ratatosk/cbor'
+import { testWallets } from '@ratatosk/devnet'
 import { encodeChunkAnswer } from '@ratatosk/fraud'
 import { type Layer1, openWallet } from '@ratatosk/layer1'
 import { blake2b256, decodeTransaction } from '@ratatosk/ledger'
-import { nativeScript } from '@ratatosk/ledger/builder'
+import { keysFromSeedPhrase, nativeScript } from '@ratatosk/ledger/builder'
 import { answerQuestion, type OpenQuestion } from '@ratatosk/protocol'
 import type { Block } from '@ratatosk/store'
 import { expect, test } from 'vitest'
@@ -23,8 +24,10 @@ import {
 } from '../test/rollup.js'
 import { operatorKeys } from '../test/rollup-contracts.js'
 import { openers } from '../test/services.js'
+import { answerKeys } from './answer-wallet.js'
 
 const contracts = summonsContracts
+const openStore = openers['PostgreSQL and Redis']
 const { utxosRoot } = headerFieldIndex
 
 /** Promises that tests resolve. */
@@ -276,6 +279,38 @@ test('commits nothing before the wallet for answers has enough', async (context)
     code: 'SEQUENCER_INSUFFICIENT_FUNDS',
   })
   expect((await store.blocks.newest())?.height).toBe(2n)
+})
+
+test('that a key is no operator is said before what its wallet lacks', async (context) => {
+  const [{ store }, { store: own }] = [await openStore(context), await openStore(context)]
+  const chain = await openChain(context)
+  context.onTestFinished(chain.keepMining())
+  const { layer1 } = chain
+  const { sequencer } = await openRollup(context, store, layer1, { contracts })
+  expect(await sequencer.run('init')).toMatchObject({ kind: 'initiated' })
+
+  const keys = keysFromSeedPhrase(testWallets.mnemonic, { networkId: 0, account: 7 })
+  const roots = await openRoots({ history: 1 })
+  const blocks = openAnswers({ store: own, roots, genesis })
+  context.onTestFinished(() => blocks.close())
+  const stranger = await openRollup(context, own, layer1, {
+    contracts,
+    roots,
+    holder: 'stranger',
+    operator: openWallet({ layer1, keys, evaluator }),
+    answers: { blocks, wallet: openWallet({ layer1, keys: answerKeys(keys), evaluator }) },
+    autoCommit: true,
+  })
+  await own.applyGenesis(genesis)
+  await accept(own, transfers(1))
+  await until(async () => stranger.sequencer.faultMs > 300)
+  expect(stranger.sequencer.snapshot().fault).toMatchObject({ code: 'SEQUENCER_NOT_REGISTERED' })
+  expect(await stranger.sequencer.run('register')).toMatchObject({
+    code: 'SEQUENCER_INSUFFICIENT_FUNDS',
+    message: expect.stringMatching(
+      /^The operator is not in the registry\. Registering takes the bond of .*: send ada to it$/,
+    ),
+  })
 })
 
 test('gifts to the wallet for answers, which pay for nothing, hide no lack of ada', async (context) => {

@@ -1,0 +1,40 @@
+import type { NodeContext } from '../context.js'
+import { isStartError } from '../errors.js'
+import { isHostedAt } from '../layer1/open-layer1.js'
+import { checkPlace } from '../server/listen.js'
+import { checkStoreAt } from '../storage/open-storage.js'
+import { about, type NodeFinding } from './finding.js'
+
+const { ok, failed } = about('devnet port')
+
+/**
+ * Whether this process can host the devnet of all processes on one PostgreSQL at DEVNET_PORT. The port of a
+ * devnet of its own is checked with PORT.
+ */
+export async function checkDevnetPort({ settings, duties }: NodeContext): Promise<readonly NodeFinding[]> {
+  const { HOST: host, DEVNET_PORT: port, DATABASE_URL, LAYER1_PROVIDER } = settings
+  const mayHost = duties.sequences && LAYER1_PROVIDER === 'devnet' && DATABASE_URL !== undefined
+  if (port === undefined || !mayHost) return []
+  try {
+    await checkPlace({ host, port, setting: 'DEVNET_PORT' })
+    return [ok(port === 0 ? `a free port of ${host}` : `port ${port} of ${host} is free`)]
+  } catch (error) {
+    if (!isStartError(error)) throw error
+    return (await isHosted(DATABASE_URL, settings.DATABASE_SCHEMA, port))
+      ? [ok(`a process of this database hosts the devnet at port ${port}, and this one would stand by`)]
+      : [failed(error.message)]
+  }
+}
+
+async function isHosted(url: string, schema: string, port: number): Promise<boolean> {
+  let found = false
+  try {
+    await checkStoreAt({ url, schema }, async ({ database }) => {
+      found = await isHostedAt(database, schema, port)
+    })
+  } catch (error) {
+    // The findings about the database say it.
+    if (!isStartError(error)) throw error
+  }
+  return found
+}
