@@ -10,6 +10,8 @@ const payAction = 1n
 const settlementIndex = 2
 /** Changes of a block's element before its merge that are followed. */
 const maxChanges = 64
+/** Withdrawals of a block whose payouts are named. */
+const maxNamed = 10_000
 
 type Spendings = Pick<Layer1, 'spending'>
 
@@ -43,13 +45,27 @@ export async function payoutsOf(
   headerHash: Uint8Array,
   signal: AbortSignal | undefined,
 ): Promise<BytesMap<Uint8Array>> {
-  const found = new BytesMap<Uint8Array>()
   const block = await blocks.byHash(headerHash)
-  if (block?.state !== 'merged') return found
-  for await (const first of firstSettlements(layer1, blocks, block, signal)) {
-    for await (const { transactionId, outrefs } of payoutsFrom(layer1, first, signal))
-      for (const outref of outrefs) found.set(outref, transactionId)
-    if (found.size > 0) break
+  if (block?.state === 'merged')
+    for await (const first of firstSettlements(layer1, blocks, block, signal)) {
+      const found = await namedFrom(layer1, first, signal)
+      if (found.size > 0) return found
+    }
+  return new BytesMap()
+}
+
+/** The payouts from an output on. Behind the last one, anyone may spend an output as if it were another. */
+async function namedFrom(
+  layer1: Spendings,
+  first: OutputReference,
+  signal: AbortSignal | undefined,
+): Promise<BytesMap<Uint8Array>> {
+  const found = new BytesMap<Uint8Array>()
+  for await (const { transactionId, outrefs } of payoutsFrom(layer1, first, signal)) {
+    // Each payout pays something, and nothing twice.
+    if (outrefs.length === 0 || outrefs.some((each) => found.has(each))) break
+    for (const outref of outrefs) found.set(outref, transactionId)
+    if (found.size >= maxNamed) break
   }
   return found
 }
