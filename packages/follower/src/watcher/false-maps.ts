@@ -87,9 +87,9 @@ export async function falseTransactions<Found>(
   const found = nextQuestions(derived.trie, header.transactionsRoot, known)
   // Later answers may show another one first, whose proof needs other questions.
   job.difference ??= found.differences[0]
-  if (job.difference === undefined)
-    return found.questions.length === 0 ? undefined : inquiry.ask(found.questions)
-  shown.know(job.difference)
+  const { difference } = job
+  if (difference === undefined) return found.questions.length === 0 ? undefined : inquiry.ask(found.questions)
+  shown.know(difference)
   // A search through the block takes long, and its result depends on the answers only.
   const answered = [...book.nodes.values()].filter((answer) => answer !== 'unreadable').length
   const state = `${answered} of ${book.nodes.size}, ${book.chunks.size} chunks`
@@ -98,7 +98,7 @@ export async function falseTransactions<Found>(
     job.lacking = { state, questions }
     return inquiry.ask(questions)
   }
-  let others = found.differences
+  const others = found.differences.filter(({ path }) => !equalBytes(path, difference.path))
   for (;;) {
     const accused = await accuseShown(block, derived, shown, book.chunks)
     const { proven, questions } = await shownFrauds(accused, derived, shown, contracts, rules)
@@ -106,10 +106,9 @@ export async function falseTransactions<Found>(
     if (questions.length === 0) {
       // No claim reaches the difference, as of deposits: another may be behind it.
       if (found.differences.length > mostClaimless) return undefined
-      for (const each of others) shown.know(each)
-      if (others.length > 0) others = []
-      else if (found.questions.length === 0) return undefined
-      else return ask(found.questions)
+      const unknown = others.splice(0)
+      if (unknown.length === 0) return found.questions.length === 0 ? undefined : ask(found.questions)
+      for (const each of unknown) shown.know(each)
       continue
     }
     const answers = questions.map(known)
