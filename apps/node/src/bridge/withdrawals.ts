@@ -139,6 +139,7 @@ async function listed(
   const blocks = hashes.length === 0 ? [] : await store.blocks.byHashes(hashes)
   const owing = new BytesMap<(outref: string) => boolean>()
   for (const block of blocks) owing.set(block.headerHash, await owingOf(await moment(), owed, block))
+  const payouts = new BytesMap<Awaited<ReturnType<Remaining['payouts']>>>()
   const answers: WithdrawalAnswer[] = []
   for (const [index, { outref, reference, output, read }] of found.entries()) {
     const place = places[index]
@@ -146,8 +147,9 @@ async function listed(
     if (place === undefined) continue
     const headerHash = place.block?.headerHash
     const state = stateOf(place, outref, headerHash && owing.get(headerHash))
-    const payouts = headerHash && state === 'paid' ? await owed.payouts(headerHash) : undefined
-    const payoutTxHash = payouts?.get(reference)
+    const paidIn = state === 'paid' ? headerHash : undefined
+    if (paidIn && !payouts.has(paidIn)) payouts.set(paidIn, await owed.payouts(paidIn))
+    const payoutTxHash = paidIn && payouts.get(paidIn)?.get(reference)
     answers.push({
       outref,
       output,
