@@ -8,5 +8,5 @@ export async function summonsMoney() {
   const bond = BigInt(publicDefaults.OPERATOR_BOND)
   const penalty = BigInt(publicDefaults.SLASH_PENALTY)
   const window = 7n * 24n * 3_600_000n
-  return moneyTables(await measureFees(), { bond, penalty, reward: summonsTerms(window).reward })
+  return moneyTables(await measureFees(), { ...summonsTerms(window), bond, penalty })
 }

@@ -6,8 +6,8 @@ export const QuestionKind = { chunk: 0, subtree: 1, leaf: 2, entry: 3 } as const
 
 export const Question = { headerHash: 0, root: 1, key: 2, hash: 3, deadline: 4, refund: 5 } as const
 
-/** Constructors of the redeemers: `ask` mints; `answer` and `expire` spend the question. */
-export const SummonsAction = { ask: 0, answer: 1, expire: 2 } as const
+/** Constructors of the redeemers: `ask` mints; the others spend the question. */
+export const SummonsAction = { ask: 0, answer: 1, expire: 2, reclaim: 3 } as const
 
 /** Constructors of the answer to a question about a chunk. */
 export const ChunkOpening = { shown: 0, absent: 1 } as const

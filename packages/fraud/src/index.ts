@@ -58,6 +58,7 @@ export {
   encodeChunkAnswer,
   encodeExpiry,
   encodeNodeAnswer,
+  encodeReclaim,
 } from './summons/actions.js'
 export { type AnsweringMap, answerAboutNode } from './summons/answer.js'
 export {

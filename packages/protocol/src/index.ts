@@ -86,6 +86,15 @@ export {
   answerQuestion,
   askQuestion,
   endQuestion,
+  reclaimQuestion,
+  staleFrom,
 } from './summons-drafts.js'
-export { answersPerHour, largestBond, leastPenalty, summonsTerms } from './summons-terms.js'
+export {
+  answersPerHour,
+  largestBond,
+  leastPenalty,
+  leastReserve,
+  patienceOf,
+  summonsTerms,
+} from './summons-terms.js'
 export { readWithdrawal, type Withdrawal, withdrawalFault } from './withdrawals.js'

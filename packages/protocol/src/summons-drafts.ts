@@ -58,12 +58,14 @@ export interface Answering {
   redeemer(indexes: readonly number[]): Uint8Array
   /** Outputs whose datums are parts of the answer: the redeemer takes their places. */
   readonly holders?: readonly Utxo[]
+  /** Bytes of the chunk that it shows. @defaultValue 0 */
+  readonly shown?: number
 }
 
 /** Answers a question: the bond less the reward returns to the asker. No signature is needed. */
 export function answerQuestion(
   contracts: Contracts,
-  { asked, redeemer, holders = [] }: Answering,
+  { asked, redeemer, holders = [], shown = 0 }: Answering,
   referenceScripts: readonly Utxo[] = [],
 ): TransactionDraft {
   const { summons, terms } = summonsOf(contracts)
@@ -76,7 +78,13 @@ export function answerQuestion(
     referenceInputs,
     inputs: [{ utxo: asked.utxo, redeemer: redeemer(indexes) }],
     mint: [burn(summons, asked)],
-    outputs: [refund(contracts, asked, terms.reward)],
+    outputs: [
+      refund(
+        contracts,
+        asked,
+        asked.question.kind === 'chunk' ? terms.byteReward * BigInt(shown) : terms.reward,
+      ),
+    ],
     // Strangers' tokens at the wallet must not take its ada with them into change.
     paidByAda: true,
   }
@@ -109,6 +117,33 @@ export function endQuestion(
     validFrom: firstSlotFrom(slots, asked.question.deadline),
   }
 }
+
+/**
+ * Returns the bond of a question whose block has left the queue, without a verdict: from a maturity window
+ * behind its deadline on, by anyone.
+ *
+ * @param redeemer `encodeReclaim` of `@ratatosk/fraud`, with 0 as the refund's place
+ */
+export function reclaimQuestion(
+  contracts: Contracts,
+  asked: OpenQuestion,
+  redeemer: Uint8Array,
+  slots: SlotConfig,
+  referenceScripts: readonly Utxo[] = [],
+): TransactionDraft {
+  const { summons } = summonsOf(contracts)
+  return {
+    ...provideScripts([summons], referenceScripts),
+    inputs: [{ utxo: asked.utxo, redeemer }],
+    mint: [burn(summons, asked)],
+    outputs: [refund(contracts, asked, 0n)],
+    validFrom: firstSlotFrom(slots, staleFrom(contracts, asked)),
+  }
+}
+
+/** When no verdict of a question is of use any more, in POSIX milliseconds. */
+export const staleFrom = ({ parameters }: Contracts, { question }: OpenQuestion): bigint =>
+  question.deadline + parameters.maturityWindow
 
 function summonsOf({ summons, parameters }: Contracts) {
   if (summons === undefined || parameters.summons === undefined)

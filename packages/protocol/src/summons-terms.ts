@@ -5,11 +5,13 @@ const answeringFee = 880_000n
 /** Lovelace that it costs at least to ask, besides the reward. */
 const askingFee = 270_000n
 /**
- * Lovelace that the answerer takes: less than an answer costs, so that no one gains by hiding a block, and
+ * Lovelace that an answer about a node takes: less than it costs, so that no one gains by hiding a map, and
  * enough for a question without need to cost more than half of its answer.
  */
-const answerReward = 260_000n
-/** Lovelace in a question: the reward, and an output that returns the rest. */
+const nodeReward = 260_000n
+/** Lovelace for each byte of a chunk, by the same rule: a byte costs about 48. */
+const byteReward = 30n
+/** Lovelace in a question: the largest reward, and an output that returns the rest. */
 const questionBond = 3_000_000n
 
 /**
@@ -22,24 +24,45 @@ function answerPeriod(maturityWindow: bigint): bigint {
   return twelfth > short ? twelfth : short
 }
 
+/**
+ * Milliseconds behind the end of a block in which peers may be without its body, before its operator is
+ * asked: a sixtieth of the maturity window, in which each question takes a twelfth; in a short one, up to a
+ * minute.
+ */
+export function patienceOf(maturityWindow: bigint): bigint {
+  const [sixtieth, tenth] = [maturityWindow / 60n, maturityWindow / 10n]
+  const short = tenth < 60_000n ? tenth : 60_000n
+  return sixtieth > short ? sixtieth : short
+}
+
 /** The terms of a summons with a maturity window; there is no time for answers if the period is 0. */
 export function summonsTerms(maturityWindow: bigint): Omit<SummonsParameters, 'maturityWindow'> {
-  return { bond: questionBond, reward: answerReward, period: answerPeriod(maturityWindow) }
+  return { bond: questionBond, reward: nodeReward, byteReward, period: answerPeriod(maturityWindow) }
 }
 
 /** Largest answers in half of layer 1: a block of 90,112 B has room for five, and there are 180 an hour. */
 export const answersPerHour = 450n
 /**
- * Lovelace that the questions of an hour cost the asker, and their answers the operator. If the operator
- * answers nothing before the last hour of the period, one question more takes the bond.
+ * Lovelace that the questions of an hour cost the asker, and their answers the operator, of the kind whose
+ * reward is the least for its answer: entries. If the operator answers nothing before the last hour of the
+ * period, one question more takes the bond.
  */
 const [hourAsked, hourAnswered] = [
-  answersPerHour * (answerReward + askingFee),
-  answersPerHour * (answeringFee - answerReward),
+  answersPerHour * (nodeReward + askingFee),
+  answersPerHour * (answeringFee - nodeReward),
 ]
 
 /** The largest bond, in lovelace, for which there is a {@link leastPenalty}. */
 export const largestBond = 2n * hourAsked - hourAnswered
+
+/**
+ * Lovelace for answers that an operator keeps, so that a griefer who takes the bond once it is spent pays at
+ * least half of what the operator loses.
+ */
+export function leastReserve(bond: bigint, penalty: bigint): bigint {
+  const prize = bond - penalty
+  return ((bond + 2n * prize) * hourAnswered) / (2n * hourAsked - hourAnswered)
+}
 
 /**
  * The least part of a bond, in lovelace, that the registry has to keep, so that a griefer who takes the bond

@@ -3,7 +3,13 @@ import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createDevnet, type DevnetOptions, defaultParameters, devnetApis } from '@ratatosk/devnet'
+import {
+  createDevnet,
+  type DevnetOptions,
+  defaultParameters,
+  devnetApis,
+  testGenesis,
+} from '@ratatosk/devnet'
 import {
   databaseUrl,
   freePort,
@@ -288,6 +294,19 @@ test('names an empty wallet, and a clock that is off', async () => {
   expect(faultsOf(await check({ ...settings, OPERATOR_SEED_PHRASE: phrase }, slow))).toEqual({
     wallet: expect.stringMatching(/^The operator's wallet is empty: send the bond of 500 ada .*addr_test1/),
     clock: expect.stringMatching(/^The clock of this machine is (59|60|61) s behind layer 1: .* NTP/),
+  })
+})
+
+test('warns of a wallet that cannot pay for answers, where there is a summons', async () => {
+  const genesis = testGenesis({ outputs: 1, lovelace: 600_000_000n })
+  const { devnet, settings } = await providerOf({ blockEveryMs: 0, genesis })
+  await devnet.produceBlock()
+  const own = { ...settings, OPERATOR_BOND: '150000000', SLASH_PENALTY: '130000000' }
+  expect(faultsOf(await check(own))).toEqual({})
+  const poor = { ...own, OPERATOR_BOND: '400000000' }
+  expect(faultsOf(await check({ ...poor, VERDICT_POLICIES: 'ledger' }))).toEqual({})
+  expect(faultsOf(await check(poor))).toEqual({
+    wallet: expect.stringMatching(/^600 ada at addr_test1\S+: keep \d+ ada for answers, or questions/),
   })
 })
 

@@ -3,6 +3,7 @@ import { dirname, resolve } from 'node:path'
 import { layer1LedgerVersion } from '@ratatosk/contracts'
 import { isLayer1Error, type Layer1 } from '@ratatosk/layer1'
 import { slotToTime } from '@ratatosk/ledger'
+import { leastReserve } from '@ratatosk/protocol'
 import { isQueueError } from '@ratatosk/queue'
 import { inspectServer, type ServerInspection, StoreError } from '@ratatosk/store'
 import { pino } from 'pino'
@@ -15,6 +16,7 @@ import { cachesOutputs } from '../roles.js'
 import { checkAddress, isRunning } from '../server/listen.js'
 import { maskedUrl } from '../settings/read.js'
 import type { Settings } from '../settings/schema.js'
+import { verdictsOf } from '../settings/verdicts.js'
 import { userOf } from '../storage/data-directory.js'
 import {
   checkStoreAt,
@@ -243,12 +245,21 @@ async function checkWallet(
   const wallet = about('wallet')
   const utxos = await layer1.utxosAt(operator.addressText)
   const lovelace = utxos.reduce((sum, { output }) => sum + output.value.lovelace, 0n)
-  if (lovelace > 0n) return [wallet.ok(`${lovelace / lovelacePerAda} ada at ${operator.addressText}`)]
-  const bond = BigInt(settings.OPERATOR_BOND) / lovelacePerAda
+  const bond = BigInt(settings.OPERATOR_BOND)
+  if (lovelace === 0n)
+    return [
+      wallet.failed(
+        `The operator's wallet is empty: send the bond of ${bond / lovelacePerAda} ada and some ada for ` +
+          `fees to ${operator.addressText}.`,
+      ),
+    ]
+  const found = `${lovelace / lovelacePerAda} ada at ${operator.addressText}`
+  const reserve = leastReserve(bond, BigInt(settings.SLASH_PENALTY))
+  if (lovelace >= reserve || !verdictsOf(settings).includes('summons')) return [wallet.ok(found)]
   return [
-    wallet.failed(
-      `The operator's wallet is empty: send the bond of ${bond} ada and some ada for fees to ` +
-        `${operator.addressText}.`,
+    wallet.warning(
+      `${found}: keep ${reserve / lovelacePerAda + 1n} ada for answers, or questions that it cannot answer ` +
+        'take the bond for little.',
     ),
   ]
 }

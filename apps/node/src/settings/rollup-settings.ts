@@ -319,7 +319,7 @@ export const watcherSettings = {
   WATCHER_PATIENCE_MS: optionalNumber({
     minimum: 0,
     maximum: yearMs,
-    defaultNote: 'a tenth of `MATURITY_WINDOW_MS`',
+    defaultNote: 'a sixtieth of `MATURITY_WINDOW_MS`; in a short one, a tenth or a minute',
     description:
       "Milliseconds after a block's end in which peers may be without its body, before the watcher asks " +
       'the operator for it on layer 1',

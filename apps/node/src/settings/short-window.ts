@@ -1,4 +1,4 @@
-import { summonsTerms } from '@ratatosk/protocol'
+import { patienceOf, summonsTerms } from '@ratatosk/protocol'
 import type { Settings } from './schema.js'
 import { verdictsOf } from './verdicts.js'
 
@@ -7,7 +7,8 @@ const roomyWindowMs = 120_000
 
 /** Why a watcher with these settings may harm honest operators; undefined if it does not. */
 export function shortWindow(settings: Settings): string | undefined {
-  const { MATURITY_WINDOW_MS, WATCHER_PATIENCE_MS = MATURITY_WINDOW_MS / 10 } = settings
+  const { MATURITY_WINDOW_MS } = settings
+  const { WATCHER_PATIENCE_MS = Number(patienceOf(BigInt(MATURITY_WINDOW_MS))) } = settings
   if (MATURITY_WINDOW_MS >= roomyWindowMs || !verdictsOf(settings).includes('summons')) return undefined
   const seconds = (WATCHER_PATIENCE_MS + Number(summonsTerms(BigInt(MATURITY_WINDOW_MS)).period)) / 1000
   return (

@@ -1,12 +1,15 @@
+import { longestChunk } from '@ratatosk/block'
 import { ContractsError } from '../errors.js'
 import { applyParameters, compiledCode, type PlutusScript } from '../script/apply.js'
 
 /** The parameters of the summons. Each set of parameters gives another script hash. */
 export interface SummonsParameters {
-  /** Least lovelace in a question: reward, and enough ada for the output that returns the rest. */
+  /** Least lovelace in a question: the largest reward, and ada for the output that returns the rest. */
   readonly bond: bigint
-  /** Lovelace that the answerer takes from it. */
+  /** Lovelace that an answer about a node takes from it. */
   readonly reward: bigint
+  /** Lovelace that an answer takes from it for each byte of a chunk; none if there is no such chunk. */
+  readonly byteReward: bigint
   /** Milliseconds in which a question is to be answered; at least 1. */
   readonly period: bigint
   /** As in `QueueParameters`; at least two periods, or no one could ask. */
@@ -21,12 +24,21 @@ const refundMinimum = 1_500_000n
  *
  * @throws {ContractsError} `CONTRACTS_INVALID_PARAMETER`
  */
-export function summonsScript({ bond, reward, period, maturityWindow }: SummonsParameters): PlutusScript {
+export function summonsScript({
+  bond,
+  reward,
+  byteReward,
+  period,
+  maturityWindow,
+}: SummonsParameters): PlutusScript {
   if (reward < 0n) throw invalid('reward', 'at least 0')
-  if (bond < reward + refundMinimum) throw invalid('bond', `at least the reward and ${refundMinimum}`)
+  if (byteReward < 0n) throw invalid('byteReward', 'at least 0')
+  const longest = byteReward * BigInt(longestChunk)
+  const most = longest > reward ? longest : reward
+  if (bond < most + refundMinimum) throw invalid('bond', `at least the reward, ${most}, and ${refundMinimum}`)
   if (period < 1n) throw invalid('period', 'at least 1')
   if (maturityWindow < 2n * period) throw invalid('maturityWindow', 'at least two periods')
-  return applyParameters(compiledCode('summons'), [bond, reward, period, maturityWindow])
+  return applyParameters(compiledCode('summons'), [bond, reward, byteReward, period, maturityWindow])
 }
 
 const invalid = (name: string, rule: string) =>

@@ -22,6 +22,7 @@ export const maxOperators = 4n
 export const summonsTerms = {
   bond: 3_000_000n,
   reward: 450_000n,
+  byteReward: 30n,
   period: 10_000n,
   maturityWindow: 120_000n,
 }
@@ -128,8 +129,8 @@ export function createWorld(options: WorldOptions = {}): World {
       options.bridge === false ? new Uint8Array() : bridge().policy,
     ]),
   )
-  const { bond: questionBond, reward, period, maturityWindow: window } = summonsTerms
-  const summons = lazily(() => open('summons', [questionBond, reward, period, window]))
+  const { bond: questionBond, reward, byteReward, period, maturityWindow: window } = summonsTerms
+  const summons = lazily(() => open('summons', [questionBond, reward, byteReward, period, window]))
   return {
     get queue() {
       return queue()

@@ -69,6 +69,7 @@ export function blueprint(): object {
         parameters: [
           ['bond', 'Integer'],
           ['reward', 'Integer'],
+          ['byte_reward', 'Integer'],
           ['period', 'Integer'],
           ['maturity_window', 'Integer'],
         ],

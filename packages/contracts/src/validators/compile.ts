@@ -80,7 +80,7 @@ const terms: { readonly [title in ValidatorTitle]: (book: RuleBook) => Term<PTyp
       lambda((context: Data) => witnessFraud(book, [plutusV2, plutusV3, plutusV1], context)),
     ),
   summons: (book) =>
-    withParameters(['bond', 'reward', 'period', 'maturityWindow'], (parameters) =>
+    withParameters(['bond', 'reward', 'byteReward', 'period', 'maturityWindow'], (parameters) =>
       lambda((context: Data) => summons(book, parameters, context)),
     ),
   bridge: (book) =>

@@ -6,7 +6,7 @@ import { readQuestions } from '@ratatosk/protocol'
 import { openStore } from '@ratatosk/store'
 import { openTestStore } from '@ratatosk/test-kit/vitest'
 import { expect, test } from 'vitest'
-import { blockOf } from '../../../fraud/dist/test/lying-blocks.js'
+import { blockOf, chunksOf } from '../../../fraud/dist/test/lying-blocks.js'
 import { signedTheft } from '../../../fraud/dist/test/theft.js'
 import { undecodedOf } from '../../../fraud/dist/test/undecoded.js'
 import { summonsContracts as contracts } from '../../../protocol/dist/test/protocol-scene.js'
@@ -88,6 +88,46 @@ test('a silent operator who withholds a body loses the block and the bond', { ti
   expect(errors).toEqual([])
 })
 
+test('gets back the bonds of questions about blocks behind a removed one, without a verdict', {
+  timeout,
+}, async () => {
+  const watched = await openWatched({ contracts })
+  const { roots, ...block } = honest(watched.story)
+  const first = await watched.commit({ ...block, roots })
+  const prevUtxosRoot = first.header.utxosRoot
+  const behind = await watched.commit({ ...block, roots: { ...roots, prevUtxosRoot } })
+  const { watcher, wallet, errors } = openWatcher(watched, [], { patienceMs })
+  const { signal } = new AbortController()
+  const follow = async () => {
+    for (const each of [first, behind]) await watcher.unavailable(each, signal)
+  }
+  const before = (await wallet.balance()).lovelace
+  await until('both are asked for', async () => {
+    await follow()
+    return (await questions(watched)).length === 2
+  })
+  await watched.pass(2n * period)
+  await until('both are gone', async () => {
+    await follow()
+    return (await watched.queued()).length === 0
+  })
+  const [left, ...others] = await questions(watched)
+  expect([left?.question.headerHash, others]).toEqual([behind.headerHash, []])
+  const { policy } = contracts.summons!
+  const verdicts = async () =>
+    (await watched.scene.layer1.utxosByPolicy(policy)).flatMap(({ output }) =>
+      [...(output.value.assets.get(policy)?.keys() ?? [])].filter(({ length }) => length === 56),
+    )
+  expect(await verdicts()).toEqual([toHex(first.headerHash)])
+
+  await watched.pass(contracts.parameters.maturityWindow)
+  await until('it is reclaimed', async () => (await questions(watched)).length === 0)
+  expect(await verdicts()).toEqual([toHex(first.headerHash)])
+  const costs = 3_000_000n
+  await until('both bonds are back', async () => (await wallet.balance()).lovelace > before + bond - costs)
+  expect(errors).toEqual([])
+})
+
 test('assembles the body from the answers of an operator, who keeps the block', { timeout }, async () => {
   const watched = await openWatched({ contracts })
   const { story, queued, commit } = watched
@@ -106,9 +146,11 @@ test('assembles the body from the answers of an operator, who keeps the block', 
   expect(await queued()).toHaveLength(1)
   expect(watcher.status()).toEqual({})
   const spent = async () => before - (await wallet.balance()).lovelace
-  const { reward } = contracts.parameters.summons!
-  await until('the bonds are back', async () => (await spent()) < 2n * reward + 2_000_000n)
-  expect(await spent()).toBeGreaterThan(2n * reward)
+  const rewards =
+    contracts.parameters.summons!.byteReward *
+    BigInt(chunksOf(committed.transactions).reduce((sum, { length }) => sum + length, 0))
+  await until('the bonds are back', async () => (await spent()) < rewards + 2_000_000n)
+  expect(await spent()).toBeGreaterThan(rewards)
   expect(errors).toEqual([])
 })
 

@@ -1,6 +1,6 @@
 import { decodeHeader } from '@ratatosk/block'
 import { BytesMap, BytesSet } from '@ratatosk/cbor'
-import { unreadLine } from '@ratatosk/protocol'
+import { patienceOf, unreadLine } from '@ratatosk/protocol'
 import type { WatcherContext } from './context.js'
 import type { WatcherState } from './state.js'
 import type { WatcherOptions } from './types.js'
@@ -9,8 +9,6 @@ import type { WatcherOptions } from './types.js'
 const attemptPolls = 3
 /** The longest lag of a provider's answers behind its tip: milliseconds, and share of the maturity window. */
 const [maxLagMs, shareForLag] = [120_000, 30n]
-/** Share of the maturity window in which peers may be without a body. */
-const shareOfWindow = 10n
 /** Milliseconds of layer 1 after which a block that is too old to be asked for is a new trouble. */
 const longestCalmMs = 600_000n
 /** Polls after which a transaction is sent again, and how often in its validity at least. */
@@ -28,7 +26,7 @@ export function openContext(
   return {
     ...options,
     validityMs,
-    patience: options.patienceMs === undefined ? maturityWindow / shareOfWindow : BigInt(options.patienceMs),
+    patience: options.patienceMs === undefined ? patienceOf(maturityWindow) : BigInt(options.patienceMs),
     resendMs: Math.min(resendPolls * pollMs, validityMs / leastSendings),
     signal,
     refusedMs,

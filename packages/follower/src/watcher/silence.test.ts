@@ -1,14 +1,17 @@
-import { largestBond, leastPenalty, summonsTerms } from '@ratatosk/protocol'
+import { largestBond, leastPenalty, leastReserve, summonsTerms } from '@ratatosk/protocol'
 import { beforeAll, describe, expect, test } from 'vitest'
 import {
-  accountsOf,
+  accountOf,
   bledBy,
+  exchangesOf,
   type Fees,
+  inOutage,
   legalSizes,
+  lieOf,
   measureFees,
-  outageCost,
   silence,
   type Terms,
+  withFunds,
 } from './test/silence/money.js'
 import { unansweredAfter } from './test/silence/outage.js'
 import {
@@ -19,14 +22,14 @@ import {
   rollBacks,
   sceneOf,
 } from './test/silence/stories.js'
-import { isLost } from './test/silence/tables.js'
+import { attacksOf, isLost } from './test/silence/tables.js'
 
 /* The costs of a summons for each side, by the measured fees; and the shortest searches, in slots. */
 
 const timeout = 120_000
 /** Of a public network by default. */
-const { reward } = summonsTerms(12n)
-const terms: Terms = { bond: 150_000_000n, penalty: 130_000_000n, reward }
+const { reward, byteReward } = summonsTerms(12n)
+const terms: Terms = { bond: 150_000_000n, penalty: 130_000_000n, reward, byteReward }
 let fees: Fees
 let kinds: Awaited<ReturnType<typeof hiddenBlocks>>
 beforeAll(async () => {
@@ -66,32 +69,30 @@ test('an operator who is down until an hour before the deadline answers 445 ques
   expect(left(1024, 3)).toBe(0)
 })
 
-describe('by the lovelace', () => {
-  /** No side may make another lose more than twice what it loses itself. */
-  const isBounded = (attacker: bigint, victim: bigint): void =>
-    expect(bledBy(attacker, victim)).toBeLessThan(2)
-
-  test('who asks without need', () => {
-    for (const chunks of legalSizes) {
-      const { griefing } = accountsOf(fees, terms, chunks)
-      for (const loss of [griefing.operator, griefing.longest]) isBounded(griefing.griefer, loss)
-    }
-    for (const shown of [fees.showNode, fees.showLeaf]) isBounded(-(fees.askForNode + reward), reward - shown)
+describe('by the lovelace, no side makes another lose twice what it loses', () => {
+  test('in any attack, by the default terms', () => {
+    const attacks = attacksOf(fees, terms)
+    expect(attacks.length).toBeGreaterThan(12)
+    for (const { what, attacker, victim } of attacks) expect(bledBy(attacker, victim), what).toBeLessThan(2)
   })
 
-  test('who hides a valid block', () => {
-    for (const chunks of legalSizes) {
-      const { hiding } = accountsOf(fees, terms, chunks)
-      for (const gain of [hiding.full, hiding.half]) isBounded(gain, hiding.watchers)
+  test('by questions and answers of any size, and no one gains by them', () => {
+    const kinds = Object.entries(exchangesOf(fees, terms))
+    for (const [kind, exchange] of kinds) {
+      const { asks, shows } = accountOf(exchange, 1)
+      expect(shows, kind).toBeLessThan(0n)
+      expect(bledBy(asks, shows), kind).toBeLessThan(2)
     }
+    for (const chunks of legalSizes)
+      for (const exchange of [kinds[0]![1], kinds[1]![1]]) {
+        const { asks, shows } = accountOf(exchange, chunks)
+        expect(bledBy(shows - fees.commit, asks)).toBeLessThan(2)
+      }
   })
 
-  test('who lies in a hidden block, whose bond pays for a short one', () => {
-    for (const chunks of legalSizes) {
-      const { lying } = accountsOf(fees, terms, chunks)
-      for (const gain of [lying.full, lying.half]) isBounded(gain, lying.watchers)
-      if (chunks <= 2) expect(lying.watchers).toBeGreaterThan(0n)
-    }
+  test('the bond of who lies in a short hidden block pays its watchers', () => {
+    for (const chunks of [1, 2])
+      expect(lieOf(fees, terms, exchangesOf(fees, terms).full, chunks).asks).toBeGreaterThan(0n)
   })
 
   test('who is silent before ten honest blocks loses ten times what their operators lose', () => {
@@ -100,10 +101,15 @@ describe('by the lovelace', () => {
   })
 
   test.each([100_000_000n, terms.bond, largestBond])(
-    'who takes a bond of %i in an outage, with the least penalty',
+    'who takes a bond of %i in an outage or of a poor operator, with the least penalty',
     (bond) => {
-      const { griefer, operator } = outageCost(fees, { bond, penalty: leastPenalty(bond), reward })
-      isBounded(griefer, operator)
+      const own = { ...terms, bond, penalty: leastPenalty(bond) }
+      for (const [kind, exchange] of Object.entries(exchangesOf(fees, own)))
+        for (const { griefer, operator } of [
+          inOutage(own, exchange),
+          withFunds(own, exchange, leastReserve(bond, own.penalty)),
+        ])
+          expect(bledBy(griefer, operator), kind).toBeLessThan(2)
     },
   )
 })

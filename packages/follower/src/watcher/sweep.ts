@@ -1,21 +1,34 @@
-import { toHex } from '@ratatosk/cbor'
-import { encodeBech32Address, keyAddress } from '@ratatosk/ledger'
-import { isWalletError } from '@ratatosk/ledger/builder'
+import { BytesSet, equalBytes, toHex } from '@ratatosk/cbor'
+import { encodeReclaim } from '@ratatosk/fraud'
+import { encodeBech32Address, keyAddress, slotToTime } from '@ratatosk/ledger'
+import { isWalletError, type TransactionDraft } from '@ratatosk/ledger/builder'
+import { type OpenQuestion, reclaimQuestion, type StateQueue, staleFrom } from '@ratatosk/protocol'
 import type { WatcherContext } from './context.js'
+import { readOpenQuestions } from './questions.js'
+import { readScripts } from './read-layer1.js'
 import { follow, forget, send } from './send.js'
 import { sparedOf } from './spared.js'
 
 /** Returned bonds that one transaction takes. */
 const mostAtOnce = 30
+/** Transactions in flight at once that reclaim a bond: each takes one. */
+const mostReclaims = 10
 /** Bytes of the datum of a returned bond: the name of its question. */
 const datumLength = 34
 
-/** Returns the bonds of answered questions to the wallet, from its key's address without a stake part. */
-export async function sweepBonds(context: WatcherContext, slot: bigint): Promise<boolean> {
-  const { wallet, layer1, signal, log, sendings } = context
-  const { payment } = wallet.keys
-  const address = encodeBech32Address(keyAddress(payment.hash, layer1.networkId))
-  if (address === wallet.address) return false
+/**
+ * Returns the bonds of questions to the wallet: reclaims those whose blocks left the queue without an answer,
+ * and takes returned ones from its key's address without a stake part.
+ *
+ * @returns whether more is to be done
+ */
+export async function sweepBonds(
+  context: WatcherContext,
+  queue: Pick<StateQueue, 'blocks'>,
+  slot: bigint,
+): Promise<boolean> {
+  const { contracts, layer1, signal, sendings } = context
+  if (contracts.summons === undefined) return false
   const sweeps = [...sendings.values()].map(({ transaction }) => transaction)
   const earlier = await follow(
     context,
@@ -23,6 +36,37 @@ export async function sweepBonds(context: WatcherContext, slot: bigint): Promise
     slot,
   )
   if (earlier.some(({ state }) => state === 'pending')) return true
+  const stale = await readStale(context, queue)
+  const [slots, scripts] = [await layer1.slots({ signal }), await readScripts(context)]
+  for (const asked of stale.slice(0, mostReclaims)) {
+    const draft = reclaimQuestion(contracts, asked, encodeReclaim(0), slots, scripts)
+    if (!(await sweep(context, draft, 'Reclaimed the bond of a question without an answer'))) break
+  }
+  return (await takeReturned(context)) || stale.length > 0
+}
+
+/** Own questions without an answer, whose blocks are gone. */
+async function readStale(
+  context: WatcherContext,
+  { blocks }: Pick<StateQueue, 'blocks'>,
+): Promise<readonly OpenQuestion[]> {
+  const { contracts, layer1, wallet, signal } = context
+  const inQueue = new BytesSet(blocks.map(({ headerHash }) => headerHash))
+  const now = slotToTime(await layer1.slots({ signal }), await layer1.currentSlot({ signal }))
+  // It reports what it does not read, also while nothing is disputed.
+  return [...(await readOpenQuestions(context)).values()]
+    .flat()
+    .filter(
+      ({ question: { headerHash, refund } }) =>
+        equalBytes(refund, wallet.keys.payment.hash) && !inQueue.has(headerHash),
+    )
+    .filter((asked) => staleFrom(contracts, asked) <= now)
+}
+
+async function takeReturned(context: WatcherContext): Promise<boolean> {
+  const { wallet, layer1, signal } = context
+  const address = encodeBech32Address(keyAddress(wallet.keys.payment.hash, layer1.networkId))
+  if (address === wallet.address) return false
   const bonds = (await layer1.utxosAt(address, { signal })).filter(
     ({ output: { datum, value, referenceScript } }) =>
       datum.kind === 'inline' &&
@@ -31,15 +75,28 @@ export async function sweepBonds(context: WatcherContext, slot: bigint): Promise
       referenceScript === undefined,
   )
   if (bonds.length === 0) return false
-  try {
-    const inputs = bonds.slice(0, mostAtOnce).map((utxo) => ({ utxo }))
-    const { id, bytes } = await wallet.build({ inputs }, { signal, spared: await sparedOf(context) })
-    const sweep = { id, cbor: bytes, stage: 'sweep' } as const
-    if (!(await send(context, sweep))) await forget(context, sweep)
-    else log.info({ transaction: toHex(id), bonds: inputs.length }, 'Took bonds of questions back')
-  } catch (error) {
-    // They are taken already, by a transaction in flight.
-    if (!isWalletError(error) || error.code !== 'WALLET_INVALID_DRAFT') throw error
-  }
+  const inputs = bonds.slice(0, mostAtOnce).map((utxo) => ({ utxo }))
+  await sweep(context, { inputs }, `Took bonds of questions back: ${inputs.length}`)
   return true
+}
+
+/** @returns whether it is sent */
+async function sweep(context: WatcherContext, draft: TransactionDraft, line: string): Promise<boolean> {
+  const { wallet, signal, log } = context
+  try {
+    const { id, bytes } = await wallet.build(draft, { signal, spared: await sparedOf(context, draft) })
+    const own = { id, cbor: bytes, stage: 'sweep' } as const
+    if (await send(context, own)) {
+      log.info({ transaction: toHex(id) }, line)
+      return true
+    }
+    await forget(context, own)
+  } catch (error) {
+    // Taken already, by a transaction in flight; or there is no ada for the fee, which the status reports.
+    const isUsual =
+      isWalletError(error) &&
+      (error.code === 'WALLET_INVALID_DRAFT' || error.code === 'WALLET_INSUFFICIENT_FUNDS')
+    if (!isUsual) throw error
+  }
+  return false
 }

@@ -1,5 +1,5 @@
 import { BytesSet } from '@ratatosk/cbor'
-import { type OpenQuestion, type StateQueue, soundRoot } from '@ratatosk/protocol'
+import { type OpenQuestion, type StateQueue, soundBlocks, soundRoot } from '@ratatosk/protocol'
 import type { VerdictRecord } from '@ratatosk/store'
 import { conclude, settleValid } from './conclude.js'
 import type { Job, Missing, WatcherContext } from './context.js'
@@ -69,7 +69,7 @@ export async function tick(watching: Watching): Promise<boolean> {
   // Recorded work does not wait.
   else await followRemovals(context, sight)
   await concludeGone(watching, sight)
-  await checkBalance(watching, slot)
+  await checkBalance(watching, sight)
   if (state.lack !== undefined && state.lack !== before) state.retryAt = performance.now() + watching.delayMs
   const isDone =
     sight.inQueue.length + sight.gone.length === 0 && state.lack === undefined && !state.isPruning
@@ -134,13 +134,18 @@ async function advance({ context, state }: Watching, sight: Sight): Promise<void
   await followRemovals(context, sight)
   state.isPruning = await pruneBehindRemoved(context, queue, slot, state.isPruning)
   const now = performance.now()
+  const sound = new BytesSet(soundBlocks(queue).map(({ headerHash }) => headerHash))
   const wanted = [...state.missing.values()]
-    .filter(({ wantedAt }) => now - wantedAt < wantedForMs)
+    .filter(({ wantedAt, block }) => now - wantedAt < wantedForMs && sound.has(block.headerHash))
     // The funds go to the block that is mature first.
     .sort((a, b) => Number(a.block.header.endTime - b.block.header.endTime))
-  await forEach(wanted, async (each) =>
-    advanceUnavailable(context, each, queue, knownOf(each), await sight.questionsAbout(each), slot),
-  )
+  let isConvicted = false
+  await forEach(wanted, async (each) => {
+    // The removal of one takes those behind it along: their questions need no verdicts.
+    if (isConvicted) return
+    const open = await sight.questionsAbout(each)
+    isConvicted = await advanceUnavailable(context, each, queue, knownOf(each), open, slot)
+  })
 }
 
 const followRemovals = (context: WatcherContext, { inQueue, slot }: Sight) =>
@@ -157,16 +162,17 @@ async function concludeGone({ context, state }: Watching, { queue, gone }: Sight
 }
 
 /** Reads the balance now and then, so that a lack is known before ada is needed. */
-async function checkBalance({ context, state, delayMs }: Watching, slot: bigint): Promise<void> {
+async function checkBalance(
+  { context, state, delayMs }: Watching,
+  { queue, slot }: Pick<Sight, 'queue' | 'slot'>,
+): Promise<void> {
   if (performance.now() < state.balanceAt) return
   const { wallet, signal } = context
   if ((await wallet.spendable({}, { signal })) < leastLovelace) {
     const reason = `The wallet has less than ${leastLovelace} lovelace: send ada to ${wallet.address}`
     context.lacks({ code: 'WATCHER_LACKS_FUNDS', reason })
   } else if (state.job === undefined && state.missing.size === 0) context.lacks(undefined)
-  // It reports what it does not read, also while nothing is disputed.
-  await readOpenQuestions(context)
-  const isSweeping = context.contracts.summons !== undefined && (await sweepBonds(context, slot))
+  const isSweeping = await sweepBonds(context, queue, slot)
   state.balanceAt = performance.now() + (state.lack === undefined && !isSweeping ? balanceEveryMs : delayMs)
 }
 

@@ -39,7 +39,7 @@ export interface WatcherOptions {
   readonly maxLovelacePerHour?: bigint
   /**
    * Milliseconds of layer 1's time after the end of a block in which peers may be without its body, before
-   * the operator is asked for it. @defaultValue a tenth of the maturity window
+   * the operator is asked for it. @defaultValue `patienceOf` of `@ratatosk/protocol`
    */
   readonly patienceMs?: number
   /** Milliseconds between two reads of layer 1. @defaultValue 1000 */

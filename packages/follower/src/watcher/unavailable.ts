@@ -21,7 +21,11 @@ export const mostPending = 10
 const ownShare = 10n
 const reason = 'No peer serves its body'
 
-/** Takes the next step about an unavailable block: asks for it by chunks, and removes it at silence. */
+/**
+ * Takes the next step about an unavailable block: asks for it by chunks, and removes it at silence.
+ *
+ * @returns whether it is on its way out of the queue
+ */
 export async function advanceUnavailable(
   context: WatcherContext,
   missing: Missing,
@@ -29,28 +33,28 @@ export async function advanceUnavailable(
   known: VerdictRecord | undefined,
   open: readonly OpenQuestion[],
   slot: bigint,
-): Promise<void> {
+): Promise<boolean> {
   const { headerHash, header } = missing.block
-  if (missing.transactions !== undefined) return
+  if (missing.transactions !== undefined) return false
   const elements = elementsOf(queue, headerHash)
   // The provider shows an older queue than to the follower, or the block is gone.
-  if (elements === undefined) return
+  if (elements === undefined) return false
   const term = await termOf(context, header, slot)
   missing.since ??= term.now
   const patience = ownPatience(context, headerHash)
   const isBegun = known?.journal.some(({ stage }) => stage === 'question') === true
   const isPatient = term.now < header.endTime + patience || term.now < missing.since + patience / ownShare
-  if (isPatient && !isBegun) return
+  if (isPatient && !isBegun) return false
   const verdict =
     known !== undefined && missing.isRecorded
       ? known
       : await recordUnavailable(context, missing, elements.before)
   const sent = await follow(context, removalsOf(verdict), slot)
-  if (sent.some(({ state, recorded }) => state === 'pending' || recorded.stage === 'removal')) return
+  if (sent.some(({ state, recorded }) => state === 'pending' || recorded.stage === 'removal')) return true
   const included = sent.flatMap(({ state, recorded }) => (state === 'included' ? recorded : []))
   const kept = await readVerdicts(context, headerHash, included)
-  if (await removeByVerdict(context, headerHash, queue, kept, slot)) return
-  await question(context, missing, verdict, open, term, slot)
+  if (await removeByVerdict(context, headerHash, queue, kept, slot)) return true
+  return question(context, missing, verdict, open, term, slot)
 }
 
 /**
@@ -82,6 +86,7 @@ export async function recordUnavailable(
   return verdict
 }
 
+/** @returns whether a question is over, so that there is a verdict, or soon will be */
 async function question(
   context: WatcherContext,
   missing: Missing,
@@ -89,28 +94,38 @@ async function question(
   open: readonly OpenQuestion[],
   term: QuestionTerm,
   slot: bigint,
-): Promise<void> {
-  const { block, book } = missing
+): Promise<boolean> {
+  const { book } = missing
   const { hasExpired } = book
   const waiting = await followQuestions(context, book, verdict, open, slot)
   // The next poll looks for the verdict first.
-  if (book.hasExpired !== hasExpired) return
-  if (await expireOverdue(context, waiting, term, (asked) => isKnown(book, asked), slot)) return
+  if (book.hasExpired !== hasExpired) return true
+  if (await expireOverdue(context, waiting, term, (asked) => isKnown(book, asked), slot)) return true
   const body = assemble(book)
-  if (body.kind === 'unreadable')
-    return giveUp(context, missing, body.reason, (fields) =>
+  if (body.kind === 'whole') missing.transactions = body.transactions
+  else if (body.kind === 'wanted') await askFor(context, missing, waiting, body.numbers, term, slot)
+  else
+    await giveUp(context, missing, body.reason, (fields) =>
       context.log.error(
         { code: 'WATCHER_UNPROVABLE', ...fields },
         'A block without a body stays in the state queue',
       ),
     )
-  if (body.kind === 'whole') {
-    missing.transactions = body.transactions
-    return
-  }
+  return false
+}
+
+async function askFor(
+  context: WatcherContext,
+  missing: Missing,
+  waiting: Waiting,
+  numbers: readonly number[],
+  term: QuestionTerm,
+  slot: bigint,
+): Promise<void> {
+  const { block, book } = missing
   const asked = bySubject(waiting)
   let pending = waiting.pending.length
-  for (const number of inOwnOrder(context.wallet.keys.payment.hash, block, body.numbers)) {
+  for (const number of inOwnOrder(context.wallet.keys.payment.hash, block, numbers)) {
     const wanted = chunkQuestion(block.header.transactionsRoot, number)
     const same = asked.get(subjectOf(wanted))
     if (same !== undefined && (await reliesOnAsked(context, book, same, wanted, term))) continue

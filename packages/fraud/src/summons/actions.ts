@@ -49,6 +49,10 @@ const encodeAnswer = (refund: number, answer: PlutusData): Uint8Array =>
 export const encodeExpiry = (refund: number): Uint8Array =>
   encodePlutusData(constr(SummonsAction.expire, BigInt(refund)))
 
+/** The redeemer that returns a bond without a verdict, when the question is stale. @param refund as above */
+export const encodeReclaim = (refund: number): Uint8Array =>
+  encodePlutusData(constr(SummonsAction.reclaim, BigInt(refund)))
+
 /**
  * The answer in the redeemer by which a question was spent, for `nodeAnswerFromData` or
  * `chunkAnswerFromData`; undefined if it was ended without one.

@@ -1,6 +1,6 @@
 import { decodeHeader, encodedHeader, headerFieldIndex } from '@ratatosk/block'
 import { toHex } from '@ratatosk/cbor'
-import { encodeExpiry } from '@ratatosk/fraud'
+import { answerIn, chunkAnswerFromData, encodeExpiry } from '@ratatosk/fraud'
 import { blake2b256, decodeTransaction, encodeBech32Address, keyAddress } from '@ratatosk/ledger'
 import {
   endQuestion,
@@ -31,7 +31,15 @@ const openStore = openers['PostgreSQL and Redis']
 /** Lovelace that an answer in one transaction costs at most, by which the reward is chosen. */
 const largestFee = 880_000n
 
-test('answers about every map with entries, and takes the reward', async (context) => {
+/** Bytes of the chunk that an answer shows in its redeemer. */
+function shownBy(cbor: Uint8Array): number {
+  const { redeemers } = decodeTransaction(cbor).witnesses
+  const { data } = redeemers.find(({ purpose }) => purpose === 'spend')!
+  const answer = chunkAnswerFromData(answerIn(data)!, () => undefined)
+  return answer.kind === 'shown' ? answer.bytes.length : 0
+}
+
+test('answers about every map with entries, and takes the rewards', async (context) => {
   const scene = await openAnswering(context, transfers(30))
   const { store, block, before, asker, sequencer, chain, wallet } = scene
   const outputs = await outputsOf(store)
@@ -73,8 +81,18 @@ test('answers about every map with entries, and takes the reward', async (contex
     encodeBech32Address(keyAddress(wallet.keys.payment.hash, chain.layer1.networkId)),
   )
   const ofRefunds = refunds.filter(({ output }) => output.referenceScript === undefined)
-  expect(ofRefunds.map(({ output }) => output.value.lovelace)).toEqual(
-    wanted.map(() => summonsTerms.bond - summonsTerms.reward),
+  const { bond, reward, byteReward } = summonsTerms
+  const rewards = await Promise.all(
+    asked.map(async (each) => {
+      const [answer] = await asker.answersTo(each)
+      return each.question.kind === 'chunk' ? byteReward * BigInt(shownBy(answer!.cbor)) : reward
+    }),
+  )
+  expect(rewards.at(-2)).toBeGreaterThan(byteReward * 30n * 200n)
+  expect(rewards.at(-1)).toBe(0n)
+  const sorted = (lovelace: readonly bigint[]) => [...lovelace].sort((a, b) => Number(a - b))
+  expect(sorted(ofRefunds.map(({ output }) => output.value.lovelace))).toEqual(
+    sorted(rewards.map((each) => bond - each)),
   )
 })
 

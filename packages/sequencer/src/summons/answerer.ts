@@ -140,7 +140,7 @@ export function createAnswerer(context: AnswerContext, book: QuestionBook, ends:
       // Its first sending failed, or was by an earlier process.
       else book.answered(asked)
       sent.set(before.id, { key, bytes: before.cbor })
-      bytes += before.cbor.length
+      bytes += before.cbor.length + (aliveOf(key, 'datum')?.cbor.length ?? 0)
     }
     // An answer costs more than its reward: more has to come before the wallet is empty.
     if (due.some(({ isOwn }) => isOwn) && (await lacksFunds())) cache.mayLackAnswerFunds = true
@@ -180,19 +180,20 @@ export function createAnswerer(context: AnswerContext, book: QuestionBook, ends:
     }
   }
 
-  /** @returns the bytes of the answer; 0 without one */
+  /** @returns the bytes of the answer, with those of a datum; 0 without one */
   async function answer(asked: KnownQuestion, held: AnswerTransaction | undefined) {
     try {
       const shown = await answers.blocks.show(asked.question, asked.block)
       if (shown.kind === 'nothing') throw new Error('The block does not have what the question is about')
       // Many questions take longer than an answer is valid.
       const { slot } = await layer1.tip({ signal })
-      const { id, bytes } = await buildAnswer(context, outbox, asked, shown, slot, held)
+      const { built, length } = await buildAnswer(context, outbox, asked, shown, slot, held)
+      const { id, bytes } = built
       sent.set(id, { key: keyOf(asked), bytes })
       failedAt.delete(keyOf(asked))
       book.answered(asked)
       log.info(...questionLine(asked, 'has answered for'))
-      return bytes.length
+      return length
     } catch (error) {
       if (isLayer1Away(error) || refusalOf(error)?.code === 'SEQUENCER_NOT_ACTIVE') throw error
       const isPoor = isWalletError(error) && error.code === 'WALLET_INSUFFICIENT_FUNDS'
@@ -258,6 +259,8 @@ const keptBytes = 12_288
 /**
  * Builds, records and sends an answer. The rest of a chunk that is too long for a redeemer goes into the
  * datum of an output, whose transaction (`held`, if recorded) is sent before.
+ *
+ * @returns the answer, and the bytes of both
  * @throws {WalletError}
  */
 async function buildAnswer(
@@ -267,17 +270,25 @@ async function buildAnswer(
   shown: Exclude<Shown, { kind: 'nothing' }>,
   slot: bigint,
   held: AnswerTransaction | undefined,
-): Promise<BuiltTransaction> {
+): Promise<{ readonly built: BuiltTransaction; readonly length: number }> {
   const holders: Utxo[] = []
+  let heldBytes = held?.cbor.length ?? 0
   if (shown.kind === 'chunk' && shown.bytes.length > maxRedeemerBytes) {
     const datum = encodePlutusData(shown.bytes.subarray(keptBytes))
     const known = held && (await holderOf(context, held))
-    holders.push(known ?? (await payHolder(context, outbox, asked, datum, slot)))
+    if (known !== undefined) holders.push(known)
+    else {
+      const { bytes, produced } = await payHolder(context, outbox, asked, datum, slot)
+      holders.push(produced[0] as Utxo)
+      heldBytes = bytes.length
+    }
   }
   const redeemer = (indexes: readonly number[]) => redeemerOf(asked, shown, indexes)
   const scripts = await readReferenceScripts(context)
-  const draft = answerQuestion(context.contracts, { asked, redeemer, holders }, scripts)
-  return recordAndSend(context, outbox, asked, 'answer', draft, slot, holders)
+  const bytes = shown.kind === 'chunk' ? shown.bytes.length : 0
+  const draft = answerQuestion(context.contracts, { asked, redeemer, holders, shown: bytes }, scripts)
+  const built = await recordAndSend(context, outbox, asked, 'answer', draft, slot, holders)
+  return { built, length: built.bytes.length + heldBytes }
 }
 
 function redeemerOf(
@@ -309,11 +320,10 @@ async function payHolder(
   asked: KnownQuestion,
   data: Uint8Array,
   slot: bigint,
-): Promise<Utxo> {
+): Promise<BuiltTransaction> {
   const { address } = context.answers.wallet
   const draft = { outputs: [{ address, datum: { kind: 'inline', data } as const }], paidByAda: true }
-  const { produced } = await recordAndSend(context, outbox, asked, 'datum', draft, slot)
-  return produced[0] as Utxo
+  return recordAndSend(context, outbox, asked, 'datum', draft, slot)
 }
 
 async function recordAndSend(

@@ -70,11 +70,7 @@ export function translatedAnswers({ summons }: World) {
       lovelace(terms.bond),
       constr(2, scriptDataOf(decodeAnyData(datum))),
     )
-    const refund = output(
-      constr(0, bytes(stranger.hash)),
-      lovelace(terms.bond - terms.reward),
-      constr(2, name),
-    )
+    const refund = output(constr(0, bytes(stranger.hash)), lovelace(terms.bond), constr(2, name))
     const held = holders.map((holder, index) =>
       constr(
         0,

@@ -44,6 +44,7 @@ import {
   nextAt,
   onlyChunk,
   outputs,
+  reclaim,
   redeemerFrom,
   refundOutput,
   shownChunk,
@@ -59,6 +60,7 @@ const foreignToken = foreign(Uint8Array.of(1))
 
 const answered = (world: World) => answerFrom(world, outputs, subtreeQuestion)
 const expired = (world: World) => expire(world, subtreeQuestion)
+const reclaimed = (world: World) => reclaim(world, subtreeQuestion)
 
 const without = ({ mint }: TestTransaction, name: Uint8Array) => mint.filter((token) => token.name !== name)
 
@@ -95,6 +97,19 @@ const settleBreaches: readonly Breach[] = [
   }),
   breach('settle-refund-ada', 'who ends a question keeps the reward', (world) => {
     const transaction = expired(world)
+    return changeOutput(transaction, 0, { lovelace: transaction.outputs[0]!.lovelace - 450_000n })
+  }),
+  breach('settle-refund-ada', 'who shows a chunk keeps more than its bytes are worth', (world) => {
+    const transaction = answerBy(world, chunkQuestion(0), encodeChunkAnswer(0, shownChunk))
+    return changeOutput(transaction, 0, { lovelace: transaction.outputs[0]!.lovelace - 1n })
+  }),
+  breach('settle-refund-ada', 'who shows that there is no chunk keeps a reward', (world) => {
+    const answer = { absent: transactions.proveAbsence(chunkKey(1)) }
+    const transaction = answerBy(world, chunkQuestion(1), encodeChunkAnswer(0, answer))
+    return changeOutput(transaction, 0, { lovelace: transaction.outputs[0]!.lovelace - 1n })
+  }),
+  breach('settle-refund-ada', 'who reclaims the bond of another keeps the reward', (world) => {
+    const transaction = reclaimed(world)
     return changeOutput(transaction, 0, { lovelace: transaction.outputs[0]!.lovelace - 450_000n })
   }),
   breach('settle-refund-tokens', 'the refund holds a token, whose ada the next change needs', (world) => {
@@ -172,6 +187,19 @@ const settleBreaches: readonly Breach[] = [
   breach('expire-keeps-no-script', 'the output holds a reference script', (world) =>
     changeOutput(expired(world), 1, { script: world.registry.script }),
   ),
+  breach('reclaim-late', 'a verdict may still be of use', (world) => ({
+    ...reclaimed(world),
+    validFrom: 199n,
+  })),
+  breach('reclaim-mints-nothing', 'it mints a verdict, for the wallet', (world) => {
+    const transaction = reclaimed(world)
+    const verdict = verdictOf(world, subtreeQuestion)
+    return {
+      ...transaction,
+      mint: [...transaction.mint, verdict],
+      outputs: [transaction.outputs[0]!, wallet(ada(90), [verdict])],
+    }
+  }),
 ]
 
 /** The subtree question with other fields. */

@@ -15,6 +15,7 @@ import {
   expire,
   header,
   nextAt,
+  reclaim,
   shownChunk,
 } from './scenarios.js'
 
@@ -67,4 +68,5 @@ export const summonsTransactions = (world: World): (readonly [string, TestTransa
   ['answer with a leaf', answerFrom(world, deepMap, deep('leaf', 0))],
   ['end a question with a verdict', expire(world, deep('subtree'))],
   ['end a question, remove and slash', removeByExpiry()],
+  ['reclaim the bond of a stale question', reclaim(world, deep('subtree'))],
 ]

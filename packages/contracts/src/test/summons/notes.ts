@@ -89,7 +89,8 @@ export const summonsNotes: readonly RuleNote[] = [
   ),
   note(
     'settle-refund-ada',
-    'it holds the ada of the question; after an answer, less the reward',
+    'it holds the ada of the question; after an answer, less the reward: of a node, or of each byte of a ' +
+      'chunk',
     'taking the bond',
   ),
   note(
@@ -138,6 +139,12 @@ export const summonsNotes: readonly RuleNote[] = [
     'it has no reference script',
     'removals that pay for reading a large script',
   ),
+  note(
+    'reclaim-late',
+    'the validity interval begins a maturity window behind the deadline or later',
+    'ending a question without a verdict while its block can be removed',
+  ),
+  note('reclaim-mints-nothing', 'only the question burns', 'verdicts that no output keeps for everyone'),
   note(
     'chunk-is-in-block',
     'the transactions map has the entry under the number of the chunk',

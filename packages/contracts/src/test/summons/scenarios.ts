@@ -1,10 +1,13 @@
 import { encodeChunkRecord, type Header, headerHash, longestChunk } from '@ratatosk/block'
 import {
   answerAboutNode,
+  answerIn,
+  chunkAnswerFromData,
   encodeAsk,
   encodeChunkAnswer,
   encodeExpiry,
   encodeNodeAnswer,
+  encodeReclaim,
   type NextQuestion,
   nodeKey,
 } from '@ratatosk/fraud'
@@ -183,9 +186,21 @@ function settle(
   }
 }
 
-/** @param redeemer of an answer */
-export const answerBy = (world: World, asked: Asked, redeemer: Uint8Array): TestTransaction =>
-  settle(world, asked, redeemer, terms.bond - terms.reward)
+/**
+ * @param redeemer of an answer
+ * @param held bytes of a chunk in datums
+ */
+export function answerBy(world: World, asked: Asked, redeemer: Uint8Array, held = 0): TestTransaction {
+  const isChunk = asked.question.kind === 'chunk'
+  const reward = isChunk ? terms.byteReward * BigInt(bytesIn(redeemer) + held) : terms.reward
+  return settle(world, asked, redeemer, terms.bond - reward)
+}
+
+/** Bytes of a chunk in the redeemer of an answer, without those in datums. */
+function bytesIn(redeemer: Uint8Array): number {
+  const shown = chunkAnswerFromData(answerIn(redeemer)!, () => new Uint8Array())
+  return shown.kind === 'shown' ? shown.bytes.length : 0
+}
 
 const entryAt = (path: Uint8Array) => entries.find(([key]) => Buffer.compare(blake2b256(key), path) === 0)
 
@@ -241,9 +256,16 @@ export const expire = (world: World, asked: Asked): TestTransaction => {
   return { ...transaction, outputs: [refund!, verdictOutput(world, verdict), wallet(ada(90))] }
 }
 
+/** Returns a bond without a verdict. */
+export const reclaim = (world: World, asked: Asked): TestTransaction => ({
+  ...settle(world, asked, encodeReclaim(0), terms.bond),
+  validFrom: 200n,
+  validTo: 210n,
+})
+
 const fromDatum = (world: World, parts: readonly Uint8Array[]): TestTransaction => {
   const redeemer = encodeChunkAnswer(0, { ...shownChunk, parts: [0, parts[0]!, 1] })
-  const transaction = answerBy(world, chunkQuestion(0), redeemer)
+  const transaction = answerBy(world, chunkQuestion(0), redeemer, parts[0]!.length + parts[1]!.length)
   const held = [parts[0]!, parts[1]!].map((part, index) => ({
     id: 100 + index,
     output: { ...wallet(ada(60)), datum: dataOfBytes(part) },
@@ -291,4 +313,5 @@ export const scenarios = {
   showRecordEntry: (world) => answerFrom(world, transactions, recordEntryQuestion),
   showRecord: (world) => answerFrom(world, transactions, recordQuestion),
   expire: (world) => expire(world, subtreeQuestion),
+  reclaim: (world) => reclaim(world, chunkQuestion(0)),
 } satisfies { readonly [name: string]: (world: World) => TestTransaction }

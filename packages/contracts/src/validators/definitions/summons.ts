@@ -77,6 +77,7 @@ export const summonsDefinitions = {
         ['answer', 'QuestionAnswer'],
       ]),
       variant('Expire', 2, [['refund', 'Integer']]),
+      variant('Reclaim', 3, [['refund', 'Integer']]),
     ],
   },
 }

@@ -2,6 +2,7 @@ import type { PByteString, PData, PList } from '@harmoniclabs/plu-ts'
 import { longestChunk } from '@ratatosk/block'
 import { ChunkOpening, chunkEntry, Question, QuestionKind, SummonsAction } from '../../summons-layout.js'
 import {
+  addInteger,
   appendByteString,
   bData,
   blake2b256,
@@ -13,6 +14,7 @@ import {
   integer,
   lengthOfByteString,
   lessThanEqualsInteger,
+  multiplyInteger,
   nullList,
   serialiseData,
   sliceByteString,
@@ -45,7 +47,7 @@ import {
   tokensOf,
   validFromOf,
 } from '../core/context.js'
-import { at, branch, constr, constructorOf, fieldsOf, itemAt, none } from '../core/data.js'
+import { at, branch, constr, constructorOf, every, fieldsOf, itemAt, none } from '../core/data.js'
 import { outputRules } from '../core/output-rules.js'
 import type { RuleBook } from '../core/rules.js'
 import { type Bytes, bind, choose, type Data, type List, recursive, scope, type Unit } from '../core/term.js'
@@ -55,9 +57,13 @@ import type { SummonsTerms } from './terms.js'
 import { leafHash, nodeAbove, nodeWithout, showsNode } from './tree.js'
 
 /**
- * Spends a question: `Answer [refund, answer]`, or `Expire [refund]` when its deadline is over. The output
+ * Spends a question: `Answer [refund, answer]`; `Expire [refund]` when its deadline is over; or
+ * `Reclaim [refund]` when it is over for a maturity window, so that nothing is left to be removed. The output
  * with the index `refund` returns the bond to the asker; an answerer may keep the reward. An answer is taken
  * for as long as the question is there.
+ *
+ * The reward of a chunk goes by its bytes, as the fee of its answer does: neither who asks without need nor
+ * who hides a block makes the other side pay much more than its own.
  *
  * The verdict stays at the script's address without a datum: nothing spends it, since only a question is
  * spent, and every removal may refer to it.
@@ -83,9 +89,24 @@ export const settle = (
     const fields = yield* bind(fieldsOf(redeemer))
     const outputs = yield* bind(outputsOf(transaction))
     const refund = yield* bind(itemAt(outputs, unIData(headList(fields))))
-    const isAnswer = yield* bind(equalsInteger(constructorOf(redeemer), integer(SummonsAction.answer)))
-    const kept = choose(isAnswer, unIData(parameters.reward), integer(0))
+    const action = yield* bind(constructorOf(redeemer))
+    const isAnswer = yield* bind(equalsInteger(action, integer(SummonsAction.answer)))
+    const isChunk = yield* bind(equalsInteger(constructorOf(question), integer(QuestionKind.chunk)))
+    const deadline = unIData(at(asked, Question.deadline))
     const answer = at(fields, 1)
+    const chunk = yield* bind(
+      choose(
+        every(isAnswer, isChunk, equalsInteger(constructorOf(answer), integer(ChunkOpening.shown))),
+        joined(unListData(at(fieldsOf(answer), 2)), referenceInputsOf(transaction)),
+        bytes(new Uint8Array()),
+      ),
+    )
+    const rewarded = choose(
+      isChunk,
+      multiplyInteger(unIData(parameters.byteReward), lengthOfByteString(chunk)),
+      unIData(parameters.reward),
+    )
+    const kept = choose(isAnswer, rewarded, integer(0))
     return book.guard(
       {
         'settle-alone': nullList(tailList(spentAt(inputs, credential))),
@@ -100,35 +121,44 @@ export const settle = (
           lovelaceOf(refund),
         ),
       },
-      choose(
-        isAnswer,
-        book.guard(
-          { 'answer-mints-nothing': nullList(tailList(minted)) },
-          choose(
-            equalsInteger(constructorOf(question), integer(QuestionKind.chunk)),
-            showsChunk(book, asked, answer, referenceInputsOf(transaction)),
-            showsNode(book, question, asked, answer),
+      branch(
+        action,
+        [
+          SummonsAction.answer,
+          book.guard(
+            { 'answer-mints-nothing': nullList(tailList(minted)) },
+            choose(isChunk, showsChunk(book, asked, answer, chunk), showsNode(book, question, asked, answer)),
           ),
-        ),
-        scope(function* () {
-          const headerHash = yield* bind(at(asked, Question.headerHash))
-          const verdict = yield* bind(outputHolding(outputs, policy))
-          return book.enforce({
-            'expire-late': lessThanEqualsInteger(
-              unIData(at(asked, Question.deadline)),
+        ],
+        [
+          SummonsAction.expire,
+          scope(function* () {
+            const headerHash = yield* bind(at(asked, Question.headerHash))
+            const verdict = yield* bind(outputHolding(outputs, policy))
+            return book.enforce({
+              'expire-late': lessThanEqualsInteger(deadline, validFromOf(transaction)),
+              'expire-mints-verdict': equalsInteger(unIData(lookUp(minted, headerHash)), integer(1)),
+              'expire-mints-verdict-only': nullList(tailList(tailList(minted))),
+              'expire-keeps-address': equalsData(addressOf(verdict), addressOf(own)),
+              'expire-keeps-tokens': equalsData(
+                tokensOf(verdict),
+                oneToken(policy, unBData(headerHash), integer(1)),
+              ),
+              'expire-keeps-no-datum': equalsData(datumFieldOf(verdict), noDatum()),
+              'expire-keeps-no-script': equalsData(scriptFieldOf(verdict), none()),
+            })
+          }),
+        ],
+        [
+          SummonsAction.reclaim,
+          book.enforce({
+            'reclaim-late': lessThanEqualsInteger(
+              addInteger(deadline, unIData(parameters.maturityWindow)),
               validFromOf(transaction),
             ),
-            'expire-mints-verdict': equalsInteger(unIData(lookUp(minted, headerHash)), integer(1)),
-            'expire-mints-verdict-only': nullList(tailList(tailList(minted))),
-            'expire-keeps-address': equalsData(addressOf(verdict), addressOf(own)),
-            'expire-keeps-tokens': equalsData(
-              tokensOf(verdict),
-              oneToken(policy, unBData(headerHash), integer(1)),
-            ),
-            'expire-keeps-no-datum': equalsData(datumFieldOf(verdict), noDatum()),
-            'expire-keeps-no-script': equalsData(scriptFieldOf(verdict), none()),
-          })
-        }),
+            'reclaim-mints-nothing': nullList(tailList(minted)),
+          }),
+        ],
       ),
     )
   })
@@ -139,8 +169,9 @@ export const settle = (
  * what is shown.
  *
  * @param answer `Shown [entry, proof, parts]` or `Absent [proof]`
+ * @param chunk the bytes of the parts
  */
-const showsChunk = (book: RuleBook, asked: List, answer: Data, referenceInputs: List): Unit =>
+const showsChunk = (book: RuleBook, asked: List, answer: Data, chunk: Bytes): Unit =>
   scope(function* () {
     const path = yield* bind(blake2b256(unBData(at(asked, Question.key))))
     const root = yield* bind(unBData(at(asked, Question.hash)))
@@ -151,7 +182,6 @@ const showsChunk = (book: RuleBook, asked: List, answer: Data, referenceInputs: 
         ChunkOpening.shown,
         scope(function* () {
           const entry = yield* bind(unBData(headList(shown)))
-          const chunk = yield* bind(joined(unListData(at(shown, 2)), referenceInputs))
           return book.enforce({
             'chunk-is-in-block': equalsByteString(
               nodeAbove(path, unListData(at(shown, 1)), integer(0), (cursor) =>

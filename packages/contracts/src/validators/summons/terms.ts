@@ -4,8 +4,10 @@ import type { Data } from '../core/term.js'
 export interface SummonsTerms {
   /** Least lovelace in a question. */
   readonly bond: Data
-  /** Lovelace that the answerer takes from it. */
+  /** Lovelace that an answer about a node takes from it. */
   readonly reward: Data
+  /** Lovelace that an answer takes from it for each byte of a chunk. */
+  readonly byteReward: Data
   /** Milliseconds in which a question is to be answered. */
   readonly period: Data
   /** Milliseconds from the end of a block until it may be merged. */

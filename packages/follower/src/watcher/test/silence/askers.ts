@@ -1,4 +1,4 @@
-import type { Header } from '@ratatosk/block'
+import { type Header, maxChunkLength } from '@ratatosk/block'
 import { blake2b224, timeToSlot } from '@ratatosk/ledger'
 import { type Contracts, summonsTerms } from '@ratatosk/protocol'
 import { termAt } from '../../ask.js'
@@ -21,7 +21,10 @@ export interface Askers {
 }
 
 const hourMs = 3_600_000
-const { bond, reward } = summonsTerms(12n)
+const { bond, reward, byteReward } = summonsTerms(12n)
+/** Lovelace; a full one of a chunk. */
+const rewardOf = ({ kind }: Subject): bigint =>
+  kind === 'chunk' ? byteReward * BigInt(maxChunkLength) : reward
 
 /** Watchers who ask about a block as the real ones do, each with a wallet of its own. */
 export function openAskers(
@@ -94,10 +97,10 @@ export function openAskers(
       wallets.every((wallet) => askBy(wallet, slot, round, wanted)),
     /** The bonds of these come back, less the rewards of answers. */
     settle(ended: readonly SentQuestion[], isAnswered: boolean): void {
-      for (const { by } of ended) {
+      for (const { by, subject } of ended) {
         wallets[by]!.locked -= bond
         if (!isAnswered) continue
-        counts.paid += reward
+        counts.paid += rewardOf(subject)
         counts.answered++
       }
     },

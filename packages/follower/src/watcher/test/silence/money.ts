@@ -3,7 +3,7 @@ import { encodeChunkAnswer } from '@ratatosk/fraud'
 import { decodeTransactionOutput, minimumLovelace } from '@ratatosk/ledger'
 import { buildTransaction, toOutput } from '@ratatosk/ledger/builder'
 import { encodePlutusData } from '@ratatosk/ledger/plutus-data'
-import { answersPerHour, summonsTerms } from '@ratatosk/protocol'
+import { summonsTerms } from '@ratatosk/protocol'
 import { complete } from '../../../../../contracts/dist/test/complete.js'
 import { engines, parameters } from '../../../../../contracts/dist/test/evaluate.js'
 import { chain, pruneBlocks, removeByHeldVerdict } from '../../../../../contracts/dist/test/queue/removals.js'
@@ -43,41 +43,77 @@ export interface Fees {
   readonly showLongest: bigint
   readonly showNode: bigint
   readonly showLeaf: bigint
+  /** An entry below as many branches as there are. */
+  readonly askForEntry: bigint
+  readonly showEntry: bigint
   /** A question without an answer, with the ada that its verdict locks; and the removal behind it. */
   readonly end: bigint
   readonly verdict: bigint
   readonly remove: bigint
+  /** Of a question about a block that is gone. */
+  readonly reclaim: bigint
   readonly commit: bigint
   /** Ten blocks at once, and the ada in the element of one. */
   readonly pruneTen: bigint
   readonly element: bigint
+  /** Of the answers. */
+  readonly bytes: { readonly [answer in 'chunk' | 'half' | 'longest' | 'node' | 'leaf' | 'entry']: number }
 }
 
-const feeOf = (transaction: TestTransaction): bigint => complete(transaction, engines.cek).fee
+/** The fees and the size of transactions that belong together. */
+interface Cost {
+  readonly fee: bigint
+  readonly size: number
+}
+
+function costOf(transaction: TestTransaction): Cost {
+  const { fee, bytes } = complete(transaction, engines.cek)
+  return { fee, size: bytes.length }
+}
+const feeOf = (transaction: TestTransaction): bigint => costOf(transaction).fee
 const leastOf = (output: TestOutput): bigint =>
   minimumLovelace(decodeTransactionOutput(encodeOutput(output)), parameters)
 
 /** Measures what COSTS.md has, by the same transactions. */
 export async function measureFees(): Promise<Fees> {
   const world = createWorld()
-  const fees = new Map(summonsTransactions(world).map(([what, transaction]) => [what, feeOf(transaction)]))
-  const of = (what: string): bigint => {
-    const fee = fees.get(what)
-    if (fee === undefined) throw new RangeError(`There is no transaction: ${what}`)
-    return fee
+  const costs = new Map(summonsTransactions(world).map(([what, transaction]) => [what, costOf(transaction)]))
+  const cost = (what: string): Cost => {
+    const found = costs.get(what)
+    if (found === undefined) throw new RangeError(`There is no transaction: ${what}`)
+    return found
   }
-  const half = onlyChunk(maxChunkLength / 2)
+  const of = (what: string) => cost(what).fee
+  const { asked, redeemer } = onlyChunk(maxChunkLength / 2)
+  const [chunk, half, longest] = [
+    cost('answer with a chunk of 12,288 B'),
+    costOf(answerBy(world, asked, redeemer)),
+    await longestCost(world),
+  ]
+  const node = cost('answer with a full subtree below 12 branches')
+  const [leaf, entry] = [cost('answer with a leaf'), cost('answer with an entry below 62 branches')]
   return {
     askForChunk: of('ask for a chunk'),
     askForNode: of('ask for a subtree below 12 branches'),
-    showChunk: of('answer with a chunk of 12,288 B'),
-    showHalf: feeOf(answerBy(world, half.asked, half.redeemer)),
-    showLongest: await longestFee(world),
-    showNode: of('answer with a full subtree below 12 branches'),
-    showLeaf: of('answer with a leaf'),
+    showChunk: chunk.fee,
+    showHalf: half.fee,
+    showLongest: longest.fee,
+    showNode: node.fee,
+    showLeaf: leaf.fee,
+    askForEntry: of('ask for an entry'),
+    showEntry: entry.fee,
+    bytes: {
+      chunk: chunk.size,
+      half: half.size,
+      longest: longest.size,
+      node: node.size,
+      leaf: leaf.size,
+      entry: entry.size,
+    },
     end: of('end a question with a verdict'),
     verdict: leastOf(verdictOutput(world, verdictOf(world, chunkQuestion(0)))),
     remove: feeOf(removeByHeldVerdict(world)),
+    reclaim: of('reclaim the bond of a stale question'),
     commit: feeOf(commitSecond(world)),
     pruneTen: feeOf(pruneBlocks(world, chain(10))),
     element: leastOf(blockOutput(world, firstHeader, secondHeader)),
@@ -85,15 +121,15 @@ export async function measureFees(): Promise<Fees> {
 }
 
 /** A chunk of the longest transaction: its end is in a datum, which a transaction of its own pays. */
-async function longestFee(world: World): Promise<bigint> {
+async function longestCost(world: World): Promise<Cost> {
   const whole = new Uint8Array(longestChunk)
   const { asked } = onlyChunk(whole.length)
   const parts = [whole.subarray(0, maxChunkLength), 0]
   const redeemer = encodeChunkAnswer(0, { entry: chunkEntryOf(whole), proof: [], parts })
   const data = encodePlutusData(whole.subarray(maxChunkLength))
-  const answer = answerBy(world, asked, redeemer)
+  const answer = answerBy(world, asked, redeemer, whole.length - maxChunkLength)
   const holder = { id: 100, output: { ...wallet(ada(60)), datum: data } }
-  const shown = feeOf({ ...answer, referenceInputs: [holder, ...answer.referenceInputs] })
+  const shown = costOf({ ...answer, referenceInputs: [holder, ...answer.referenceInputs] })
   const { address } = keys
   const output = toOutput({
     address: address.bytes,
@@ -113,7 +149,7 @@ async function longestFee(world: World): Promise<bigint> {
       networkId: 0,
     },
   )
-  return shown + held.fee
+  return { fee: shown.fee + held.fee, size: shown.size + held.bytes.length }
 }
 
 const slots = { zeroTime: 0n, zeroSlot: 0n, slotLength: 1000 }
@@ -123,36 +159,66 @@ export interface Terms {
   readonly bond: bigint
   readonly penalty: bigint
   readonly reward: bigint
+  readonly byteReward: bigint
 }
 
-/** Gains of each side in lovelace; losses are negative. */
-export interface Accounts {
-  /** Of who asks for every chunk of an honest block, and its operator's; of the longest chunks. */
-  readonly griefing: { readonly griefer: bigint; readonly operator: bigint; readonly longest: bigint }
-  /** Of who hides a valid block and shows every chunk, of full and half full chunks; of all watchers. */
-  readonly hiding: { readonly watchers: bigint; readonly full: bigint; readonly half: bigint }
-  /** The same of a false block: it is removed behind the last answer. */
-  readonly lying: { readonly watchers: bigint; readonly full: bigint; readonly half: bigint }
-  /** Lovelace that is locked in questions for up to a period. */
-  readonly locked: bigint
+/** Fees of a question, the reward of its answer, and the fees and bytes of the answer. */
+export interface Exchange {
+  readonly asking: bigint
+  readonly reward: bigint
+  readonly showing: bigint
+  readonly bytes: number
 }
 
-/** The arithmetic of a block of so many chunks. */
-export function accountsOf(fees: Fees, { reward, bond, penalty }: Terms, chunks: number): Accounts {
-  const count = BigInt(chunks)
-  const asking = -count * (fees.askForChunk + reward)
-  const shown = (fee: bigint) => count * (reward - fee)
-  const removal = fees.end + fees.verdict + fees.remove
-  const full = shown(fees.showChunk) - fees.commit
-  const half = shown(fees.showHalf) - fees.commit
-  const lost = bond + fees.element
+/** Questions of each kind, by what is shown. */
+export function exchangesOf(fees: Fees, { reward, byteReward }: Terms) {
+  const chunk = (length: number, showing: bigint, bytes: number): Exchange => ({
+    asking: fees.askForChunk,
+    reward: byteReward * BigInt(length),
+    showing,
+    bytes,
+  })
+  const node = (asking: bigint, showing: bigint, bytes: number): Exchange => ({
+    asking,
+    reward,
+    showing,
+    bytes,
+  })
+  const { bytes } = fees
   return {
-    griefing: { griefer: asking, operator: shown(fees.showChunk), longest: shown(fees.showLongest) },
-    hiding: { watchers: asking, full, half },
-    lying: { watchers: asking + lost - penalty - removal, full: full - lost, half: half - lost },
-    locked: count * questionBond,
-  }
+    full: chunk(maxChunkLength, fees.showChunk, bytes.chunk),
+    half: chunk(maxChunkLength / 2, fees.showHalf, bytes.half),
+    longest: chunk(longestChunk, fees.showLongest, bytes.longest),
+    absent: chunk(0, fees.showLeaf, bytes.leaf),
+    subtree: node(fees.askForNode, fees.showNode, bytes.node),
+    leaf: node(fees.askForNode, fees.showLeaf, bytes.leaf),
+    entry: node(fees.askForEntry, fees.showEntry, bytes.entry),
+  } as const satisfies { readonly [kind: string]: Exchange }
 }
+
+/** Gains of both sides in lovelace; losses are negative. */
+export interface Account {
+  readonly asks: bigint
+  readonly shows: bigint
+}
+
+/** The account of so many questions with their answers. */
+export const accountOf = ({ asking, reward, showing }: Exchange, count: number): Account => ({
+  asks: -BigInt(count) * (asking + reward),
+  shows: BigInt(count) * (reward - showing),
+})
+
+/** The same of a false block with so many chunks, which is removed behind the last answer. */
+export function lieOf(fees: Fees, { bond, penalty }: Terms, exchange: Exchange, chunks: number): Account {
+  const { asks, shows } = accountOf(exchange, chunks)
+  const lost = bond + fees.element
+  return { asks: asks + lost - penalty - removalOf(fees), shows: shows - fees.commit - lost }
+}
+
+const removalOf = ({ end, verdict, remove }: Fees): bigint => end + verdict + remove
+
+/** Lovelace that questions lock for up to a period. */
+export const lockedBy = (questions: number): bigint => BigInt(questions) * questionBond
 
 const { bond: questionBond } = summonsTerms(12n)
 
@@ -164,18 +230,33 @@ export function bledBy(attacker: bigint, victim: bigint): number | undefined {
 
 /** Of an operator who is silent about a block with honest ones behind it, and of the operators of these. */
 export function silence(fees: Fees, { penalty }: Terms, behind: number) {
-  const removal = fees.askForChunk + fees.end + fees.verdict + fees.remove
+  const removal = fees.askForChunk + removalOf(fees)
   // An accomplice takes the rest of the bond, and the ada of the block.
   const silent = -(penalty + removal + fees.commit)
   return { silent, others: -(BigInt(behind) * fees.commit + fees.pruneTen) }
 }
 
-/**
- * The price of the bond of an operator whose only process answers in the last hour of the period: all but one
- * of the answers for which half of layer 1 has room are paid.
- */
-export function outageCost(fees: Fees, { reward, bond, penalty }: Terms) {
-  const answers = answersPerHour
-  const griefer = bond - penalty - answers * (fees.askForChunk + reward) - fees.askForChunk
-  return { answers, griefer, operator: answers * (reward - fees.showChunk) - bond }
+/** Of an operator who is silent about all of its blocks, and of the watchers who ask about each. */
+export function silenceOf(fees: Fees, { penalty }: Terms, blocks: number) {
+  const count = BigInt(blocks)
+  // As above; all but the first are pruned, and the bonds of their questions reclaimed.
+  const silent = -(penalty + removalOf(fees) + count * fees.commit)
+  return { silent, watchers: -count * (fees.askForChunk + fees.reclaim) }
 }
+
+/** Of who takes the bond of an operator who can pay for just so many answers. */
+function unanswered({ bond, penalty }: Terms, exchange: Exchange, answers: bigint) {
+  const { asks, shows } = accountOf(exchange, Number(answers))
+  return { griefer: bond - penalty + asks - exchange.asking, operator: shows - bond }
+}
+
+/** Bytes in a block of layer 1, and half of the blocks of an hour. */
+const [blockBytes, halfOfHour] = [90_112, 90]
+
+/** The same of an operator whose only process answers in the last hour, with half of layer 1. */
+export const inOutage = (terms: Terms, exchange: Exchange) =>
+  unanswered(terms, exchange, BigInt(Math.floor(blockBytes / exchange.bytes) * halfOfHour))
+
+/** The same of an operator who has so much ada for answers. */
+export const withFunds = (terms: Terms, exchange: Exchange, funds: bigint) =>
+  unanswered(terms, exchange, funds / (exchange.showing - exchange.reward))

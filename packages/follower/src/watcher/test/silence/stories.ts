@@ -1,5 +1,5 @@
 import { maxChunks } from '@ratatosk/block'
-import { openContracts, summonsTerms } from '@ratatosk/protocol'
+import { openContracts, patienceOf, summonsTerms } from '@ratatosk/protocol'
 import { parameters } from '../../../../../contracts/dist/test/evaluate.js'
 import { tellStory } from '../../../../../fraud/dist/test/lying-blocks.js'
 import { summonsContracts } from '../../../../../protocol/dist/test/protocol-scene.js'
@@ -25,8 +25,6 @@ export interface Scene {
   readonly period: number
 }
 
-/** Shares of the window in which peers may be without a body, as watchers wait by default. */
-const shareOfWindow = 10
 const slots = { zeroTime: 1_700_000_000_000n, zeroSlot: 0n, slotLength: 1000 }
 const rules = { parameters, networkId: 0, slots }
 
@@ -72,7 +70,7 @@ export function sceneOf(
     },
     0,
   )
-  const patience = Number(maturityWindow) / shareOfWindow / slots.slotLength
+  const patience = Number(patienceOf(maturityWindow)) / slots.slotLength
   const { watchers = 1, funds, rollBacks = [] } = options
   const setting: Setting = {
     contracts,

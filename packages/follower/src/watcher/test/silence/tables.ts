@@ -1,4 +1,19 @@
-import { accountsOf, bledBy, type Fees, legalSizes, outageCost, silence, type Terms } from './money.js'
+import { leastReserve } from '@ratatosk/protocol'
+import {
+  accountOf,
+  bledBy,
+  type Exchange,
+  exchangesOf,
+  type Fees,
+  inOutage,
+  legalSizes,
+  lieOf,
+  lockedBy,
+  silence,
+  silenceOf,
+  type Terms,
+  withFunds,
+} from './money.js'
 import type { Outcome } from './simulate.js'
 
 const row = (...cells: readonly string[]): string => `| ${cells.join(' | ')} |`
@@ -9,10 +24,11 @@ const ratio = (found: number | undefined): string =>
 
 /** The gains of each side for a block of each legal size, and the losses that one causes, in Markdown. */
 export function moneyTables(fees: Fees, terms: Terms): string {
-  const { bond, penalty, reward } = terms
+  const { bond, penalty, reward, byteReward } = terms
   return [
     `By [the measured fees](../packages/contracts/COSTS.md), a bond of ${whole(bond)} ada, a penalty of ` +
-      `${whole(penalty)}, and a reward of ${ada(reward)} for each answer. Gains in ada; a loss is negative.`,
+      `${whole(penalty)}, and rewards of ${byteReward} lovelace for each byte of a chunk and ` +
+      `${ada(reward)} ada for a node. Gains in ada; a loss is negative.`,
     '',
     ...sizesTable(fees, terms),
     '',
@@ -22,53 +38,97 @@ export function moneyTables(fees: Fees, terms: Terms): string {
 
 const sizeColumns = [
   'chunks',
-  'griefer',
-  'honest operator',
   'locked',
-  'all watchers, block valid',
-  'its operator, chunks full',
-  'half full',
-  'all watchers, block false',
+  'who asks',
+  'who shows',
+  'chunks half full: who asks',
+  'who shows',
+  'block false: who asks',
   'its operator',
 ]
 
-const sizesTable = (fees: Fees, terms: Terms): string[] => [
-  row(...sizeColumns),
-  row(...sizeColumns.map(() => '--:')),
-  ...legalSizes.map((chunks) => {
-    const { griefing, hiding, lying, locked } = accountsOf(fees, terms, chunks)
-    const gains = [griefing.griefer, griefing.operator, locked, hiding.watchers, hiding.full, hiding.half]
-    return row(chunks.toLocaleString('en-US'), ...[...gains, lying.watchers, lying.full].map(ada))
-  }),
-]
-
-function ratiosTable(fees: Fees, terms: Terms): string[] {
-  const most = legalSizes.at(-1)!
-  const { griefing, hiding, lying } = accountsOf(fees, terms, most)
-  const { silent, others } = silence(fees, terms, 10)
-  const { answers, griefer, operator } = outageCost(fees, terms)
-  const rows: readonly (readonly [who: string, attacker: bigint, whom: string, victim: bigint])[] = [
-    [`griefer: asks for ${most} chunks`, griefing.griefer, 'operator', griefing.operator],
-    ['griefer: the longest chunks', griefing.griefer, 'operator', griefing.longest],
-    [
-      `griefer: ${answers + 1n} questions in an outage until an hour before the end`,
-      griefer,
-      'operator',
-      operator,
-    ],
-    [`withholder: a valid block of ${most} half chunks`, hiding.half, 'watchers', hiding.watchers],
-    [`withholder: a false block of ${most} full chunks`, lying.full, 'watchers', lying.watchers],
-    ['withholder: the same of half chunks', lying.half, 'watchers', lying.watchers],
-    ['silent before ten honest blocks', silent, 'their operators', others],
-  ]
+function sizesTable(fees: Fees, terms: Terms): string[] {
+  const { full, half } = exchangesOf(fees, terms)
   return [
-    row('attack', 'attacker', 'victim', 'its gain', 'ratio'),
-    row('---', '--:', '---', '--:', '--:'),
-    ...rows.map(([who, attacker, whom, victim]) =>
-      row(who, ada(attacker), whom, ada(victim), ratio(bledBy(attacker, victim))),
-    ),
+    row(...sizeColumns),
+    row(...sizeColumns.map(() => '--:')),
+    ...legalSizes.map((chunks) => {
+      const accounts = [accountOf(full, chunks), accountOf(half, chunks), lieOf(fees, terms, full, chunks)]
+      const gains = accounts.flatMap(({ asks, shows }) => [asks, shows])
+      return row(chunks.toLocaleString('en-US'), ...[lockedBy(chunks), ...gains].map(ada))
+    }),
   ]
 }
+
+/** An attack: what the attacker and the victim gain. */
+export interface Attack {
+  readonly what: string
+  readonly attacker: bigint
+  readonly victim: bigint
+}
+
+/** Every attack by questions and silence on a side that keeps what docs/summons.md asks of it. */
+export function attacksOf(fees: Fees, terms: Terms): readonly Attack[] {
+  const most = legalSizes.at(-1)!
+  const exchanges = exchangesOf(fees, terms)
+  const kinds = Object.entries(exchanges)
+  const { full, half } = exchanges
+  // Rounded up, as the documents have it.
+  const reserve = 1_000_000n * (leastReserve(terms.bond, terms.penalty) / 1_000_000n + 1n)
+  const griefs = (of: (exchange: Exchange) => { griefer: bigint; operator: bigint }) =>
+    worst(kinds.map(([kind, exchange]) => ({ kind, ...of(exchange) })))
+  const [outage, poor] = [
+    griefs((exchange) => inOutage(terms, exchange)),
+    griefs((exchange) => withFunds(terms, exchange, reserve)),
+  ]
+  const { silent, others } = silence(fees, terms, 10)
+  const { silent: silentInAll, watchers } = silenceOf(fees, terms, 10_000)
+  const hides = (exchange: Exchange) => {
+    const { asks, shows } = accountOf(exchange, most)
+    return { attacker: shows - fees.commit, victim: asks }
+  }
+  const lies = (exchange: Exchange) => {
+    const { asks, shows } = lieOf(fees, terms, exchange, most)
+    return { attacker: shows, victim: asks }
+  }
+  return [
+    ...kinds.map(([kind, exchange]) => {
+      const { asks, shows } = accountOf(exchange, most)
+      const what = `griefer: ${most} questions without need, answer: ${kind}`
+      return { what, attacker: asks, victim: shows }
+    }),
+    {
+      what: `griefer: takes the bond in an outage until an hour before the end, answers: ${outage.kind}`,
+      attacker: outage.griefer,
+      victim: outage.operator,
+    },
+    {
+      what: `griefer: takes the bond of an operator with ${whole(reserve)} ada, answers: ${poor.kind}`,
+      attacker: poor.griefer,
+      victim: poor.operator,
+    },
+    { what: `withholder: a valid block of ${most} full chunks`, ...hides(full) },
+    { what: 'withholder: the same of half chunks', ...hides(half) },
+    { what: `withholder: a false block of ${most} full chunks`, ...lies(full) },
+    { what: 'withholder: the same of half chunks', ...lies(half) },
+    { what: 'silent before ten honest blocks of others', attacker: silent, victim: others },
+    { what: 'silent about 10,000 own blocks', attacker: silentInAll, victim: watchers },
+  ]
+}
+
+/** The attack at the best ratio for the griefer. */
+const worst = <Each extends { readonly griefer: bigint; readonly operator: bigint }>(all: readonly Each[]) =>
+  all.reduce((one, other) => (rankOf(other) > rankOf(one) ? other : one))
+const rankOf = ({ griefer, operator }: { readonly griefer: bigint; readonly operator: bigint }) =>
+  bledBy(griefer, operator) ?? Number.POSITIVE_INFINITY
+
+const ratiosTable = (fees: Fees, terms: Terms): string[] => [
+  row('attack', 'attacker', 'victim', 'ratio'),
+  row('---', '--:', '--:', '--:'),
+  ...attacksOf(fees, terms).map(({ what, attacker, victim }) =>
+    row(what, ada(attacker), ada(victim), ratio(bledBy(attacker, victim))),
+  ),
+]
 
 /** One that is not removed in time is behind all others. */
 const rank = ({ end, share }: Outcome): number => (isLost(end) ? 1 + share : share)
