@@ -86,6 +86,7 @@ export {
   answerQuestion,
   askQuestion,
   endQuestion,
+  type Reclaiming,
   reclaimQuestion,
   staleFrom,
 } from './summons-drafts.js'
@@ -94,6 +95,7 @@ export {
   largestBond,
   leastPenalty,
   leastReserve,
+  lostBehind,
   patienceOf,
   summonsTerms,
 } from './summons-terms.js'

@@ -1,5 +1,5 @@
 import { createPauses } from '@ratatosk/block'
-import { equalBytes, toHex } from '@ratatosk/cbor'
+import { BytesMap, equalBytes, fromHex, toHex } from '@ratatosk/cbor'
 import { decodeQuestion, encodeQuestion, type SummonsQuestion } from '@ratatosk/contracts'
 import { blake2b256, outputReferenceKey, type Utxo } from '@ratatosk/ledger'
 import { PlutusDataError } from '@ratatosk/ledger/plutus-data'
@@ -13,8 +13,8 @@ export interface OpenQuestion {
   readonly question: SummonsQuestion
 }
 
-/** Hex digits of a question's name; that of a verdict has 56. */
-const nameDigits = 64
+/** Hex digits of the names of a question and a verdict. */
+const [nameDigits, verdictDigits] = [64, 56]
 
 /**
  * The questions among outputs, as `layer1.utxosAt(addressText, { policy })` returns them for the summons.
@@ -24,9 +24,11 @@ export function readQuestions({ summons }: Contracts, utxos: readonly Utxo[]): r
   return summons === undefined ? [] : utxos.flatMap((utxo) => questionOf(summons, utxo) ?? [])
 }
 
-/** The questions among outputs, and what holds a question's token and is not read as one. */
+/** The questions and verdicts among outputs, and what holds a question's token and is not read as one. */
 export interface QuestionSurvey {
   readonly questions: readonly OpenQuestion[]
+  /** Outputs that hold a verdict, by header hash. */
+  readonly verdicts: BytesMap<Utxo>
   /** No node answers these. Verdicts, which anyone may leave there, are not among them. */
   readonly unread: readonly Utxo[]
 }
@@ -41,22 +43,24 @@ export async function surveyQuestions(
   utxos: readonly Utxo[],
 ): Promise<QuestionSurvey> {
   const questions: OpenQuestion[] = []
+  const verdicts = new BytesMap<Utxo>()
   const unread: Utxo[] = []
-  if (summons === undefined) return { questions, unread }
+  if (summons === undefined) return { questions, verdicts, unread }
   const pauseIfDue = createPauses()
   for (const utxo of utxos) {
     await pauseIfDue()
     const asked = questionOf(summons, utxo)
     if (asked !== undefined) questions.push(asked)
-    else if (holdsQuestion(summons, utxo)) unread.push(utxo)
+    for (const name of namesAt(summons, utxo))
+      if (name.length === verdictDigits) verdicts.set(fromHex(name), utxo)
+      else if (asked === undefined && name.length === nameDigits && unread.at(-1) !== utxo) unread.push(utxo)
   }
-  return { questions, unread }
+  return { questions, verdicts, unread }
 }
 
-function holdsQuestion({ policy, address }: ScriptPlace, { output }: Utxo): boolean {
-  const names = [...(output.value.assets.get(policy)?.keys() ?? [])]
-  return equalBytes(output.address.bytes, address) && names.some(({ length }) => length === nameDigits)
-}
+/** Names of the tokens of an output at the script's address. */
+const namesAt = ({ policy, address }: ScriptPlace, { output }: Utxo): readonly string[] =>
+  equalBytes(output.address.bytes, address) ? [...(output.value.assets.get(policy)?.keys() ?? [])] : []
 
 /** The summons names a question by the bytes of `serialiseData`, in whatever encoding its datum is. */
 function questionOf({ policy, address }: ScriptPlace, utxo: Utxo): OpenQuestion | undefined {

@@ -58,14 +58,14 @@ export interface Answering {
   redeemer(indexes: readonly number[]): Uint8Array
   /** Outputs whose datums are parts of the answer: the redeemer takes their places. */
   readonly holders?: readonly Utxo[]
-  /** Bytes of the chunk that it shows. @defaultValue 0 */
-  readonly shown?: number
+  /** Bytes of the chunk in the redeemer; undefined if it shows none. */
+  readonly shown?: number | undefined
 }
 
 /** Answers a question: the bond less the reward returns to the asker. No signature is needed. */
 export function answerQuestion(
   contracts: Contracts,
-  { asked, redeemer, holders = [], shown = 0 }: Answering,
+  { asked, redeemer, holders = [], shown }: Answering,
   referenceScripts: readonly Utxo[] = [],
 ): TransactionDraft {
   const { summons, terms } = summonsOf(contracts)
@@ -79,11 +79,7 @@ export function answerQuestion(
     inputs: [{ utxo: asked.utxo, redeemer: redeemer(indexes) }],
     mint: [burn(summons, asked)],
     outputs: [
-      refund(
-        contracts,
-        asked,
-        asked.question.kind === 'chunk' ? terms.byteReward * BigInt(shown) : terms.reward,
-      ),
+      refund(contracts, asked, shown === undefined ? terms.reward : terms.byteReward * BigInt(shown)),
     ],
     // Strangers' tokens at the wallet must not take its ada with them into change.
     paidByAda: true,
@@ -118,26 +114,35 @@ export function endQuestion(
   }
 }
 
+/** The inputs of a reclaim. */
+export interface Reclaiming {
+  readonly asked: OpenQuestion
+  /** `encodeReclaim` of `@ratatosk/fraud`, with 0 as the refund's place. */
+  readonly redeemer: Uint8Array
+  readonly slots: SlotConfig
+  /** An output that holds a verdict of the summons against the block. */
+  readonly verdict?: Utxo | undefined
+}
+
 /**
- * Returns the bond of a question whose block has left the queue, without a verdict: from a maturity window
- * behind its deadline on, by anyone.
- *
- * @param redeemer `encodeReclaim` of `@ratatosk/fraud`, with 0 as the refund's place
+ * Returns the bond of a question whose block has left the queue, without a verdict of its own: beside one
+ * against the block, or from {@link staleFrom} on. No signature is needed.
  */
 export function reclaimQuestion(
   contracts: Contracts,
-  asked: OpenQuestion,
-  redeemer: Uint8Array,
-  slots: SlotConfig,
+  { asked, redeemer, slots, verdict }: Reclaiming,
   referenceScripts: readonly Utxo[] = [],
 ): TransactionDraft {
   const { summons } = summonsOf(contracts)
+  const provided = provideScripts([summons], referenceScripts)
   return {
-    ...provideScripts([summons], referenceScripts),
+    ...provided,
     inputs: [{ utxo: asked.utxo, redeemer }],
     mint: [burn(summons, asked)],
     outputs: [refund(contracts, asked, 0n)],
-    validFrom: firstSlotFrom(slots, staleFrom(contracts, asked)),
+    ...(verdict === undefined
+      ? { validFrom: firstSlotFrom(slots, staleFrom(contracts, asked)) }
+      : { referenceInputs: [...provided.referenceInputs, verdict] }),
   }
 }
 

@@ -5,29 +5,28 @@ const answeringFee = 880_000n
 /** Lovelace that it costs at least to ask, besides the reward. */
 const askingFee = 270_000n
 /**
- * Lovelace that an answer about a node takes: less than it costs, so that no one gains by hiding a map, and
+ * Lovelace that an answer without a chunk takes: less than it costs, so that no one gains by hiding a map, and
  * enough for a question without need to cost more than half of its answer.
  */
 const nodeReward = 260_000n
-/** Lovelace for each byte of a chunk, by the same rule: a byte costs about 48. */
+/** Lovelace for each byte of a chunk in the redeemer, by the same rule: a byte costs about 48. */
 const byteReward = 30n
 /** Lovelace in a question: the largest reward, and an output that returns the rest. */
 const questionBond = 3_000_000n
 
 /**
- * Milliseconds to answer a question: a twelfth of the maturity window, so that several questions, a claim and
- * a removal fit into it; more in a short window, but never too much for one.
+ * Milliseconds to answer a question: a fourteenth of the maturity window, half a day of a week, so that eight
+ * questions in a row, a claim and a removal fit into it; more in a short window, but never too much for one.
  */
 function answerPeriod(maturityWindow: bigint): bigint {
-  const [twelfth, quarter] = [maturityWindow / 12n, maturityWindow / 4n]
+  const [share, quarter] = [maturityWindow / 14n, maturityWindow / 4n]
   const short = quarter < 10_000n ? quarter : 10_000n
-  return twelfth > short ? twelfth : short
+  return share > short ? share : short
 }
 
 /**
  * Milliseconds behind the end of a block in which peers may be without its body, before its operator is
- * asked: a sixtieth of the maturity window, in which each question takes a twelfth; in a short one, up to a
- * minute.
+ * asked: a sixtieth of the maturity window; in a short one, up to a minute.
  */
 export function patienceOf(maturityWindow: bigint): bigint {
   const [sixtieth, tenth] = [maturityWindow / 60n, maturityWindow / 10n]
@@ -55,13 +54,22 @@ const [hourAsked, hourAnswered] = [
 /** The largest bond, in lovelace, for which there is a {@link leastPenalty}. */
 export const largestBond = 2n * hourAsked - hourAnswered
 
+/** Lovelace that the longest answer costs, in two transactions, and bytes of its chunk with a reward. */
+const [longestFee, rewardedBytes] = [1_200_000n, 12_288n]
 /**
- * Lovelace for answers that an operator keeps, so that a griefer who takes the bond once it is spent pays at
- * least half of what the operator loses.
+ * Lovelace that a removal costs honest operators: commit and pruning of each block that is behind the oldest
+ * that can be asked for, with one in five minutes of a week.
+ */
+export const lostBehind = 1_728n * 357_000n
+
+/**
+ * Lovelace for answers that an operator keeps, so that a griefer who takes the bond once it is spent on the
+ * longest answers pays at least half of what operators lose.
  */
 export function leastReserve(bond: bigint, penalty: bigint): bigint {
-  const prize = bond - penalty
-  return ((bond + 2n * prize) * hourAnswered) / (2n * hourAsked - hourAnswered)
+  const reward = rewardedBytes * byteReward
+  const [asked, answered] = [askingFee + reward, longestFee - reward]
+  return ((bond + lostBehind + 2n * (bond - penalty)) * answered) / (2n * asked - answered)
 }
 
 /**

@@ -284,7 +284,7 @@ function rulesOfSummons(settings: Settings): string[] {
   if (NETWORK === 'mainnet')
     return [
       'VERDICT_POLICIES names summons but NETWORK is "mainnet": an operator who cannot reach layer 1 for a ' +
-        'twelfth of the window would lose the bond. Use it on test networks.',
+        'fourteenth of the window would lose the bond. Use it on test networks.',
     ]
   const problems: string[] = []
   const without = `To do without it, set VERDICT_POLICIES=${claimPolicies.join(',')}.`

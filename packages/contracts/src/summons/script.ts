@@ -6,9 +6,9 @@ import { applyParameters, compiledCode, type PlutusScript } from '../script/appl
 export interface SummonsParameters {
   /** Least lovelace in a question: the largest reward, and ada for the output that returns the rest. */
   readonly bond: bigint
-  /** Lovelace that an answer about a node takes from it. */
+  /** Lovelace that an answer takes from it that shows no chunk. */
   readonly reward: bigint
-  /** Lovelace that an answer takes from it for each byte of a chunk; none if there is no such chunk. */
+  /** Lovelace that an answer takes from it for each byte of a chunk in its redeemer. */
   readonly byteReward: bigint
   /** Milliseconds in which a question is to be answered; at least 1. */
   readonly period: bigint

@@ -76,7 +76,7 @@ export async function settleValid(
       left.push(verdict)
       continue
     }
-    await verdicts.valid(headerHash)
+    await verdicts.valid(headerHash, 'Its body came late, and breaks no rule')
     missing.delete(headerHash)
     log.info(
       { headerHash: toHex(headerHash), height: Number(height) },

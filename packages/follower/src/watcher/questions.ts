@@ -35,18 +35,24 @@ export interface Waiting {
   readonly own: number
 }
 
-/** Reads the questions that layer 1 shows, by header hash; reports what it does not read. */
-export async function readOpenQuestions({
+/** Of the summons, by header hash. */
+export interface Summonses {
+  readonly open: BytesMap<readonly OpenQuestion[]>
+  readonly verdicts: BytesMap<Utxo>
+}
+
+/** Reads the questions and verdicts that layer 1 shows; reports what it does not read. */
+export async function readSummonses({
   contracts,
   layer1,
   signal,
   doesNotRead,
-}: WatcherContext): Promise<BytesMap<readonly OpenQuestion[]>> {
+}: WatcherContext): Promise<Summonses> {
   const found = new BytesMap<OpenQuestion[]>()
-  if (contracts.summons === undefined) return found
+  if (contracts.summons === undefined) return { open: found, verdicts: new BytesMap() }
   const { addressText, policy } = contracts.summons
   const utxos = await layer1.utxosAt(addressText, { policy, signal })
-  const { questions, unread } = await surveyQuestions(contracts, utxos)
+  const { questions, verdicts, unread } = await surveyQuestions(contracts, utxos)
   for (const asked of questions) {
     const { headerHash } = asked.question
     const known = found.get(headerHash)
@@ -54,7 +60,7 @@ export async function readOpenQuestions({
     else known.push(asked)
   }
   doesNotRead(unread)
-  return found
+  return { open: found, verdicts }
 }
 
 /** Follows questions about a block: resends unknown ones, forgets expired ones, reads answers. */

@@ -2,9 +2,9 @@ import { BytesSet, equalBytes, toHex } from '@ratatosk/cbor'
 import { encodeReclaim } from '@ratatosk/fraud'
 import { encodeBech32Address, keyAddress, slotToTime } from '@ratatosk/ledger'
 import { isWalletError, type TransactionDraft } from '@ratatosk/ledger/builder'
-import { type OpenQuestion, reclaimQuestion, type StateQueue, staleFrom } from '@ratatosk/protocol'
+import { type Reclaiming, reclaimQuestion, type StateQueue, staleFrom } from '@ratatosk/protocol'
 import type { WatcherContext } from './context.js'
-import { readOpenQuestions } from './questions.js'
+import { readSummonses } from './questions.js'
 import { readScripts } from './read-layer1.js'
 import { follow, forget, send } from './send.js'
 import { sparedOf } from './spared.js'
@@ -38,29 +38,31 @@ export async function sweepBonds(
   if (earlier.some(({ state }) => state === 'pending')) return true
   const stale = await readStale(context, queue)
   const [slots, scripts] = [await layer1.slots({ signal }), await readScripts(context)]
-  for (const asked of stale.slice(0, mostReclaims)) {
-    const draft = reclaimQuestion(contracts, asked, encodeReclaim(0), slots, scripts)
+  for (const each of stale.slice(0, mostReclaims)) {
+    const draft = reclaimQuestion(contracts, { ...each, redeemer: encodeReclaim(0), slots }, scripts)
     if (!(await sweep(context, draft, 'Reclaimed the bond of a question without an answer'))) break
   }
   return (await takeReturned(context)) || stale.length > 0
 }
 
-/** Own questions without an answer, whose blocks are gone. */
+/** Own questions without an answer, whose blocks are gone: by a verdict, or long ago. */
 async function readStale(
   context: WatcherContext,
   { blocks }: Pick<StateQueue, 'blocks'>,
-): Promise<readonly OpenQuestion[]> {
+): Promise<readonly Pick<Reclaiming, 'asked' | 'verdict'>[]> {
   const { contracts, layer1, wallet, signal } = context
   const inQueue = new BytesSet(blocks.map(({ headerHash }) => headerHash))
   const now = slotToTime(await layer1.slots({ signal }), await layer1.currentSlot({ signal }))
+  const stale: Pick<Reclaiming, 'asked' | 'verdict'>[] = []
   // It reports what it does not read, also while nothing is disputed.
-  return [...(await readOpenQuestions(context)).values()]
-    .flat()
-    .filter(
-      ({ question: { headerHash, refund } }) =>
-        equalBytes(refund, wallet.keys.payment.hash) && !inQueue.has(headerHash),
-    )
-    .filter((asked) => staleFrom(contracts, asked) <= now)
+  const { open, verdicts } = await readSummonses(context)
+  for (const asked of [...open.values()].flat()) {
+    const { headerHash, refund } = asked.question
+    if (inQueue.has(headerHash) || !equalBytes(refund, wallet.keys.payment.hash)) continue
+    const verdict = verdicts.get(headerHash)
+    if (verdict !== undefined || staleFrom(contracts, asked) <= now) stale.push({ asked, verdict })
+  }
+  return stale
 }
 
 async function takeReturned(context: WatcherContext): Promise<boolean> {

@@ -1,10 +1,11 @@
 import { BytesSet } from '@ratatosk/cbor'
 import { type OpenQuestion, type StateQueue, soundBlocks, soundRoot } from '@ratatosk/protocol'
 import type { VerdictRecord } from '@ratatosk/store'
+import { type Allowance, waveOf } from './allowance.js'
 import { conclude, settleValid } from './conclude.js'
 import type { Job, Missing, WatcherContext } from './context.js'
 import { pruneBehindRemoved } from './prune.js'
-import { readOpenQuestions } from './questions.js'
+import { readSummonses } from './questions.js'
 import { readQueue } from './read-layer1.js'
 import { advanceRemoval } from './remove.js'
 import { follow, removalsOf } from './send.js'
@@ -91,15 +92,15 @@ async function look({ context, state }: Watching, slot: bigint): Promise<Sight> 
   )
   state.unavailable = inQueue.find((verdict) => verdict.state === 'unavailable')
   for (const name of missing.keys()) if (!shown.has(name)) missing.delete(name)
-  let questions: ReturnType<typeof readOpenQuestions> | undefined
+  let summonses: ReturnType<typeof readSummonses> | undefined
   return {
     slot,
     queue,
     inQueue,
     gone: open.filter(({ headerHash }) => !shown.has(headerHash)),
     async questionsAbout({ block }) {
-      questions ??= readOpenQuestions(context)
-      return (await questions).get(block.headerHash) ?? []
+      summonses ??= readSummonses(context)
+      return (await summonses).open.get(block.headerHash) ?? []
     },
   }
 }
@@ -139,12 +140,16 @@ async function advance({ context, state }: Watching, sight: Sight): Promise<void
     .filter(({ wantedAt, block }) => now - wantedAt < wantedForMs && sound.has(block.headerHash))
     // The funds go to the block that is mature first.
     .sort((a, b) => Number(a.block.header.endTime - b.block.header.endTime))
+  const shown = wanted.reduce((sum, { book }) => sum + book.chunks.size, 0)
+  const allowance: Allowance = { chunks: waveOf(shown), behind: 0 }
   let isConvicted = false
   await forEach(wanted, async (each) => {
     // The removal of one takes those behind it along: their questions need no verdicts.
     if (isConvicted) return
     const open = await sight.questionsAbout(each)
-    isConvicted = await advanceUnavailable(context, each, queue, knownOf(each), open, slot)
+    const isBehind = each !== wanted[0]
+    const shownAt = { queue, known: knownOf(each), open, slot, allowance, isBehind }
+    isConvicted = await advanceUnavailable(context, each, shownAt)
   })
 }
 

@@ -5,6 +5,7 @@ import { chunkCountOf, transactionsInChunk } from '@ratatosk/fraud'
 import { blake2b256, type Utxo } from '@ratatosk/ledger'
 import type { OpenQuestion, StateQueue } from '@ratatosk/protocol'
 import type { VerdictRecord } from '@ratatosk/store'
+import { type Allowance, takeBehind } from './allowance.js'
 import { ask, expireOverdue, type QuestionTerm, reliesOnAsked, termOf, type WantedQuestion } from './ask.js'
 import type { Missing, StuckBlock, WatcherContext } from './context.js'
 import { chunkNumberOf, type QuestionBook, subjectOf } from './question-book.js'
@@ -21,6 +22,19 @@ export const mostPending = 10
 const ownShare = 10n
 const reason = 'No peer serves its body'
 
+/** An unavailable block as layer 1 shows it. */
+interface MissingSight {
+  readonly queue: StateQueue
+  readonly known: VerdictRecord | undefined
+  /** The questions about it. */
+  readonly open: readonly OpenQuestion[]
+  readonly slot: bigint
+  /** Of all such blocks, from the oldest on. */
+  readonly allowance: Allowance
+  /** Whether an older block is unavailable too. */
+  readonly isBehind: boolean
+}
+
 /**
  * Takes the next step about an unavailable block: asks for it by chunks, and removes it at silence.
  *
@@ -29,11 +43,9 @@ const reason = 'No peer serves its body'
 export async function advanceUnavailable(
   context: WatcherContext,
   missing: Missing,
-  queue: StateQueue,
-  known: VerdictRecord | undefined,
-  open: readonly OpenQuestion[],
-  slot: bigint,
+  sight: MissingSight,
 ): Promise<boolean> {
+  const { queue, known, slot } = sight
   const { headerHash, header } = missing.block
   if (missing.transactions !== undefined) return false
   const elements = elementsOf(queue, headerHash)
@@ -54,7 +66,7 @@ export async function advanceUnavailable(
   const included = sent.flatMap(({ state, recorded }) => (state === 'included' ? recorded : []))
   const kept = await readVerdicts(context, headerHash, included)
   if (await removeByVerdict(context, headerHash, queue, kept, slot)) return true
-  return question(context, missing, verdict, open, term, slot)
+  return question(context, missing, verdict, term, sight)
 }
 
 /**
@@ -91,19 +103,20 @@ async function question(
   context: WatcherContext,
   missing: Missing,
   verdict: VerdictRecord,
-  open: readonly OpenQuestion[],
   term: QuestionTerm,
-  slot: bigint,
+  sight: MissingSight,
 ): Promise<boolean> {
+  const { open, slot, allowance, isBehind } = sight
   const { book } = missing
   const { hasExpired } = book
   const waiting = await followQuestions(context, book, verdict, open, slot)
+  if (isBehind) allowance.behind += waiting.own
   // The next poll looks for the verdict first.
   if (book.hasExpired !== hasExpired) return true
   if (await expireOverdue(context, waiting, term, (asked) => isKnown(book, asked), slot)) return true
   const body = assemble(book)
   if (body.kind === 'whole') missing.transactions = body.transactions
-  else if (body.kind === 'wanted') await askFor(context, missing, waiting, body.numbers, term, slot)
+  else if (body.kind === 'wanted') await askFor(context, missing, waiting, body.numbers, term, sight)
   else
     await giveUp(context, missing, body.reason, (fields) =>
       context.log.error(
@@ -120,19 +133,23 @@ async function askFor(
   waiting: Waiting,
   numbers: readonly number[],
   term: QuestionTerm,
-  slot: bigint,
+  { slot, allowance, isBehind }: MissingSight,
 ): Promise<void> {
   const { block, book } = missing
   const asked = bySubject(waiting)
+  const wantedAt = (number: number) => chunkQuestion(block.header.transactionsRoot, number)
+  const [first] = numbers
+  if (first !== 0) allowance.chunks -= numbers.filter((each) => asked.has(subjectOf(wantedAt(each)))).length
   let pending = waiting.pending.length
   for (const number of inOwnOrder(context.wallet.keys.payment.hash, block, numbers)) {
-    const wanted = chunkQuestion(block.header.transactionsRoot, number)
+    const wanted = wantedAt(number)
     const same = asked.get(subjectOf(wanted))
     if (same !== undefined && (await reliesOnAsked(context, book, same, wanted, term))) continue
     if (!term.isInTime)
       return giveUp(context, missing, 'a question would end too late for a removal', (fields) =>
         context.asksTooLate(fields, term.now),
       )
+    if (number === 0 ? isBehind && !(await takeBehind(context, allowance)) : allowance.chunks-- <= 0) return
     if (pending++ >= mostPending) return
     if ((await apart(context, () => ask(context, block, wanted, term, slot))) === undefined) return
   }

@@ -285,11 +285,18 @@ async function buildAnswer(
   }
   const redeemer = (indexes: readonly number[]) => redeemerOf(asked, shown, indexes)
   const scripts = await readReferenceScripts(context)
-  const bytes = shown.kind === 'chunk' ? shown.bytes.length : 0
-  const draft = answerQuestion(context.contracts, { asked, redeemer, holders, shown: bytes }, scripts)
+  const draft = answerQuestion(
+    context.contracts,
+    { asked, redeemer, holders, shown: rewardedBytes(shown, holders.length > 0) },
+    scripts,
+  )
   const built = await recordAndSend(context, outbox, asked, 'answer', draft, slot, holders)
   return { built, length: built.bytes.length + heldBytes }
 }
+
+/** Bytes of a chunk in the redeemer. */
+const rewardedBytes = (shown: Shown, isHeld: boolean): number | undefined =>
+  shown.kind === 'chunk' ? (isHeld ? keptBytes : shown.bytes.length) : undefined
 
 function redeemerOf(
   { question }: KnownQuestion,

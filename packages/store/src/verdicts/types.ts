@@ -89,7 +89,7 @@ export interface Verdicts {
   /** Sets why no proof removes a block. */
   unprovable(headerHash: Uint8Array, reason: string): Promise<void>
   /** The body of an unavailable block has come, and breaks no rule. */
-  valid(headerHash: Uint8Array): Promise<void>
+  valid(headerHash: Uint8Array, reason: string): Promise<void>
   /** The state queue no longer has a block. Repeating it does not change the time. */
   removed(headerHash: Uint8Array): Promise<void>
   /** How many verdicts are in each state; without those in which none is. */

@@ -97,7 +97,7 @@ describeBackends('the verdicts', (backend) => {
       expect(await verdicts.keptQuestions(verdictOf(8).headerHash)).toEqual([])
       expect(await verdicts.recorded([question.id, idOf('none')])).toEqual([question])
       expect(await verdicts.recorded([])).toEqual([])
-      await verdicts.valid(headerHash)
+      await verdicts.valid(headerHash, 'its body came late')
       expect(await verdicts.open()).toEqual([])
       const { verdicts: listed } = await verdicts.list({ limit: 1, state: 'valid' })
       expect(listed).toMatchObject([{ transactions: [{ stage: 'question' }] }])

@@ -94,7 +94,7 @@ const keepQuestion = sql`
   ON CONFLICT (reference) DO NOTHING`
 const drop = sql`DELETE FROM ${schema}.verdict_transactions WHERE transaction_id = $1`
 const unprovable = sql`UPDATE ${schema}.verdicts SET state = 'unprovable', reason = $2 WHERE header_hash = $1`
-const valid = sql`UPDATE ${schema}.verdicts SET state = 'valid' WHERE header_hash = $1`
+const valid = sql`UPDATE ${schema}.verdicts SET state = 'valid', reason = $2 WHERE header_hash = $1`
 const remove = sql`UPDATE ${schema}.verdicts SET state = 'removed', removed_at = clock_timestamp()
   WHERE header_hash = $1 AND state <> 'removed'`
 const counts = statement(
@@ -191,8 +191,8 @@ export function openVerdicts(database: Database): Verdicts {
       await database.execute(unprovable, [headerHash, reason])
     },
 
-    async valid(headerHash) {
-      await database.execute(valid, [headerHash])
+    async valid(headerHash, reason) {
+      await database.execute(valid, [headerHash, reason])
     },
 
     async removed(headerHash) {

@@ -45,8 +45,10 @@ import {
   onlyChunk,
   outputs,
   reclaim,
+  reclaimByVerdict,
   redeemerFrom,
   refundOutput,
+  scenarios,
   shownChunk,
   somePath,
   subtreeQuestion,
@@ -54,6 +56,7 @@ import {
   topQuestion,
   transactions,
   verdictOf,
+  verdictOutput,
 } from './scenarios.js'
 
 const foreignToken = foreign(Uint8Array.of(1))
@@ -103,7 +106,11 @@ const settleBreaches: readonly Breach[] = [
     const transaction = answerBy(world, chunkQuestion(0), encodeChunkAnswer(0, shownChunk))
     return changeOutput(transaction, 0, { lovelace: transaction.outputs[0]!.lovelace - 1n })
   }),
-  breach('settle-refund-ada', 'who shows that there is no chunk keeps a reward', (world) => {
+  breach('settle-refund-ada', 'who shows a chunk is paid for the bytes of a datum that it names', (world) => {
+    const transaction = scenarios.showChunkFromDatums(world)
+    return changeOutput(transaction, 0, { lovelace: transaction.outputs[0]!.lovelace - 1n })
+  }),
+  breach('settle-refund-ada', 'who shows that there is no chunk keeps more than the reward', (world) => {
     const answer = { absent: transactions.proveAbsence(chunkKey(1)) }
     const transaction = answerBy(world, chunkQuestion(1), encodeChunkAnswer(0, answer))
     return changeOutput(transaction, 0, { lovelace: transaction.outputs[0]!.lovelace - 1n })
@@ -187,10 +194,22 @@ const settleBreaches: readonly Breach[] = [
   breach('expire-keeps-no-script', 'the output holds a reference script', (world) =>
     changeOutput(expired(world), 1, { script: world.registry.script }),
   ),
-  breach('reclaim-late', 'a verdict may still be of use', (world) => ({
+  breach('reclaim-stale', 'a verdict may still be of use', (world) => ({
     ...reclaimed(world),
     validFrom: 199n,
   })),
+  breach('reclaim-stale', 'the verdict is against another header', (world) => {
+    const transaction = reclaimByVerdict(world, subtreeQuestion)
+    const other = verdictOf(world, about({ endTime: timeOf(61n) }))
+    const [, ...others] = transaction.referenceInputs
+    return { ...transaction, referenceInputs: [{ id: 100, output: verdictOutput(world, other) }, ...others] }
+  }),
+  breach('reclaim-stale', 'the verdict is of another policy', (world) => {
+    const transaction = reclaimByVerdict(world, subtreeQuestion)
+    const token = { ...verdictOf(world, subtreeQuestion), policy: new Uint8Array(28).fill(9) }
+    const [, ...others] = transaction.referenceInputs
+    return { ...transaction, referenceInputs: [{ id: 100, output: verdictOutput(world, token) }, ...others] }
+  }),
   breach('reclaim-mints-nothing', 'it mints a verdict, for the wallet', (world) => {
     const transaction = reclaimed(world)
     const verdict = verdictOf(world, subtreeQuestion)

@@ -11,11 +11,13 @@ import {
   answerFrom,
   ask,
   asking,
+  chunkKey,
   chunkQuestion,
   expire,
   header,
   nextAt,
   reclaim,
+  reclaimByVerdict,
   shownChunk,
 } from './scenarios.js'
 
@@ -55,6 +57,18 @@ const entryQuestion = asking(
   1,
   { ...header, utxosRoot: longWay.root },
 )
+/** A map of transactions whose hashes are ground to share twelve nibbles with the number of a chunk. */
+const absentPath = blake2b256(chunkKey(1))
+const groundWay = freeMap(
+  nodeOf(
+    Array.from({ length: depth + 1 }, (_, length) => {
+      const other = ((absentPath[length >> 1]! >> (length % 2 === 0 ? 4 : 0)) + 1) & 15
+      return leafAt(pathFrom([...nibblesOf(absentPath, 0, length), other], rest()))
+    }),
+  ),
+)
+const absentChunk = chunkQuestion(1, { ...header, transactionsRoot: groundWay.root })
+const noChunk = encodeChunkAnswer(0, { absent: groundWay.openPath(absentPath).proof })
 const deep = (kind: 'subtree' | 'leaf', above = depth): Asked =>
   asking(nextAt(deepMap, kind, deepPath, above), 1, deepHeader)
 
@@ -65,8 +79,10 @@ export const summonsTransactions = (world: World): (readonly [string, TestTransa
   ['answer with a full subtree below 12 branches', answerFrom(world, deepMap, deep('subtree'))],
   ['ask for an entry', ask(world, entryQuestion)],
   ['answer with an entry below 62 branches', answerFrom(world, longWay, entryQuestion)],
+  ['answer that there is no chunk, below 12 branches', answerBy(world, absentChunk, noChunk)],
   ['answer with a leaf', answerFrom(world, deepMap, deep('leaf', 0))],
   ['end a question with a verdict', expire(world, deep('subtree'))],
   ['end a question, remove and slash', removeByExpiry()],
   ['reclaim the bond of a stale question', reclaim(world, deep('subtree'))],
+  ['reclaim it beside a verdict', reclaimByVerdict(world, deep('subtree'))],
 ]

@@ -89,8 +89,8 @@ export const summonsNotes: readonly RuleNote[] = [
   ),
   note(
     'settle-refund-ada',
-    'it holds the ada of the question; after an answer, less the reward: of a node, or of each byte of a ' +
-      'chunk',
+    'it holds the ada of the question; after an answer, less the reward: for a chunk, that of each byte in ' +
+      'the redeemer',
     'taking the bond',
   ),
   note(
@@ -140,8 +140,9 @@ export const summonsNotes: readonly RuleNote[] = [
     'removals that pay for reading a large script',
   ),
   note(
-    'reclaim-late',
-    'the validity interval begins a maturity window behind the deadline or later',
+    'reclaim-stale',
+    'a reference input holds a verdict against the header, or the validity interval begins a maturity window ' +
+      'behind the deadline or later',
     'ending a question without a verdict while its block can be removed',
   ),
   note('reclaim-mints-nothing', 'only the question burns', 'verdicts that no output keeps for everyone'),

@@ -2,7 +2,6 @@ import { encodeChunkRecord, type Header, headerHash, longestChunk } from '@ratat
 import {
   answerAboutNode,
   answerIn,
-  chunkAnswerFromData,
   encodeAsk,
   encodeChunkAnswer,
   encodeExpiry,
@@ -12,9 +11,11 @@ import {
   nodeKey,
 } from '@ratatosk/fraud'
 import { blake2b256 } from '@ratatosk/ledger'
+import { byPosition } from '@ratatosk/ledger/plutus-data'
 import { createMemoryStore, createTrie, nodeHash, type Proof, type TrieView } from '@ratatosk/trie'
 import { encodeQuestion, type SummonsQuestion } from '../../datum/summons.js'
 import { provableVersion } from '../../fraud/layout.js'
+import { ChunkOpening } from '../../summons-layout.js'
 import { timeOf } from '../evaluate.js'
 import type { TestInput, TestOutput, TestTransaction, Token } from '../transaction.js'
 import {
@@ -186,20 +187,21 @@ function settle(
   }
 }
 
-/**
- * @param redeemer of an answer
- * @param held bytes of a chunk in datums
- */
-export function answerBy(world: World, asked: Asked, redeemer: Uint8Array, held = 0): TestTransaction {
-  const isChunk = asked.question.kind === 'chunk'
-  const reward = isChunk ? terms.byteReward * BigInt(bytesIn(redeemer) + held) : terms.reward
+/** @param redeemer of an answer */
+export function answerBy(world: World, asked: Asked, redeemer: Uint8Array): TestTransaction {
+  const shown = asked.question.kind === 'chunk' ? bytesIn(redeemer) : undefined
+  const reward = shown === undefined ? terms.reward : terms.byteReward * BigInt(shown)
   return settle(world, asked, redeemer, terms.bond - reward)
 }
 
-/** Bytes of a chunk in the redeemer of an answer, without those in datums. */
-function bytesIn(redeemer: Uint8Array): number {
-  const shown = chunkAnswerFromData(answerIn(redeemer)!, () => new Uint8Array())
-  return shown.kind === 'shown' ? shown.bytes.length : 0
+/** Bytes of a chunk in the redeemer of an answer, without those in datums; undefined if it shows none. */
+function bytesIn(redeemer: Uint8Array): number | undefined {
+  const { at, bytesOf, constructorOf, fieldsOf, itemsOf } = byPosition
+  const answer = answerIn(redeemer)!
+  if (constructorOf(answer) !== BigInt(ChunkOpening.shown)) return undefined
+  return itemsOf(at(fieldsOf(answer), 2))
+    .filter((part) => constructorOf(part) === 0n)
+    .reduce((sum, part) => sum + bytesOf(at(fieldsOf(part), 0)).length, 0)
 }
 
 const entryAt = (path: Uint8Array) => entries.find(([key]) => Buffer.compare(blake2b256(key), path) === 0)
@@ -263,9 +265,21 @@ export const reclaim = (world: World, asked: Asked): TestTransaction => ({
   validTo: 210n,
 })
 
+/** The same beside a verdict against the block, at once. */
+export const reclaimByVerdict = (world: World, asked: Asked): TestTransaction => {
+  const transaction = reclaim(world, asked)
+  const verdict = { id: 100, output: verdictOutput(world, verdictOf(world, asked)) }
+  return {
+    ...transaction,
+    referenceInputs: [verdict, ...transaction.referenceInputs],
+    validFrom: 61n,
+    validTo: 70n,
+  }
+}
+
 const fromDatum = (world: World, parts: readonly Uint8Array[]): TestTransaction => {
   const redeemer = encodeChunkAnswer(0, { ...shownChunk, parts: [0, parts[0]!, 1] })
-  const transaction = answerBy(world, chunkQuestion(0), redeemer, parts[0]!.length + parts[1]!.length)
+  const transaction = answerBy(world, chunkQuestion(0), redeemer)
   const held = [parts[0]!, parts[1]!].map((part, index) => ({
     id: 100 + index,
     output: { ...wallet(ada(60)), datum: dataOfBytes(part) },
@@ -314,4 +328,5 @@ export const scenarios = {
   showRecord: (world) => answerFrom(world, transactions, recordQuestion),
   expire: (world) => expire(world, subtreeQuestion),
   reclaim: (world) => reclaim(world, chunkQuestion(0)),
+  reclaimByVerdict: (world) => reclaimByVerdict(world, chunkQuestion(0)),
 } satisfies { readonly [name: string]: (world: World) => TestTransaction }

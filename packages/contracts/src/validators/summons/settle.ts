@@ -1,4 +1,4 @@
-import type { PByteString, PData, PList } from '@harmoniclabs/plu-ts'
+import type { PByteString, PData, PInt, PList } from '@harmoniclabs/plu-ts'
 import { longestChunk } from '@ratatosk/block'
 import { ChunkOpening, chunkEntry, Question, QuestionKind, SummonsAction } from '../../summons-layout.js'
 import {
@@ -10,6 +10,7 @@ import {
   equalsByteString,
   equalsData,
   equalsInteger,
+  fstPair,
   headList,
   integer,
   lengthOfByteString,
@@ -18,6 +19,7 @@ import {
   nullList,
   serialiseData,
   sliceByteString,
+  sndPair,
   subtractInteger,
   tailList,
   unBData,
@@ -29,6 +31,7 @@ import {
   addressOf,
   datumFieldOf,
   datumOf,
+  hasKey,
   inputsOf,
   keyCredential,
   lookUp,
@@ -41,29 +44,43 @@ import {
   outputsOf,
   paymentCredentialOf,
   referenceInputsOf,
+  resolvedOf,
   scriptFieldOf,
   spentAt,
   spentBy,
   tokensOf,
   validFromOf,
+  valueFieldOf,
 } from '../core/context.js'
-import { at, branch, constr, constructorOf, every, fieldsOf, itemAt, none } from '../core/data.js'
+import { any, at, both, branch, constr, constructorOf, either, fieldsOf, itemAt, none } from '../core/data.js'
 import { outputRules } from '../core/output-rules.js'
 import type { RuleBook } from '../core/rules.js'
-import { type Bytes, bind, choose, type Data, type List, recursive, scope, type Unit } from '../core/term.js'
-import { suppliedBytes } from '../fraud/openings.js'
+import {
+  type Bool,
+  type Bytes,
+  bind,
+  choose,
+  type Data,
+  type Int,
+  type List,
+  recursive,
+  scope,
+  type Unit,
+  uncons,
+} from '../core/term.js'
+import { isGiven, suppliedBytes } from '../fraud/openings.js'
 import { hashBytes } from '../mpf/proof.js'
 import type { SummonsTerms } from './terms.js'
 import { leafHash, nodeAbove, nodeWithout, showsNode } from './tree.js'
 
 /**
  * Spends a question: `Answer [refund, answer]`; `Expire [refund]` when its deadline is over; or
- * `Reclaim [refund]` when it is over for a maturity window, so that nothing is left to be removed. The output
- * with the index `refund` returns the bond to the asker; an answerer may keep the reward. An answer is taken
- * for as long as the question is there.
+ * `Reclaim [refund]` when a reference input holds a verdict against the header, or the deadline is over for a
+ * maturity window, so that nothing is left to be removed. The output with the index `refund` returns the bond
+ * to the asker; an answerer may keep the reward. An answer is taken for as long as the question is there.
  *
- * The reward of a chunk goes by its bytes, as the fee of its answer does: neither who asks without need nor
- * who hides a block makes the other side pay much more than its own.
+ * The reward of a chunk goes by the bytes in the redeemer, as the fee of its answer does: neither who asks
+ * without need nor who hides a block makes the other side pay much more than its own.
  *
  * The verdict stays at the script's address without a datum: nothing spends it, since only a question is
  * spent, and every removal may refer to it.
@@ -94,19 +111,7 @@ export const settle = (
     const isChunk = yield* bind(equalsInteger(constructorOf(question), integer(QuestionKind.chunk)))
     const deadline = unIData(at(asked, Question.deadline))
     const answer = at(fields, 1)
-    const chunk = yield* bind(
-      choose(
-        every(isAnswer, isChunk, equalsInteger(constructorOf(answer), integer(ChunkOpening.shown))),
-        joined(unListData(at(fieldsOf(answer), 2)), referenceInputsOf(transaction)),
-        bytes(new Uint8Array()),
-      ),
-    )
-    const rewarded = choose(
-      isChunk,
-      multiplyInteger(unIData(parameters.byteReward), lengthOfByteString(chunk)),
-      unIData(parameters.reward),
-    )
-    const kept = choose(isAnswer, rewarded, integer(0))
+    const kept = choose(isAnswer, rewardOf(parameters, isChunk, answer), integer(0))
     return book.guard(
       {
         'settle-alone': nullList(tailList(spentAt(inputs, credential))),
@@ -127,7 +132,11 @@ export const settle = (
           SummonsAction.answer,
           book.guard(
             { 'answer-mints-nothing': nullList(tailList(minted)) },
-            choose(isChunk, showsChunk(book, asked, answer, chunk), showsNode(book, question, asked, answer)),
+            choose(
+              isChunk,
+              showsChunk(book, asked, answer, referenceInputsOf(transaction)),
+              showsNode(book, question, asked, answer),
+            ),
           ),
         ],
         [
@@ -152,9 +161,12 @@ export const settle = (
         [
           SummonsAction.reclaim,
           book.enforce({
-            'reclaim-late': lessThanEqualsInteger(
-              addInteger(deadline, unIData(parameters.maturityWindow)),
-              validFromOf(transaction),
+            'reclaim-stale': either(
+              anyHoldsVerdict(transaction, policy, at(asked, Question.headerHash)),
+              lessThanEqualsInteger(
+                addInteger(deadline, unIData(parameters.maturityWindow)),
+                validFromOf(transaction),
+              ),
             ),
             'reclaim-mints-nothing': nullList(tailList(minted)),
           }),
@@ -169,9 +181,8 @@ export const settle = (
  * what is shown.
  *
  * @param answer `Shown [entry, proof, parts]` or `Absent [proof]`
- * @param chunk the bytes of the parts
  */
-const showsChunk = (book: RuleBook, asked: List, answer: Data, chunk: Bytes): Unit =>
+const showsChunk = (book: RuleBook, asked: List, answer: Data, referenceInputs: List): Unit =>
   scope(function* () {
     const path = yield* bind(blake2b256(unBData(at(asked, Question.key))))
     const root = yield* bind(unBData(at(asked, Question.hash)))
@@ -182,6 +193,7 @@ const showsChunk = (book: RuleBook, asked: List, answer: Data, chunk: Bytes): Un
         ChunkOpening.shown,
         scope(function* () {
           const entry = yield* bind(unBData(headList(shown)))
+          const chunk = yield* bind(joined(unListData(at(shown, 2)), referenceInputs))
           return book.enforce({
             'chunk-is-in-block': equalsByteString(
               nodeAbove(path, unListData(at(shown, 1)), integer(0), (cursor) =>
@@ -208,6 +220,33 @@ const showsChunk = (book: RuleBook, asked: List, answer: Data, chunk: Bytes): Un
       ],
     )
   })
+
+/** Lovelace that an answer may keep. */
+const rewardOf = (parameters: SummonsTerms, isChunk: Bool, answer: Data): Int =>
+  choose(
+    both(isChunk, equalsInteger(constructorOf(answer), integer(ChunkOpening.shown))),
+    multiplyInteger(unIData(parameters.byteReward), ownLength(unListData(at(fieldsOf(answer), 2)))),
+    unIData(parameters.reward),
+  )
+
+/** Whether a reference input holds a verdict against a header. */
+const anyHoldsVerdict = (transaction: List, policy: Data, headerHash: Data): Bool =>
+  any(referenceInputsOf(transaction), (input) =>
+    any(unMapData(valueFieldOf(resolvedOf(input))), (entry) =>
+      both(equalsData(fstPair(entry), policy), hasKey(unMapData(sndPair(entry)), headerHash)),
+    ),
+  )
+
+/** How many bytes parts hold themselves: who names datums may name one again and again, for nothing. */
+const ownLength = (parts: List): Int =>
+  recursive<PList<PData>, PInt>((self, rest) =>
+    uncons(rest, integer(0), (part, others) =>
+      addInteger(
+        choose(isGiven(part), lengthOfByteString(unBData(headList(fieldsOf(part)))), integer(0)),
+        self(others),
+      ),
+    ),
+  )(parts)
 
 /** The bytes that parts hold, or name as the datums of reference inputs, one after the other. */
 const joined = (parts: List, referenceInputs: List): Bytes =>

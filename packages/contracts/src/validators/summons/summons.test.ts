@@ -1,4 +1,4 @@
-import { encodeExpiry } from '@ratatosk/fraud'
+import { encodeExpiry, encodeReclaim } from '@ratatosk/fraud'
 import { describe, expect, it } from 'vitest'
 import { testedEngines } from '../../test/evaluate.js'
 import { judgeRules } from '../../test/judge-rules.js'
@@ -25,7 +25,11 @@ describe.each(Object.entries(testedEngines))('a kept verdict, by %s', (_engine, 
   const world = createWorld()
   const verdict = verdictOf(world, subtreeQuestion)
   const datum = datumOf(subtreeQuestion)
-  const redeemers = { Answer: redeemerFrom(outputs, subtreeQuestion), Expire: encodeExpiry(0) }
+  const redeemers = {
+    Answer: redeemerFrom(outputs, subtreeQuestion),
+    Expire: encodeExpiry(0),
+    Reclaim: encodeReclaim(0),
+  }
   const kept = (redeemer: Uint8Array, change: Partial<TestInput['output']> = {}): TestInput => ({
     id: 3,
     output: { ...verdictOutput(world, verdict), ...change },

@@ -4,9 +4,9 @@ import type { Data } from '../core/term.js'
 export interface SummonsTerms {
   /** Least lovelace in a question. */
   readonly bond: Data
-  /** Lovelace that an answer about a node takes from it. */
+  /** Lovelace that an answer takes from it that shows no chunk. */
   readonly reward: Data
-  /** Lovelace that an answer takes from it for each byte of a chunk. */
+  /** Lovelace that an answer takes from it for each byte of a chunk in its redeemer. */
   readonly byteReward: Data
   /** Milliseconds in which a question is to be answered. */
   readonly period: Data

@@ -1,6 +1,7 @@
 import { type Header, maxChunkLength } from '@ratatosk/block'
 import { blake2b224, timeToSlot } from '@ratatosk/ledger'
 import { type Contracts, summonsTerms } from '@ratatosk/protocol'
+import { waveOf } from '../../allowance.js'
 import { termAt } from '../../ask.js'
 import { mostAtOnce } from '../../false-maps.js'
 import { chunkNumberOf, type Subject } from '../../question-book.js'
@@ -69,8 +70,11 @@ export function openAskers(
     const isAsked = (subject: Subject) =>
       questions.about(subject).some((each) => each.by === by || questions.isShown(each, slot))
     const wanted = (isOfChunks ? subjects : subjects.slice(0, mostAtOnce)).filter((each) => !isAsked(each))
+    let allowed = waveOf(counts.answered) - (subjects.length - wanted.length)
+    const isLater = (subject: Subject) => isOfChunks && chunkNumberOf(subject.key) > 0
     for (const subject of isOfChunks ? inOrderOf(wallet.key, wanted) : wanted) {
       if (!term.isInTime) return !isOfChunks && !questions.isEmpty()
+      if (isLater(subject) && allowed-- <= 0) break
       if (isOfChunks && (pending++ >= mostPending || open++ >= mostChunks)) break
       if (!affords(wallet, slot, askers.fees[about])) break
       pay(wallet, slot, askers.fees[about])

@@ -3,7 +3,7 @@ import { encodeChunkAnswer } from '@ratatosk/fraud'
 import { decodeTransactionOutput, minimumLovelace } from '@ratatosk/ledger'
 import { buildTransaction, toOutput } from '@ratatosk/ledger/builder'
 import { encodePlutusData } from '@ratatosk/ledger/plutus-data'
-import { summonsTerms } from '@ratatosk/protocol'
+import { lostBehind, summonsTerms } from '@ratatosk/protocol'
 import { complete } from '../../../../../contracts/dist/test/complete.js'
 import { engines, parameters } from '../../../../../contracts/dist/test/evaluate.js'
 import { chain, pruneBlocks, removeByHeldVerdict } from '../../../../../contracts/dist/test/queue/removals.js'
@@ -44,21 +44,30 @@ export interface Fees {
   readonly showNode: bigint
   readonly showLeaf: bigint
   /** An entry below as many branches as there are. */
+  /** A chunk of few bytes; and that there is none, where hashes were ground. */
+  readonly showLeast: bigint
+  readonly showAbsent: bigint
   readonly askForEntry: bigint
   readonly showEntry: bigint
   /** A question without an answer, with the ada that its verdict locks; and the removal behind it. */
   readonly end: bigint
   readonly verdict: bigint
   readonly remove: bigint
-  /** Of a question about a block that is gone. */
+  /** Of a question about a block that is gone; beside a verdict against it. */
   readonly reclaim: bigint
+  readonly reclaimByVerdict: bigint
   readonly commit: bigint
   /** Ten blocks at once, and the ada in the element of one. */
   readonly pruneTen: bigint
   readonly element: bigint
   /** Of the answers. */
-  readonly bytes: { readonly [answer in 'chunk' | 'half' | 'longest' | 'node' | 'leaf' | 'entry']: number }
+  readonly bytes: {
+    readonly [answer in 'chunk' | 'half' | 'longest' | 'least' | 'absent' | 'node' | 'leaf' | 'entry']: number
+  }
 }
+
+/** Bytes of a chunk with one payment. */
+const leastChunk = 300
 
 /** The fees and the size of transactions that belong together. */
 interface Cost {
@@ -92,6 +101,9 @@ export async function measureFees(): Promise<Fees> {
   ]
   const node = cost('answer with a full subtree below 12 branches')
   const [leaf, entry] = [cost('answer with a leaf'), cost('answer with an entry below 62 branches')]
+  const short = onlyChunk(leastChunk)
+  const least = costOf(answerBy(world, short.asked, short.redeemer))
+  const absent = cost('answer that there is no chunk, below 12 branches')
   return {
     askForChunk: of('ask for a chunk'),
     askForNode: of('ask for a subtree below 12 branches'),
@@ -100,6 +112,8 @@ export async function measureFees(): Promise<Fees> {
     showLongest: longest.fee,
     showNode: node.fee,
     showLeaf: leaf.fee,
+    showLeast: least.fee,
+    showAbsent: absent.fee,
     askForEntry: of('ask for an entry'),
     showEntry: entry.fee,
     bytes: {
@@ -108,12 +122,15 @@ export async function measureFees(): Promise<Fees> {
       longest: longest.size,
       node: node.size,
       leaf: leaf.size,
+      least: least.size,
+      absent: absent.size,
       entry: entry.size,
     },
     end: of('end a question with a verdict'),
     verdict: leastOf(verdictOutput(world, verdictOf(world, chunkQuestion(0)))),
     remove: feeOf(removeByHeldVerdict(world)),
     reclaim: of('reclaim the bond of a stale question'),
+    reclaimByVerdict: of('reclaim it beside a verdict'),
     commit: feeOf(commitSecond(world)),
     pruneTen: feeOf(pruneBlocks(world, chain(10))),
     element: leastOf(blockOutput(world, firstHeader, secondHeader)),
@@ -127,7 +144,7 @@ async function longestCost(world: World): Promise<Cost> {
   const parts = [whole.subarray(0, maxChunkLength), 0]
   const redeemer = encodeChunkAnswer(0, { entry: chunkEntryOf(whole), proof: [], parts })
   const data = encodePlutusData(whole.subarray(maxChunkLength))
-  const answer = answerBy(world, asked, redeemer, whole.length - maxChunkLength)
+  const answer = answerBy(world, asked, redeemer)
   const holder = { id: 100, output: { ...wallet(ada(60)), datum: data } }
   const shown = costOf({ ...answer, referenceInputs: [holder, ...answer.referenceInputs] })
   const { address } = keys
@@ -188,10 +205,13 @@ export function exchangesOf(fees: Fees, { reward, byteReward }: Terms) {
   return {
     full: chunk(maxChunkLength, fees.showChunk, bytes.chunk),
     half: chunk(maxChunkLength / 2, fees.showHalf, bytes.half),
-    longest: chunk(longestChunk, fees.showLongest, bytes.longest),
-    absent: chunk(0, fees.showLeaf, bytes.leaf),
-    subtree: node(fees.askForNode, fees.showNode, bytes.node),
-    leaf: node(fees.askForNode, fees.showLeaf, bytes.leaf),
+    // Its end is in a datum, for which there is no reward.
+    longest: chunk(maxChunkLength, fees.showLongest, bytes.longest),
+    least: chunk(leastChunk, fees.showLeast, bytes.least),
+    absent: node(fees.askForChunk, fees.showAbsent, bytes.absent),
+    // From the root, which costs who asks the least.
+    subtree: node(fees.askForEntry, fees.showNode, bytes.node),
+    leaf: node(fees.askForEntry, fees.showLeaf, bytes.leaf),
     entry: node(fees.askForEntry, fees.showEntry, bytes.entry),
   } as const satisfies { readonly [kind: string]: Exchange }
 }
@@ -244,6 +264,15 @@ export function silenceOf(fees: Fees, { penalty }: Terms, blocks: number) {
   return { silent, watchers: -count * (fees.askForChunk + fees.reclaim) }
 }
 
+/** Of an operator who shows some chunks of a block and then no more; and of the watchers. */
+export function partialSilence(fees: Fees, terms: Terms, shown: number, unanswered: number) {
+  const { asks, shows } = accountOf(exchangesOf(fees, terms).full, shown)
+  return {
+    silent: shows - terms.penalty - removalOf(fees) - fees.commit,
+    watchers: asks - BigInt(unanswered) * (fees.askForChunk + fees.reclaimByVerdict),
+  }
+}
+
 /** Of who takes the bond of an operator who can pay for just so many answers. */
 function unanswered({ bond, penalty }: Terms, exchange: Exchange, answers: bigint) {
   const { asks, shows } = accountOf(exchange, Number(answers))
@@ -257,6 +286,8 @@ const [blockBytes, halfOfHour] = [90_112, 90]
 export const inOutage = (terms: Terms, exchange: Exchange) =>
   unanswered(terms, exchange, BigInt(Math.floor(blockBytes / exchange.bytes) * halfOfHour))
 
-/** The same of an operator who has so much ada for answers. */
-export const withFunds = (terms: Terms, exchange: Exchange, funds: bigint) =>
-  unanswered(terms, exchange, funds / (exchange.showing - exchange.reward))
+/** The same of an operator who has so much ada for answers, with the blocks behind. */
+export function withFunds(terms: Terms, exchange: Exchange, funds: bigint) {
+  const { griefer, operator } = unanswered(terms, exchange, funds / (exchange.showing - exchange.reward))
+  return { griefer, operator: operator - lostBehind }
+}

@@ -1,4 +1,5 @@
 import { leastReserve } from '@ratatosk/protocol'
+import { waveOf } from '../../allowance.js'
 import {
   accountOf,
   bledBy,
@@ -9,6 +10,7 @@ import {
   legalSizes,
   lieOf,
   lockedBy,
+  partialSilence,
   silence,
   silenceOf,
   type Terms,
@@ -103,7 +105,7 @@ export function attacksOf(fees: Fees, terms: Terms): readonly Attack[] {
       victim: outage.operator,
     },
     {
-      what: `griefer: takes the bond of an operator with ${whole(reserve)} ada, answers: ${poor.kind}`,
+      what: `griefer: takes the bond of an operator with ${whole(reserve)} ada, and blocks behind: ${poor.kind}`,
       attacker: poor.griefer,
       victim: poor.operator,
     },
@@ -113,6 +115,15 @@ export function attacksOf(fees: Fees, terms: Terms): readonly Attack[] {
     { what: 'withholder: the same of half chunks', ...lies(half) },
     { what: 'silent before ten honest blocks of others', attacker: silent, victim: others },
     { what: 'silent about 10,000 own blocks', attacker: silentInAll, victim: watchers },
+    ...[1, waveOf(1) + 1].map((shown) => {
+      const { silent: attacker, watchers: victim } = partialSilence(
+        fees,
+        terms,
+        shown,
+        Math.min(waveOf(shown), most - shown),
+      )
+      return { what: `shows ${shown} of ${most} chunks, and then none`, attacker, victim }
+    }),
   ]
 }
 
