@@ -6,6 +6,7 @@
  * | `QUEUE_UNAVAILABLE` | not reachable, or no response in time; the same call may succeed later |
  * | `QUEUE_CONFIGURATION` | options that cannot work, such as a malformed `url` |
  * | `QUEUE_SCHEMA_CONFLICT` | tables of the same name in the PGlite instance would hide the queue's tables |
+ * | `QUEUE_LEDGER_CONFLICT` | the queue is bound to another ledger |
  * | `QUEUE_FULL` | as many transactions wait as the queue may hold; `retryAfterMs` says when to try again |
  * | `QUEUE_CLOSED` | the backend was used after `close()` |
  */
@@ -13,6 +14,7 @@ export type QueueErrorCode =
   | 'QUEUE_UNAVAILABLE'
   | 'QUEUE_CONFIGURATION'
   | 'QUEUE_SCHEMA_CONFLICT'
+  | 'QUEUE_LEDGER_CONFLICT'
   | 'QUEUE_FULL'
   | 'QUEUE_CLOSED'
 

@@ -121,9 +121,24 @@ export interface QueueBackend {
    */
   broadcast(channel: string, listener: (message: string) => void): Promise<Broadcast>
   /**
+   * Binds the queues in Redis with this prefix to a ledger; the first process decides. A ping repeats it, as
+   * Redis may have lost its data. Queues in a database are in that of their ledger: nothing is done there.
+   *
+   * @param ledgerId the same for every process on the ledger, and for no other
+   * @throws QueueError `QUEUE_LEDGER_CONFLICT` if they are bound to another one; `QUEUE_UNAVAILABLE`
+   */
+  bind(ledgerId: string): Promise<void>
+  /**
+   * The ledger to which {@link bind} has bound them; undefined if none, and in a database.
+   *
+   * @throws QueueError `QUEUE_UNAVAILABLE`
+   */
+  boundLedger(): Promise<string | undefined>
+  /**
    * Resolves when the backend responds.
    *
-   * @throws QueueError `QUEUE_UNAVAILABLE` when it does not; the signal's reason when the signal aborts first
+   * @throws QueueError `QUEUE_UNAVAILABLE` when it does not; `QUEUE_LEDGER_CONFLICT` when another ledger has
+   * taken queues that {@link bind} had bound; the signal's reason when the signal aborts first
    */
   ping(signal?: AbortSignal): Promise<void>
   /** Problems found by the last ping, or when the backend was opened; empty if the store does not say. */

@@ -94,6 +94,7 @@ CREATE TABLE "ratatosk"."blocks" (
 --> statement-breakpoint
 CREATE TABLE "ratatosk"."deployment" (
 	"id" integer PRIMARY KEY DEFAULT 1 NOT NULL,
+	"ledger_id" uuid DEFAULT gen_random_uuid() NOT NULL,
 	"ledger_version" integer,
 	"rules" text,
 	"begun_at" timestamp with time zone DEFAULT now() NOT NULL,

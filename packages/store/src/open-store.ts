@@ -150,6 +150,7 @@ function createStore(
         }),
     },
     applyGenesis: (outputs) => withLedgerLock((transaction) => applyGenesis(transaction, outputs)),
+    ledgerId: () => ledgerId(database),
     ledgerVersion: (first) => ledgerVersion(database, first),
     ledgerRules: (first) => ledgerRules(database, first),
     events: openEvents(database),
@@ -228,7 +229,23 @@ async function atMost(work: Promise<unknown>): Promise<void> {
   await pTimeout(work, { milliseconds: closeTimeout, message: false })
 }
 
-const begin = sql`INSERT INTO ${schema}.deployment (ledger_version) VALUES ($1) ON CONFLICT DO NOTHING`
+const identify = sql`INSERT INTO ${schema}.deployment DEFAULT VALUES ON CONFLICT DO NOTHING`
+const identified = statement(
+  { ledgerId: deployment.ledgerId },
+  sql`SELECT ledger_id AS "ledgerId" FROM ${schema}.deployment`,
+)
+
+/** See `Store.ledgerId`. Of processes that ask at the same time, the first one makes it. */
+async function ledgerId(database: Database): Promise<string> {
+  await database.execute(identify)
+  const [row] = await database.query(identified)
+  if (row === undefined) throw new StoreError('STORE_FAILED', 'The id of the ledger is gone')
+  return row.ledgerId
+}
+
+const begin = sql`INSERT INTO ${schema}.deployment (ledger_version) VALUES ($1)
+  ON CONFLICT (id) DO UPDATE SET ledger_version = EXCLUDED.ledger_version
+  WHERE deployment.ledger_version IS NULL`
 const begun = statement(
   { ledgerVersion: deployment.ledgerVersion },
   sql`SELECT ledger_version AS "ledgerVersion" FROM ${schema}.deployment`,

@@ -32,6 +32,8 @@ export interface StoredLedger {
   readonly newest: { readonly header: Uint8Array; readonly commitTransaction: Uint8Array | null } | undefined
   /** The newest header of an archivist. */
   readonly archivedHeader: Uint8Array | undefined
+  /** See `Store.ledgerId`; undefined if no process has asked for it yet. */
+  readonly ledgerId: string | undefined
   /** The ledger version of the deployment; undefined if it is not recorded. */
   readonly ledgerVersion: number | undefined
   /** The rules of the deployment, see `Store.ledgerRules`; undefined if they are not recorded. */
@@ -54,8 +56,9 @@ const archivedHeader = statement(
   sql`SELECT header FROM ${schema}.archived_blocks ORDER BY height DESC LIMIT 1`,
 )
 const deployment = statement(
-  { ledgerVersion: nullable(int4), ledgerRules: nullable(text) },
-  sql`SELECT ledger_version AS "ledgerVersion", rules AS "ledgerRules" FROM ${schema}.deployment`,
+  { ledgerId: text, ledgerVersion: nullable(int4), ledgerRules: nullable(text) },
+  sql`SELECT ledger_id::text AS "ledgerId", ledger_version AS "ledgerVersion", rules AS "ledgerRules"
+    FROM ${schema}.deployment`,
 )
 
 /**
@@ -97,6 +100,7 @@ async function ledgerIn(connection: Connection, database: Executor): Promise<Sto
   return {
     newest,
     archivedHeader: archived?.header,
+    ledgerId: begun?.ledgerId,
     ledgerVersion: begun?.ledgerVersion ?? undefined,
     ledgerRules: begun?.ledgerRules ?? undefined,
     database,

@@ -110,6 +110,12 @@ export interface Store {
   applyGenesis(outputs: readonly LedgerEntry[]): Promise<boolean>
 
   /**
+   * The id of this ledger, a random UUID that no other has; also after a reset. A copy of the database, such
+   * as a restored backup, has the same.
+   */
+  ledgerId(): Promise<string>
+
+  /**
    * The ledger version with which the deployment of this store began, and which it keeps; also after a reset.
    *
    * @param first what a new deployment begins with

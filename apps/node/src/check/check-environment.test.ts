@@ -10,15 +10,19 @@ import {
   devnetApis,
   testGenesis,
 } from '@ratatosk/devnet'
+import { openStore } from '@ratatosk/store'
 import {
   databaseUrl,
   freePort,
+  inDatabase,
   ownPostgres,
   ownRedis,
   randomName,
   redisUrl,
+  removeKeys,
   schemaDigest,
   whyMissing,
+  withRedis,
 } from '@ratatosk/test-kit'
 import { fastify } from 'fastify'
 import { Redis } from 'ioredis'
@@ -213,7 +217,7 @@ test('names a wrong password of Redis, or one that lacks', async (context) => {
   const redis = new Redis(server.url)
   await redis.config('SET', 'requirepass', 'right')
   redis.disconnect()
-  for (const url of [server.url, server.url.replace('redis://', 'redis://:wrong@')])
+  for (const url of [server.url, `${server.url}/7`, server.url.replace('redis://', 'redis://:wrong@')])
     expect(faultsOf(await check({ REDIS_URL: url })).Redis, url).toMatch(/: wrong user or password: correct/)
 })
 
@@ -262,6 +266,37 @@ test('names a Redis that evicts', async (context) => {
   ])
 })
 
+test.skipIf(withoutServices)('names a database that Redis does not have', async () => {
+  const url = new URL('/99', redisUrl)
+  expect(faultsOf(await check({ REDIS_URL: url.href })).Redis).toMatch(
+    /Redis refuses database 99 \(ERR .*\)\. Correct the database at the end of REDIS_URL, or omit it/,
+  )
+})
+
+test.skipIf(withoutServices)('names a queue of another ledger', async () => {
+  const [prefix, schema] = [randomName(), randomName()]
+  onTestFinished(async () => {
+    await removeKeys(prefix)
+    await inDatabase(`DROP SCHEMA IF EXISTS ${schema} CASCADE`)
+  })
+  const store = await openStore({ url: databaseUrl, schema })
+  const id = await store.ledgerId().finally(() => store.close())
+  const found = async (environment: Readonly<Record<string, string>>) => {
+    const findings = await check({ REDIS_URL: redisUrl, QUEUE_PREFIX: prefix, ...environment })
+    const failed = findings.filter(({ subject, status }) => subject === 'Redis' && status === 'failed')
+    return failed.map(({ message }) => message).join()
+  }
+  const same = { DATABASE_URL: databaseUrl, DATABASE_SCHEMA: schema }
+  const typo = { DATABASE_URL: databaseUrl, DATABASE_SCHEMA: randomName() }
+  const refusal = /belongs to another ledger than the one in .* or set another QUEUE_PREFIX/
+  for (const environment of [same, typo, {}]) expect(await found(environment)).not.toMatch(refusal)
+
+  await withRedis((redis) => redis.set(`${prefix}:ledger`, id))
+  expect(await found(same)).not.toMatch(refusal)
+  for (const environment of [typo, {}]) expect(await found(environment)).toMatch(refusal)
+  expect(await found({ ...typo, QUEUE_PREFIX: randomName() })).not.toMatch(refusal)
+})
+
 test('names a provider of another network', async () => {
   const { settings } = await providerOf({ blockEveryMs: 0 })
   expect(faultsOf(await check({ ...preprod, ...settings }))['layer 1']).toMatch(
@@ -298,7 +333,7 @@ test('names an empty wallet, and a clock that is off', async () => {
 })
 
 test('warns of a wallet that cannot pay for answers, where there is a summons', async () => {
-  const genesis = testGenesis({ outputs: 1, lovelace: 600_000_000n })
+  const genesis = testGenesis({ outputs: 1, lovelace: 2_000_000_000n })
   const { devnet, settings } = await providerOf({ blockEveryMs: 0, genesis })
   await devnet.produceBlock()
   const own = { ...settings, OPERATOR_BOND: '150000000', SLASH_PENALTY: '130000000' }
@@ -306,7 +341,7 @@ test('warns of a wallet that cannot pay for answers, where there is a summons', 
   const poor = { ...own, OPERATOR_BOND: '400000000' }
   expect(faultsOf(await check({ ...poor, VERDICT_POLICIES: 'ledger' }))).toEqual({})
   expect(faultsOf(await check(poor))).toEqual({
-    wallet: expect.stringMatching(/^600 ada at addr_test1\S+: keep \d+ ada for answers, or questions/),
+    wallet: expect.stringMatching(/^2000 ada at addr_test1\S+: keep \d+ ada for answers, or questions/),
   })
 })
 

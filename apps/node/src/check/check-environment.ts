@@ -25,6 +25,7 @@ import {
   queueSchema,
   withoutDirectory,
 } from '../storage/open-storage.js'
+import { foreignQueue, remedyOfRedis } from '../storage/queue-ledger.js'
 import { inspectReplica } from '../storage/replica.js'
 import { checkDevnetPort } from './check-devnet-port.js'
 import { checkStateQueue } from './check-state-queue.js'
@@ -430,18 +431,20 @@ async function checkRedis(settings: Settings, url: string): Promise<readonly Nod
   try {
     const queue = await openRedisQueue(settings, url)
     const warnings = queue.warnings()
-    await queue.close()
+    const bound = await queue.boundLedger().finally(() => queue.close())
+    const refusal = bound === undefined ? undefined : await foreignQueue(settings, bound)
     const found = warnings.map(({ code, message }) =>
       // A queue that evicts loses accepted transactions without a crash.
       (code === 'QUEUE_REDIS_MAY_EVICT' ? ofRedis.failed : ofRedis.warning)(`${place}: ${message}.`),
     )
+    if (refusal !== undefined) found.unshift(ofRedis.failed(`${place}: ${refusal}`))
     return found.some(({ status }) => status === 'failed') ? found : [ofRedis.ok(place), ...found]
   } catch (error) {
     if (!isQueueError(error)) throw error
     const isRefused = error.cause instanceof Error && /^(?:WRONGPASS|NOAUTH)\b/.test(error.cause.message)
     const fault = isRefused
       ? 'wrong user or password: correct REDIS_URL.'
-      : `${error.message}. Start Redis, or correct REDIS_URL.`
+      : `${error.message}. ${remedyOfRedis(error, 'Start Redis, or correct REDIS_URL.')}`
     return [ofRedis.failed(`${place}: ${fault}`)]
   }
 }

@@ -89,7 +89,8 @@ export const storageSettings = {
       'How far the replica may be behind, in milliseconds; then `/health/ready` fails until it has caught up',
   }),
   REDIS_URL: optional({
-    pattern: '^rediss?://[^\\s]+$',
+    // A path that is no number of a database would mean database 0.
+    pattern: '^rediss?://(?=[^\\s])[^\\s/?#]*(/[0-9]*)?([?][^\\s#]*)?$',
     allowed: 'a URL such as redis://user:password@host:6379/0',
     secret: true,
     description: 'Redis 6.2 or later for the queue, in place of the database',
@@ -98,7 +99,9 @@ export const storageSettings = {
     default: 'ratatosk',
     pattern: '^[^\\s:{}]{1,100}$',
     allowed: 'up to 100 characters without white space, colons and braces',
-    description: "Prefix of the queue's Redis keys",
+    description:
+      "Prefix of the queue's Redis keys. Deployments on one Redis need different prefixes, and all " +
+      'processes of a deployment the same',
   }),
 }
 

@@ -92,6 +92,10 @@ test.each<[Record<string, string>, string]>([
     { REDIS_URL: 'opensesame@localhost:6379' },
     'REDIS_URL has an invalid value: it must be a URL such as redis://user:password@host:6379/0.',
   ],
+  [
+    { REDIS_URL: 'redis://:opensesame@localhost:6379/seven' },
+    'REDIS_URL has an invalid value: it must be a URL such as redis://user:password@host:6379/0.',
+  ],
   [{ REDIS_URL_FILE: '/nowhere' }, 'REDIS_URL_FILE is "/nowhere": the file cannot be read.'],
   [
     { REDIS_URL_FILE: '/nowhere', REDIS_URL: 'redis://localhost' },

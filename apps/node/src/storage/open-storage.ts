@@ -4,6 +4,7 @@ import { type EmbeddedDatabase, openEmbedded } from '@ratatosk/database/embedded
 import type { Log } from '@ratatosk/ports'
 import {
   createSubmissionQueue,
+  isQueueError,
   openQueueBackend,
   type QueueBackend,
   type QueueBackendOptions,
@@ -17,6 +18,7 @@ import { StartError } from '../errors.js'
 import { maskedUrl } from '../settings/read.js'
 import type { Settings } from '../settings/schema.js'
 import { refuseUnfinishedRestoration, takeDataDirectory } from './data-directory.js'
+import { foreignQueue, otherLedger, remedyOfRedis } from './queue-ledger.js'
 import type { StoredHead } from './stored-ledger.js'
 
 /** The remedy for a store that this version cannot continue. */
@@ -52,10 +54,11 @@ export async function openStorage(
   const { settings, log, onClose } = context
   const { DATABASE_URL, DATABASE_SCHEMA: schema, REDIS_URL } = settings
   // A check, because the store that is created before the queue would be left behind.
-  if (REDIS_URL !== undefined) await (await openQueueAt(settings, undefined, log)).close()
+  const bound = REDIS_URL === undefined ? undefined : await checkRedisQueue(settings, log)
   const embedded = DATABASE_URL === undefined ? await openEmbeddedDatabase(context) : undefined
   const place = embedded?.place ?? { url: DATABASE_URL ?? '' }
-  await checkStoreAt({ ...place, schema }, check)
+  const ledgerId = await checkStoreAt({ ...place, schema }, check)
+  if (bound !== undefined && bound !== ledgerId) throw new StartError('NODE_QUEUE', otherLedger(settings))
 
   log.info('Start: opening the store and migrating its schema')
   const store = await openStoreAt(settings, place)
@@ -66,6 +69,7 @@ export async function openStorage(
   const queue = await openQueueAt(settings, place, log)
   onClose(() => queue.close(settings.SHUTDOWN_TIMEOUT_MS))
   queue.warnings().forEach(warnOfQueue(log))
+  await bindQueue(settings, queue, store)
 
   const places = {
     store:
@@ -131,12 +135,17 @@ async function openStoreAt(settings: Settings, place: Place): Promise<Store> {
 
 /**
  * Checks the store of a place, if there is one. Changes nothing.
+ * @returns the id of its ledger
  * @throws StartError `NODE_DATABASE`, also if another version made the store; what `check` throws
  */
-export function checkStoreAt(at: StoredOptions, check: (stored: StoredHead) => Promise<void>): Promise<void> {
+export function checkStoreAt(
+  at: StoredOptions,
+  check: (stored: StoredHead) => Promise<void>,
+): Promise<string | undefined> {
   return opening(() =>
     readStored(at, async (stored) => {
       if (stored !== undefined) await check(stored)
+      return stored?.ledgerId
     }),
   )
 }
@@ -181,6 +190,52 @@ async function warnOfSettings(store: Store, log: Logger): Promise<void> {
   }
 }
 
+/**
+ * Returns the ledger of a queue in Redis, if it has one. Changes nothing.
+ * @throws StartError `NODE_QUEUE` if it cannot be opened, or is of another ledger
+ */
+async function checkRedisQueue(settings: Settings, log: Logger): Promise<string | undefined> {
+  const queue = await openQueueAt(settings, undefined, log)
+  const bound = await queue
+    .boundLedger()
+    .catch((cause) => {
+      throw queueFault(settings, cause)
+    })
+    .finally(() => queue.close())
+  const refusal = bound === undefined ? undefined : await foreignQueue(settings, bound)
+  if (refusal !== undefined) throw new StartError('NODE_QUEUE', refusal)
+  return bound
+}
+
+/**
+ * Keeps processes of another ledger from the queue: they would take submissions that this node has accepted.
+ * @throws StartError `NODE_QUEUE`
+ */
+async function bindQueue(settings: Settings, queue: QueueBackend, store: Store): Promise<void> {
+  const ledgerId = await opening(() => store.ledgerId())
+  try {
+    await queue.bind(ledgerId)
+  } catch (cause) {
+    throw queueFault(settings, cause)
+  }
+}
+
+function queueFault(settings: Settings, cause: unknown): StartError {
+  const isOther = isQueueError(cause) && cause.code === 'QUEUE_LEDGER_CONFLICT'
+  const message = isOther
+    ? otherLedger(settings)
+    : `The queue cannot be opened: ${messageOf(cause)}${adviceOn(settings, cause)}`
+  return new StartError('NODE_QUEUE', message, { cause })
+}
+
+function adviceOn({ REDIS_URL }: Settings, cause: unknown): string {
+  if (REDIS_URL === undefined) return ''
+  const startIt =
+    `Start Redis at ${maskedUrl(REDIS_URL)}, correct REDIS_URL, or unset it: the store's database then ` +
+    'holds the queue.'
+  return `. ${remedyOfRedis(cause, startIt)}`
+}
+
 async function openQueueAt(settings: Settings, place: Place | undefined, log: Logger): Promise<QueueBackend> {
   const { REDIS_URL } = settings
   const schema = queueSchema(settings)
@@ -193,12 +248,7 @@ async function openQueueAt(settings: Settings, place: Place | undefined, log: Lo
       return await openQueueBackend({ kind: 'pglite', pglite: place.pglite, schema, onError })
     return await openQueueBackend({ kind: 'postgres', url: place?.url ?? '', schema, onError })
   } catch (cause) {
-    const advice =
-      REDIS_URL === undefined
-        ? ''
-        : `. Start Redis at ${maskedUrl(REDIS_URL)}, correct REDIS_URL, or unset it: the store's database ` +
-          'then holds the queue.'
-    throw new StartError('NODE_QUEUE', `The queue cannot be opened: ${messageOf(cause)}${advice}`, { cause })
+    throw queueFault(settings, cause)
   }
 }
 

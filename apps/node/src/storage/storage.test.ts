@@ -7,7 +7,18 @@ import { blockVersion } from '@ratatosk/block'
 import { openEmbedded } from '@ratatosk/database/embedded'
 import { openRoots } from '@ratatosk/sequencer/roots'
 import { openStore, readStored } from '@ratatosk/store'
-import { createPGlite, SourceChain } from '@ratatosk/test-kit'
+import {
+  createPGlite,
+  databaseUrl,
+  inDatabase,
+  randomName,
+  redisUrl,
+  removeKeys,
+  SourceChain,
+  schemaDigest,
+  whyMissing,
+  withRedis,
+} from '@ratatosk/test-kit'
 import { recordedLog } from '@ratatosk/test-kit/http'
 import { openTestStore } from '@ratatosk/test-kit/vitest'
 import { pino } from 'pino'
@@ -152,6 +163,76 @@ describe('open storage', () => {
     await start(async () => void checks++)
     expect(checks).toBe(1)
     expect(await readdir(DATA_DIR)).toEqual(['postgresql'])
+  })
+})
+
+describe.skipIf(await whyMissing('PostgreSQL', 'Redis'))('a queue in Redis', () => {
+  async function start(environment: Readonly<Record<string, string>>): Promise<void> {
+    const context = await loadContext(readSettings({ LOG_LEVEL: 'silent', ...environment }), {})
+    await openStorage(context, async () => undefined).finally(() => context.server.close())
+  }
+
+  /** Names that are removed with what is stored under them. */
+  function newNames(count: number): string[] {
+    const names = Array.from({ length: count }, () => randomName())
+    onTestFinished(async () => {
+      for (const name of names) {
+        await inDatabase(`DROP SCHEMA IF EXISTS ${name} CASCADE`)
+        await removeKeys(name)
+      }
+    })
+    return names
+  }
+
+  const refusal = (message: RegExp) => ({ code: 'NODE_QUEUE', message: expect.stringMatching(message) })
+
+  it('stays with the ledger that took it first; a refusal creates nothing', async () => {
+    const [mine = '', typo = '', other = ''] = newNames(3)
+    const place = { DATABASE_URL: databaseUrl, REDIS_URL: redisUrl, QUEUE_PREFIX: mine }
+    await start({ ...place, DATABASE_SCHEMA: mine })
+    const foreign = { ...place, DATABASE_SCHEMA: typo }
+    await expect(start(foreign)).rejects.toMatchObject(
+      refusal(
+        new RegExp(
+          `^QUEUE_PREFIX is "${mine}", but the queue in Redis with this prefix belongs to another ledger ` +
+            `than the one in .*, schema ${typo}\\. It was not touched\\. Correct DATABASE_URL or ` +
+            `DATABASE_SCHEMA, or set another QUEUE_PREFIX\\. .*delete the key "${mine}:ledger"`,
+        ),
+      ),
+    )
+    expect(await schemaDigest(typo)).toEqual({})
+    await start({ ...place, DATABASE_SCHEMA: mine })
+
+    await start({ ...foreign, QUEUE_PREFIX: other })
+    await expect(start(foreign)).rejects.toMatchObject(refusal(/belongs to another ledger/))
+    await withRedis((redis) => redis.del(`${mine}:ledger`))
+    await start(foreign)
+    await expect(start({ ...place, DATABASE_SCHEMA: mine })).rejects.toMatchObject(
+      refusal(/belongs to another ledger/),
+    )
+  })
+
+  it('stays with an embedded ledger', async () => {
+    const [prefix = ''] = newNames(1)
+    const folders = await mkdtemp(join(tmpdir(), 'ratatosk-storage-'))
+    onTestFinished(() => rm(folders, { recursive: true }))
+    const place = { DATA_DIR: join(folders, 'one'), REDIS_URL: redisUrl, QUEUE_PREFIX: prefix }
+    await start(place)
+    await start(place)
+    for (const other of [{ DATA_DIR: join(folders, 'two') }, { DATABASE_SCHEMA: 'two' }])
+      await expect(start({ ...place, ...other })).rejects.toMatchObject(
+        refusal(/belongs to another ledger .* Correct DATA_DIR or DATABASE_SCHEMA/),
+      )
+    expect(await readdir(folders)).toEqual(['one'])
+  })
+
+  it('is not in database 0 instead of one that Redis does not have', async () => {
+    const [name = ''] = newNames(1)
+    const place = { DATABASE_URL: databaseUrl, DATABASE_SCHEMA: name, QUEUE_PREFIX: name }
+    await expect(start({ ...place, REDIS_URL: new URL('/99', redisUrl).href })).rejects.toMatchObject(
+      refusal(/^The queue cannot be opened: Redis refuses database 99 .*Correct the database at the end of/),
+    )
+    expect(await schemaDigest(name)).toEqual({})
   })
 })
 

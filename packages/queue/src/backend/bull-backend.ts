@@ -34,6 +34,10 @@ export interface Connector {
   readonly prefix?: string
   ping(): Promise<void>
   /** As the backend's. */
+  bind?(ledgerId: string): Promise<void>
+  /** As the backend's. */
+  boundLedger?(): Promise<string | undefined>
+  /** As the backend's. */
   warnings?(): readonly QueueWarning[]
   publish(channel: string, message: string): Promise<void>
   /** The subscription lasts until the connector closes. */
@@ -142,15 +146,27 @@ export class BullBackend implements QueueBackend {
     }
   }
 
+  async bind(ledgerId: string): Promise<void> {
+    await asking(this.#open().bind?.(ledgerId))
+  }
+
+  async boundLedger(): Promise<string | undefined> {
+    return asking(this.#open().boundLedger?.())
+  }
+
   async ping(signal?: AbortSignal): Promise<void> {
     signal?.throwIfAborted()
     const answered = this.#open().ping()
     try {
       // The connector limits how long a ping takes; only the signal is added here.
-      await pTimeout(answered, { milliseconds: Number.POSITIVE_INFINITY, ...(signal && { signal }) })
-    } catch (cause) {
+      const answer = pTimeout(answered, {
+        milliseconds: Number.POSITIVE_INFINITY,
+        ...(signal && { signal }),
+      })
+      await asking(answer)
+    } catch (error) {
       if (signal?.aborted) throw signal.reason
-      throw new QueueError('QUEUE_UNAVAILABLE', 'The queue backend does not respond', { cause })
+      throw error
     }
   }
 
@@ -193,6 +209,16 @@ export class BullBackend implements QueueBackend {
     set.add(made)
     made.on('error', (error) => this.#onError(withoutSecrets(error)))
     return made
+  }
+}
+
+/** @throws QueueError */
+async function asking<T>(answer: Promise<T> | undefined): Promise<T | undefined> {
+  try {
+    return await answer
+  } catch (cause) {
+    if (cause instanceof QueueError) throw cause
+    throw new QueueError('QUEUE_UNAVAILABLE', 'The queue backend does not respond', { cause })
   }
 }
 

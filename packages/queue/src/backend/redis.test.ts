@@ -217,6 +217,75 @@ test.each(['', 'localhost', 'http://:opensesame@localhost', '//:opensesame@local
   },
 )
 
+test.each(['/seven', '/7/', '/-1', '/7x', '?db=seven', '?db='])(
+  'refuses an address that ends with %j, which names no database',
+  async (end) => {
+    const url = `redis://:opensesame@localhost${end}`
+    const error = await openQueueBackend({ kind: 'redis', url }).catch((e: unknown) => e)
+    expect(error).toMatchObject({
+      code: 'QUEUE_CONFIGURATION',
+      message: expect.stringMatching(/is a number/),
+    })
+    expect(inspect(error, { depth: 9 })).not.toContain('opensesame')
+  },
+)
+
+test('refuses a database that Redis does not have, and uses one that it has', async (context) => {
+  const server = await ownRedis('noeviction')
+  if (server === undefined) return context.skip()
+  onTestFinished(server.close)
+  for (const end of ['/99', '?db=99']) {
+    const opening = openQueueBackend({ kind: 'redis', url: server.url + end })
+    await expect(opening, end).rejects.toMatchObject({
+      code: 'QUEUE_CONFIGURATION',
+      message: 'Redis refuses database 99 (ERR DB index is out of range)',
+    })
+  }
+  const backend = await openQueueBackend({ kind: 'redis', url: `${server.url}/7` })
+  onTestFinished(() => backend.close())
+  await createSubmissionQueue(backend).add(randomBytes(10))
+  const redis = new Redis(server.url)
+  onTestFinished(() => redis.disconnect())
+  expect(await redis.info('keyspace')).toMatch(/^db7:/m)
+  expect(await redis.dbsize()).toBe(0)
+})
+
+test('binds its queues to the first ledger', async (context) => {
+  const server = await ownRedis('noeviction')
+  if (server === undefined) return context.skip()
+  onTestFinished(server.close)
+  const open = async (prefix: string) => {
+    const backend = await openQueueBackend({ kind: 'redis', url: server.url, prefix })
+    onTestFinished(() => backend.close())
+    return backend
+  }
+  const [one, two, apart] = [await open('mine'), await open('mine'), await open('other')]
+  expect(await one.boundLedger()).toBeUndefined()
+  const bindings = await Promise.allSettled([one.bind('a'), two.bind('b')])
+  const [first, refused] = bindings[0].status === 'fulfilled' ? [one, two] : [two, one]
+  const ledger = first === one ? 'a' : 'b'
+  expect(bindings.find(({ status }) => status === 'rejected')).toMatchObject({
+    reason: {
+      code: 'QUEUE_LEDGER_CONFLICT',
+      message: 'Another ledger has the queue: see the key mine:ledger',
+    },
+  })
+  expect(await refused.boundLedger()).toBe(ledger)
+  await refused.bind(ledger)
+  await apart.bind('c')
+
+  const redis = new Redis(server.url)
+  onTestFinished(() => redis.disconnect())
+  await redis.flushall()
+  await first.ping()
+  expect(await redis.get('mine:ledger')).toBe(ledger)
+  await redis.set('mine:ledger', 'c')
+  await expect(first.ping()).rejects.toMatchObject({ code: 'QUEUE_LEDGER_CONFLICT' })
+  // A Redis that is full takes no writes.
+  await redis.config('SET', 'maxmemory', '1')
+  await first.bind('c')
+})
+
 test('warns about settings under which accepted jobs can be lost', () => {
   const warned = (info: string) => durabilityWarnings(info).map(({ code }) => code)
   expect(warned('aof_enabled:1\r\nmaxmemory_policy:noeviction\r\n')).toEqual([])

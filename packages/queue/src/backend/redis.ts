@@ -57,12 +57,13 @@ export async function connectRedis(options: RedisConnectOptions): Promise<Connec
     })
   }
   try {
-    await pTimeout(Promise.all(connections.map((connection) => connection.connect())), {
+    await pTimeout(Promise.all(connections.map(connect)), {
       milliseconds: requestTimeoutMs,
       message: `No answer within ${requestTimeoutMs} ms`,
     })
   } catch (cause) {
     for (const connection of connections) connection.disconnect()
+    if (cause instanceof QueueError) throw cause
     throw new QueueError('QUEUE_UNAVAILABLE', 'Redis is not reachable', { cause: failure ?? cause })
   }
   const subscriber = redisSubscriber(consumer)
@@ -77,15 +78,18 @@ export async function connectRedis(options: RedisConnectOptions): Promise<Connec
     return warnings.filter(({ message }) => known.every((each) => each.message !== message))
   }
   await look()
+  const binding = redisBinding(producer, prefix)
   return {
     producer: connected(producer),
     consumer: connected(consumer),
     prefix,
     warnings: () => warnings,
     async ping() {
-      const [found] = await Promise.all([look(), producer.ping()])
+      const [found] = await Promise.all([look(), producer.ping(), binding.renew()])
       for (const warning of found) onWarning?.(warning)
     },
+    bind: binding.bind,
+    boundLedger: binding.read,
     async publish(channel, message) {
       await producer.publish(channelKey(channel), message)
     },
@@ -101,6 +105,44 @@ export async function connectRedis(options: RedisConnectOptions): Promise<Connec
     async cut() {
       subscriber.close()
       for (const connection of connections) connection.disconnect()
+    },
+  }
+}
+
+/** ioredis goes on in database 0 when Redis refuses the one of the address. */
+async function connect(connection: Redis): Promise<void> {
+  await connection.connect()
+  const { db = 0 } = connection.options
+  if (db === 0) return
+  try {
+    await connection.select(db)
+  } catch (cause) {
+    if (!(cause instanceof Error && cause.name === 'ReplyError')) throw cause
+    throw new QueueError('QUEUE_CONFIGURATION', `Redis refuses database ${db} (${cause.message})`)
+  }
+}
+
+/** The ledger of the queues with this prefix, in a key beside them. */
+function redisBinding(connection: Redis, prefix: string) {
+  const key = `${prefix}:ledger`
+  let own: string | undefined
+  const read = async (): Promise<string | undefined> => (await connection.get(key)) ?? undefined
+  async function bind(ledgerId: string): Promise<void> {
+    for (;;) {
+      // Read first: a Redis that is full takes no writes, but workers can still empty it.
+      const bound = await read()
+      if (bound === ledgerId) break
+      if (bound !== undefined)
+        throw new QueueError('QUEUE_LEDGER_CONFLICT', `Another ledger has the queue: see the key ${key}`)
+      await connection.set(key, ledgerId, 'NX')
+    }
+    own = ledgerId
+  }
+  return {
+    read,
+    bind,
+    renew: async () => {
+      if (own !== undefined) await bind(own)
     },
   }
 }
@@ -158,6 +200,13 @@ function checkRedisUrl(url: string): void {
     throw new QueueError(
       'QUEUE_CONFIGURATION',
       'Invalid Redis address: use redis://host:port or rediss://host:port',
+    )
+  }
+  const { pathname, searchParams } = new URL(url)
+  if (!/^(\/\d*)?$/.test(pathname) || !/^\d+$/.test(searchParams.get('db') ?? '0')) {
+    throw new QueueError(
+      'QUEUE_CONFIGURATION',
+      'Invalid Redis address: a database is a number, such as redis://host:port/7',
     )
   }
 }

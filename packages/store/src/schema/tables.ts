@@ -1,5 +1,15 @@
 import { sql } from 'drizzle-orm'
-import { bigint, boolean, check, index, integer, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core'
+import {
+  bigint,
+  boolean,
+  check,
+  index,
+  integer,
+  primaryKey,
+  text,
+  uniqueIndex,
+  uuid,
+} from 'drizzle-orm/pg-core'
 import { bytea, moment, ratatosk } from './columns.js'
 
 /** Numbers transactions, deposits and genesis outputs in order of acceptance. Gaps have no meaning. */
@@ -277,6 +287,8 @@ export const deployment = ratatosk.table(
   'deployment',
   {
     id: integer('id').primaryKey().default(1),
+    /** Distinguishes this ledger from all others. A backup has it too. */
+    ledgerId: uuid('ledger_id').notNull().defaultRandom(),
     /** Cardano's protocol version by whose rules layer 2 judges. */
     ledgerVersion: integer('ledger_version'),
     /** By which rules every process on this store judges and reads, as the first one stated them. */

@@ -1,0 +1,47 @@
+import { embeddedFolder } from '@ratatosk/database/embedded'
+import { isQueueError } from '@ratatosk/queue'
+import { isStoreError, readStored } from '@ratatosk/store'
+import { maskedUrl } from '../settings/read.js'
+import type { Settings } from '../settings/schema.js'
+
+/**
+ * Why a start would refuse the queue in Redis of the ledger `bound`: it would continue another ledger, or
+ * begin one. Undefined also if only the start can tell. Changes nothing.
+ */
+export async function foreignQueue(settings: Settings, bound: string): Promise<string | undefined> {
+  const { DATABASE_URL: url, DATABASE_SCHEMA: schema, DATA_DIR } = settings
+  if (url === undefined)
+    return (await embeddedFolder(DATA_DIR)) === undefined ? otherLedger(settings) : undefined
+  try {
+    const own = await readStored({ url, schema }, async (stored) => stored?.ledgerId)
+    return own === bound ? undefined : otherLedger(settings)
+  } catch (error) {
+    if (!isStoreError(error)) throw error
+    return undefined
+  }
+}
+
+/** The refusal of a queue of another ledger, with what to do. */
+export function otherLedger(settings: Settings): string {
+  const { QUEUE_PREFIX, DATABASE_URL, DATABASE_SCHEMA, DATA_DIR } = settings
+  const [place, names] =
+    DATABASE_URL === undefined
+      ? [`"${DATA_DIR}", schema ${DATABASE_SCHEMA}`, 'DATA_DIR or DATABASE_SCHEMA']
+      : [`${maskedUrl(DATABASE_URL)}, schema ${DATABASE_SCHEMA}`, 'DATABASE_URL or DATABASE_SCHEMA']
+  return (
+    `QUEUE_PREFIX is "${QUEUE_PREFIX}", but the queue in Redis with this prefix belongs to another ledger ` +
+    `than the one in ${place}. It was not touched. Correct ${names}, or set another QUEUE_PREFIX. If the ` +
+    `other ledger is gone for good, delete the key "${QUEUE_PREFIX}:ledger" in Redis: this ledger then ` +
+    'takes the queue, and validates the submissions that wait in it.'
+  )
+}
+
+/** The remedy for a Redis that cannot be used. */
+export function remedyOfRedis(error: unknown, startIt: string): string {
+  if (isQueueError(error) && error.code === 'QUEUE_CONFIGURATION')
+    return (
+      'Correct the database at the end of REDIS_URL, or omit it: deployments on one Redis need no database ' +
+      'of their own, but a QUEUE_PREFIX of their own.'
+    )
+  return startIt
+}

@@ -1,0 +1,28 @@
+import { expect, it } from 'vitest'
+import { readStored } from '../read-stored.js'
+import { describeBackends } from '../test/backends.js'
+import { takeLease } from '../test/blocks.js'
+
+describeBackends('the id of a ledger', (backend) => {
+  it('is one for all processes and no other ledger, in spite of a reset', async () => {
+    const [test, elsewhere] = [await backend.create(), await backend.create()]
+    try {
+      const stored = () => readStored(test.place, async (ledger) => ledger?.ledgerId)
+      expect(await stored()).toBeUndefined()
+      const other = await test.another()
+      const [id, same] = await Promise.all([test.store.ledgerId(), other.ledgerId()])
+      expect(same).toBe(id)
+      expect(id).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
+      expect(await elsewhere.store.ledgerId()).not.toBe(id)
+
+      expect(await test.store.ledgerVersion(11)).toBe(11)
+      expect(await test.store.ledgerRules('these')).toBe('these')
+      await test.store.blocks.reset(await takeLease(test.store))
+      expect(await other.ledgerId()).toBe(id)
+      expect(await stored()).toBe(id)
+      expect(await other.ledgerVersion(10)).toBe(11)
+    } finally {
+      await Promise.all([test.drop(), elsewhere.drop()])
+    }
+  })
+})
