@@ -251,6 +251,30 @@ test('a fault of the program is one escaped line, with a stack only at the log l
   expect((await faulty(['status'], { LOG_LEVEL: 'debug' })).error).toMatch(/^ {4}at /m)
 })
 
+test('status shows for how long submissions wait, whether the node is ready or not', async () => {
+  let ready: readonly [status: number, body: object] = [200, { status: 'ready' }]
+  const server = createServer(({ url }, response) => {
+    const [status, body] = url === '/health/ready' ? ready : [404, { error: 'Not Found', code: 'DISABLED' }]
+    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void server.close())
+  const argv = ['status', '--url', `http://127.0.0.1:${(server.address() as AddressInfo).port}`]
+  expect((await run(argv)).out).not.toContain('submissions')
+  const line = /^submissions {5}the oldest has waited for 81 s: check that .* "tx-processor" runs/m
+  for (const [status, body] of [
+    [200, { status: 'ready' }],
+    [503, { status: 'not_ready', failing: ['layer1'] }],
+  ] as const) {
+    ready = [status, { ...body, oldestWaitingMs: 81_155 }]
+    expect(await run(argv)).toMatchObject({
+      status: status === 200 ? 0 : 1,
+      out: expect.stringMatching(line),
+    })
+    expect(JSON.parse((await run([...argv, '--json'])).out)).toMatchObject({ oldestWaitingMs: 81_155 })
+  }
+})
+
 test('a URL that may be wrong is named, with the option', async () => {
   const away = await run(['status'], { PORT: '9' })
   expect(away).toMatchObject({

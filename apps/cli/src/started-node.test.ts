@@ -90,7 +90,7 @@ test('an operation without the token says how to give it', async () => {
   expect(await run(['commit', '--url', node.url])).toEqual({
     status: 1,
     out: '',
-    error: expect.stringMatching(/401 .*Set OPERATOR_TOKEN_FILE, or use --token-file\n$/),
+    error: expect.stringMatching(/401 .*OPERATOR_TOKEN_FILE, or --token-file, must hold the OPERATOR_TOKEN /),
   })
   const { status } = await run(['commit', '--url', node.url, '--token-file', node.tokenFile])
   expect(status).toBe(0)

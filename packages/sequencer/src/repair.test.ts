@@ -65,6 +65,29 @@ test.concurrent('init refuses when the deployment output is spent', async (conte
   })
 })
 
+test.concurrent('a queue that can never begin is another fault than one that may', async (context) => {
+  const { store } = await openers['PostgreSQL and Redis'](context)
+  const chain = await openChain(context)
+  context.onTestFinished(chain.keepMining())
+  const faultOf = async (options: object) => {
+    const { sequencer } = await openRollup(context, store, chain.layer1, options)
+    const fault = () => sequencer.snapshot().fault
+    await until(async () => fault() !== null)
+    const found = fault()
+    await sequencer.close()
+    return found
+  }
+  expect(await faultOf({})).toMatchObject({ code: 'SEQUENCER_NOT_INITIALISED' })
+  const { sequencer } = await openRollup(context, store, chain.layer1)
+  expect(await sequencer.run('init')).toMatchObject({ kind: 'initiated' })
+  await sequencer.close()
+  for (const autoInit of [false, true])
+    expect(await faultOf({ autoInit, contracts: contractsOf(30_000n) })).toMatchObject({
+      code: 'SEQUENCER_DEPLOYMENT_OUTPUT_SPENT',
+      message: expect.stringContaining('use the '),
+    })
+})
+
 test.concurrent('init refuses a layer 1 that does not run the scripts', async (context) => {
   const { store } = await openers['PostgreSQL and Redis'](context)
   const { layer1 } = await openChain(context)

@@ -8,6 +8,7 @@ import { hasAdministrator } from './context.js'
 import type { Cycle } from './cycle.js'
 import { disagreements, failed, notInitialised, refusalOf } from './errors.js'
 import { lockOperation } from './operation-lock.js'
+import { deploymentToStart } from './operations/deployment.js'
 import { findInitialised, initialise } from './operations/init.js'
 import type { QueueView } from './queue/reconcile.js'
 import { resubmit } from './state/ledger-state.js'
@@ -210,7 +211,12 @@ export function createScheduler(cycle: Cycle): Scheduler {
     try {
       return await runOnce()
     } catch (error) {
-      if (!mayInit || refusalOf(error)?.code !== 'SEQUENCER_NOT_INITIALISED') throw error
+      if (refusalOf(error)?.code !== 'SEQUENCER_NOT_INITIALISED') throw error
+      if (!mayInit) {
+        // A queue that can never begin is another fault: the settings are those of another deployment.
+        await deploymentToStart(context)
+        throw error
+      }
     }
     await initialiseAtStart()
     return options.pollMs

@@ -82,7 +82,7 @@ test.concurrent('init refuses a deployment output of another owner, and a spent 
   context.onTestFinished(chain.keepMining())
   for (const [index, reason] of [
     [0, /is not at the operator's address addr_test1/],
-    [99, /is spent or never existed: name an unspent output of the operator$/],
+    [99, /is spent or never existed, .*: use the settings .* an unspent output of the operator$/],
   ] as const) {
     const output = { ...deploymentOutput, index }
     const own = contractsOf(20_000n, output, renouncedAdministrator)

@@ -18,7 +18,7 @@ type NodeStatus = Awaited<ReturnType<typeof readStatus>>
 /** Whether a node is ready, and what it serves of its state. */
 export async function readStatus(client: Client) {
   // First, because it also shows whether anything answers.
-  const failing = await failingParts(client)
+  const { failing, oldestWaitingMs } = await readinessOf(client)
   const served = <T>(answer: Promise<T>) => shownBy(answer, failing.length === 0)
   const [overview, network, operators, queue, root, wallet] = await Promise.all([
     served(client.getOverview()),
@@ -32,6 +32,7 @@ export async function readStatus(client: Client) {
     ready: failing.length === 0,
     failing: failing.map(({ part }) => part),
     reasons: Object.fromEntries(failing.map(({ part, reason }) => [part, reason])),
+    ...(oldestWaitingMs && { oldestWaitingMs }),
     ...(overview && { role: overview.role, network: overview.network, version: overview.version }),
     ...(network && { network: network.network, version: network.versions.node }),
     ...(queue && { blocksInStateQueue: queue.headers.length }),
@@ -41,19 +42,33 @@ export async function readStatus(client: Client) {
   }
 }
 
-/** The parts for which the node is not ready, and why. */
-async function failingParts(client: Client): Promise<readonly { part: string; reason: string }[]> {
+interface Readiness {
+  /** The parts for which the node is not ready, and why. */
+  readonly failing: readonly { readonly part: string; readonly reason: string }[]
+  /** How long the oldest submission has waited, if that is long. */
+  readonly oldestWaitingMs: number | undefined
+}
+
+async function readinessOf(client: Client): Promise<Readiness> {
   try {
-    await client.getReadiness({ retries: 0 })
-    return []
+    const { oldestWaitingMs } = await client.getReadiness({ retries: 0 })
+    return { failing: [], oldestWaitingMs }
   } catch (error) {
     const body: unknown = error instanceof StatusError ? error.body : undefined
-    const { failing, reasons = {} } = (typeof body === 'object' && body !== null ? body : {}) as {
+    const {
+      failing,
+      reasons = {},
+      oldestWaitingMs,
+    } = (typeof body === 'object' && body !== null ? body : {}) as {
       readonly failing?: unknown
       readonly reasons?: Readonly<Record<string, unknown>>
+      readonly oldestWaitingMs?: unknown
     }
     if (!Array.isArray(failing) || !failing.every((part) => typeof part === 'string')) throw error
-    return failing.map((part: string) => ({ part, reason: String(reasons[part] ?? 'not responding') }))
+    return {
+      failing: failing.map((part: string) => ({ part, reason: String(reasons[part] ?? 'not responding') })),
+      oldestWaitingMs: typeof oldestWaitingMs === 'number' ? oldestWaitingMs : undefined,
+    }
   }
 }
 
@@ -73,6 +88,11 @@ function linesOf(status: NodeStatus): readonly string[] {
   const lines = status.ready
     ? ['ready']
     : Object.entries(status.reasons).map(([part, reason]) => `not ready: ${part}: ${reason}`)
+  if (status.oldestWaitingMs !== undefined)
+    lines.push(
+      `submissions     the oldest has waited for ${Math.round(status.oldestWaitingMs / 1000)} s: check ` +
+        'that a process of role "tx-processor" runs, and with the same queue',
+    )
   const shown = lines.length
   if (status.role !== undefined) lines.push(`role            ${status.role}`)
   if (status.network !== undefined) lines.push(`network         ${status.network}, node ${status.version}`)

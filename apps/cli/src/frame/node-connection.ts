@@ -95,7 +95,8 @@ export function baseUrlOf({ url: given }: ConnectionOptions, { environment }: Sh
 export const operatorTokenOf = (options: ConnectionOptions, { environment }: Shell): string | undefined =>
   secretOf('OPERATOR_TOKEN', environment, options['token-file'])
 
-export const tokenRemedy = '. Set OPERATOR_TOKEN_FILE, or use --token-file'
+/** For a token that is missing as for a wrong one: an answer does not say which it is. */
+export const tokenRemedy = '. OPERATOR_TOKEN_FILE, or --token-file, must hold the OPERATOR_TOKEN of this node'
 
 /** The remedy for an error of the client, as the end of its message; empty if the message says it. */
 export function remedyOf(error: unknown): string {

@@ -1,7 +1,9 @@
 import { resolve } from 'node:path'
+import { equalBytes, toHex } from '@ratatosk/cbor'
 import { embeddedFolder } from '@ratatosk/database/embedded'
 import type { Layer1 } from '@ratatosk/layer1'
-import { type Contracts, isProtocolError, readStateQueue, soundRoot } from '@ratatosk/protocol'
+import { outputReferenceKey } from '@ratatosk/ledger'
+import { type Contracts, isProtocolError, readRegistry, readStateQueue, soundRoot } from '@ratatosk/protocol'
 import type { NodeContext } from '../context.js'
 import { isStartError } from '../errors.js'
 import { contractsOf } from '../layer1/settlement.js'
@@ -10,28 +12,27 @@ import { checkStoreAt } from '../storage/open-storage.js'
 import { contextAt } from '../storage/stored-ledger.js'
 import { about, type NodeFinding } from './finding.js'
 
-const { ok, failed } = about('state queue')
+const { ok, warning, failed } = about('state queue')
 
-/** Whether layer 1 has the state queue of these settings, for a process that cannot begin it. */
-export async function checkStateQueue(
-  context: NodeContext,
-  layer1: Pick<Layer1, 'utxosByUnit'>,
-): Promise<readonly NodeFinding[]> {
-  if (mayBegin(context)) return []
+type Reads = Pick<Layer1, 'utxosByUnit' | 'utxosByReferences'>
+
+/** Whether layer 1 has the state queue of these settings, or lets a process begin it that has the keys. */
+export async function checkStateQueue(context: NodeContext, layer1: Reads): Promise<readonly NodeFinding[]> {
   const faults: string[] = []
   for (const each of await contextsOfStart(context)) {
-    const fault = await faultOf(contractsOf(each), layer1)
-    if (fault === undefined) return [ok('layer 1 has that of these contracts')]
-    faults.push(fault)
+    const contracts = contractsOf(each)
+    const fault = await faultOf(contracts, layer1)
+    if (fault === undefined)
+      return [ok('layer 1 has that of these contracts'), ...(await checkOperator(each, layer1))]
+    const reason = mayBegin(context) ? await cannotBegin(contracts, layer1) : `${fault}.`
+    if (reason === undefined) return [ok('layer 1 has none yet, and one can begin')]
+    faults.push(reason)
   }
-  return faults.slice(0, 1).map((fault) => failed(`${fault}.`))
+  return faults.slice(0, 1).map(failed)
 }
 
 /** Why layer 1 has no root of the contracts; undefined if it has. Blocks, which may be many, are not read. */
-async function faultOf(
-  contracts: Contracts,
-  layer1: Pick<Layer1, 'utxosByUnit'>,
-): Promise<string | undefined> {
+async function faultOf(contracts: Contracts, layer1: Reads): Promise<string | undefined> {
   const queue = readStateQueue(contracts, await layer1.utxosByUnit(contracts.scripts.queue.unit))
   if (queue.roots.length > 0) return undefined
   try {
@@ -41,6 +42,41 @@ async function faultOf(
     if (!isProtocolError(error)) throw error
     return error.message
   }
+}
+
+/** Why no state queue of the contracts can begin, where layer 1 has none; undefined if one can. */
+async function cannotBegin(contracts: Contracts, layer1: Reads): Promise<string | undefined> {
+  const { scripts } = contracts
+  const { deploymentOutput } = contracts.parameters
+  const isUnspent = (await layer1.utxosByReferences([deploymentOutput])).length > 0
+  // Later, as the registry spends the output.
+  const registry = await registryIn(contracts, layer1)
+  if (registry === undefined ? isUnspent : equalBytes(registry.datum.queue, scripts.queue.script.hash))
+    return undefined
+  return (
+    `The deployment output ${outputReferenceKey(deploymentOutput)} is spent or never existed, and layer 1 ` +
+    'has no state queue of these contracts: if it began a deployment, correct the settings that are ' +
+    'parameters of its contracts, such as MATURITY_WINDOW_MS, or else name an unspent DEPLOYMENT_OUTPUT.'
+  )
+}
+
+const registryIn = async (contracts: Contracts, layer1: Reads) =>
+  readRegistry(contracts, await layer1.utxosByUnit(contracts.scripts.registry.unit))
+
+/** Warns if the operator of this process is not registered: a standby shows it only once it takes over. */
+async function checkOperator(context: NodeContext, layer1: Reads): Promise<readonly NodeFinding[]> {
+  const { operator } = context.keys
+  if (operator === undefined) return []
+  const { hash } = operator.payment
+  const registry = await registryIn(contractsOf(context), layer1)
+  const entries = registry?.datum.operators
+  if (entries === undefined || entries.some(({ vkey }) => equalBytes(vkey, hash))) return []
+  return [
+    warning(
+      `the operator's key ${toHex(hash)} is not in the registry, so this node commits no block: start it, ` +
+        'and run `ratatosk operator register`, or correct OPERATOR_SEED_PHRASE if another key is registered.',
+    ),
+  ]
 }
 
 /** Whether this process has the keys with which a state queue begins. */

@@ -41,7 +41,8 @@ export async function checkStored(
     )
   const kept = await contextAt(context, ledgerVersion)
   // First, as they name the setting.
-  if (ledgerRules !== undefined) checkRules(kept, ledgerRules)
+  const hasBlocks = newest !== undefined || archivedHeader !== undefined
+  if (ledgerRules !== undefined) checkRules(kept, ledgerRules, hasBlocks)
   if (context.duties.reachesLayer1) await checkContracts(kept, newest, database)
 }
 

@@ -3,10 +3,16 @@ import { openTestStore } from '@ratatosk/test-kit/vitest'
 import { describe, expect, it } from 'vitest'
 import { loadContext } from '../context.js'
 import { readSettings } from '../settings/read.js'
-import { keepRules } from './kept-rules.js'
+import { checkStored } from './check-stored.js'
+import { checkRules, keepRules } from './kept-rules.js'
 
 const policy = 'ab'.repeat(28)
 const services = { DATABASE_URL: 'postgres://127.0.0.1/never', REDIS_URL: 'redis://127.0.0.1' }
+const provider = {
+  LAYER1_PROVIDER: 'blockfrost',
+  BLOCKFROST_URL: 'http://127.0.0.1:9',
+  ARCHIVIST_PEERS: 'http://127.0.0.1:9/archivist',
+}
 
 const load = (environment: Record<string, string>) =>
   loadContext(readSettings({ LOG_LEVEL: 'silent', ...environment }), {})
@@ -38,6 +44,24 @@ describe('kept rules', () => {
           message: expect.stringMatching(message),
         })
     }
+  })
+
+  it('may be the wrong ones in a store without blocks, which the refusal says', async () => {
+    const store = await openTestStore(openStore)
+    const archivist = (window: string) =>
+      load({ ...services, NODE_ROLE: 'archivist', ...provider, MATURITY_WINDOW_MS: window })
+    await keepRules(await archivist('30000'), store)
+    const right = await archivist('600000')
+    const ledgerVersion = right.parameters.ledgerVersion.major
+    const head = { newest: undefined, archivedHeader: undefined, ledgerVersion, database: store.database }
+    const ledgerRules = await store.ledgerRules('')
+    await expect(checkStored(right, { ...head, ledgerRules })).rejects.toMatchObject({
+      code: 'NODE_DATABASE',
+      message: expect.stringMatching(
+        /has MATURITY_WINDOW_MS 30000, .* has no block yet\. If the settings here are right, begin anew /,
+      ),
+    })
+    expect(() => checkRules(right, ledgerRules)).toThrow(/ Start with the settings of the others, or begin /)
   })
 
   it('of a deployment without a bridge refuse one with a bridge', async () => {

@@ -33,8 +33,12 @@ export async function keepRules(context: NodeContext, store: Pick<Store, 'ledger
   checkRules(context, await store.ledgerRules(JSON.stringify(rulesOf(context))))
 }
 
-/** Refuses other rules than those that a store keeps. @throws StartError as `keepRules` */
-export function checkRules(context: NodeContext, stated: string): void {
+/**
+ * Refuses other rules than those that a store keeps.
+ * @param hasBlocks without one, nothing on layer 1 shows that the kept rules are right
+ * @throws StartError as `keepRules`
+ */
+export function checkRules(context: NodeContext, stated: string, hasBlocks = true): void {
   const own = rulesOf(context)
   const kept = readRules(stated)
   const mayLack: readonly string[] = ofContracts
@@ -43,10 +47,16 @@ export function checkRules(context: NodeContext, stated: string): void {
       kept[setting] !== own[setting] && !(kept[setting] === undefined && mayLack.includes(setting)),
   )
   if (other === undefined) return
+  const first = hasBlocks
+    ? ''
+    : 'They are those of its first start, which may have been wrong: it has no block yet. '
+  const remedy = hasBlocks
+    ? `Start with the settings of the others, or ${beginAnew}`
+    : `If the settings here are right, ${beginAnew} Otherwise start with those of the first start.`
   throw new StartError(
     'NODE_DATABASE',
-    `${faultOf(other, kept, own)} Every process on this store must judge by the same rules. Start with the ` +
-      `settings of the others, or ${beginAnew}`,
+    `${faultOf(other, kept, own)} Every process on this store must judge by the same rules. ` +
+      `${first}${remedy}`,
   )
 }
 

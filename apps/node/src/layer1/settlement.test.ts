@@ -61,9 +61,9 @@ test.each<[string, Record<string, string>, bigint | undefined]>([
   ['a devnet', {}, 7_500n],
   ['a devnet without time for answers', { MATURITY_WINDOW_MS: '0' }, undefined],
   ['a devnet that names others', { VERDICT_POLICIES: 'ledger,transaction,witness' }, undefined],
-  ['a public network', preprod, 50_400_000n],
+  ['a public network', preprod, 43_200_000n],
   ['mainnet', { ...preprod, NETWORK: 'mainnet' }, undefined],
-  ['a devnet with a long window', { MATURITY_WINDOW_MS: '604800000' }, 50_400_000n],
+  ['a devnet with a long window', { MATURITY_WINDOW_MS: '604800000' }, 43_200_000n],
 ])('%s gives %o time to answer questions', async (_, environment, period) => {
   const { parameters, summons } = contractsOf(await contextOf(environment))
   expect(parameters.summons?.period).toBe(period)

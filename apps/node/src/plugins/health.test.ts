@@ -76,6 +76,15 @@ test('a block of another operator that cannot be adopted is explained', () => {
   )
 })
 
+test('a deployment that cannot begin is explained, and one that has not begun is ready', () => {
+  const fresh = { code: 'SEQUENCER_NOT_INITIALISED', message: 'Layer 1 has no root unit' } as const
+  expect(() => checkQueue(fresh, 3_600_000)).not.toThrow()
+  const fault = { code: 'SEQUENCER_DEPLOYMENT_OUTPUT_SPENT', message: 'The output ab#0 is spent' } as const
+  expect(() => checkQueue(fault)).toThrow(
+    expect.objectContaining({ code: 'HEALTH_NOT_READY', message: `${fault.code}: ${fault.message}` }),
+  )
+})
+
 test('a lack of ada is explained once it has lasted', () => {
   const fault = { code: 'SEQUENCER_INSUFFICIENT_FUNDS', message: 'The wallet lacks 5 lovelace' } as const
   for (const ms of [undefined, 0, 120_000]) expect(() => checkQueue(fault, ms)).not.toThrow()

@@ -178,6 +178,8 @@ const lasting: readonly string[] = [
   'SEQUENCER_NOT_REGISTERED',
   'SEQUENCER_BOND_LOCKED',
   'SEQUENCER_LAYER1_TOO_OLD',
+  // No block can ever be committed: the settings are those of another deployment.
+  'SEQUENCER_DEPLOYMENT_OUTPUT_SPENT',
 ]
 
 /** Milliseconds that a watcher, or the payment of blocks, may fail before its node is not ready. */

@@ -157,6 +157,8 @@ export function deploymentOutputSpent(context: SequencerContext): SequencerError
   const output = outputReferenceKey(context.contracts.parameters.deploymentOutput)
   return new SequencerError(
     'SEQUENCER_DEPLOYMENT_OUTPUT_SPENT',
-    `The deployment output ${output} is spent or never existed: name an unspent output of the ${owner}`,
+    `The deployment output ${output} is spent or never existed, and layer 1 has no registry of these ` +
+      'contracts: use the settings of the deployment that it began, such as MATURITY_WINDOW_MS, or name an ' +
+      `unspent output of the ${owner}`,
   )
 }

@@ -31,7 +31,7 @@ const openStore = openers['PostgreSQL and Redis']
 /** Lovelace that an answer in one transaction costs at most, by which the reward is chosen. */
 const largestFee = 880_000n
 
-/** What an answer takes, by the bytes of a chunk in its redeemer. */
+/** The reward of an answer, by the bytes of a chunk in its redeemer. */
 function rewardOf(question: OpenQuestion['question'], cbor: Uint8Array): bigint {
   const { reward, byteReward } = summonsTerms
   if (question.kind !== 'chunk') return reward
