@@ -1,4 +1,4 @@
-export { type ApisOptions, apis, apis as default } from './apis.js'
+export { apis, apis as default } from './apis.js'
 export { metadatumJson } from './blockfrost/metadata-json.js'
 export { amountJson } from './blockfrost/output-json.js'
 export { protocolParametersJson } from './blockfrost/parameters-json.js'
@@ -8,6 +8,7 @@ export { type EvaluationContext, evaluateTransaction } from './evaluation/evalua
 export { garbage } from './faults/fault-hook.js'
 export type * from './faults/faults.js'
 export type { RequestFault } from './faults/faults.js'
+export type { ApisOptions } from './options.js'
 export { createPause } from './pause.js'
 export { routerOptions } from './router-options.js'
 export { type OgmiosVersion, ogmiosVersions } from './versions.js'

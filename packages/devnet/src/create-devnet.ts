@@ -25,9 +25,23 @@ import { DevnetError } from './errors.js'
 import { createFaults } from './faults.js'
 import { genesisHash, genesisOutputs } from './genesis/genesis.js'
 import { testGenesis } from './genesis/wallets.js'
+import { refuseUnknown, wrong } from './options.js'
 import { createMemoryStore } from './store/memory-store.js'
 import { openStored, restore } from './store/open-stored.js'
 import type { Devnet, DevnetOptions } from './types.js'
+
+const optionNames = Object.keys({
+  store: true,
+  parameters: true,
+  genesis: true,
+  clock: true,
+  slotLengthMs: true,
+  blockEveryMs: true,
+  maxBlockSize: true,
+  securityParameter: true,
+  evaluator: true,
+  onError: true,
+} satisfies Record<keyof DevnetOptions, true>)
 
 /** The place of a block in its slot, 0 to 1, after the sequencer's transactions near the slot's start. */
 const placeInSlot = 0.6
@@ -35,8 +49,9 @@ const placeInSlot = 0.6
 /**
  * Opens a devnet: the chain in the store, or a new one if the store is empty.
  *
- * @throws {DevnetError} (rejects) `DEVNET_CONFIGURATION` if an option is invalid or the stored chain has a
- *   different genesis or ledger version, `DEVNET_STORE_CORRUPT` if the stored chain is damaged
+ * @throws {DevnetError} (rejects) `DEVNET_CONFIGURATION` if an option is invalid or does not exist, or the
+ *   stored chain has a different genesis or ledger version, `DEVNET_STORE_CORRUPT` if the stored chain is
+ *   damaged
  * @example
  * ```ts
  * const devnet = await createDevnet({ blockEveryMs: 0 })
@@ -56,6 +71,7 @@ export async function createDevnet(options: DevnetOptions = {}): Promise<Devnet>
     securityParameter = 2160,
     onError = (error) => process.emitWarning(error instanceof Error ? error : String(error)),
   } = options
+  refuseUnknown('createDevnet', options, optionNames)
   requireWholeNumber('slotLengthMs', slotLengthMs, 1)
   requireWholeNumber('blockEveryMs', blockEveryMs, 0)
   requireWholeNumber('securityParameter', securityParameter, 1)
@@ -291,10 +307,7 @@ function hashesOf(transactions: readonly DevnetTransaction[]): string[] {
 
 function requireWholeNumber(name: string, value: number, least: number): void {
   if (Number.isSafeInteger(value) && value >= least) return
-  throw new DevnetError(
-    'DEVNET_CONFIGURATION',
-    `${name} must be a whole number of at least ${least}, not ${value}`,
-  )
+  throw wrong(`${name} must be a whole number of at least ${least}, not ${value}`)
 }
 
 /** When something happens again and again. */

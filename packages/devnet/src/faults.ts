@@ -1,4 +1,5 @@
 import type { FaultKind, FaultOperation, FaultSource, FaultTarget } from '@ratatosk/chain-apis'
+import { unknownOf, wrong } from './options.js'
 
 export type { FaultKind, FaultOperation, FaultTarget } from '@ratatosk/chain-apis'
 
@@ -17,6 +18,78 @@ export interface InjectedFault {
   readonly after?: number
 }
 
+export const faultKinds = [
+  'time-out',
+  'refusal',
+  'rate-limit',
+  'failure',
+  'garbage',
+  'delay',
+  'lost-answer',
+] as const satisfies readonly FaultKind[]
+
+export const faultTargets = [
+  'blockfrost',
+  'kupo',
+  'ogmios',
+  'client',
+] as const satisfies readonly FaultTarget[]
+
+export const faultOperations = [
+  'utxos',
+  'transaction',
+  'submit',
+  'evaluate',
+  'parameters',
+  'tip',
+  'datum',
+  'script',
+  'other',
+] as const satisfies readonly FaultOperation[]
+
+/** The longest `delay`, in milliseconds. */
+export const maxDelayMs = 600_000
+
+/** Whether a value is right, and what is. */
+type Rule = readonly [isRight: (value: unknown) => boolean, expected: string]
+
+const oneOf = (texts: readonly string[]): Rule => [
+  (value) => texts.some((text) => text === value),
+  `one of ${texts.join(', ')}`,
+]
+const isWhole = (value: unknown, least: number): boolean =>
+  Number.isSafeInteger(value) && Number(value) >= least
+
+const fields: Readonly<Record<keyof InjectedFault, Rule>> = {
+  kind: oneOf(faultKinds),
+  target: oneOf(faultTargets),
+  operation: oneOf(faultOperations),
+  times: [
+    (value) => value === Number.POSITIVE_INFINITY || isWhole(value, 1),
+    'a whole number from 1, or Infinity',
+  ],
+  delayMs: [
+    (value) => typeof value === 'number' && value >= 0 && value <= maxDelayMs,
+    `a number from 0 to ${maxDelayMs}`,
+  ],
+  after: [(value) => isWhole(value, 0), 'a whole number from 0'],
+}
+
+/** The reason why a value is no fault; undefined if it is one. */
+export function faultReason(value: unknown): string | undefined {
+  if (typeof value !== 'object' || value === null) return 'it must be an object with a kind'
+  const names = Object.keys(fields)
+  const unknown = unknownOf(value, names)
+  if (unknown !== undefined) return `there is no field ${unknown}; its fields are ${names.join(', ')}`
+  const fault = value as Readonly<Record<string, unknown>>
+  for (const [name, [isRight, expected]] of Object.entries(fields)) {
+    const field = fault[name]
+    const isAbsent = field === undefined && name !== 'kind'
+    if (!isAbsent && !isRight(field)) return `${name} must be ${expected}, not ${String(field)}`
+  }
+  return undefined
+}
+
 /**
  * Faults on demand, for tests of clients of the devnet.
  *
@@ -31,6 +104,7 @@ export interface Faults extends FaultSource {
    * Adds a fault. If several faults match a request, the one injected first applies.
    *
    * @returns a function that removes the fault
+   * @throws {DevnetError} `DEVNET_CONFIGURATION` for a field that is wrong or does not exist
    */
   inject(fault: InjectedFault): () => void
   /** Removes all faults. */
@@ -44,6 +118,8 @@ export function createFaults(): Faults {
 
   return {
     inject(fault) {
+      const reason = faultReason(fault)
+      if (reason !== undefined) throw wrong(`Invalid fault: ${reason}`)
       const entry = { fault, skip: fault.after ?? 0, remaining: fault.times ?? 1 }
       active.push(entry)
       return () => {

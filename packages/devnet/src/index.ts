@@ -1,3 +1,4 @@
+export { routerOptions } from '@ratatosk/chain-apis'
 export type { PublicWallet } from '@ratatosk/client/wallet/script'
 export type * from './chain/types.js'
 export { createDevnetClient, type DevnetClient, type RequestOptions } from './client.js'

@@ -26,6 +26,22 @@ t.test('refuses options that cannot work', async (t) => {
     )
 })
 
+t.test('refuses a port that lacks a method, and names all that it needs', async (t) => {
+  const { reads, ledger, queue, index, layer1 } = options
+  for (const [name, port] of Object.entries({ reads, ledger, queue, index, layer1 }))
+    for (const method of Object.keys(port ?? {})) {
+      const lacking = { ...options, [name]: { ...port, [method]: undefined } }
+      const refusal: Error = await fastify()
+        .register(explorer, lacking)
+        .then(
+          () => new Error('registered'),
+          (error) => error,
+        )
+      t.match(refusal.message, `@ratatosk/explorer: ${name} must be an object with the method`, method)
+      for (const each of Object.keys(port ?? {})) t.match(refusal.message, new RegExp(`\\b${each}\\b`))
+    }
+})
+
 t.test('refuses what it cannot read, and says what to send', async (t) => {
   const server = await build(t)
   for (const [path, message] of [

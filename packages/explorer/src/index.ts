@@ -73,7 +73,7 @@ export {
 
 const name = '@ratatosk/explorer'
 const rules = {
-  reads: hasMethods('blocks', 'block', 'totals', 'accepted', 'rejected', 'moved', 'delay'),
+  reads: hasMethods('blocks', 'block', 'totals', 'accepted', 'acceptedBefore', 'rejected', 'moved', 'delay'),
   ledger: hasMethods('transaction', 'placeOf', 'transactionsOf', 'mempool', 'head'),
   queue: hasMethods('waiting'),
   index: Type.Optional(hasMethods('outputs', 'knowsAddress', 'assets', 'asset')),

@@ -2,8 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { WebSocket } from '@fastify/websocket'
 import { slotToTime } from '@ratatosk/ledger'
 import { Mutex } from 'async-mutex'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { clientOf } from '../client-signal.js'
+import { isChainUnavailable, isForClients } from '../errors.js'
 import { type ApiOptions, addFaultHook, garbage } from '../faults/fault-hook.js'
 import { encodeJson, encodeJsonParts } from '../json.js'
 import { maxRequestLength } from '../limits.js'
@@ -67,6 +68,7 @@ export async function ogmiosApi(
   const wire = (response: RpcResponse): RpcResponse =>
     strictRpc ? { ...response, method: undefined } : response
 
+  fastify.setErrorHandler(handleError)
   fastify.removeAllContentTypeParsers()
   fastify.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body))
   addFaultHook(fastify, {
@@ -195,6 +197,17 @@ export async function ogmiosApi(
     if (waitingMethods.has(request.method)) await turn()
     await send(encodeJsonParts(wire(response)))
   }
+}
+
+/** Answers what is thrown outside of a session, which answers the errors of its methods. */
+function handleError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const status = error.statusCode ?? 500
+  const isExpected = status < 500 || isForClients(error)
+  if (!isExpected) request.log.error(error)
+  if (isChainUnavailable(error)) reply.header('retry-after', '1')
+  const code = status < 500 ? -32_600 : status === 503 ? unavailable : -32_603
+  const body = failure(undefined, { code, message: isExpected ? error.message : 'Internal error.' })
+  return reply.code(status).type(json).send(encodeJson(body))
 }
 
 /** Ogmios answers errors by POST with 400; 503 invites clients and proxies to repeat the request. */

@@ -1,6 +1,7 @@
 import fastify, { type FastifyInstance } from 'fastify'
 import { afterAll, beforeEach, expect, it } from 'vitest'
-import { type ApisOptions, apis } from '../apis.js'
+import { apis } from '../apis.js'
+import type { ApisOptions } from '../options.js'
 import { chainWith } from '../test/served-chain.js'
 import type { ChainOutputQuery, ChainView } from '../view/chain-view.js'
 

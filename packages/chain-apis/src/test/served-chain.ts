@@ -3,7 +3,8 @@ import { listening } from '@ratatosk/test-kit/http'
 import fastify from 'fastify'
 import type { Test } from 'tap'
 import { type ClientOptions, WebSocket } from 'ws'
-import { type ApisOptions, apis } from '../apis.js'
+import { apis } from '../apis.js'
+import { type ApisOptions, chainMembers } from '../options.js'
 import type { ChainView } from '../view/chain-view.js'
 
 const genesisHash = '00'.repeat(32)
@@ -29,6 +30,17 @@ const emptyChain: Partial<ChainView> = {
   submit: () => Promise.reject(new Error('not here')),
 }
 
+/** Every method of a chain; each says that a test has to replace it. */
+const missing = Object.fromEntries(
+  Object.entries(chainMembers).flatMap(([name, type]) => {
+    if (type !== 'function') return []
+    const fail = () => {
+      throw new Error(`The chain of this test has no ${name}()`)
+    }
+    return [[name, fail]]
+  }),
+)
+
 /** A served chain, closed when the test ends. */
 export async function serve(
   t: Test,
@@ -46,7 +58,7 @@ export async function serve(
 
 /** The chain without blocks, with other methods. */
 export function chainWith(methods: Partial<ChainView>): ChainView {
-  return { ...emptyChain, ...methods } as ChainView
+  return { ...missing, ...emptyChain, ...methods } as ChainView
 }
 
 async function connect(t: Test, url: string, options?: ClientOptions) {

@@ -1,9 +1,17 @@
 import { fromHex, isDecodeError, toHex } from '@ratatosk/cbor'
 import { encodeUtxo, isAddressError } from '@ratatosk/ledger'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, preValidationHookHandler } from 'fastify'
 import type { ChainOutput, ChainTip } from '../chain/types.js'
-import type { InjectedFault } from '../faults.js'
+import {
+  faultKinds,
+  faultOperations,
+  faultReason,
+  faultTargets,
+  type InjectedFault,
+  maxDelayMs,
+} from '../faults.js'
 import { testWallets } from '../genesis/wallets.js'
+import { unknownOf } from '../options.js'
 import { type ControlOptions, guardControls } from './control-guards.js'
 
 const count = { type: 'integer', minimum: 1, maximum: 10_000 } as const
@@ -43,13 +51,11 @@ const faultSchema = {
   required: ['kind'],
   additionalProperties: false,
   properties: {
-    kind: { enum: ['time-out', 'refusal', 'rate-limit', 'failure', 'garbage', 'delay', 'lost-answer'] },
-    target: { enum: ['blockfrost', 'kupo', 'ogmios', 'client'] },
-    operation: {
-      enum: ['utxos', 'transaction', 'submit', 'evaluate', 'parameters', 'tip', 'datum', 'script', 'other'],
-    },
+    kind: { enum: faultKinds },
+    target: { enum: faultTargets },
+    operation: { enum: faultOperations },
     times: { type: 'integer', minimum: 1 },
-    delayMs: { type: 'integer', minimum: 0, maximum: 600_000 },
+    delayMs: { type: 'integer', minimum: 0, maximum: maxDelayMs },
     after: { type: 'integer', minimum: 0 },
   },
 } as const
@@ -98,6 +104,22 @@ interface RollBackBody {
   readonly resubmit?: boolean
 }
 
+/** Refuses a body before Fastify's validator, which removes fields that do not exist. */
+const checked =
+  (reasonOf: (body: unknown) => string | undefined): preValidationHookHandler =>
+  (request, reply, done) => {
+    const reason = reasonOf(request.body)
+    if (reason === undefined) done()
+    else reply.code(400).send({ error: `Invalid body: ${reason}` })
+  }
+
+/** Refuses other fields than these. */
+const only = (...names: readonly string[]) =>
+  checked((body) => {
+    const unknown = typeof body === 'object' && body !== null ? unknownOf(body, names) : undefined
+    return unknown && `there is no field ${unknown}; its fields are ${names.join(', ')}`
+  })
+
 /** Controls that a real layer 1 lacks: blocks on demand, roll-backs, faults, and the end of the sequencer. */
 export async function controlApi(fastify: FastifyInstance, options: ControlOptions): Promise<void> {
   const { devnet: open, sequencer, route = {} } = options
@@ -141,7 +163,11 @@ export async function controlApi(fastify: FastifyInstance, options: ControlOptio
   const body = { type: 'object', additionalProperties: false, properties: { count } }
   fastify.post<{ Body: { count?: number } | undefined }>(
     '/blocks',
-    { ...route, schema: { body: { anyOf: [body, { type: 'null' }] }, response: { 200: tipSchema } } },
+    {
+      ...route,
+      preValidation: only('count'),
+      schema: { body: { anyOf: [body, { type: 'null' }] }, response: { 200: tipSchema } },
+    },
     async (request) => {
       const devnet = open()
       for (let left = request.body?.count ?? 1; left > 0; left--) await devnet.produceBlock()
@@ -151,7 +177,11 @@ export async function controlApi(fastify: FastifyInstance, options: ControlOptio
 
   fastify.post<{ Body: RollBackBody }>(
     '/roll-back',
-    { ...route, schema: { body: rollBackSchema, response: { 200: tipSchema } } },
+    {
+      ...route,
+      preValidation: only('blocks', 'transaction', 'resubmit'),
+      schema: { body: rollBackSchema, response: { 200: tipSchema } },
+    },
     async ({ body: { blocks, transaction = '', resubmit = false } }) => {
       const devnet = open()
       const undo =
@@ -165,7 +195,11 @@ export async function controlApi(fastify: FastifyInstance, options: ControlOptio
   if (sequencer !== undefined)
     fastify.post<{ Body: { sequencer: SequencerState } }>(
       '/sequencer',
-      { ...route, schema: { body: sequencerSchema, response: { 200: sequencerSchema } } },
+      {
+        ...route,
+        preValidation: only('sequencer'),
+        schema: { body: sequencerSchema, response: { 200: sequencerSchema } },
+      },
       async ({ body }) => {
         state = body.sequencer
         await (state === 'running' ? sequencer.start() : sequencer.close())
@@ -175,7 +209,7 @@ export async function controlApi(fastify: FastifyInstance, options: ControlOptio
 
   fastify.post<{ Body: InjectedFault }>(
     '/faults',
-    { ...route, schema: { body: faultSchema } },
+    { ...route, preValidation: checked(faultReason), schema: { body: faultSchema } },
     async (request, reply) => {
       open().faults.inject(request.body)
       return reply.code(204).send()

@@ -2,8 +2,8 @@ import { apis, type OgmiosVersion } from '@ratatosk/chain-apis'
 import { devWalletScript } from '@ratatosk/client/wallet/script'
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify'
 import { fastifyPlugin as fp } from 'fastify-plugin'
-import { DevnetError } from '../errors.js'
 import { testWallets } from '../genesis/wallets.js'
+import { refuseUnknown, refuseUnknownOf, wrong } from '../options.js'
 import type { Devnet } from '../types.js'
 import { chainViewOf } from './chain-view.js'
 import { controlApi } from './control-api.js'
@@ -20,6 +20,8 @@ export interface DevnetApisOptions {
   readonly paths?: {
     /** Default `/blockfrost/api/v0`. */
     readonly blockfrost?: string | false
+    /** Blockfrost for clients of Yaci. Default `/yaci/api/v1`, if Blockfrost is served. */
+    readonly yaci?: string | false
     /** Default `/kupo`. */
     readonly kupo?: string | false
     /** Ogmios by WebSocket and by POST. Default `/ogmios`. */
@@ -44,11 +46,47 @@ export interface DevnetApisOptions {
   readonly ogmiosStrictRpc?: boolean
 }
 
+const optionNames = Object.keys({
+  devnet: true,
+  prefix: true,
+  paths: true,
+  allowedHosts: true,
+  ogmiosVersion: true,
+  ogmiosStrictRpc: true,
+} satisfies Record<keyof DevnetApisOptions, true>)
+
+const pathNames = Object.keys({
+  blockfrost: true,
+  yaci: true,
+  kupo: true,
+  ogmios: true,
+  control: true,
+  wallet: true,
+} satisfies Record<keyof NonNullable<DevnetApisOptions['paths']>, true>)
+
+const controlNames = Object.keys({
+  devnet: true,
+  sequencer: true,
+  allowedHosts: true,
+  route: true,
+} satisfies Record<keyof ControlOptions, true>)
+
+/** @throws {DevnetError} `DEVNET_CONFIGURATION` for an option that is wrong or does not exist */
+function checkOptions(options: DevnetApisOptions): void {
+  refuseUnknownOf('devnetApis', options, optionNames)
+  const { devnet, paths = {} } = options
+  if (typeof devnet?.submit !== 'function')
+    throw wrong('devnetApis requires the option devnet, from createDevnet')
+  if (typeof paths !== 'object' || paths === null) throw wrong('devnetApis: paths must be an object')
+  refuseUnknown('devnetApis: paths', paths, pathNames)
+  for (const [name, path] of Object.entries<unknown>(paths))
+    if (path !== undefined && path !== false && !(typeof path === 'string' && /^(?:\/.*)?$/.test(path)))
+      throw wrong(`devnetApis: paths: ${name} must be a path that begins with a slash, or false, not ${path}`)
+}
+
 async function plugin(fastify: FastifyInstance, options: DevnetApisOptions) {
+  checkOptions(options)
   const { devnet, prefix = '', paths = {}, allowedHosts = [], ogmiosVersion, ogmiosStrictRpc } = options
-  if (typeof devnet?.submit !== 'function') {
-    throw new DevnetError('DEVNET_CONFIGURATION', 'devnetApis requires the option devnet, from createDevnet')
-  }
   const { control = false, wallet = false, ...served } = paths
   const { blockfrost = '/blockfrost/api/v0' } = served
   if (control !== false) {
@@ -78,10 +116,11 @@ async function plugin(fastify: FastifyInstance, options: DevnetApisOptions) {
  * Fastify plugin that serves a devnet through the APIs that wallets and SDKs use for layer 1: Blockfrost,
  * Kupo and Ogmios. Each API is encapsulated.
  *
- * @throws {DevnetError} (at registration) `DEVNET_CONFIGURATION` without a devnet
+ * @throws {DevnetError} (at registration) `DEVNET_CONFIGURATION` without a devnet, or for an option that does
+ *   not exist
  * @example
  * ```ts
- * const server = fastify()
+ * const server = fastify({ routerOptions })
  * await server.register(devnetApis, { devnet })
  * await server.listen({ port: 1337 })
  * ```
@@ -102,6 +141,7 @@ export const devnetControls: FastifyPluginAsync<ControlOptions> = async (
   { sequencer, ...options },
 ) => {
   const { devnet, route = {}, allowedHosts = [] } = options
+  refuseUnknownOf('devnetControls', options, controlNames)
   await fastify.register(controlApi, { devnet, route, allowedHosts, ...(sequencer && { sequencer }) })
   await fastify.register(topUpApi, { devnet, route, allowedHosts })
 }

@@ -16,6 +16,7 @@ import {
 import { Type } from '@sinclair/typebox'
 import type { RegisterOptions } from 'fastify'
 import { fastifyPlugin as fp } from 'fastify-plugin'
+import { answered } from '../answered.js'
 import {
   BridgeAnswer,
   BridgeSubmitAnswer,
@@ -146,14 +147,14 @@ function serveReads(fastify: Server, { bridge: reader, deposits, withdrawals }: 
   fastify.get(
     '/bridge',
     { schema: bridgeSchema, validatorCompiler: readBy(readNothing) },
-    async ({ signal }) => encoded(BridgeAnswer, await reader.read(signal)),
+    async ({ signal }) => encoded(BridgeAnswer, answered('bridge.read', await reader.read(signal))),
   )
 
   fastify.get(
     '/deposits',
     { schema: depositsSchema, validatorCompiler: readBy(readDepositsPart) },
     async ({ query, signal }) => {
-      const page = await deposits.list(query, signal)
+      const page = answered('deposits.list', await deposits.list(query, signal))
       if (page === 'not an address') throw invalidAddress(query.address)
       return encoded(DepositsAnswer, page)
     },
@@ -163,7 +164,9 @@ function serveReads(fastify: Server, { bridge: reader, deposits, withdrawals }: 
     '/withdrawals',
     { schema: withdrawalsSchema, validatorCompiler: readBy(readWithdrawalsPart) },
     async ({ query, signal, ip }) => {
-      const page = await listing(ip, () => withdrawals.list(query, signal))
+      const page = await listing(ip, async () =>
+        answered('withdrawals.list', await withdrawals.list(query, signal)),
+      )
       if (page === undefined) throw tooManyOfClient()
       if (page === 'not an address') throw invalidAddress(query.address)
       if (page === 'busy') throw tooMany()
@@ -179,8 +182,10 @@ function serveDrafts(fastify: Server, { drafter, submitter }: BridgePorts): void
     { schema: draftSchema, validatorCompiler: readBy(readDraftBody), bodyLimit: draftLimit },
     async ({ body, ip }, reply) => {
       const signal = clientSignal(reply)
-      const outcome = await drafting(ip, () =>
-        body.kind === 'deposit' ? drafter.deposit(body, signal) : drafter.payout(body, signal),
+      const outcome = await drafting(ip, async () =>
+        body.kind === 'deposit'
+          ? answered('drafter.deposit', await drafter.deposit(body, signal))
+          : answered('drafter.payout', await drafter.payout(body, signal)),
       )
       if (outcome === undefined) throw tooManyOfClient()
       if (outcome.kind === 'refused') throw new RefusedError(outcome.reason)
@@ -195,7 +200,9 @@ function serveDrafts(fastify: Server, { drafter, submitter }: BridgePorts): void
     '/bridge/submit',
     { schema: bridgeSubmitSchema, validatorCompiler: readBy(readSubmitBody), bodyLimit: submitLimit },
     async ({ body, ip }, reply) => {
-      const outcome = await submitting(ip, () => submitter.submit(body.transaction, clientSignal(reply)))
+      const outcome = await submitting(ip, async () =>
+        answered('submitter.submit', await submitter.submit(body.transaction, clientSignal(reply))),
+      )
       if (outcome === undefined) throw tooManyOfClient()
       if (outcome.kind === 'foreign') throw new ForeignTransactionError()
       if (outcome.kind === 'spent') throw new SpentError()

@@ -47,6 +47,34 @@ t.test('answers 503 when layer 1 fails, naming the kind of failure only', async 
   t.same(await post('/payout', {}), { status: 503, body })
 })
 
+t.test('answers 500 for a port that gives nothing, and logs which one', async (t) => {
+  for (const nothing of [undefined, null]) {
+    const give = async () => nothing as never
+    const { get, post, log } = await build(t, {
+      ports: {
+        bridge: { read: give },
+        deposits: { list: give },
+        withdrawals: { list: give },
+        drafter: { deposit: give, payout: give },
+        submitter: { submit: give },
+        payer: undefined,
+      },
+    })
+    for (const [path, port] of [
+      ['/bridge', 'bridge.read'],
+      ['/deposits', 'deposits.list'],
+      ['/withdrawals', 'withdrawals.list'],
+    ] as const) {
+      const answer = await get(path)
+      t.equal(answer.status, 500, path)
+      t.equal(answer.body, '{"error":"Something went wrong"}')
+      t.match(log().at(-1), { level: 50, err: { message: `${port}() must not give ${nothing}` } })
+    }
+    t.match(await post('/bridge/submit', { transaction: '84' }), { status: 500 })
+    t.match(log().at(-1), { level: 50, err: { message: `submitter.submit() must not give ${nothing}` } })
+  }
+})
+
 t.test('answers any other failure with a bare 500 and logs its cause', async (t) => {
   const { ports, get, log } = await build(t)
   ports.failure = Object.assign(new Error(secret), { statusCode: 404, code: '42P01' })

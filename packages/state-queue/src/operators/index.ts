@@ -17,6 +17,7 @@ import type { VerdictTransaction } from '@ratatosk/ports'
 import { Type } from '@sinclair/typebox'
 import type { RegisterOptions } from 'fastify'
 import { fastifyPlugin as fp } from 'fastify-plugin'
+import { answered } from '../answered.js'
 import { OperatorsAnswer, type QuestionAnswer, Summoned, SummonsAnswer, VerdictsAnswer } from './answers.js'
 import { NotAskedError, tooManyQuestions, UnknownBlockError } from './errors.js'
 import { readQuestionsPart, readRequestedQuestion, readVerdictsPart } from './parameters.js'
@@ -80,7 +81,7 @@ const plugin: FastifyPluginAsyncTypebox<OperatorsOptions> = async (fastify, opti
 
   if (registry) {
     fastify.get('/operators', { schema: operatorsSchema }, async ({ signal }) =>
-      encoded(OperatorsAnswer, await registry.read(signal)),
+      encoded(OperatorsAnswer, answered('registry.read', await registry.read(signal))),
     )
   }
 

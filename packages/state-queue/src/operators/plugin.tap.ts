@@ -64,6 +64,22 @@ t.test('answers any other failure with a bare 500 and logs its cause', async (t)
   }
 })
 
+t.test('answers 500 for a port that gives nothing, and logs which one', async (t) => {
+  for (const nothing of [undefined, null]) {
+    const read = async () => nothing as never
+    const { get, log } = await build(t, { registry: { read }, verdicts: { list: read } })
+    for (const [path, message] of [
+      ['/operators', `registry.read() must not give ${nothing}`],
+      ['/verdicts', /./],
+    ] as const) {
+      const answer = await get(path)
+      t.equal(answer.status, 500, path)
+      t.equal(answer.body, '{"error":"Something went wrong"}')
+      t.match(log().at(-1), { level: 50, err: { type: 'TypeError', message } })
+    }
+  }
+})
+
 t.test('serves HEAD like GET, forbids caches, and ignores unknown parameters', async (t) => {
   const { get, head } = await build(t)
   for (const path of paths) {

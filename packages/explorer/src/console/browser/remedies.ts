@@ -15,8 +15,14 @@ export const remedies: readonly { readonly predicates: readonly string[]; readon
   },
   { predicates: ['FeeTooSmallUTxO'], remedy: 'Pay at least the fee that the details name' },
   {
-    predicates: ['OutsideValidityIntervalUTxO', 'OutsideForecast'],
-    remedy: 'Choose an interval around the current slot of layer 2, by the slot clock of `/network`',
+    predicates: ['OutsideValidityIntervalUTxO'],
+    remedy:
+      'Let it be valid for at least twice `BLOCK_VALIDITY_MS` (20 s on a devnet, 4 min elsewhere): layer 2 ' +
+      'runs ahead of the slot clock of `/network`',
+  },
+  {
+    predicates: ['OutsideForecast'],
+    remedy: 'Let it end before the horizon that the details name',
   },
   {
     predicates: ['MissingVKeyWitnessesUTXOW', 'InvalidWitnessesUTXOW'],
