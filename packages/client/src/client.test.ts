@@ -15,6 +15,8 @@ import {
   UnavailableError,
 } from './index.js'
 import { type Handler, hash, json, refused, served } from './test/served.js'
+import { layer2 } from './wallet/index.js'
+import { devWalletScript } from './wallet/script.js'
 
 test('has a method for every operation of the document', async () => {
   const file = new URL('../../../docs/openapi.json', import.meta.url)
@@ -260,5 +262,78 @@ describe('options', () => {
       expect(await refused(client.awaitTx(hash, wrong(options)))).toBeInstanceOf(TypeError)
     const absent = { signal: undefined, timeoutMs: undefined, retries: Number.POSITIVE_INFINITY }
     expect(await client.getNetwork(absent)).toEqual({ status: 'mempool' })
+  })
+})
+
+describe('parameters', () => {
+  const wrong = (parameters: unknown) => parameters as never
+
+  test('that a route does not have are refused by name, and so are missing ones', async () => {
+    const { asked, client } = await served((_, response) => json(response, 200, {}))
+    const address = 'addr'
+    for (const [call, message] of [
+      [
+        client.listTransactions(wrong({ address, page: 2 })),
+        'listTransactions: there is no parameter page; its parameters are address, limit, offset',
+      ],
+      [
+        client.listUtxos(wrong({ adress: address })),
+        'listUtxos: there is no parameter adress; its parameters are address',
+      ],
+      [client.listUtxos(wrong({})), 'listUtxos: the parameter address is missing'],
+      [client.listUtxos(wrong(undefined)), 'listUtxos: the parameter address is missing'],
+      [
+        client.getTransaction(wrong('00')),
+        'getTransaction: the parameters must be an object; its parameters are tx_hash',
+      ],
+      [client.getBlockDetails(wrong({ limit: 1 })), 'getBlockDetails: the parameter id is missing'],
+      [
+        client.payWithdrawals(wrong({ headrHash: hash })),
+        'payWithdrawals: there is no parameter headrHash; its parameters are headerHash, limit',
+      ],
+      [
+        client.claim(wrong({ address, ip: 'i' })),
+        'claim: there is no parameter ip; its parameters are address, idempotencyKey, ipHash',
+      ],
+      [
+        client.proveUtxo(wrong({ out: 1 })),
+        'proveUtxo: there is no parameter out; its parameters are outref, at, header_hash',
+      ],
+      [
+        client.submit(wrong(new Uint8Array(1))),
+        'submit: the transaction must be a string, the hex of its CBOR',
+      ],
+    ] as const)
+      expect(await refused(call)).toEqual(new TypeError(message))
+    for (const events of [client.streamEvents(wrong({ hash })), client.readEvents(wrong({ hash }))])
+      expect(await refused(events.next())).toEqual(
+        new TypeError(
+          'streamEvents: there is no parameter hash; its parameters are type, tx_hash, address, block, ' +
+            'after',
+        ),
+      )
+    expect(asked).toEqual([])
+  })
+})
+
+describe('the wallets', () => {
+  const wrong = (options: unknown) => options as never
+
+  test('refuse options that cannot work', async () => {
+    for (const [options, message] of [
+      [{ url: 'http://node', projectId: 'x' }, 'layer2: there is no option projectId; its options are url'],
+      [{}, 'layer2: url must be a string'],
+      [undefined, 'layer2: the options must be an object; its options are url'],
+    ])
+      expect(() => layer2(wrong({}), wrong(options))).toThrow(new TypeError(message as string))
+    for (const [options, message] of [
+      [
+        { wallets: [], url: '/', account: 1 },
+        'devWalletScript: there is no option account; its options are wallets, url',
+      ],
+      [{ wallets: {}, url: '/' }, 'devWalletScript: wallets must be an array of wallets'],
+      [{ wallets: [] }, 'devWalletScript: url must be a string'],
+    ])
+      expect(await refused(devWalletScript(wrong(options)))).toEqual(new TypeError(message as string))
   })
 })

@@ -33,7 +33,8 @@ import {
   finalities,
   type NodeRequestOptions,
 } from './options.js'
-import { isTransient, type RequestParameters, Transport } from './transport.js'
+import { type AskedId, checkParameters } from './parameters.js'
+import { isTransient, type NodeRequest, type RequestParameters, Transport } from './transport.js'
 
 /** A proof that the key is absent. It has no `value`. */
 export type AbsenceProof = ProofOfAbsence &
@@ -107,7 +108,8 @@ const idempotent: readonly string[] = [
  * as `commit` never are, although they are GET requests.
  *
  * @param url where the node is, such as `http://localhost:3000`; a path in it is kept
- * @throws TypeError if the URL is not absolute, or an option does not exist or has a wrong value
+ * @throws TypeError if the URL is not absolute, or an option does not exist or has a wrong value.
+ *   Methods reject with it for parameters that do not exist or are missing
  * @example
  * ```ts
  * const client = createClient('http://localhost:3000')
@@ -116,17 +118,15 @@ const idempotent: readonly string[] = [
  */
 export function createClient(url: string | URL, options: ClientOptions = {}): Client {
   const transport = new Transport(url, options)
-  const call = (id: OperationId, input: unknown, requestOptions?: NodeRequestOptions): Promise<unknown> => {
+  const call = async (id: OperationId, input: unknown, options?: NodeRequestOptions): Promise<unknown> => {
     const operation: Operation = operations[id]
     return transport.json(
       {
         operation,
         isRepeatable: operation.isRead === true || idempotent.includes(id),
-        ...(operation.body === undefined
-          ? { parameters: input as RequestParameters | undefined }
-          : { body: typeof input === 'string' ? input : JSON.stringify(input) }),
+        ...inputOf(id, input),
       },
-      requestOptions,
+      options,
     )
   }
   const endpoints = Object.fromEntries(
@@ -142,12 +142,16 @@ export function createClient(url: string | URL, options: ClientOptions = {}): Cl
     ...endpoints,
 
     async *streamEvents(parameters = {}, requestOptions = {}) {
+      checkParameters('streamEvents', parameters)
       for await (const event of follow(transport, parameters, requestOptions)) {
         if (event.type !== 'opened') yield event
       }
     },
 
-    readEvents: (parameters = {}, requestOptions = {}) => readUpToNow(transport, parameters, requestOptions),
+    async *readEvents(parameters = {}, requestOptions = {}) {
+      checkParameters('streamEvents', parameters)
+      yield* readUpToNow(transport, parameters, requestOptions)
+    },
 
     async claim(claim, requestOptions) {
       const body = { ...claim, idempotencyKey: claim.idempotencyKey ?? randomKey() }
@@ -166,6 +170,19 @@ export function createClient(url: string | URL, options: ClientOptions = {}): Cl
 
     awaitTx: (txHash, options = {}) => awaitTransaction(transport, endpoints, txHash, options),
   }
+}
+
+/** @throws TypeError */
+function inputOf(id: OperationId, input: unknown): Pick<NodeRequest, 'parameters' | 'body'> {
+  if (id === 'submit' || id === 'evaluate') {
+    if (typeof input === 'string') return { body: input }
+    throw new TypeError(`${id}: the transaction must be a string, the hex of its CBOR`)
+  }
+  if (!('takesInput' in operations[id])) return {}
+  checkParameters(id as AskedId, input)
+  return 'body' in operations[id]
+    ? { body: JSON.stringify(input) }
+    : { parameters: input as RequestParameters | undefined }
 }
 
 /** A 404 with a proof is an answer. */

@@ -57,15 +57,17 @@ export interface AwaitTxOptions {
 interface OptionRule {
   /** As an error names it. */
   readonly kind: string
+  /** Whether there is no default. */
+  readonly isRequired?: boolean
   takes(value: unknown): boolean
 }
 
-type Rules<Options> = Readonly<Record<keyof Options, OptionRule>>
+export type Rules<Options> = Readonly<Record<keyof Options, OptionRule>>
 
 /** Timers of a longer time end at once. */
 const longestMs = 2 ** 31 - 1
 
-const text: OptionRule = { kind: 'a string', takes: (value) => typeof value === 'string' }
+export const text: OptionRule = { kind: 'a string', takes: (value) => typeof value === 'string' }
 const call: OptionRule = { kind: 'a function', takes: (value) => typeof value === 'function' }
 const count: OptionRule = {
   kind: 'a number from 0',
@@ -121,15 +123,25 @@ export function checkOptions<Options extends object>(
   options: Options,
   rules: Rules<Options>,
 ): void {
-  if (typeof options !== 'object' || options === null)
-    throw new TypeError(`${of}: the options must be an object`)
-  const known: Readonly<Record<string, OptionRule>> = rules
-  for (const [name, value] of Object.entries(options)) {
-    const rule = Object.hasOwn(known, name) ? known[name] : undefined
-    if (rule === undefined)
-      throw new TypeError(
-        `${of}: there is no option ${name}; its options are ${Object.keys(known).join(', ')}`,
-      )
-    if (value !== undefined && !rule.takes(value)) throw new TypeError(`${of}: ${name} must be ${rule.kind}`)
+  checkNames(of, 'option', options, rules)
+  const values = options as object as Readonly<Record<string, unknown>>
+  for (const [name, { kind, isRequired = false, takes }] of Object.entries<OptionRule>(rules)) {
+    const value = values[name]
+    if (value === undefined ? isRequired : !takes(value))
+      throw new TypeError(`${of}: ${name} must be ${kind}`)
   }
+}
+
+/**
+ * Refuses fields that do not exist, which would be ignored.
+ * @param of what has the fields
+ * @param noun what each of them is
+ * @throws TypeError
+ */
+export function checkNames(of: string, noun: 'option' | 'parameter', given: unknown, known: object): void {
+  const names = `its ${noun}s are ${Object.keys(known).join(', ')}`
+  if (typeof given !== 'object' || given === null)
+    throw new TypeError(`${of}: the ${noun}s must be an object; ${names}`)
+  for (const name of Object.keys(given))
+    if (!Object.hasOwn(known, name)) throw new TypeError(`${of}: there is no ${noun} ${name}; ${names}`)
 }

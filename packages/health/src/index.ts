@@ -20,7 +20,10 @@ export interface HealthOptions<Name extends string = string> extends RegisterOpt
   probes: Readonly<Record<Name, Probe>>
   /** Time limit of a probe, in milliseconds. Default: 3000. */
   probeTimeoutMs?: number
-  /** Counts of what should not happen, by name. `GET /health/ready` shows those that are not 0. */
+  /**
+   * Counts of what should not happen, by name. `GET /health/ready` shows those that are not 0, and omits and
+   * logs those that throw.
+   */
   counters?: Readonly<Record<string, () => number>>
 }
 
@@ -41,6 +44,11 @@ const plugin: FastifyPluginAsyncTypebox<HealthOptions> = async (fastify, options
     else fastify.log.warn({ subsystem, err }, 'Subsystem unavailable')
   })
 
+  // Readiness does not depend on them.
+  const readCounts = countsOf(counters, (counter, err) =>
+    fastify.log.warn({ counter, err }, 'The counter cannot be read: answers omit it'),
+  )
+
   // For `@fastify/rate-limit`: probes are frequent.
   const config = { ...servedUnderLoad, rateLimit: false as const }
   fastify.get('/health/live', { schema: liveSchema, config }, async () => ({ status: 'ok' as const }))
@@ -48,14 +56,38 @@ const plugin: FastifyPluginAsyncTypebox<HealthOptions> = async (fastify, options
   const schema = readySchema(Object.keys(probes), Object.keys(counters))
   fastify.get('/health/ready', { schema, config }, async (_request, reply) => {
     const failures = await check()
-    const counts = Object.entries(counters).map(([name, count]) => [name, count()] as const)
-    const shown: object = Object.fromEntries(counts.filter(([_name, count]) => count > 0))
+    const shown = readCounts()
     if (failures.length === 0) return reply.send({ ...shown, status: 'ready' })
     const failing = failures.map((failure) => failure.name)
     const explained = failures.flatMap(({ name, reason }) => (reason === undefined ? [] : [[name, reason]]))
     const reasons = explained.length > 0 && { reasons: Object.fromEntries(explained) }
     return reply.code(503).send({ ...shown, status: 'not_ready', failing, ...reasons })
   })
+}
+
+/**
+ * Reads the counters that are not 0.
+ *
+ * @param onOmitted called for a counter that throws, once until it can be read again
+ */
+function countsOf(
+  counters: NonNullable<HealthOptions['counters']>,
+  onOmitted: (counter: string, cause: unknown) => void,
+): () => Record<string, number> {
+  const omitted = new Set<string>()
+  const read = ([name, count]: [string, () => number]): [string, number][] => {
+    try {
+      const value: unknown = count()
+      if (typeof value !== 'number') throw new TypeError(`counters.${name} must return a number`)
+      omitted.delete(name)
+      return value > 0 ? [[name, value]] : []
+    } catch (error) {
+      if (!omitted.has(name)) onOmitted(name, error)
+      omitted.add(name)
+      return []
+    }
+  }
+  return () => Object.fromEntries(Object.entries(counters).flatMap(read))
 }
 
 /**

@@ -2,10 +2,10 @@ import pTimeout from 'p-timeout'
 import { isReadinessError, ProbeTimeoutError } from './errors.js'
 
 /**
- * Resolves when its subsystem responds, rejects when it does not. The signal aborts when the time limit is
- * exceeded; the probe then has to release what it holds.
+ * Returns or resolves when its subsystem responds; throws or rejects when it does not, or returns false. The
+ * signal aborts when the time limit is exceeded; the probe then has to release what it holds.
  */
-export type Probe = (signal: AbortSignal) => Promise<void>
+export type Probe = (signal: AbortSignal) => void | Promise<void>
 
 interface Failure<Name extends string> {
   readonly name: Name
@@ -50,10 +50,13 @@ export function readinessCheck<Name extends string>(
 async function withinLimit(probe: Probe, timeoutMs: number): Promise<void> {
   const deadline = new AbortController()
   try {
-    await pTimeout(probe(deadline.signal), {
+    const run = async (): Promise<unknown> => probe(deadline.signal)
+    const result = await pTimeout(run(), {
       milliseconds: timeoutMs,
       message: new ProbeTimeoutError(timeoutMs),
     })
+    // Of a probe in JavaScript.
+    if (result === false) throw new TypeError('The probe returned false: let it throw the reason')
   } catch (error) {
     deadline.abort(error)
     throw error

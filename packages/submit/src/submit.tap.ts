@@ -69,6 +69,22 @@ t.test('answers 500 if the queue rejects, and logs the cause under the id of the
   }
 })
 
+t.test('logs what the queue rejects with, also if it is no error', async (t) => {
+  for (const [cause, text] of [
+    ['str', "'str'"],
+    [undefined, 'undefined'],
+    [{ code: 7 }, '{ code: 7 }'],
+  ] as const) {
+    const { post, log } = await build(t, { queue: { add: () => Promise.reject(cause) } })
+    const response = await post('84a0a0f5f6')
+    t.equal(response.statusCode, 500)
+    t.equal(response.body, failed)
+    const [line] = log()
+    t.equal(line?.level, 50)
+    t.ok(line?.err?.stack?.includes(`queue.add rejected with a value that is no error: ${text}`), text)
+  }
+})
+
 t.test('answers 500 if the queue returns no id, and the log says which method must return one', async (t) => {
   for (const id of [null, undefined, '', 7]) {
     const { post, log } = await build(t, { queue: { add: async () => id as string } })

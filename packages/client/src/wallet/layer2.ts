@@ -1,3 +1,4 @@
+import { checkOptions, type Rules, text } from '../options.js'
 import { fundsOf } from './funds.js'
 import { bytesOfHex, createLedgerClient } from './ledger-client.js'
 import { assertComplete, neededKeys, readTransaction } from './signatures.js'
@@ -8,6 +9,8 @@ export interface Layer2Options {
   /** URL of layer 2's Blockfrost API, such as `https://node.example/l2/blockfrost/api/v0`. */
   readonly url: string
 }
+
+const rules: Rules<Layer2Options> = { url: { ...text, isRequired: true } }
 
 /** The methods that {@link layer2} calls of a wallet. */
 export type SigningApi = Pick<
@@ -24,12 +27,14 @@ export type SigningApi = Pick<
  * of the caller, the signatures that layer 2 will require are checked here.
  *
  * @param wallet what `enable()` of a CIP-30 wallet resolved to
+ * @throws TypeError if an option does not exist, is missing or has a wrong value
  * @example
  * const api = layer2(await window.cardano.lace.enable(), { url: 'http://127.0.0.1:3000/l2/blockfrost/api/v0'
  * })
  */
-export function layer2(wallet: SigningApi, { url }: Layer2Options): Cip30Api {
-  const client = createLedgerClient(url)
+export function layer2(wallet: SigningApi, options: Layer2Options): Cip30Api {
+  checkOptions('layer2', options, rules)
+  const client = createLedgerClient(options.url)
   const unused = async (): Promise<string[]> => (await wallet.getUnusedAddresses?.()) ?? []
   const funds = fundsOf(client, async () =>
     (await Promise.all([wallet.getUsedAddresses(), unused(), wallet.getChangeAddress()])).flat(),

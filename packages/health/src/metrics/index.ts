@@ -59,7 +59,9 @@ const scope = fp<MetricsOptions>(
     fastify.setErrorHandler(errorHandler)
     const route = { onRequest: guards, config, schema, exposeHeadRoute: false }
     fastify.get('/metrics', route, async (_request, reply) => {
-      const { contentType, text } = await registry.read()
+      const { contentType, text } = await registry.read((metric, err) =>
+        fastify.log.warn({ metric, err }, 'The metric cannot be read: scrapes omit it'),
+      )
       return reply.type(contentType).send(text)
     })
   },

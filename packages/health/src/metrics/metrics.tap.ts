@@ -1,4 +1,5 @@
 import { ignoreAnswers } from '@ratatosk/test-kit/answers-hook'
+import { recordedLog } from '@ratatosk/test-kit/http'
 import fastify from 'fastify'
 import t, { type Test } from 'tap'
 import metrics, { type Metric, type MetricsOptions, metrics as named, prometheus } from './index.js'
@@ -85,6 +86,70 @@ t.test('omits what cannot be read, counts it, and serves the rest', async (t) =>
     t.ok(first.includes(`ratatosk_metrics_failures_total{metric="${name}"} ${count}`), name)
   broken = false
   t.ok((await lines()).includes('jobs 4'), 'it recovers')
+})
+
+t.test('logs why a metric is omitted, once until it can be read again', async (t) => {
+  let fault: unknown
+  const { stream, records: log } = recordedLog()
+  const server = fastify({ logger: { level: 'warn', stream } })
+  t.teardown(() => server.close())
+  const read = () => {
+    if (fault !== undefined) throw fault
+    return [{ value: 4 }]
+  }
+  const all: Metric[] = [jobs(read), { ...jobs(() => 5 as never), name: 'bare' }]
+  await server.register(metrics, { registry: prometheus({ metrics: all }) })
+  const scrape = () => server.inject('/metrics')
+  await scrape()
+  t.match(log(), [
+    { metric: 'bare', level: 40, err: { message: 'read must return an array of { value, labels }' } },
+  ])
+  fault = new Error('password authentication failed')
+  for (let n = 0; n < 3; n++) await scrape()
+  t.equal(log().length, 2)
+  t.match(log()[1], {
+    metric: 'jobs',
+    level: 40,
+    msg: 'The metric cannot be read: scrapes omit it',
+    err: { message: 'password authentication failed' },
+  })
+  fault = undefined
+  await scrape()
+  fault = 'str'
+  await scrape()
+  t.equal(log().length, 3)
+  t.match(log()[2], { metric: 'jobs', err: 'str' })
+})
+
+t.test('refuses metrics that cannot work, by name', (t) => {
+  const good = jobs(() => [])
+  const place = '@ratatosk/health/metrics: metrics[0]'
+  for (const [options, message] of [
+    [
+      { metric: [] },
+      '@ratatosk/health/metrics: there is no option metric; its options are metrics, readTimeoutMs',
+    ],
+    [{ metrics: {} }, '@ratatosk/health/metrics: metrics must be an array of metrics'],
+    [{ readTimeoutMs: 0 }, '@ratatosk/health/metrics: readTimeoutMs must be a whole number from 1'],
+    [{ metrics: [null] }, `${place}: name must be letters, digits, _ and :, and begin with no digit`],
+    [
+      { metrics: [{ ...good, name: 'a-b' }] },
+      `${place} (a-b): name must be letters, digits, _ and :, and begin with no digit`,
+    ],
+    [{ metrics: [{ ...good, help: '' }] }, `${place} (jobs): help must be a text that is not empty`],
+    [{ metrics: [{ ...good, kind: 'gauges' }] }, `${place} (jobs): kind must be counter or gauge`],
+    [
+      { metrics: [{ ...good, labels: ['a-b'] }] },
+      `${place} (jobs): labels must be an array of names of letters, digits and _ that begin with no digit`,
+    ],
+    [{ metrics: [{ ...good, read: undefined }] }, `${place} (jobs): read must be a function`],
+    [
+      { metrics: [good, good] },
+      '@ratatosk/health/metrics: metrics[1] (jobs): name must differ from those of other metrics',
+    ],
+  ] as const)
+    t.throws(() => prometheus(options as never), new TypeError(message), message)
+  t.end()
 })
 
 t.test('scrapes at the same time share one read', async (t) => {

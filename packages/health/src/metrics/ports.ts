@@ -13,7 +13,7 @@ export interface Metric {
   readonly kind: 'counter' | 'gauge'
   /** Names of the labels of its samples. */
   readonly labels?: readonly string[]
-  /** The current values. If it rejects, a scrape omits the metric and counts the failure. */
+  /** The current values. If it throws or rejects, a scrape omits the metric, and counts and reports it. */
   read(): readonly Sample[] | Promise<readonly Sample[]>
 }
 
@@ -29,6 +29,12 @@ export interface AnsweredRequest {
 /** Collects numbers and writes them. */
 export interface Registry {
   answered(request: AnsweredRequest): void
-  /** All metrics in the text format of Prometheus. */
-  read(): Promise<{ readonly contentType: string; readonly text: string }>
+  /**
+   * All metrics in the text format of Prometheus.
+   *
+   * @param onOmitted called for a metric that could not be read, once until it can be read again
+   */
+  read(
+    onOmitted?: (metric: string, cause: unknown) => void,
+  ): Promise<{ readonly contentType: string; readonly text: string }>
 }

@@ -16,7 +16,8 @@ server.register(health, {})
 // @ts-expect-error a subsystem that is not named
 const named: HealthOptions<'database'> = { probes: { cache: probe } }
 server.register(health, named)
-// @ts-expect-error a probe returns a promise
+server.register(health, { probes: { queue: () => undefined } })
+// @ts-expect-error a probe returns nothing, and throws on failure
 server.register(health, { probes: { queue: () => true } })
 // @ts-expect-error a probe resolves to nothing and rejects on failure
 server.register(health, { probes: { queue: async () => true } })

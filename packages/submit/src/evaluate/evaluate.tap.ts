@@ -1,4 +1,5 @@
 import swagger from '@fastify/swagger'
+import { recordedLog } from '@ratatosk/test-kit/http'
 import fastify from 'fastify'
 import t, { type Test } from 'tap'
 import evaluate, { type EvaluateOptions, type Evaluation, evaluate as named } from './index.js'
@@ -159,6 +160,30 @@ t.test('aborts the signal when the client disconnects', async (t) => {
   client.abort()
   await Promise.all([asked, gone])
   t.pass('the signal was aborted')
+})
+
+t.test('the log names the field of an evaluation that has another shape', async (t) => {
+  const { stream, records: log } = recordedLog()
+  const server = fastify({ logger: { level: 'error', stream } })
+  t.teardown(() => server.close())
+  let answer: unknown
+  const evaluations = { evaluate: async () => answer } as EvaluateOptions['evaluations']
+  await server.register(evaluate, { evaluations })
+  for (const [given, message] of [
+    [undefined, 'verdict must be one of valid, known, retriable, invalid'],
+    [{ ...valid, verdict: 'good' }, 'verdict must be one of valid, known, retriable, invalid'],
+    [{ ...valid, transactionId: 'ab' }, 'transactionId must be a Uint8Array'],
+    [{ ...valid, failures: undefined }, 'failures must be an array'],
+    [{ ...valid, failures: [{}] }, 'predicate of failures must be a string'],
+    [{ ...valid, redeemers: {} }, 'redeemers must be an array'],
+    [{ ...valid, slot: 'now' }, 'slot must be an integer'],
+  ] as const) {
+    answer = given
+    const headers = { 'content-type': 'text/plain' }
+    const { statusCode } = await server.inject({ method: 'POST', url: '/evaluate', headers, payload: '80' })
+    t.equal(statusCode, 500)
+    t.match(log().at(-1), { err: { type: 'TypeError', message: `evaluations.evaluate: ${message}` } })
+  }
 })
 
 t.test('throws at startup for options that cannot work', async (t) => {

@@ -1,5 +1,4 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { toHex } from '@ratatosk/cbor'
 import {
   BusyError,
   clientSignal,
@@ -13,6 +12,7 @@ import {
 import type { Evaluation, Evaluations, RedeemerReport, Units } from '@ratatosk/ports'
 import type { RegisterOptions } from 'fastify'
 import { fastifyPlugin as fp } from 'fastify-plugin'
+import { arrayOf, hexOf, integerOf, oneOf, textOf } from '../port-values.js'
 import { type EvaluateAnswer, evaluateSchema } from './schemas.js'
 
 export { InvalidCborError, TransactionTooLargeError, UnsupportedTypeError } from '@ratatosk/http'
@@ -51,13 +51,22 @@ const plugin: FastifyPluginAsyncTypebox<EvaluateOptions> = async (fastify, optio
   )
 }
 
-function answerOf({ verdict, transactionId, failures, redeemers, slot }: Evaluation): EvaluateAnswer {
+const port = 'evaluations.evaluate'
+const verdicts: readonly Evaluation['verdict'][] = ['valid', 'known', 'retriable', 'invalid']
+
+/** @throws {TypeError} for evaluations in JavaScript of another shape; it names the field */
+function answerOf(evaluation: Evaluation): EvaluateAnswer {
+  const { verdict, transactionId, failures, redeemers, slot }: Evaluation = Object(evaluation)
   return {
-    verdict,
-    ...(transactionId && { txHash: toHex(transactionId) }),
-    failures: failures.map(({ predicate, message, details }) => ({ predicate, message, details })),
-    redeemers: redeemers.map(reportOf),
-    slot: Number(slot),
+    verdict: oneOf(verdict, verdicts, `${port}: verdict`),
+    ...(transactionId && { txHash: hexOf(transactionId, `${port}: transactionId`) }),
+    failures: arrayOf(failures, `${port}: failures`).map(({ predicate, message, details }) => ({
+      predicate: textOf(predicate, `${port}: predicate of failures`),
+      message: textOf(message, `${port}: message of failures`),
+      details,
+    })),
+    redeemers: arrayOf(redeemers, `${port}: redeemers`).map(reportOf),
+    slot: integerOf(slot, `${port}: slot`),
   }
 }
 

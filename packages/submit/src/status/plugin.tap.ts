@@ -1,9 +1,10 @@
 import swagger from '@fastify/swagger'
 import { httpErrorOptions } from '@ratatosk/http'
+import { recordedLog } from '@ratatosk/test-kit/http'
 import fastify from 'fastify'
 import t from 'tap'
 import txStatus, { type TxStatusOptions } from './index.js'
-import { build, txHash } from './test/build.js'
+import { accepted, build, inBlock, rejection, time, txHash } from './test/build.js'
 
 t.test('refuses what is no hash and no id', async (t) => {
   const { get } = await build(t, {})
@@ -51,6 +52,82 @@ t.test('a failure of a port is a bare 500', async (t) => {
     const { status, body } = await get(path)
     t.same([status, body], [500, '{"error":"Something went wrong"}'])
   }
+})
+
+t.test('the log names the port and the field that have another shape', async (t) => {
+  const { stream, records: log } = recordedLog()
+  const server = fastify({ logger: { level: 'error', stream } })
+  t.teardown(() => server.close())
+  const found: Record<string, unknown> = {}
+  const find = (name: string) => async () => found[name]
+  const { block } = inBlock('mature')
+  const queued = { state: 'queued', submittedAt: time, attempts: 0 }
+  await server.register(txStatus, {
+    ledger: { placeOf: find('placeOf'), placesOf: find('placesOf') },
+    rejections: { find: find('rejection'), findTransaction: find('rejectionOf') },
+    queue: { find: find('queued'), findTransaction: find('queuedOf') },
+    removals: { ofTransaction: find('removals') },
+  } as unknown as TxStatusOptions)
+  const [status, statuses] = [`/tx/status?tx_hash=${txHash}`, `/tx/statuses?tx_hash=${txHash}`]
+  const submission = '/submission?id=s-1'
+  for (const [url, answers, message] of [
+    [status, { placeOf: { acceptedAt: 5 } }, 'ledger.placeOf: acceptedAt must be a Date'],
+    [status, { placeOf: { acceptedAt: new Date(Number.NaN) } }, 'ledger.placeOf: acceptedAt must be a Date'],
+    [
+      status,
+      { placeOf: { ...accepted, block: { ...block, state: 'done' } } },
+      'ledger.placeOf: block.state must be one of built, submitted, committed, mature, merged',
+    ],
+    [
+      status,
+      { placeOf: { ...accepted, block: { ...block, endTime: 'soon' } } },
+      'ledger.placeOf: block.endTime must be an integer',
+    ],
+    [
+      status,
+      { placeOf: { ...accepted, block: { ...block, headerHash: 'ab' } } },
+      'ledger.placeOf: block.headerHash must be a Uint8Array',
+    ],
+    [
+      status,
+      { queuedOf: { ...queued, state: 'left' } },
+      'queue.findTransaction: state must be one of queued, validating',
+    ],
+    [status, { removals: {} }, 'removals.ofTransaction: the result must be an array'],
+    [status, { removals: [{}] }, 'removals.ofTransaction: removedAt must be a Date'],
+    [
+      status,
+      { rejectionOf: { ...rejection, rejectedAt: 'today' } },
+      'rejections.findTransaction: rejectedAt must be a Date',
+    ],
+    [statuses, {}, 'ledger.placesOf: the result must be an array'],
+    [statuses, { placesOf: [] }, 'ledger.placesOf: the result must have an entry for each transaction'],
+    [statuses, { placesOf: [{}] }, 'ledger.placesOf: acceptedAt must be a Date'],
+    [
+      submission,
+      { queued: { ...queued, state: 'done' } },
+      'queue.find: state must be one of queued, validating',
+    ],
+    [submission, { queued: { ...queued, submittedAt: 5 } }, 'queue.find: submittedAt must be a Date'],
+    [
+      submission,
+      { queued: { ...queued, transactionId: txHash } },
+      'queue.find: transactionId must be a Uint8Array',
+    ],
+    [submission, { rejection: { ...rejection, code: 7 } }, 'rejections.find: code must be a string'],
+  ] as const) {
+    for (const name of Object.keys(found)) delete found[name]
+    Object.assign(found, answers)
+    const { statusCode, body } = await server.inject(url)
+    t.same([statusCode, body], [500, '{"error":"Something went wrong"}'], message)
+    t.match(log().at(-1), { err: { type: 'TypeError', message } })
+  }
+  for (const name of ['placeOf', 'rejection', 'rejectionOf', 'queued', 'queuedOf', 'removals'])
+    found[name] = null
+  found.placesOf = [null]
+  t.equal((await server.inject(status)).json().status, 'unknown')
+  t.equal((await server.inject(statuses)).json().statuses[0].status, 'unknown')
+  t.equal((await server.inject(submission)).json().status, 'unknown')
 })
 
 t.test('documents every route, parameter and status', async (t) => {

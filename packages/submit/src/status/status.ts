@@ -1,5 +1,6 @@
 import { toHex } from '@ratatosk/cbor'
 import type {
+  PlacedBlock,
   PlacedTransactions,
   QueuedSubmissions,
   RejectedSubmission,
@@ -9,6 +10,7 @@ import type {
   TransactionPlace,
   WaitingSubmission,
 } from '@ratatosk/ports'
+import { arrayOf, hexOf, integerOf, oneOf, textOf, timeOf } from '../port-values.js'
 import type { SubmissionStatusAnswer, TransactionStatusAnswer } from './schemas.js'
 
 /** The sources of statuses. */
@@ -24,6 +26,12 @@ export interface StatusSources {
 
 type Progress = Omit<TransactionStatusAnswer, 'txHash'>
 
+const blockStates: readonly PlacedBlock['state'][] = ['built', 'submitted', 'committed', 'mature', 'merged']
+const waitingStates: readonly WaitingSubmission['state'][] = ['queued', 'validating']
+
+/** A port in JavaScript may return null for undefined. */
+const maybe = <T>(value: T): NonNullable<T> | undefined => value ?? undefined
+
 /**
  * The status of a transaction. The queue is read before the store is read again, and decides only if nothing
  * else is known, or the transaction was submitted again after a rejection.
@@ -33,9 +41,9 @@ export async function statusOfTransaction(
   transactionId: Uint8Array,
 ): Promise<TransactionStatusAnswer> {
   const txHash = toHex(transactionId)
-  const place = await sources.ledger.placeOf(transactionId)
+  const place = maybe(await sources.ledger.placeOf(transactionId))
   if (place !== undefined) return { txHash, ...placed(place, sources) }
-  const queued = await sources.queue.findTransaction(transactionId)
+  const queued = maybe(await sources.queue.findTransaction(transactionId))
   return { txHash, ...(await withoutPlace(sources, transactionId, queued)) }
 }
 
@@ -49,7 +57,9 @@ export async function statusesOfTransactions(
   transactionIds: readonly Uint8Array[],
   signal: AbortSignal,
 ): Promise<TransactionStatusAnswer[]> {
-  const places = await sources.ledger.placesOf(transactionIds)
+  const places = arrayOf(await sources.ledger.placesOf(transactionIds), 'ledger.placesOf: the result')
+  if (places.length !== transactionIds.length)
+    throw new TypeError('ledger.placesOf: the result must have an entry for each transaction')
   const queued = await Promise.all(
     transactionIds.map((id, n) => (places[n] ? undefined : sources.queue.findTransaction(id))),
   )
@@ -57,7 +67,9 @@ export async function statusesOfTransactions(
   for (const [n, id] of transactionIds.entries()) {
     signal.throwIfAborted()
     const place = places[n]
-    const progress = place ? placed(place, sources) : await withoutPlace(sources, id, queued[n])
+    const progress = place
+      ? placed(place, sources, 'ledger.placesOf')
+      : await withoutPlace(sources, id, maybe(queued[n]))
     statuses.push({ txHash: toHex(id), ...progress })
   }
   return statuses
@@ -72,8 +84,9 @@ async function withoutPlace(
   const isNewer =
     queued !== undefined &&
     (progress.status === 'unknown' ||
-      (progress.rejection !== undefined && progress.rejection.rejectedAt < queued.submittedAt.toISOString()))
-  return isNewer ? waiting(queued) : progress
+      (progress.rejection !== undefined &&
+        progress.rejection.rejectedAt < timeOf(queued.submittedAt, 'queue.findTransaction: submittedAt')))
+  return isNewer ? waiting(queued, 'queue.findTransaction') : progress
 }
 
 /**
@@ -84,28 +97,30 @@ export async function statusOfSubmission(
   sources: StatusSources,
   id: string,
 ): Promise<SubmissionStatusAnswer> {
-  const queued = await sources.queue.find(id)
-  const rejection = await sources.rejections.find(id)
+  const queued = maybe(await sources.queue.find(id))
+  const rejection = maybe(await sources.rejections.find(id))
   const transactionId = queued?.transactionId ?? rejection?.transactionId
-  const named = { id, ...(transactionId && { txHash: toHex(transactionId) }) }
+  const finder = queued?.transactionId ? 'queue.find' : 'rejections.find'
+  const named = { id, ...(transactionId && { txHash: hexOf(transactionId, `${finder}: transactionId`) }) }
   if (rejection?.reopenedAt !== undefined && transactionId) {
     return { ...named, ...(await statusOfTransaction(sources, transactionId)) }
   }
-  if (rejection !== undefined) return { ...named, ...rejected(rejection) }
+  if (rejection !== undefined) return { ...named, ...rejected(rejection, 'rejections.find') }
   if (queued === undefined) return { ...named, status: 'unknown' }
-  const place = transactionId && (await sources.ledger.placeOf(transactionId))
+  const place = transactionId && maybe(await sources.ledger.placeOf(transactionId))
   if (place !== undefined) return { ...named, ...placed(place, sources) }
-  if (queued.state !== 'left') return { ...named, ...waiting(queued) }
+  if (queued.state !== 'left') return { ...named, ...waiting(queued, 'queue.find') }
   // Accepted and dropped later, or never issued, or forgotten.
   return { ...named, ...(transactionId ? await progressOf(sources, transactionId) : { status: 'unknown' }) }
 }
 
 /** The ledger goes first: a rejected transaction may have been accepted later. */
 async function progressOf(sources: StatusSources, transactionId: Uint8Array): Promise<Progress> {
-  const place = await sources.ledger.placeOf(transactionId)
+  const place = maybe(await sources.ledger.placeOf(transactionId))
   if (place !== undefined) return placed(place, sources)
-  const rejection = await sources.rejections.findTransaction(transactionId)
-  const [removal] = (await sources.removals?.ofTransaction(transactionId)) ?? []
+  const rejection = maybe(await sources.rejections.findTransaction(transactionId))
+  const removals = (await sources.removals?.ofTransaction(transactionId)) ?? []
+  const [removal] = arrayOf(removals, 'removals.ofTransaction: the result')
   // Removed transactions are validated again, and may be rejected then.
   if (removal !== undefined && (rejection === undefined || rejection.rejectedAt < removal.removedAt)) {
     return removed(removal)
@@ -113,26 +128,36 @@ async function progressOf(sources: StatusSources, transactionId: Uint8Array): Pr
   return rejection === undefined ? { status: 'unknown' } : rejected(rejection)
 }
 
-function waiting({ state, submittedAt, attempts }: WaitingSubmission): Progress {
-  return { status: state, submittedAt: submittedAt.toISOString(), attempts }
+/** @param port that found it, for an error */
+function waiting({ state, submittedAt, attempts }: WaitingSubmission, port: string): Progress {
+  return {
+    status: oneOf(state, waitingStates, `${port}: state`),
+    submittedAt: timeOf(submittedAt, `${port}: submittedAt`),
+    attempts: integerOf(attempts, `${port}: attempts`),
+  }
 }
 
 function placed(
   { acceptedAt: time, block, position = 0 }: TransactionPlace,
   { maturityWindowMs }: Pick<StatusSources, 'maturityWindowMs'>,
+  port = 'ledger.placeOf',
 ): Progress {
-  const acceptedAt = time.toISOString()
+  const acceptedAt = timeOf(time, `${port}: acceptedAt`)
   if (block === undefined) return { status: 'mempool', acceptedAt }
-  const endTime = Number(block.endTime)
+  const endTime = integerOf(block.endTime, `${port}: block.endTime`)
   return {
-    status: block.state,
+    status: oneOf(block.state, blockStates, `${port}: block.state`),
     acceptedAt,
     block: {
-      height: Number(block.height),
-      headerHash: toHex(block.headerHash),
-      position,
-      ...(block.commitTransactionId && { commitTxHash: toHex(block.commitTransactionId) }),
-      ...(block.mergeTransactionId && { mergeTxHash: toHex(block.mergeTransactionId) }),
+      height: integerOf(block.height, `${port}: block.height`),
+      headerHash: hexOf(block.headerHash, `${port}: block.headerHash`),
+      position: integerOf(position, `${port}: position`),
+      ...(block.commitTransactionId && {
+        commitTxHash: hexOf(block.commitTransactionId, `${port}: block.commitTransactionId`),
+      }),
+      ...(block.mergeTransactionId && {
+        mergeTxHash: hexOf(block.mergeTransactionId, `${port}: block.mergeTransactionId`),
+      }),
       endTime: new Date(endTime).toISOString(),
       ...(maturityWindowMs !== undefined && {
         maturesAt: new Date(endTime + maturityWindowMs).toISOString(),
@@ -142,29 +167,33 @@ function placed(
 }
 
 function removed({ block, removedAt, submissionId }: RemovedTransaction): Progress {
+  const port = 'removals.ofTransaction'
   return {
     status: 'removed',
     removal: {
-      ...(block && { height: Number(block.height), headerHash: toHex(block.headerHash) }),
-      removedAt: removedAt.toISOString(),
+      ...(block && {
+        height: integerOf(block.height, `${port}: block.height`),
+        headerHash: hexOf(block.headerHash, `${port}: block.headerHash`),
+      }),
+      removedAt: timeOf(removedAt, `${port}: removedAt`),
       ...(submissionId !== undefined && { resubmittedAs: submissionId }),
     },
   }
 }
 
-function rejected(rejection: RejectedSubmission): Progress {
+function rejected(rejection: RejectedSubmission, port = 'rejections.findTransaction'): Progress {
   const { code, message, details, attempts, count, submittedAt, firstRejectedAt, rejectedAt } = rejection
   return {
     status: 'rejected',
     rejection: {
-      code,
-      reason: message,
+      code: textOf(code, `${port}: code`),
+      reason: textOf(message, `${port}: message`),
       failures: isFailureList(details) ? details : [{ predicate: code, message, details }],
-      attempts,
-      count,
-      submittedAt: submittedAt.toISOString(),
-      firstRejectedAt: firstRejectedAt.toISOString(),
-      rejectedAt: rejectedAt.toISOString(),
+      attempts: integerOf(attempts, `${port}: attempts`),
+      count: integerOf(count, `${port}: count`),
+      submittedAt: timeOf(submittedAt, `${port}: submittedAt`),
+      firstRejectedAt: timeOf(firstRejectedAt, `${port}: firstRejectedAt`),
+      rejectedAt: timeOf(rejectedAt, `${port}: rejectedAt`),
     },
   }
 }

@@ -106,7 +106,10 @@ t.test('nothing more is read once the client has left', async (t) => {
   const left = new AbortController()
   let read = 0
   const sources = {
-    ledger: { placeOf: async () => undefined, placesOf: async () => [] },
+    ledger: {
+      placeOf: async () => undefined,
+      placesOf: async (ids: readonly Uint8Array[]) => ids.map(() => undefined),
+    },
     queue: { find: async () => undefined, findTransaction: async () => undefined },
     rejections: {
       find: async () => undefined,

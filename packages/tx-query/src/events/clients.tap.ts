@@ -165,3 +165,30 @@ t.test('a log that gives no position is told in the log, and ends no process', a
   await until(() => client.events().length === 1)
   t.match(told(), /log\.head\(\) must give a position/)
 })
+
+t.test('a log that gives no events is told in the log by method and field', async (t) => {
+  const { log, port, records } = await build(t)
+  const { read } = log
+  const client = follow(t, port)
+  await until(() => client.received.length === 1)
+  log.add()
+  const { events, position } = await read.call(log, {
+    after: { accepted: 0n, rejected: 0n, block: 0n, verdict: 0n },
+    to: await log.head(),
+    filter: {},
+    limit: 1,
+  })
+  for (const [page, message] of [
+    [undefined, 'log.read() must give an array of events'],
+    [
+      { events: events.map((event) => ({ ...event, at: 5 })), position },
+      'must give events whose at is a Date',
+    ],
+  ] as const) {
+    log.read = async () => page as never
+    log.add()
+    await until(() => JSON.stringify(records()).includes(message), { what: message })
+  }
+  log.read = read
+  await until(() => client.events().length === 3)
+})

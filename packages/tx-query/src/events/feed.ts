@@ -1,5 +1,5 @@
 import { TurnQueue } from '@ratatosk/http'
-import type { EventFilter, EventLog, EventPosition } from '@ratatosk/ports'
+import type { EventFilter, EventLog, EventPage, EventPosition } from '@ratatosk/ports'
 import type { FastifyBaseLogger } from 'fastify'
 import { LRUCache } from 'lru-cache'
 import { checkedPosition, covers, earliest, formatPosition, latest } from './position.js'
@@ -105,7 +105,9 @@ export class EventFeed {
 
   async #read(after: EventPosition, to: EventPosition, filter: EventFilter): Promise<RenderedPage> {
     const { log, maturityWindowMs } = this.#options
-    const { events, position } = await log.read({ after, to, filter, limit: pageSize })
+    const page = await log.read({ after, to, filter, limit: pageSize })
+    const { events, position }: EventPage = page ?? {}
+    if (!Array.isArray(events)) throw new TypeError('log.read() must give an array of events')
     return { bytes: renderEvents(events, maturityWindowMs), position: checkedPosition(position, 'read') }
   }
 

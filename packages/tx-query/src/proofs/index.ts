@@ -1,3 +1,4 @@
+import { types } from 'node:util'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { isDecodeError, toHex } from '@ratatosk/cbor'
 import {
@@ -66,7 +67,7 @@ const plugin: FastifyPluginAsyncTypebox<ProofsOptions> = async (fastify, options
       const proved = await unlessBusy(() => prover.utxo(reference, against))
       if (proved === 'no block') throw new NoBlockError('The block is not committed')
       if (proved === 'not kept') throw new NotKeptError()
-      const { value } = proved
+      const { value } = checkedProof(proved, 'utxo')
       if (value !== undefined) return { ...answerOf(proved), value: toHex(value) }
       return reply
         .code(404)
@@ -85,7 +86,7 @@ const plugin: FastifyPluginAsyncTypebox<ProofsOptions> = async (fastify, options
             ? 'No committed block holds the transaction'
             : 'The block is not committed',
         )
-      const { value, position } = proved
+      const { value, position } = checkedProof(proved, 'transaction')
       if (value !== undefined && position !== undefined)
         return { ...answerOf(proved), value: toHex(value), position }
       return reply.code(404).send({ error: 'The block does not hold the transaction', ...answerOf(proved) })
@@ -102,6 +103,14 @@ async function unlessBusy<T>(prove: () => Promise<T>): Promise<T> {
     const seconds = retryAfterSeconds(error)
     throw seconds === undefined ? error : new BusyError('PROOFS_BUSY', busy, seconds)
   }
+}
+
+/** @throws {TypeError} for a prover in JavaScript that gives something else */
+function checkedProof<Proof extends HeldProof>(given: Proof, method: string): Proof {
+  const { headerHash, root, key, proof }: Partial<HeldProof> = given ?? {}
+  const wrong = Object.entries({ headerHash, root, key, proof }).find(([, each]) => !types.isUint8Array(each))
+  if (wrong === undefined) return given
+  throw new TypeError(`prover.${method}() must give a proof whose ${wrong[0]} is a Uint8Array`)
 }
 
 function answerOf({ headerHash, header, height, root, key, proof }: HeldProof) {

@@ -1,6 +1,7 @@
 import swagger from '@fastify/swagger'
 import { toHex } from '@ratatosk/cbor'
 import { encodeOutputReference } from '@ratatosk/ledger'
+import { recordedLog } from '@ratatosk/test-kit/http'
 import {
   createMemoryStore,
   createTrie,
@@ -45,6 +46,31 @@ async function build(t: Test, prover: Partial<Prover>) {
 t.test('is exported by default and by name, and registered under its npm name', async (t) => {
   t.equal(proofs, named)
   t.ok((await build(t, {})).hasPlugin('@ratatosk/tx-query/proofs'))
+})
+
+t.test('the log names the method and the field of a proof that has another shape', async (t) => {
+  const { stream, records: log } = recordedLog()
+  const server = fastify({ logger: { level: 'error', stream } })
+  t.teardown(() => server.close())
+  let answer: unknown
+  const give = async () => answer as never
+  await server.register(proofs, { prover: { utxo: give, transaction: give } })
+  for (const [given, field] of [
+    [undefined, 'headerHash'],
+    [null, 'headerHash'],
+    [{ ...present, root: 'ab' }, 'root'],
+    [{ ...present, proof: undefined }, 'proof'],
+  ] as const) {
+    answer = given
+    for (const [url, method] of [
+      [`/proofs/utxo?outref=${hash}%231`, 'utxo'],
+      [`/proofs/transaction?tx_hash=${hash}`, 'transaction'],
+    ] as const) {
+      t.equal((await server.inject(url)).statusCode, 500)
+      const message = `prover.${method}() must give a proof whose ${field} is a Uint8Array`
+      t.match(log().at(-1), { err: { type: 'TypeError', message } })
+    }
+  }
 })
 
 t.test('answers with a proof that holds, as JSON and as CBOR', async (t) => {
