@@ -5,8 +5,8 @@ const answeringFee = 880_000n
 /** Lovelace that it costs at least to ask, besides the reward. */
 const askingFee = 270_000n
 /**
- * Lovelace that an answer without a chunk takes: less than it costs, so that no one gains by hiding a map, and
- * enough for a question without need to cost more than half of its answer.
+ * Lovelace that an answer without a chunk takes: less than it costs, so that no one gains by hiding a map,
+ * and enough for a question without need to cost more than half of its answer.
  */
 const nodeReward = 260_000n
 /** Lovelace for each byte of a chunk in the redeemer, by the same rule: a byte costs about 48. */

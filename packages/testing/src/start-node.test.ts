@@ -137,7 +137,7 @@ test('the program of README.md passes with node:test', async () => {
   const readme = await readFile(new URL('../README.md', import.meta.url), 'utf8')
   const [, program = ''] = /```js\n([\s\S]*?)```/.exec(readme) ?? []
   // Here, because a package can import itself by its name.
-  const path = fileURLToPath(new URL(`../example-${process.pid}.mjs`, import.meta.url))
+  const path = fileURLToPath(new URL(`../dist/example-${process.pid}.mjs`, import.meta.url))
   onTestFinished(() => rm(path))
   await writeFile(
     path,

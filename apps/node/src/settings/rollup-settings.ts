@@ -138,8 +138,8 @@ export const contractSettings = {
     defaultNote: 'all that know the rules of layer 2, and `summons`; mainnet: `none`',
     description:
       'Policies of fraud proofs by which anyone removes an invalid block, and its operator loses the bond; ' +
-      '`summons`: so does a question about a block that its operator does not answer in a fourteenth of the ' +
-      'maturity window, refused on mainnet; `none`: only the administrator removes blocks',
+      '`summons`: so does a question about a block that its operator does not answer in a fourteenth of ' +
+      'the maturity window, refused on mainnet; `none`: only the administrator removes blocks',
   }),
 }
 

@@ -141,8 +141,8 @@ export const summonsNotes: readonly RuleNote[] = [
   ),
   note(
     'reclaim-stale',
-    'a reference input holds a verdict against the header, or the validity interval begins a maturity window ' +
-      'behind the deadline or later',
+    'a reference input holds a verdict against the header, or the validity interval begins a maturity ' +
+      'window behind the deadline or later',
     'ending a question without a verdict while its block can be removed',
   ),
   note('reclaim-mints-nothing', 'only the question burns', 'verdicts that no output keeps for everyone'),

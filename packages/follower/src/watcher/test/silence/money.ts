@@ -264,7 +264,7 @@ export function silenceOf(fees: Fees, { penalty }: Terms, blocks: number) {
   return { silent, watchers: -count * (fees.askForChunk + fees.reclaim) }
 }
 
-/** Of an operator who shows some chunks of a block and then no more; and of the watchers. */
+/** Of an operator who shows some chunks of a block and then none; and of the watchers. */
 export function partialSilence(fees: Fees, terms: Terms, shown: number, unanswered: number) {
   const { asks, shows } = accountOf(exchangesOf(fees, terms).full, shown)
   return {

@@ -105,7 +105,9 @@ export function attacksOf(fees: Fees, terms: Terms): readonly Attack[] {
       victim: outage.operator,
     },
     {
-      what: `griefer: takes the bond of an operator with ${whole(reserve)} ada, and blocks behind: ${poor.kind}`,
+      what:
+        `griefer: takes the bond of an operator with ${whole(reserve)} ada, and blocks behind, answers: ` +
+        poor.kind,
       attacker: poor.griefer,
       victim: poor.operator,
     },
