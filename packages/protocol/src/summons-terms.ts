@@ -55,7 +55,7 @@ const [hourAsked, hourAnswered] = [
 export const largestBond = 2n * hourAsked - hourAnswered
 
 /** Lovelace that the longest answer costs, in two transactions, and bytes of its chunk with a reward. */
-const [longestFee, rewardedBytes] = [1_200_000n, 12_288n]
+const [longestFee, rewardedBytes] = [1_250_000n, 12_288n]
 /**
  * Lovelace that a removal costs honest operators: commit and pruning of each block that is behind the oldest
  * that can be asked for, with one in five minutes of a week.

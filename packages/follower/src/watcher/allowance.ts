@@ -2,8 +2,8 @@ import type { WatcherContext } from './context.js'
 
 /** Questions about chunks, but the first of a block, that may wait before any of them is answered. */
 const firstWave = 448
-/** Answers for each of which half a question more may wait. */
-const answersForOne = 2
+/** Answers for which one question more may wait. */
+const answersForOne = 3
 
 /**
  * How much more may be asked about blocks without bodies. An operator who is silent loses one bond, however
@@ -19,8 +19,12 @@ export interface Allowance {
   spendable?: bigint
 }
 
-/** Questions about chunks that may wait, by the number of chunks that are shown. */
-export const waveOf = (shown: number): number => firstWave + Math.floor(shown / answersForOne)
+/**
+ * Questions about chunks that may wait, by the numbers of chunks that are shown, and shown to be absent: that
+ * costs an operator next to nothing.
+ */
+export const waveOf = (shown: number, absent = 0): number =>
+  firstWave + Math.floor(shown / answersForOne) - absent
 
 /**
  * Takes the ada for a question about a block behind the oldest, if as much is left as such questions lock:

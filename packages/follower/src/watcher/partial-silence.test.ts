@@ -17,9 +17,8 @@ const isFull = process.env.RATATOSK_TESTS === 'full'
 const chunks = isFull ? 1024 : 12
 const { period } = contracts.parameters.summons!
 
-test(`of ${chunks} chunks, no more are asked for than one bond is worth, and all bonds return at once`, {
-  timeout: isFull ? 1_200_000 : 120_000,
-}, async () => {
+/** Commits a block whose first chunk counts more than it has. */
+async function openCounting(chunks: number) {
   const watched = await openWatched({ contracts })
   const { transactions } = watched.story
   const chunkHash = blake2b256(framesOf(...transactions))
@@ -27,12 +26,28 @@ test(`of ${chunks} chunks, no more are asked for than one bond is worth, and all
     entries: (map) => map.set(toHex(chunkKey(0)), encodeChunkRecord({ first: 0, chunks, chunkHash })),
   })
   const { entries: _, ...block } = (await watched.commit(committed)) as InvalidBlock & { entries?: unknown }
+  const { policy } = contracts.summons!
+  const tokens = () => watched.scene.layer1.utxosByPolicy(policy)
+  return {
+    watched,
+    committed,
+    watch: () =>
+      openWatcher(watched, [block], { withheld: { judge: async () => false }, patienceMs: 20_000 }),
+    open: async () => readQuestions(contracts, await tokens()).length,
+    verdicts: async () =>
+      (await tokens()).flatMap(({ output }) =>
+        [...(output.value.assets.get(policy)?.keys() ?? [])].filter(({ length }) => length === 56),
+      ).length,
+  }
+}
+
+test(`of ${chunks} chunks, no more are asked for than one bond is worth, and all bonds return at once`, {
+  timeout: isFull ? 1_200_000 : 120_000,
+}, async () => {
+  const { watched, committed, watch, open } = await openCounting(chunks)
   await openOperator(watched, committed, { isSilent: ({ key }) => chunkNumberOf(key) > 0 })
-  const withheld = { judge: async () => false }
-  const { wallet, errors } = openWatcher(watched, [block], { withheld, patienceMs: 20_000 })
+  const { wallet, errors } = watch()
   const before = (await wallet.balance()).lovelace
-  const open = async () =>
-    readQuestions(contracts, await watched.scene.layer1.utxosByPolicy(contracts.summons!.policy)).length
   const most = Math.min(chunks - 1, waveOf(1))
   await until('they are asked for', async () => (await open()) >= most, 600_000)
   await new Promise((resolve) => setTimeout(resolve, 1000))
@@ -44,4 +59,29 @@ test(`of ${chunks} chunks, no more are asked for than one bond is worth, and all
   const fees = BigInt(most) * 600_000n
   await until('the bonds are back', async () => (await wallet.balance()).lovelace > before - fees, 600_000)
   expect(errors).toEqual([])
+})
+
+test('behind a removal by proof, one question is ended, and the bonds of the others return', {
+  timeout: 300_000,
+}, async () => {
+  const { watched, committed, watch, open, verdicts } = await openCounting(12)
+  // It shows the first chunk, that there is no sixth, and all of the map.
+  await openOperator(watched, committed, {
+    async whenDue({ question: { kind, key } }, answer) {
+      if (kind !== 'chunk' || [0, 5].includes(chunkNumberOf(key))) await answer()
+    },
+  })
+  const { errors } = watch()
+  await until('it is removed', async () => (await watched.queued()).length === 0)
+  expect(await open()).toBeGreaterThan(3)
+  expect(await verdicts()).toBe(0)
+  await watched.pass(2n * period)
+  await until('no question is left', async () => (await open()) === 0)
+  expect(await verdicts()).toBe(1)
+  expect(errors).toEqual([])
+})
+
+test('what costs an operator nothing lets nothing more be asked', () => {
+  expect(waveOf(300)).toBe(waveOf(0) + 100)
+  expect(waveOf(1, waveOf(1))).toBe(0)
 })

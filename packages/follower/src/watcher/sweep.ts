@@ -1,8 +1,14 @@
 import { BytesSet, equalBytes, toHex } from '@ratatosk/cbor'
-import { encodeReclaim } from '@ratatosk/fraud'
+import { encodeExpiry, encodeReclaim } from '@ratatosk/fraud'
 import { encodeBech32Address, keyAddress, slotToTime } from '@ratatosk/ledger'
 import { isWalletError, type TransactionDraft } from '@ratatosk/ledger/builder'
-import { type Reclaiming, reclaimQuestion, type StateQueue, staleFrom } from '@ratatosk/protocol'
+import {
+  endQuestion,
+  type OpenQuestion,
+  reclaimQuestion,
+  type StateQueue,
+  staleFrom,
+} from '@ratatosk/protocol'
 import type { WatcherContext } from './context.js'
 import { readSummonses } from './questions.js'
 import { readScripts } from './read-layer1.js'
@@ -13,6 +19,11 @@ import { sparedOf } from './spared.js'
 const mostAtOnce = 30
 /** Transactions in flight at once that reclaim a bond: each takes one. */
 const mostReclaims = 10
+/**
+ * Questions about a removed block that wait until they are stale. Of more, one is ended, for 1.4 ada, since
+ * the others return beside its verdict.
+ */
+const mostWaiting = 3
 /** Bytes of the datum of a returned bond: the name of its question. */
 const datumLength = 34
 
@@ -27,7 +38,7 @@ export async function sweepBonds(
   queue: Pick<StateQueue, 'blocks'>,
   slot: bigint,
 ): Promise<boolean> {
-  const { contracts, layer1, signal, sendings } = context
+  const { contracts, sendings } = context
   if (contracts.summons === undefined) return false
   const sweeps = [...sendings.values()].map(({ transaction }) => transaction)
   const earlier = await follow(
@@ -36,33 +47,41 @@ export async function sweepBonds(
     slot,
   )
   if (earlier.some(({ state }) => state === 'pending')) return true
-  const stale = await readStale(context, queue)
-  const [slots, scripts] = [await layer1.slots({ signal }), await readScripts(context)]
-  for (const each of stale.slice(0, mostReclaims)) {
-    const draft = reclaimQuestion(contracts, { ...each, redeemer: encodeReclaim(0), slots }, scripts)
-    if (!(await sweep(context, draft, 'Reclaimed the bond of a question without an answer'))) break
-  }
-  return (await takeReturned(context)) || stale.length > 0
+  const drafts = await draftReturns(context, queue)
+  for (const draft of drafts.slice(0, mostReclaims))
+    if (!(await sweep(context, draft, 'Ended a question without an answer, whose block is gone'))) break
+  return (await takeReturned(context)) || drafts.length > 0
 }
 
-/** Own questions without an answer, whose blocks are gone: by a verdict, or long ago. */
-async function readStale(
+/**
+ * Returns the bonds of own questions without an answer, whose blocks are gone: beside a verdict, or long ago.
+ * One of several without a verdict is ended with one.
+ */
+async function draftReturns(
   context: WatcherContext,
   { blocks }: Pick<StateQueue, 'blocks'>,
-): Promise<readonly Pick<Reclaiming, 'asked' | 'verdict'>[]> {
+): Promise<readonly TransactionDraft[]> {
   const { contracts, layer1, wallet, signal } = context
   const inQueue = new BytesSet(blocks.map(({ headerHash }) => headerHash))
-  const now = slotToTime(await layer1.slots({ signal }), await layer1.currentSlot({ signal }))
-  const stale: Pick<Reclaiming, 'asked' | 'verdict'>[] = []
+  const isOwn = ({ question }: OpenQuestion) => equalBytes(question.refund, wallet.keys.payment.hash)
   // It reports what it does not read, also while nothing is disputed.
   const { open, verdicts } = await readSummonses(context)
-  for (const asked of [...open.values()].flat()) {
-    const { headerHash, refund } = asked.question
-    if (inQueue.has(headerHash) || !equalBytes(refund, wallet.keys.payment.hash)) continue
-    const verdict = verdicts.get(headerHash)
-    if (verdict !== undefined || staleFrom(contracts, asked) <= now) stale.push({ asked, verdict })
-  }
-  return stale
+  const gone = [...open]
+    .filter(([headerHash]) => !inQueue.has(headerHash))
+    .map(([headerHash, questions]) => ({ verdict: verdicts.get(headerHash), own: questions.filter(isOwn) }))
+    .filter(({ own }) => own.length > 0)
+  if (gone.length === 0) return []
+  const [slots, scripts] = [await layer1.slots({ signal }), await readScripts(context)]
+  const now = slotToTime(slots, await layer1.currentSlot({ signal }))
+  return gone.flatMap(({ verdict, own }) => {
+    const stale = own.filter((asked) => verdict !== undefined || staleFrom(contracts, asked) <= now)
+    const over = own.find(({ question }) => question.deadline <= now)
+    if (stale.length === 0 && over !== undefined && own.length > mostWaiting)
+      return [endQuestion(contracts, over, encodeExpiry(0), slots, scripts)]
+    return stale.map((asked) =>
+      reclaimQuestion(contracts, { asked, verdict, redeemer: encodeReclaim(0), slots }, scripts),
+    )
+  })
 }
 
 async function takeReturned(context: WatcherContext): Promise<boolean> {

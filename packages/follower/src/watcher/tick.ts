@@ -140,8 +140,9 @@ async function advance({ context, state }: Watching, sight: Sight): Promise<void
     .filter(({ wantedAt, block }) => now - wantedAt < wantedForMs && sound.has(block.headerHash))
     // The funds go to the block that is mature first.
     .sort((a, b) => Number(a.block.header.endTime - b.block.header.endTime))
-  const shown = wanted.reduce((sum, { book }) => sum + book.chunks.size, 0)
-  const allowance: Allowance = { chunks: waveOf(shown), behind: 0 }
+  const answers = wanted.flatMap(({ book }) => [...book.chunks.values()])
+  const absent = answers.filter(({ kind }) => kind === 'absent').length
+  const allowance: Allowance = { chunks: waveOf(answers.length - absent, absent), behind: 0 }
   let isConvicted = false
   await forEach(wanted, async (each) => {
     // The removal of one takes those behind it along: their questions need no verdicts.
