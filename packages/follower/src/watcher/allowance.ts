@@ -1,4 +1,5 @@
 import type { WatcherContext } from './context.js'
+import type { QuestionBook } from './question-book.js'
 
 /** Questions about chunks, but the first of a block, that may wait before any of them is answered. */
 const firstWave = 448
@@ -20,11 +21,16 @@ export interface Allowance {
 }
 
 /**
- * Questions about chunks that may wait, by the numbers of chunks that are shown, and shown to be absent: that
- * costs an operator next to nothing.
+ * Questions about chunks that may wait, by the number of chunks that are shown. Absences do not count: they
+ * cost an operator next to nothing, and a stranger may ask for any number of chunks that no block has.
  */
-export const waveOf = (shown: number, absent = 0): number =>
-  firstWave + Math.floor(shown / answersForOne) - absent
+export const waveOf = (shown: number): number => firstWave + Math.floor(shown / answersForOne)
+
+/** The {@link Allowance} at the beginning of a read, by the answers about all such blocks. */
+export function openAllowance(books: readonly Pick<QuestionBook, 'chunks'>[]): Allowance {
+  const shown = books.flatMap(({ chunks }) => [...chunks.values()]).filter(({ kind }) => kind !== 'absent')
+  return { chunks: waveOf(shown.length), behind: 0 }
+}
 
 /**
  * Takes the ada for a question about a block behind the oldest, if as much is left as such questions lock:

@@ -1,12 +1,13 @@
 import { chunkKey, encodeChunkRecord } from '@ratatosk/block'
 import { toHex } from '@ratatosk/cbor'
+import type { ShownChunkAnswer } from '@ratatosk/fraud'
 import { blake2b256 } from '@ratatosk/ledger'
 import { readQuestions } from '@ratatosk/protocol'
 import { expect, test } from 'vitest'
 import { blockOf, framesOf } from '../../../fraud/dist/test/lying-blocks.js'
 import { summonsContracts as contracts } from '../../../protocol/dist/test/protocol-scene.js'
 import type { InvalidBlock } from '../index.js'
-import { waveOf } from './allowance.js'
+import { openAllowance, waveOf } from './allowance.js'
 import { chunkNumberOf } from './question-book.js'
 import { openOperator } from './test/operator.js'
 import { openWatched, openWatcher, until } from './test/scene.js'
@@ -81,7 +82,10 @@ test('behind a removal by proof, one question is ended, and the bonds of the oth
   expect(errors).toEqual([])
 })
 
-test('what costs an operator nothing lets nothing more be asked', () => {
-  expect(waveOf(300)).toBe(waveOf(0) + 100)
-  expect(waveOf(1, waveOf(1))).toBe(0)
+test('absences, which strangers may ask for, let neither more nor less be asked', () => {
+  const shown = { kind: 'shown', record: new Uint8Array(), bytes: new Uint8Array(), proof: [] } as const
+  const chunks = new Map<number, ShownChunkAnswer>(Array.from({ length: 300 }, (_, n) => [n, shown]))
+  expect(openAllowance([{ chunks }]).chunks).toBe(waveOf(0) + 100)
+  for (let number = 1024; number < 3024; number++) chunks.set(number, { kind: 'absent', proof: [] })
+  expect(openAllowance([{ chunks }]).chunks).toBe(waveOf(0) + 100)
 })

@@ -1,7 +1,7 @@
 import { BytesSet } from '@ratatosk/cbor'
 import { type OpenQuestion, type StateQueue, soundBlocks, soundRoot } from '@ratatosk/protocol'
 import type { VerdictRecord } from '@ratatosk/store'
-import { type Allowance, waveOf } from './allowance.js'
+import { openAllowance } from './allowance.js'
 import { conclude, settleValid } from './conclude.js'
 import type { Job, Missing, WatcherContext } from './context.js'
 import { pruneBehindRemoved } from './prune.js'
@@ -140,9 +140,7 @@ async function advance({ context, state }: Watching, sight: Sight): Promise<void
     .filter(({ wantedAt, block }) => now - wantedAt < wantedForMs && sound.has(block.headerHash))
     // The funds go to the block that is mature first.
     .sort((a, b) => Number(a.block.header.endTime - b.block.header.endTime))
-  const answers = wanted.flatMap(({ book }) => [...book.chunks.values()])
-  const absent = answers.filter(({ kind }) => kind === 'absent').length
-  const allowance: Allowance = { chunks: waveOf(answers.length - absent, absent), behind: 0 }
+  const allowance = openAllowance(wanted.map(({ book }) => book))
   let isConvicted = false
   await forEach(wanted, async (each) => {
     // The removal of one takes those behind it along: their questions need no verdicts.

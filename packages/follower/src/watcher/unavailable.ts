@@ -137,14 +137,17 @@ async function askFor(
 ): Promise<void> {
   const { block, book } = missing
   const asked = bySubject(waiting)
-  const wantedAt = (number: number) => chunkQuestion(block.header.transactionsRoot, number)
-  const [first] = numbers
-  if (first !== 0) allowance.chunks -= numbers.filter((each) => asked.has(subjectOf(wantedAt(each)))).length
-  let pending = waiting.pending.length
+  const unasked: (readonly [number: number, wanted: WantedQuestion])[] = []
   for (const number of inOwnOrder(context.wallet.keys.payment.hash, block, numbers)) {
-    const wanted = wantedAt(number)
+    const wanted = chunkQuestion(block.header.transactionsRoot, number)
     const same = asked.get(subjectOf(wanted))
-    if (same !== undefined && (await reliesOnAsked(context, book, same, wanted, term))) continue
+    const isAsked = same !== undefined && (await reliesOnAsked(context, book, same, wanted, term))
+    if (!isAsked) unasked.push([number, wanted])
+    // One of a stranger that ends too late is of no use, and takes nothing.
+    else if (number > 0) allowance.chunks--
+  }
+  let pending = waiting.pending.length
+  for (const [number, wanted] of unasked) {
     if (!term.isInTime)
       return giveUp(context, missing, 'a question would end too late for a removal', (fields) =>
         context.asksTooLate(fields, term.now),
