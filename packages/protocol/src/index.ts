@@ -84,10 +84,13 @@ export {
   type Answering,
   type Asking,
   answerQuestion,
-  askQuestion,
+  askQuestions,
   endQuestion,
+  mostInAsking,
+  mostInReclaim,
   type Reclaiming,
-  reclaimQuestion,
+  reclaimQuestions,
+  rewardOf,
   staleFrom,
 } from './summons-drafts.js'
 export {

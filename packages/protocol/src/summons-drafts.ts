@@ -1,5 +1,10 @@
 import { fromHex, toHex } from '@ratatosk/cbor'
-import { encodeQuestion, SummonsAction, type SummonsQuestion } from '@ratatosk/contracts'
+import {
+  encodeQuestion,
+  SummonsAction,
+  type SummonsParameters,
+  type SummonsQuestion,
+} from '@ratatosk/contracts'
 import {
   blake2b256,
   keyAddress,
@@ -10,43 +15,54 @@ import {
 } from '@ratatosk/ledger'
 import type { DraftMint, TransactionDraft } from '@ratatosk/ledger/builder'
 import { invalidDraft } from '@ratatosk/ledger/builder'
-import { constr, encodePlutusData } from '@ratatosk/ledger/plutus-data'
+import { constr, decodeAnyData, encodeAnyData, encodePlutusData } from '@ratatosk/ledger/plutus-data'
 import { type Contracts, inOrder, provideScripts, type ScriptPlace } from './contracts.js'
 import type { OpenQuestion } from './open-questions.js'
 import { firstSlotFrom } from './slots.js'
 
-/** The inputs of a question. */
-export interface Asking {
-  /** Without its deadline, which is a period after the validity interval. */
-  readonly question: Omit<SummonsQuestion, 'deadline'>
-  /** `encodeAsk` of `@ratatosk/fraud`. */
-  readonly redeemer: Uint8Array
-  /** First slot in which the question can no longer be included; not before the block's end. */
+/** The inputs of questions about a block. */
+export interface Asking<Each extends Omit<SummonsQuestion, 'deadline'>> {
+  /** Without their deadline, which is a period after the validity interval. */
+  readonly questions: readonly Each[]
+  /** `encodeAsk` of `@ratatosk/fraud`, for the questions in the order of their tokens. */
+  redeemer(questions: readonly Each[]): Uint8Array
+  /** First slot in which the questions can no longer be included; not before the block's end. */
   readonly validUntil: bigint
   readonly slots: SlotConfig
 }
 
-/** Asks a question; the wallet pays the bond. */
-export function askQuestion(
+/** Most questions in a transaction of layer 1, whose size is the limit. */
+export const mostInAsking = 30
+
+/** Asks questions; the wallet pays the bonds. */
+export function askQuestions<Each extends Omit<SummonsQuestion, 'deadline'>>(
   contracts: Contracts,
-  { question, redeemer, validUntil, slots }: Asking,
+  { questions, redeemer, validUntil, slots }: Asking<Each>,
   referenceScripts: readonly Utxo[] = [],
 ): TransactionDraft {
   const { summons, terms } = summonsOf(contracts)
   const deadline = slotToTime(slots, validUntil) + terms.period
-  const data = encodeQuestion({ ...question, deadline })
-  const assets = new Map([[toHex(blake2b256(data)), 1n]])
+  const asked = questions
+    .map((question) => {
+      const data = encodeQuestion({ ...question, deadline })
+      return { question, data, name: toHex(blake2b256(data)) }
+    })
+    .sort((one, other) => (one.name < other.name ? -1 : 1))
   return {
     ...provideScripts([summons], referenceScripts),
-    mint: [{ policy: summons.policy, assets, redeemer }],
-    outputs: [
+    mint: [
       {
-        address: summons.address,
-        lovelace: terms.bond,
-        assets: new Map([[summons.policy, assets]]),
-        datum: { kind: 'inline', data },
+        policy: summons.policy,
+        assets: new Map(asked.map(({ name }) => [name, 1n])),
+        redeemer: redeemer(asked.map(({ question }) => question)),
       },
     ],
+    outputs: asked.map(({ name, data }) => ({
+      address: summons.address,
+      lovelace: terms.bond,
+      assets: new Map([[summons.policy, new Map([[name, 1n]])]]),
+      datum: { kind: 'inline', data },
+    })),
     validUntil,
   }
 }
@@ -58,14 +74,12 @@ export interface Answering {
   redeemer(indexes: readonly number[]): Uint8Array
   /** Outputs whose datums are parts of the answer: the redeemer takes their places. */
   readonly holders?: readonly Utxo[]
-  /** Bytes of the chunk in the redeemer; undefined if it shows none. */
-  readonly shown?: number | undefined
 }
 
 /** Answers a question: the bond less the reward returns to the asker. No signature is needed. */
 export function answerQuestion(
   contracts: Contracts,
-  { asked, redeemer, holders = [], shown }: Answering,
+  { asked, redeemer, holders = [] }: Answering,
   referenceScripts: readonly Utxo[] = [],
 ): TransactionDraft {
   const { summons, terms } = summonsOf(contracts)
@@ -73,18 +87,23 @@ export function answerQuestion(
   const referenceInputs = [...provided.referenceInputs, ...holders]
   const keys = inOrder(referenceInputs).map(({ reference }) => outputReferenceKey(reference))
   const indexes = holders.map(({ reference }) => keys.indexOf(outputReferenceKey(reference)))
+  const answer = redeemer(indexes)
   return {
     ...provided,
     referenceInputs,
-    inputs: [{ utxo: asked.utxo, redeemer: redeemer(indexes) }],
-    mint: [burn(summons, asked)],
-    outputs: [
-      refund(contracts, asked, shown === undefined ? terms.reward : terms.byteReward * BigInt(shown)),
-    ],
+    inputs: [{ utxo: asked.utxo, redeemer: answer }],
+    mint: [burn(summons, [asked])],
+    outputs: [refund(contracts, asked, rewardOf(terms, answer))],
     // Strangers' tokens at the wallet must not take its ada with them into change.
     paidByAda: true,
   }
 }
+
+/** Lovelace that an answer keeps, by its redeemer as `serialiseData` writes it. */
+export const rewardOf = (
+  { reward, byteReward }: Pick<SummonsParameters, 'reward' | 'byteReward'>,
+  redeemer: Uint8Array,
+): bigint => reward + byteReward * BigInt(encodeAnyData(decodeAnyData(redeemer)).length)
 
 /**
  * Ends a question without an answer: the bond returns to the asker, and the summons keeps a verdict against
@@ -100,7 +119,7 @@ export function endQuestion(
   referenceScripts: readonly Utxo[] = [],
 ): TransactionDraft {
   const { summons } = summonsOf(contracts)
-  const { assets, ...burned } = burn(summons, asked)
+  const { assets, ...burned } = burn(summons, [asked])
   const verdict = new Map([[toHex(asked.question.headerHash), 1n]])
   return {
     ...provideScripts([summons], referenceScripts),
@@ -116,32 +135,38 @@ export function endQuestion(
 
 /** The inputs of a reclaim. */
 export interface Reclaiming {
-  readonly asked: OpenQuestion
-  /** `encodeReclaim` of `@ratatosk/fraud`, with 0 as the refund's place. */
-  readonly redeemer: Uint8Array
+  /** About one block; at most {@link mostInReclaim}. */
+  readonly asked: readonly OpenQuestion[]
+  /** `encodeReclaim` of `@ratatosk/fraud`. */
+  redeemer(refund: number): Uint8Array
   readonly slots: SlotConfig
   /** An output that holds a verdict of the summons against the block. */
   readonly verdict?: Utxo | undefined
 }
 
+/** Most bonds that one transaction reclaims: layer 1 bounds the memory of its scripts. */
+export const mostInReclaim = 15
+
 /**
- * Returns the bond of a question whose block has left the queue, without a verdict of its own: beside one
+ * Returns the bonds of questions whose block has left the queue, without a verdict of their own: beside one
  * against the block, or from {@link staleFrom} on. No signature is needed.
  */
-export function reclaimQuestion(
+export function reclaimQuestions(
   contracts: Contracts,
   { asked, redeemer, slots, verdict }: Reclaiming,
   referenceScripts: readonly Utxo[] = [],
 ): TransactionDraft {
   const { summons } = summonsOf(contracts)
   const provided = provideScripts([summons], referenceScripts)
+  const stale = asked.map((each) => firstSlotFrom(slots, staleFrom(contracts, each)))
+  const latest = stale.toSorted((one, other) => (one < other ? 1 : -1))[0] ?? 0n
   return {
     ...provided,
-    inputs: [{ utxo: asked.utxo, redeemer }],
+    inputs: asked.map(({ utxo }, place) => ({ utxo, redeemer: redeemer(place) })),
     mint: [burn(summons, asked)],
-    outputs: [refund(contracts, asked, 0n)],
+    outputs: asked.map((each) => refund(contracts, each, 0n)),
     ...(verdict === undefined
-      ? { validFrom: firstSlotFrom(slots, staleFrom(contracts, asked)) }
+      ? { validFrom: latest }
       : { referenceInputs: [...provided.referenceInputs, verdict] }),
   }
 }
@@ -157,9 +182,9 @@ function summonsOf({ summons, parameters }: Contracts) {
 }
 
 /** The rules of spending the question say what is burned and minted; the policy's redeemer is not read. */
-const burn = ({ policy }: ScriptPlace, { name }: OpenQuestion): DraftMint => ({
+const burn = ({ policy }: ScriptPlace, asked: readonly OpenQuestion[]): DraftMint => ({
   policy,
-  assets: new Map([[name, -1n]]),
+  assets: new Map(asked.map(({ name }) => [name, -1n])),
   redeemer: encodePlutusData(constr(SummonsAction.expire, 0n)),
 })
 

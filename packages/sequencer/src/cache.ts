@@ -27,6 +27,8 @@ export class Cache {
   readonly sentAt = new BytesMap<bigint>()
   /** The newest transaction that sent ada to the wallet for answers. */
   answerFunding: Pick<BuiltTransaction, 'id' | 'bytes'> | undefined
+  /** Own questions that waited for answers when they were last read. */
+  questionsDue = 0
   /** False: the wallet for answers had enough when it was last read. */
   mayLackAnswerFunds = true
   /** Ids of merges that layer 1 can no longer include; their blocks are merged again. */

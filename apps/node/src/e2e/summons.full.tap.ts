@@ -2,7 +2,7 @@ import { decodeHeader, headerFieldIndex } from '@ratatosk/block'
 import { toHex } from '@ratatosk/cbor'
 import { encodeAsk, nodeKey } from '@ratatosk/fraud'
 import { outputReferenceKey } from '@ratatosk/ledger'
-import { askQuestion, readQuestions } from '@ratatosk/protocol'
+import { askQuestions, readQuestions } from '@ratatosk/protocol'
 import { ignoreAnswers } from '@ratatosk/test-kit/answers-hook'
 import { ask, until } from '@ratatosk/test-kit/http'
 import t from 'tap'
@@ -79,11 +79,11 @@ t.test('on a new devnet an honest node lists questions about its blocks, and ans
     readQuestions(contracts, await port.utxosByPolicy(contracts.summons!.policy)).length
   for (const [place, each] of wanted.entries()) {
     const { hash: refund } = stranger.keys.payment
-    const draft = askQuestion(
+    const draft = askQuestions(
       contracts,
       {
-        question: { ...each, headerHash: block.headerHash, refund },
-        redeemer: encodeAsk(header, []),
+        questions: [{ ...each, headerHash: block.headerHash, refund }],
+        redeemer: () => encodeAsk(header, [[]]),
         // Two minutes: a busy machine takes long to build it. Two may be asked in one slot.
         validUntil: (await port.currentSlot()) + 120_000n / BigInt(slots.slotLength) + BigInt(place),
         slots,

@@ -1,4 +1,3 @@
-import { longestChunk } from '@ratatosk/block'
 import { ContractsError } from '../errors.js'
 import { applyParameters, compiledCode, type PlutusScript } from '../script/apply.js'
 
@@ -6,9 +5,9 @@ import { applyParameters, compiledCode, type PlutusScript } from '../script/appl
 export interface SummonsParameters {
   /** Least lovelace in a question: the largest reward, and ada for the output that returns the rest. */
   readonly bond: bigint
-  /** Lovelace that an answer takes from it that shows no chunk. */
+  /** Lovelace that an answer takes from it. */
   readonly reward: bigint
-  /** Lovelace that an answer takes from it for each byte of a chunk in its redeemer. */
+  /** Lovelace that it takes for each byte of its redeemer. */
   readonly byteReward: bigint
   /** Milliseconds in which a question is to be answered; at least 1. */
   readonly period: bigint
@@ -16,6 +15,8 @@ export interface SummonsParameters {
   readonly maturityWindow: bigint
 }
 
+/** Bytes of the longest transaction of layer 1. */
+const longestRedeemer = 16_384n
 /** Lovelace for the output that returns a bond: layer 1 asks for less, at mainnet's prices. */
 const refundMinimum = 1_500_000n
 
@@ -33,8 +34,7 @@ export function summonsScript({
 }: SummonsParameters): PlutusScript {
   if (reward < 0n) throw invalid('reward', 'at least 0')
   if (byteReward < 0n) throw invalid('byteReward', 'at least 0')
-  const longest = byteReward * BigInt(longestChunk)
-  const most = longest > reward ? longest : reward
+  const most = reward + byteReward * longestRedeemer
   if (bond < most + refundMinimum) throw invalid('bond', `at least the reward, ${most}, and ${refundMinimum}`)
   if (period < 1n) throw invalid('period', 'at least 1')
   if (maturityWindow < 2n * period) throw invalid('maturityWindow', 'at least two periods')

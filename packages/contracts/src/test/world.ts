@@ -21,8 +21,8 @@ const releaseDelay = 120_000n
 export const maxOperators = 4n
 export const summonsTerms = {
   bond: 3_000_000n,
-  reward: 450_000n,
-  byteReward: 30n,
+  reward: 80_000n,
+  byteReward: 35n,
   period: 10_000n,
   maturityWindow: 120_000n,
 }

@@ -2,14 +2,13 @@ import type { WatcherContext } from './context.js'
 import type { QuestionBook } from './question-book.js'
 
 /** Questions about chunks, but the first of a block, that may wait before any of them is answered. */
-const firstWave = 448
-/** Answers for which one question more may wait. */
-const answersForOne = 3
+const firstWave = 2_048
 
 /**
  * How much more may be asked about blocks without bodies. An operator who is silent loses one bond, however
- * much was asked, and a watcher half an ada for each question: so most are asked once others are answered,
- * which costs the operator as well. The first one about a block costs the operator its commit.
+ * much was asked, and a watcher 0.08 ada for each question. So two blocks of the longest may be asked for
+ * before anything is shown, and one chunk more for each that is, which costs the operator as well. The first
+ * one about a block costs the operator its commit.
  */
 export interface Allowance {
   /** Questions about chunks that are not the first of their block. */
@@ -24,7 +23,7 @@ export interface Allowance {
  * Questions about chunks that may wait, by the number of chunks that are shown. Absences do not count: they
  * cost an operator next to nothing, and a stranger may ask for any number of chunks that no block has.
  */
-export const waveOf = (shown: number): number => firstWave + Math.floor(shown / answersForOne)
+export const waveOf = (shown: number): number => firstWave + shown
 
 /** The {@link Allowance} at the beginning of a read, by the answers about all such blocks. */
 export function openAllowance(books: readonly Pick<QuestionBook, 'chunks'>[]): Allowance {

@@ -3,19 +3,20 @@ import type { SummonsQuestion } from '@ratatosk/contracts'
 import { encodeAsk, encodeExpiry } from '@ratatosk/fraud'
 import { encodeOutputReference, outputReferenceKey, type SlotConfig, slotToTime } from '@ratatosk/ledger'
 import {
-  askQuestion,
+  askQuestions,
   type Contracts,
   endQuestion,
   firstSlotFrom,
+  mostInAsking,
   type OpenQuestion,
 } from '@ratatosk/protocol'
 import type { RecordedTransaction } from '@ratatosk/store'
 import type { Proof } from '@ratatosk/trie'
-import type { WatcherContext } from './context.js'
+import type { Missing, WatcherContext } from './context.js'
 import { isAbout, type QuestionBook, type Subject } from './question-book.js'
 import { apart, failed, type Waiting } from './questions.js'
 import { readScripts } from './read-layer1.js'
-import { buildAndSend } from './send.js'
+import { affordable, buildAndSend } from './send.js'
 
 /** Shares of the time for an answer in which layer 1 has to include a question. */
 const sharesOfPeriod = 2
@@ -138,20 +139,61 @@ export async function expireOverdue(
   return overdue.length > 0
 }
 
-/** Asks a question, which is recorded before. @returns undefined if it is not sent */
+/** Bytes of a question in a transaction beside its way, and of all in one, which layer 1 bounds. */
+const [questionBytes, maxBytes] = [300, 11_500]
+
+/**
+ * Asks questions about a block, as many in a transaction as fit, each of which is recorded before. One that
+ * cannot be built holds up no other.
+ */
+export async function askAll(
+  context: WatcherContext,
+  block: Pick<Missing['block'], 'headerHash' | 'header'>,
+  wanted: readonly WantedQuestion[],
+  term: QuestionTerm,
+  slot: bigint,
+): Promise<void> {
+  const { bond = 1n } = context.contracts.parameters.summons ?? {}
+  const without = encodeAsk(block.header, []).length
+  const send = (batch: readonly WantedQuestion[]) =>
+    apart(context, () => ask(context, block, batch, term, slot))
+  let batch: readonly WantedQuestion[] = []
+  for (let asked = 0; asked < wanted.length; asked += batch.length) {
+    const most = Number((await affordable(context)) / bond)
+    const next = wanted.slice(asked, asked + mostInAsking)
+    const sizes = next.map(({ steps }) => questionBytes + encodeAsk(block.header, [steps]).length - without)
+    let [count, bytes] = [0, 0]
+    while (count < Math.min(next.length, most) && bytes <= maxBytes) bytes += sizes[count++] ?? 0
+    // One is tried even if it is too much, so that the reason is reported.
+    batch = next.slice(0, Math.max(1, bytes > maxBytes ? count - 1 : count))
+    const sent = await send(batch)
+    if (sent === undefined) return
+    if (sent === failed && batch.length > 1) for (const each of batch) await send([each])
+  }
+}
+
+/** Asks questions about a block in one transaction, which is recorded before; undefined if it is not sent. */
 export async function ask(
   context: WatcherContext,
-  { headerHash, header }: { readonly headerHash: Uint8Array; readonly header: Header },
-  { steps, ...wanted }: WantedQuestion,
+  { headerHash, header }: Pick<Missing['block'], 'headerHash' | 'header'>,
+  wanted: readonly WantedQuestion[],
   { validUntil }: QuestionTerm,
   slot: bigint,
 ): Promise<RecordedTransaction | undefined> {
   const { contracts, wallet, layer1, signal } = context
   const slots = await layer1.slots({ signal })
-  const question = { ...wanted, headerHash, refund: wallet.keys.payment.hash }
-  const asking = { question, redeemer: encodeAsk(header, steps), validUntil, slots }
-  const draft = askQuestion(contracts, asking, await readScripts(context))
-  return buildAndSend(context, { headerHash, stage: 'question', draft }, slot)
+  const refund = wallet.keys.payment.hash
+  const questions = wanted.map((each) => ({ ...each, headerHash, refund }))
+  const redeemer = (sorted: typeof questions) =>
+    encodeAsk(
+      header,
+      sorted.map(({ steps }) => steps),
+    )
+  const asking = { questions, redeemer, validUntil, slots }
+  const draft = askQuestions(contracts, asking, await readScripts(context))
+  const sent = await buildAndSend(context, { headerHash, stage: 'question', draft }, slot)
+  if (sent !== undefined) context.asked(wanted.length)
+  return sent
 }
 
 /**

@@ -81,6 +81,8 @@ export interface WatcherContext
   fails(error: unknown): void
   /** Lets an attempt at a removal wait for a few polls. */
   retryLater(): void
+  /** Counts own questions. */
+  asked(count: number): void
   step(name: WatcherStep): void
 }
 

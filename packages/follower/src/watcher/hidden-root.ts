@@ -3,11 +3,11 @@ import { equalBytes } from '@ratatosk/cbor'
 import { type AccusedBlock, deriveMap, type ProvenFraud } from '@ratatosk/fraud'
 import type { OpenQuestion } from '@ratatosk/protocol'
 import type { VerdictRecord } from '@ratatosk/store'
-import { ask, expireOverdue, reliesOnAsked, termOf } from './ask.js'
+import { askAll, expireOverdue, reliesOnAsked, termOf, type WantedQuestion } from './ask.js'
 import type { Job, WatcherContext } from './context.js'
 import { falseOutput, falseTransactions, type Inquiry, mostAtOnce, Unreadable } from './false-maps.js'
 import { subjectOf } from './question-book.js'
-import { apart, followQuestions } from './questions.js'
+import { followQuestions } from './questions.js'
 
 /** How a search of what the operator hides ends, for now. */
 type Hidden<Found> =
@@ -81,23 +81,22 @@ async function searching<Found>(
     isUnreadable ||= answer === 'unreadable'
     return answer
   }
-  const askAll: Inquiry['ask'] = async (questions) => {
+  const ask: Inquiry['ask'] = async (questions) => {
     let waits = false
+    const unasked: WantedQuestion[] = []
     for (const question of questions.slice(0, mostAtOnce)) {
       const wanted = { ...question, root }
       const isAsked = await reliesOnAsked(context, book, waiting, wanted, term)
-      if (!isAsked && !term.isInTime) continue
-      waits = true
-      if (isAsked) continue
-      const sent = await apart(context, () => ask(context, { headerHash, header }, wanted, term, slot))
-      if (sent === undefined) break
+      if (isAsked || term.isInTime) waits = true
+      if (!isAsked && term.isInTime) unasked.push(wanted)
     }
+    await askAll(context, { headerHash, header }, unasked, term, slot)
     throw new Stopped(
       waits ? { kind: 'waiting' } : { kind: 'none', why: 'a question would end too late for a removal' },
     )
   }
   try {
-    const found = await search({ known, ask: askAll })
+    const found = await search({ known, ask })
     if (found !== undefined) return { kind: 'found', found }
     return isUnreadable ? { kind: 'none', why: new Unreadable().message } : none
   } catch (error) {

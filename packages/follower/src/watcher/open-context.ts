@@ -66,10 +66,12 @@ export function openContext(
     retryLater() {
       state.retryAt = performance.now() + refusedMs
     },
+    asked(count) {
+      state.counts.asked += count
+    },
     step(name) {
       // The bond of a question has come back.
       if (name === 'answered' || name === 'removed') state.balanceAt = 0
-      if (name === 'question-recorded') state.counts.asked++
       if (name === 'answered' || name === 'unanswered') state.counts[name]++
       observer?.step(name)
     },

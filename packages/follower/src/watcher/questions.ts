@@ -78,17 +78,21 @@ export async function followQuestions(
   const made = new Set<string>()
   for (const recorded of verdict?.journal ?? []) {
     if (recorded.stage !== 'question') continue
-    const [asked] = readQuestions(context.contracts, effects(decodeTransaction(recorded.cbor)).produced)
-    if (asked === undefined) continue
-    const key = keyOf(asked)
-    made.add(key)
-    if (shown.has(key)) own++
-    if (shown.has(key) || book.spent.has(key)) continue
+    const produced = readQuestions(context.contracts, effects(decodeTransaction(recorded.cbor)).produced)
+    const asked = new Map(produced.map((each) => [keyOf(each), each]))
+    for (const key of asked.keys()) {
+      made.add(key)
+      if (shown.has(key)) own++
+      if (shown.has(key) || book.spent.has(key)) asked.delete(key)
+    }
+    if (asked.size === 0) continue
     const sent = await apart(context, async () => (await follow(context, [recorded], slot))[0])
-    if (sent === failed || sent?.state === 'pending') pending.set(key, asked.question)
-    if (sent === failed) continue
-    if (sent?.state === 'included') book.seen.set(key, asked)
-    else book.seen.delete(key)
+    for (const [key, each] of asked) {
+      if (sent === failed || sent?.state === 'pending') pending.set(key, each.question)
+      if (sent === failed) continue
+      if (sent?.state === 'included') book.seen.set(key, each)
+      else book.seen.delete(key)
+    }
   }
   for (const [key, asked] of shown) book.seen.set(key, asked)
   for (const [key, asked] of book.seen) {

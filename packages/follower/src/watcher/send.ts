@@ -206,13 +206,32 @@ const lovelaceInDatums = ({ produced }: BuiltTransaction): bigint =>
     .reduce((sum, { output }) => sum + output.value.lovelace, 0n)
 
 async function isWithinBudget(context: WatcherContext, lovelace: bigint): Promise<boolean> {
-  const { maxLovelacePerHour: most, verdicts } = context
-  if (most === undefined) return true
-  const spent = await verdicts.spentSince(new Date(Date.now() - hourMs))
-  if (spent + lovelace <= most) return true
-  const reason = `The next transaction takes ${lovelace} lovelace, after ${spent} of ${most} in this hour`
+  const left = await leftOfBudget(context)
+  if (left === undefined || lovelace <= left) return true
+  const { maxLovelacePerHour: most } = context
+  const rest = `${left} of ${most} are left in this hour`
+  const reason = `The next transaction takes ${lovelace} lovelace, and ${rest}`
   context.lacks({ code: 'WATCHER_BUDGET_SPENT', reason })
   return false
+}
+
+/** Lovelace; undefined without a budget. */
+async function leftOfBudget({ maxLovelacePerHour, verdicts }: WatcherContext): Promise<bigint | undefined> {
+  if (maxLovelacePerHour === undefined) return undefined
+  return maxLovelacePerHour - (await verdicts.spentSince(new Date(Date.now() - hourMs)))
+}
+
+/** Lovelace that stays for fees, change and collateral. */
+const keptBack = 12_000_000n
+/** Lovelace that a transaction with many questions costs at most. */
+const keptFee = 1_000_000n
+
+/** Lovelace that questions may lock now, by wallet and budget. */
+export async function affordable(context: WatcherContext): Promise<bigint> {
+  const { wallet, signal } = context
+  const left = await leftOfBudget(context)
+  const owned = (await wallet.spendable({}, { signal })) - keptBack
+  return left === undefined || owned < left - keptFee ? owned : left - keptFee
 }
 
 /** Whether an unknown transaction has expired. `perhaps`: the answer may be older than the tip. */

@@ -1,4 +1,5 @@
 import { beforeAll, expect, test } from 'vitest'
+import { groundBlock } from './test/silence/hidden-blocks.js'
 import { type Fees, measureFees } from './test/silence/money.js'
 import { hiddenBlocks, outcomesOf, publicNetwork, rollBacks, sceneOf } from './test/silence/stories.js'
 import { isLost, timeTable } from './test/silence/tables.js'
@@ -34,3 +35,13 @@ test.each([
     expect(late).toEqual([])
   },
 )
+
+test('a theft behind ground keys and valid blocks of 1,024 chunks is gone in time', { timeout }, async () => {
+  const older = most > 169 ? 3 : 1
+  const own = { watchers: 3, funds: 3_000_000_000n, older, rollBacks: [rollBacks.deepest] }
+  const theft = [`behind ${older} hidden blocks`, () => [groundBlock(5)]] as const
+  const found = await outcomesOf(sceneOf(publicNetwork, fees, own), [theft])
+  console.log(timeTable([['slowest', found]]))
+  expect(found[0]![1]).toMatchObject([{ end: 'proof' }])
+  expect(found[0]![1][0]!.share).toBeLessThan(0.6)
+})

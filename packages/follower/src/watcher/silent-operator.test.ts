@@ -1,7 +1,7 @@
 import { encodeAsk, encodeExpiry } from '@ratatosk/fraud'
 import { encodeBech32Address, keyAddress } from '@ratatosk/ledger'
 import {
-  askQuestion,
+  askQuestions,
   endQuestion,
   openContracts,
   pruneBlocks,
@@ -56,8 +56,9 @@ test('ten honest blocks behind a silent one cost their operator the fees, and th
   const { steps, ...subject } = wanted
   const question = { ...subject, headerHash, refund: keys.payment.hash }
   const validUntil = devnet.currentSlot() + 60n
-  const asking = { question, redeemer: encodeAsk(header, steps), validUntil, slots }
-  const asked = await run(askQuestion(contracts, asking))
+  const redeemer = () => encodeAsk(header, [steps])
+  const asking = { questions: [question], redeemer, validUntil, slots }
+  const asked = await run(askQuestions(contracts, asking))
   const [open] = readQuestions(contracts, asked.produced)
   let honestFees = 0n
   for (let count = 0; count < behind; count++)

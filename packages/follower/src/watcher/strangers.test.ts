@@ -2,7 +2,7 @@ import { toHex } from '@ratatosk/cbor'
 import { encodeAsk, encodeChunkAnswer, encodeExpiry } from '@ratatosk/fraud'
 import { type Layer1, Layer1Error } from '@ratatosk/layer1'
 import { decodeTransaction, outputReferenceKey } from '@ratatosk/ledger'
-import { askQuestion, endQuestion, readQuestions } from '@ratatosk/protocol'
+import { askQuestions, endQuestion, readQuestions } from '@ratatosk/protocol'
 import { expect, test } from 'vitest'
 import { blockOf } from '../../../fraud/dist/test/lying-blocks.js'
 import { summonsContracts as contracts } from '../../../protocol/dist/test/protocol-scene.js'
@@ -28,8 +28,9 @@ async function othersAsk(watched: Watched, { header, headerHash }: InvalidBlock,
     const { steps, ...wanted } = chunkQuestion(header.transactionsRoot, number)
     const question = { ...wanted, headerHash, refund: new Uint8Array(28) }
     const validUntil = devnet.currentSlot() + 2000n
-    const asking = { question, redeemer: encodeAsk(header, steps), validUntil, slots }
-    await scene.run(askQuestion(contracts, asking, referenceScripts))
+    const redeemer = () => encodeAsk(header, [steps])
+    const asking = { questions: [question], redeemer, validUntil, slots }
+    await scene.run(askQuestions(contracts, asking, referenceScripts))
   }
   resume()
 }

@@ -82,10 +82,10 @@ test('a summons is refused that ends too late, exceeds the budget, or waits behi
   const block = await watched.commit(honest(watched.story))
   const { headerHash } = block
   const options = { withheld, patienceMs }
-  const poor = openWatcher(watched, [block], { ...options, maxLovelacePerHour: 3_000_000n })
+  const poor = openWatcher(watched, [block], { ...options, maxLovelacePerHour: 2_000_000n })
   expect(await summon(poor.watcher, headerHash)).toMatchObject({
     kind: 'refused',
-    reason: expect.stringMatching(/^Not sent: .* of 3000000 in this hour$/),
+    reason: expect.stringMatching(/^Not sent: .* of 2000000 are left in this hour$/),
   })
   expect(await questions(watched)).toEqual([])
   await poor.close()

@@ -75,7 +75,7 @@ export async function summonChunk(
   if (waiting.own >= mostAtOnce)
     return refused(`Too many: ${mostAtOnce} questions about the block wait for their answers`)
   if (known === undefined || !missing.isRecorded) await recordUnavailable(context, missing, elements.before)
-  const sent = await ask(context, block, wanted, term, slot).catch((error: unknown) => {
+  const sent = await ask(context, block, [wanted], term, slot).catch((error: unknown) => {
     if (isWalletError(error)) return error.message
     throw error
   })

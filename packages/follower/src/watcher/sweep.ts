@@ -4,8 +4,9 @@ import { encodeBech32Address, keyAddress, slotToTime } from '@ratatosk/ledger'
 import { isWalletError, type TransactionDraft } from '@ratatosk/ledger/builder'
 import {
   endQuestion,
+  mostInReclaim,
   type OpenQuestion,
-  reclaimQuestion,
+  reclaimQuestions,
   type StateQueue,
   staleFrom,
 } from '@ratatosk/protocol'
@@ -17,7 +18,7 @@ import { sparedOf } from './spared.js'
 
 /** Returned bonds that one transaction takes. */
 const mostAtOnce = 30
-/** Transactions in flight at once that reclaim a bond: each takes one. */
+/** Transactions in flight at once that reclaim bonds. */
 const mostReclaims = 10
 /**
  * Questions about a removed block that wait until they are stale. Of more, one is ended, for 1.4 ada, since
@@ -78,11 +79,14 @@ async function draftReturns(
     const over = own.find(({ question }) => question.deadline <= now)
     if (stale.length === 0 && over !== undefined && own.length > mostWaiting)
       return [endQuestion(contracts, over, encodeExpiry(0), slots, scripts)]
-    return stale.map((asked) =>
-      reclaimQuestion(contracts, { asked, verdict, redeemer: encodeReclaim(0), slots }, scripts),
+    return inParts(stale, mostInReclaim).map((asked) =>
+      reclaimQuestions(contracts, { asked, verdict, redeemer: encodeReclaim, slots }, scripts),
     )
   })
 }
+
+const inParts = <Each>(all: readonly Each[], most: number): readonly (readonly Each[])[] =>
+  Array.from({ length: Math.ceil(all.length / most) }, (_, part) => all.slice(part * most, (part + 1) * most))
 
 async function takeReturned(context: WatcherContext): Promise<boolean> {
   const { wallet, layer1, signal } = context

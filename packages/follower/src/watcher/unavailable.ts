@@ -3,13 +3,20 @@ import { concatBytes, toHex } from '@ratatosk/cbor'
 import type { SummonsQuestion } from '@ratatosk/contracts'
 import { chunkCountOf, transactionsInChunk } from '@ratatosk/fraud'
 import { blake2b256, type Utxo } from '@ratatosk/ledger'
-import type { OpenQuestion, StateQueue } from '@ratatosk/protocol'
+import { mostInAsking, type OpenQuestion, type StateQueue } from '@ratatosk/protocol'
 import type { VerdictRecord } from '@ratatosk/store'
 import { type Allowance, takeBehind } from './allowance.js'
-import { ask, expireOverdue, type QuestionTerm, reliesOnAsked, termOf, type WantedQuestion } from './ask.js'
+import {
+  askAll,
+  expireOverdue,
+  type QuestionTerm,
+  reliesOnAsked,
+  termOf,
+  type WantedQuestion,
+} from './ask.js'
 import type { Missing, StuckBlock, WatcherContext } from './context.js'
 import { chunkNumberOf, type QuestionBook, subjectOf } from './question-book.js'
-import { apart, followQuestions, type Waiting } from './questions.js'
+import { followQuestions, type Waiting } from './questions.js'
 import { elementsOf, readVerdicts } from './read-layer1.js'
 import { removeByVerdict } from './remove-by-verdict.js'
 import { follow, removalsOf } from './send.js'
@@ -17,7 +24,7 @@ import { follow, removalsOf } from './send.js'
 /** Own questions about a block that wait for answers at once: about all of its chunks. */
 export const mostAtOnce = maxChunks
 /** Own questions that wait for a block of layer 1: other watchers see them there, and ask for the rest. */
-export const mostPending = 10
+export const mostPending = mostInAsking
 /** Share of the patience in which this process has missed the body too: a peer may just have started. */
 const ownShare = 10n
 const reason = 'No peer serves its body'
@@ -146,16 +153,16 @@ async function askFor(
     // One of a stranger that ends too late is of no use, and takes nothing.
     else if (number > 0) allowance.chunks--
   }
-  let pending = waiting.pending.length
-  for (const [number, wanted] of unasked) {
-    if (!term.isInTime)
-      return giveUp(context, missing, 'a question would end too late for a removal', (fields) =>
-        context.asksTooLate(fields, term.now),
-      )
-    if (number === 0 ? isBehind && !(await takeBehind(context, allowance)) : allowance.chunks-- <= 0) return
-    if (pending++ >= mostPending) return
-    if ((await apart(context, () => ask(context, block, wanted, term, slot))) === undefined) return
+  if (unasked.length > 0 && !term.isInTime)
+    return giveUp(context, missing, 'a question would end too late for a removal', (fields) =>
+      context.asksTooLate(fields, term.now),
+    )
+  const next: WantedQuestion[] = []
+  for (const [number, wanted] of unasked.slice(0, Math.max(0, mostPending - waiting.pending.length))) {
+    if (number === 0 ? isBehind && !(await takeBehind(context, allowance)) : allowance.chunks-- <= 0) break
+    next.push(wanted)
   }
+  await askAll(context, block, next, term, slot)
 }
 
 /** The questions that wait, by subject: anyone can ask thousands. */

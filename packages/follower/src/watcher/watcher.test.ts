@@ -160,7 +160,9 @@ test('spends no more than the budget of an hour', { timeout }, async () => {
   const poor = openWatcher(watched, [block], { maxLovelacePerHour: 100_000n })
   await until('the lack is known', () => poor.watcher.status().lack !== undefined)
   await new Promise((resolve) => setTimeout(resolve, 500))
-  expect(poor.errors).toEqual([expect.stringMatching(/^WATCHER_BUDGET_SPENT: .* of 100000 in this hour/)])
+  expect(poor.errors).toEqual([
+    expect.stringMatching(/^WATCHER_BUDGET_SPENT: .* of 100000 are left in this hour/),
+  ])
   // Each poll builds what it then cannot pay.
   await poor.close()
   expect(poor.wallet.inFlight()).toEqual([])

@@ -18,12 +18,13 @@ export type ChunkAnswer =
   | { readonly absent: Proof }
 
 /**
- * The redeemer that asks a question.
+ * The redeemer that asks questions.
  *
- * @param steps from the root to the node; none for a chunk
+ * @param ways for each question in the order of the names of their tokens: the steps from the root to its
+ *   node; none for a chunk
  */
-export const encodeAsk = (header: Header, steps: Proof): Uint8Array =>
-  encodePlutusData(constr(SummonsAction.ask, headerToData(header), stepsData(steps)))
+export const encodeAsk = (header: Header, ways: readonly Proof[]): Uint8Array =>
+  encodePlutusData(constr(SummonsAction.ask, headerToData(header), ways.map(stepsData)))
 
 /**
  * The redeemer that answers a question about a node.

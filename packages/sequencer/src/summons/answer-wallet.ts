@@ -10,9 +10,15 @@ import { findRegistry } from '../state/queue-elements.js'
  * Lovelace. A wallet for answers with less is funded before the next block is committed, and pays for own
  * answers only.
  */
-export const minimumFunds = 30_000_000n
+const minimumFunds = 30_000_000n
 /** Lovelace that it then gets: a long answer locks up to 18 ada, and takes collateral. */
 export const fundedWith = 60_000_000n
+/** Lovelace for each answer that is in flight beside the first, and how many may be. */
+const [besideFirst, mostBeside] = [19_000_000n, 6]
+
+/** Lovelace with which so many questions are answered as fast as layer 1 takes answers. */
+export const fundsFor = (questions: number): bigint =>
+  minimumFunds + besideFirst * BigInt(Math.max(0, Math.min(questions - 1, mostBeside)))
 
 /**
  * The keys of the wallet that pays for an operator's answers: the operator's key, at an address of its own.
@@ -27,21 +33,32 @@ export function answerKeys({ payment, address: operator }: WalletKeys): WalletKe
 
 /**
  * Sends ada to the wallet for answers if it has too little.
- * @throws {WalletError} without enough ada; {SequencerError} if the operator is not registered either
+ * @throws {WalletError} without ada for the first answer; {SequencerError} if no operator either
  */
 export async function fundAnswerWallet(context: SequencerContext, slot: bigint): Promise<void> {
   const { answers, cache, signal } = context
-  if (
-    answers !== undefined &&
-    (await answers.wallet.spendable({ paidByAda: true }, { signal })) < minimumFunds
-  )
-    await fund(context, answers.wallet.address, slot).catch((error: unknown) => explainLack(context, error))
+  if (answers !== undefined) {
+    const { address } = answers.wallet
+    const [has, wanted] = [
+      await answers.wallet.spendable({ paidByAda: true }, { signal }),
+      fundsFor(cache.questionsDue),
+    ]
+    const lovelace = fundedWith + wanted - minimumFunds
+    if (has < wanted)
+      await fund(context, address, lovelace, slot).catch(async (error: unknown) => {
+        if (!isPoor(error)) throw error
+        if (has < minimumFunds)
+          await fund(context, address, fundedWith, slot).catch((lack: unknown) => explainLack(context, lack))
+      })
+  }
   cache.mayLackAnswerFunds = false
 }
 
+const isPoor = (error: unknown): boolean => isWalletError(error) && error.code === 'WALLET_INSUFFICIENT_FUNDS'
+
 /** A key that is no operator's is not to be funded: it may be the wrong one. */
 async function explainLack(context: SequencerContext, error: unknown): Promise<never> {
-  if (isWalletError(error) && error.code === 'WALLET_INSUFFICIENT_FUNDS') {
+  if (isPoor(error)) {
     const { hash } = context.operator.keys.payment
     const registry = await findRegistry(context)
     if (!registry?.datum.operators.some(({ vkey }) => equalBytes(vkey, hash))) throw notRegistered()
@@ -49,7 +66,12 @@ async function explainLack(context: SequencerContext, error: unknown): Promise<n
   throw error
 }
 
-async function fund(context: SequencerContext, address: string, slot: bigint): Promise<void> {
+async function fund(
+  context: SequencerContext,
+  address: string,
+  lovelace: bigint,
+  slot: bigint,
+): Promise<void> {
   const { operator, layer1, cache, signal, slots, options, log } = context
   const sent = cache.answerFunding
   // Layer 1 may have lost it, and the next commit may spend its change. The wallet learns only when it builds
@@ -60,10 +82,10 @@ async function fund(context: SequencerContext, address: string, slot: bigint): P
     (await layer1.status(sent.id, { signal })).kind !== 'confirmed'
   if (isPending) return submit(operator, sent, signal)
   const validUntil = slot + BigInt(Math.ceil(options.blockValidityMs / slots.slotLength))
-  const built = await operator.build({ outputs: [{ address, lovelace: fundedWith }], validUntil }, { signal })
+  const built = await operator.build({ outputs: [{ address, lovelace }], validUntil }, { signal })
   cache.answerFunding = built
   await submit(operator, built, signal)
-  log.info({ transaction: toHex(built.id) }, `Sent ${fundedWith / 1_000_000n} ada to the wallet for answers`)
+  log.info({ transaction: toHex(built.id) }, `Sent ${lovelace / 1_000_000n} ada to the wallet for answers`)
 }
 
 async function submit(

@@ -18,7 +18,7 @@ import type { AnswerStage, AnswerTransaction, Block } from '@ratatosk/store'
 import { refusalOf } from '../errors.js'
 import type { Shown } from '../roots/index.js'
 import { readElement, readReferenceScripts } from '../state/queue-elements.js'
-import { minimumFunds } from './answer-wallet.js'
+import { fundsFor } from './answer-wallet.js'
 import { inOrder, type KnownQuestion, keyOf, type QuestionBook, turnAt } from './questions.js'
 import { type AnswerContext, followAnswers, letterOf, openAnswerOutbox } from './send-answer.js'
 
@@ -143,7 +143,8 @@ export function createAnswerer(context: AnswerContext, book: QuestionBook, ends:
       bytes += before.cbor.length + (aliveOf(key, 'datum')?.cbor.length ?? 0)
     }
     // An answer costs more than its reward: more has to come before the wallet is empty.
-    if (due.some(({ isOwn }) => isOwn) && (await lacksFunds())) cache.mayLackAnswerFunds = true
+    cache.questionsDue = due.filter(({ isOwn }) => isOwn).length
+    if (cache.questionsDue > 0 && (await lacksFunds(cache.questionsDue))) cache.mayLackAnswerFunds = true
     const began = performance.now()
     for (const asked of due) {
       const key = keyOf(asked)
@@ -164,9 +165,9 @@ export function createAnswerer(context: AnswerContext, book: QuestionBook, ends:
     return false
   }
 
-  /** Whether the wallet has only what own answers may need. */
-  const lacksFunds = async (): Promise<boolean> =>
-    (await answers.wallet.spendable({ paidByAda: true }, { signal })) < minimumFunds
+  /** Whether the wallet has less than so many own questions need. */
+  const lacksFunds = async (questions = 1): Promise<boolean> =>
+    (await answers.wallet.spendable({ paidByAda: true }, { signal })) < fundsFor(questions)
 
   /** Gives up answers whose question is gone, unless they have ended it: nothing may spend their change. */
   async function releaseOvertaken(open: ReadonlyMap<string, KnownQuestion>, slot: bigint): Promise<void> {
@@ -285,18 +286,10 @@ async function buildAnswer(
   }
   const redeemer = (indexes: readonly number[]) => redeemerOf(asked, shown, indexes)
   const scripts = await readReferenceScripts(context)
-  const draft = answerQuestion(
-    context.contracts,
-    { asked, redeemer, holders, shown: rewardedBytes(shown, holders.length > 0) },
-    scripts,
-  )
+  const draft = answerQuestion(context.contracts, { asked, redeemer, holders }, scripts)
   const built = await recordAndSend(context, outbox, asked, 'answer', draft, slot, holders)
   return { built, length: built.bytes.length + heldBytes }
 }
-
-/** Bytes of a chunk in the redeemer. */
-const rewardedBytes = (shown: Shown, isHeld: boolean): number | undefined =>
-  shown.kind === 'chunk' ? (isHeld ? keptBytes : shown.bytes.length) : undefined
 
 function redeemerOf(
   { question }: KnownQuestion,

@@ -24,7 +24,7 @@ import {
 } from '../test/rollup.js'
 import { operatorKeys } from '../test/rollup-contracts.js'
 import { openers } from '../test/services.js'
-import { answerKeys } from './answer-wallet.js'
+import { answerKeys, fundsFor } from './answer-wallet.js'
 
 const contracts = summonsContracts
 const openStore = openers['PostgreSQL and Redis']
@@ -134,7 +134,12 @@ test('has as many answers in flight as a block of layer 1 holds', async (context
   await until(async () => (await asker.open()).length === asked.length)
   await stopMining()
   held.open()
-  await until(async () => chain.devnet.mempool().length === asked.length)
+  // Beside them there may be ada for the wallet.
+  await until(async () => {
+    const waiting = new Set(chain.devnet.mempool().map(({ hash }) => hash))
+    const answers = (await Promise.all(asked.map(asker.answersTo))).flat()
+    return answers.length === asked.length && answers.every(({ id }) => waiting.has(toHex(id)))
+  })
   await chain.mine()
   expect(await asker.open()).toEqual([])
 })
@@ -279,6 +284,26 @@ test('commits nothing before the wallet for answers has enough', async (context)
     code: 'SEQUENCER_INSUFFICIENT_FUNDS',
   })
   expect((await store.blocks.newest())?.height).toBe(2n)
+})
+
+test('the wallet for answers gets more while many questions wait', async (context) => {
+  const { state, layer1 } = losing()
+  const scene = await openAnswering(context, transfers(2), {
+    options: { blockValidityMs: 60_000 },
+    layer1,
+  })
+  const { asker, block, answers, chain } = scene
+  const balance = async () => (await answers!.wallet.balance()).lovelace
+  const before = await balance()
+  state.isLosing = true
+  const asked: OpenQuestion[] = []
+  for (let number = 0; number < 5; number++)
+    asked.push(await asker.ask(block, chunkOf(block, number), BigInt(chain.devnet.tip().slot) + 1000n))
+  // Those that layer 1 has lost are sent again.
+  await until(async () => (await Promise.all(asked.map(asker.answersTo))).every(({ length }) => length > 0))
+  state.isLosing = false
+  await until(async () => (await balance()) > before + fundsFor(5) - fundsFor(1))
+  await until(() => asker.isAnswered(...asked))
 })
 
 test('that a key is no operator is said before what its wallet lacks', async (context) => {

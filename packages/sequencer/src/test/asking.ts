@@ -5,7 +5,7 @@ import type { Layer1, Wallet } from '@ratatosk/layer1'
 import { encodeOutputReference, outputReferenceKey, type Utxo } from '@ratatosk/ledger'
 import {
   administratorAddress,
-  askQuestion,
+  askQuestions,
   type Contracts,
   firstSlotFrom,
   type OpenQuestion,
@@ -114,8 +114,8 @@ export async function openAsker(
       const validUntil = wished < blockEnd ? blockEnd : wished
       const { hash: refund } = wallet.keys.payment
       const question = { ...wanted, headerHash: block.headerHash, refund }
-      const redeemer = encodeAsk(header, steps)
-      const draft = askQuestion(contracts, { question, redeemer, validUntil, slots }, scripts)
+      const redeemer = () => encodeAsk(header, [steps])
+      const draft = askQuestions(contracts, { questions: [question], redeemer, validUntil, slots }, scripts)
       const outputs = draft.outputs?.map((output) =>
         output.datum?.kind === 'inline'
           ? { ...output, datum: { kind: 'inline' as const, data: encoded(output.datum.data) } }

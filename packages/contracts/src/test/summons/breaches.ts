@@ -32,6 +32,7 @@ import {
   answerBy,
   answerFrom,
   ask,
+  askForChunks,
   asking,
   chunkEntryOf,
   chunkKey,
@@ -73,6 +74,11 @@ const settleBreaches: readonly Breach[] = [
     const [, question] = transaction.inputs
     return { ...transaction, inputs: [...transaction.inputs, { ...question!, id: 3 }] }
   }),
+  breach('settle-alone', 'one refund serves two equal questions that are reclaimed', (world) => {
+    const transaction = reclaimByVerdict(world, subtreeQuestion)
+    const [, question] = transaction.inputs
+    return { ...transaction, inputs: [...transaction.inputs, { ...question!, id: 3 }] }
+  }),
   breach('settle-burns-question', 'another token burns', (world) => ({
     ...answered(world),
     mint: [tokenOf(world, new Uint8Array(32), -1n)],
@@ -102,7 +108,7 @@ const settleBreaches: readonly Breach[] = [
     const transaction = expired(world)
     return changeOutput(transaction, 0, { lovelace: transaction.outputs[0]!.lovelace - 450_000n })
   }),
-  breach('settle-refund-ada', 'who shows a chunk keeps more than its bytes are worth', (world) => {
+  breach('settle-refund-ada', 'who shows a chunk keeps more than the bytes are worth', (world) => {
     const transaction = answerBy(world, chunkQuestion(0), encodeChunkAnswer(0, shownChunk))
     return changeOutput(transaction, 0, { lovelace: transaction.outputs[0]!.lovelace - 1n })
   }),
@@ -247,7 +253,7 @@ const deeper = nextAt(outputs, 'subtree', somePath, 2)
 
 /** The steps of a question at another place. */
 const withSteps = (asked: Asked): TestTransaction['mintRedeemers'][number]['redeemer'] =>
-  encodeAsk(asked.header, asked.steps)
+  encodeAsk(asked.header, [asked.steps])
 
 const askBreaches: readonly Breach[] = [
   breach('ask-header-is-provable', 'the header is of another version', (world) =>
@@ -262,15 +268,28 @@ const askBreaches: readonly Breach[] = [
       outputs: [transaction.outputs[0]!, wallet(ada(90), [token])],
     }
   }),
-  breach('ask-mints-token-only', 'a verdict is minted as well', (world) => {
-    const transaction = ask(world, subtreeQuestion)
-    const verdict = tokenOf(world, headerHash(header))
-    return {
-      ...transaction,
-      mint: [...transaction.mint, verdict],
-      outputs: [transaction.outputs[0]!, wallet(ada(90), [verdict])],
-    }
-  }),
+  breach(
+    'ask-mints-token-only',
+    'a verdict is minted in place of the token of a second question',
+    (world) => {
+      const transaction = askForChunks(world, 2)
+      const [one, other] = transaction.mint
+      const [spent] = transaction.inputs
+      const place = transaction.outputs.findIndex(({ tokens }) => tokens?.[0]?.name === other!.name)
+      const verdict = tokenOf(world, headerHash(header))
+      const minted = [one!, verdict].sort((a, b) => Buffer.compare(a.name, b.name))
+      const outputs =
+        minted[0] === verdict
+          ? [transaction.outputs[place]!, transaction.outputs[1 - place]!]
+          : transaction.outputs.slice(0, 2)
+      return {
+        ...transaction,
+        inputs: [{ ...spent!, output: wallet(ada(200), [other!]) }],
+        mint: minted,
+        outputs: [...outputs, wallet(ada(90), [verdict])],
+      }
+    },
+  ),
   breach('ask-address', 'the address has a staking part', (world) =>
     changeOutput(ask(world, subtreeQuestion), 0, { address: world.summons.stakedAddress }),
   ),
@@ -345,10 +364,10 @@ const askBreaches: readonly Breach[] = [
   breach('ask-of-node', 'the chunk is of another root', (world) =>
     ask(world, changed({ hash }, chunkQuestion(0))),
   ),
-  breach('ask-deadline', 'the deadline is earlier', (world) =>
+  breach('ask-question-form', 'the deadline is earlier', (world) =>
     ask(world, changed({ deadline: timeOf(80n) - 1n }, leafQuestion)),
   ),
-  breach('ask-deadline', 'the deadline is later', (world) =>
+  breach('ask-question-form', 'the deadline is later', (world) =>
     ask(world, changed({ deadline: timeOf(80n) + 1n }, leafQuestion)),
   ),
   breach('ask-after-block', 'the block may still be committed when the validity interval ends', (world) =>

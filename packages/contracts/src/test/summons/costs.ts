@@ -10,9 +10,11 @@ import {
   answerBy,
   answerFrom,
   ask,
+  askForChunks,
   asking,
   chunkKey,
   chunkQuestion,
+  chunkQuestions,
   expire,
   header,
   nextAt,
@@ -74,6 +76,7 @@ const deep = (kind: 'subtree' | 'leaf', above = depth): Asked =>
 
 export const summonsTransactions = (world: World): (readonly [string, TestTransaction])[] => [
   ['ask for a chunk', ask(world, chunkQuestion(0))],
+  ['ask for 30 chunks at once', askForChunks(world, 30)],
   ['ask for a subtree below 12 branches', ask(world, deep('subtree'))],
   ['answer with a chunk of 12,288 B', answerBy(world, chunkQuestion(0), encodeChunkAnswer(0, shownChunk))],
   ['answer with a full subtree below 12 branches', answerFrom(world, deepMap, deep('subtree'))],
@@ -85,4 +88,5 @@ export const summonsTransactions = (world: World): (readonly [string, TestTransa
   ['end a question, remove and slash', removeByExpiry()],
   ['reclaim the bond of a stale question', reclaim(world, deep('subtree'))],
   ['reclaim it beside a verdict', reclaimByVerdict(world, deep('subtree'))],
+  ['reclaim 15 beside a verdict', reclaimByVerdict(world, chunkQuestion(0), ...chunkQuestions(15).slice(1))],
 ]

@@ -8,17 +8,17 @@ export const summonsNotes: readonly RuleNote[] = [
   ),
   note(
     'ask-mints-token-only',
-    "exactly one token is minted, named by the question's hash, and nothing else under the policy",
+    'one token is minted for each question, named by its hash, and nothing else under the policy',
     'verdicts without a question, and tokens for questions that were answered',
   ),
   note(
     'ask-address',
-    "output 0 is at the script's address, without staking part",
+    "the first outputs, in the order of these names, are at the script's address, without staking part",
     'questions that no one finds or can answer',
   ),
-  note('ask-tokens', 'output 0 holds the token, and no other', 'questions too large to be answered'),
+  note('ask-tokens', 'each holds its token, and no other', 'questions too large to be answered'),
   note('ask-no-script', 'it has no reference script', 'answers that pay for reading a large script'),
-  note('ask-bond', 'output 0 holds at least the bond', 'answers without a reward'),
+  note('ask-bond', 'each holds at least the bond', 'answers without a reward'),
   note(
     'ask-kind',
     'the question is about a chunk, a subtree, a leaf or an entry',
@@ -26,8 +26,9 @@ export const summonsNotes: readonly RuleNote[] = [
   ),
   note(
     'ask-question-form',
-    'the datum has the six fields and no other, and names the hash of the header',
-    'questions too large to be answered, and verdicts against other headers',
+    'the datum has the six fields and no other, and names the hash of the header and a deadline one period ' +
+      'after the validity interval',
+    'questions too large to be answered, or that end before they can be, and verdicts against other headers',
   ),
   note(
     'ask-key-length',
@@ -48,11 +49,6 @@ export const summonsNotes: readonly RuleNote[] = [
     'questions without an answer: about nodes that the map does not have',
   ),
   note(
-    'ask-deadline',
-    'the deadline is one period after the validity interval',
-    'questions that end before they can be answered, and late ones',
-  ),
-  note(
     'ask-after-block',
     'the validity interval ends no earlier than the block, so than any commit of it',
     'verdicts against a block that is not committed yet, whose header a stranger has guessed',
@@ -69,7 +65,7 @@ export const summonsNotes: readonly RuleNote[] = [
   ),
   note(
     'settle-alone',
-    "no other output at the script's address is spent",
+    'no other output with an equal question is spent',
     'one burned token for two equal questions, and a token that is left to ask again what was answered',
   ),
   note(
@@ -89,8 +85,7 @@ export const summonsNotes: readonly RuleNote[] = [
   ),
   note(
     'settle-refund-ada',
-    'it holds the ada of the question; after an answer, less the reward: for a chunk, that of each byte in ' +
-      'the redeemer',
+    'it holds the ada of the question; after an answer, less the rewards of it and its bytes',
     'taking the bond',
   ),
   note(
@@ -103,7 +98,11 @@ export const summonsNotes: readonly RuleNote[] = [
     'it has no reference script',
     'bonds whose return costs their asker the fee of a script',
   ),
-  note('answer-mints-nothing', 'only the question burns', 'an answer that convicts'),
+  note(
+    'answer-mints-nothing',
+    'only the question burns',
+    'an answer that convicts, and answers that share the fee of a transaction',
+  ),
   note(
     'expire-late',
     'the validity interval begins at the deadline or later',
@@ -145,7 +144,7 @@ export const summonsNotes: readonly RuleNote[] = [
       'window behind the deadline or later',
     'ending a question without a verdict while its block can be removed',
   ),
-  note('reclaim-mints-nothing', 'only the question burns', 'verdicts that no output keeps for everyone'),
+  note('reclaim-mints-nothing', 'the policy only burns', 'verdicts that no output keeps for everyone'),
   note(
     'chunk-is-in-block',
     'the transactions map has the entry under the number of the chunk',

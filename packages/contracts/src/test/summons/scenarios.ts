@@ -1,7 +1,6 @@
 import { encodeChunkRecord, type Header, headerHash, longestChunk } from '@ratatosk/block'
 import {
   answerAboutNode,
-  answerIn,
   encodeAsk,
   encodeChunkAnswer,
   encodeExpiry,
@@ -11,11 +10,9 @@ import {
   nodeKey,
 } from '@ratatosk/fraud'
 import { blake2b256 } from '@ratatosk/ledger'
-import { byPosition } from '@ratatosk/ledger/plutus-data'
 import { createMemoryStore, createTrie, nodeHash, type Proof, type TrieView } from '@ratatosk/trie'
 import { encodeQuestion, type SummonsQuestion } from '../../datum/summons.js'
 import { provableVersion } from '../../fraud/layout.js'
-import { ChunkOpening } from '../../summons-layout.js'
 import { timeOf } from '../evaluate.js'
 import type { TestInput, TestOutput, TestTransaction, Token } from '../transaction.js'
 import {
@@ -143,13 +140,30 @@ export const questionOutput = (world: World, datum: Uint8Array): TestOutput => (
 const references = (world: World): TestInput[] => [scriptReference(world.summons, 252)]
 
 /** Asks. @param datum of the question, if it is another */
-export function ask(world: World, asked: Asked, datum = datumOf(asked)): TestTransaction {
+export const ask = (world: World, asked: Asked, datum = datumOf(asked)): TestTransaction =>
+  askBy(world, asked.header, [{ datum, steps: asked.steps }])
+
+/** Asks for chunks of a block at once. */
+export const askForChunks = (world: World, count: number): TestTransaction =>
+  askBy(
+    world,
+    header,
+    chunkQuestions(count).map((asked) => ({ datum: datumOf(asked), steps: [] })),
+  )
+
+function askBy(
+  world: World,
+  about: Header,
+  questions: readonly { readonly datum: Uint8Array; readonly steps: Proof }[],
+): TestTransaction {
+  const sorted = questions.toSorted((one, other) => Buffer.compare(nameOf(one.datum), nameOf(other.datum)))
+  const ways = sorted.map(({ steps }) => steps)
   return {
-    inputs: [{ id: 1, output: wallet(ada(100)) }],
+    inputs: [{ id: 1, output: wallet(ada(200)) }],
     referenceInputs: references(world),
-    outputs: [questionOutput(world, datum), wallet(ada(90))],
-    mint: [tokenOf(world, nameOf(datum))],
-    mintRedeemers: [{ policy: world.summons.policy, redeemer: encodeAsk(asked.header, asked.steps) }],
+    outputs: [...sorted.map(({ datum }) => questionOutput(world, datum)), wallet(ada(90))],
+    mint: sorted.map(({ datum }) => tokenOf(world, nameOf(datum))),
+    mintRedeemers: [{ policy: world.summons.policy, redeemer: encodeAsk(about, ways) }],
     signatories: [],
     validFrom: 60n,
     validTo: 70n,
@@ -188,21 +202,8 @@ function settle(
 }
 
 /** @param redeemer of an answer */
-export function answerBy(world: World, asked: Asked, redeemer: Uint8Array): TestTransaction {
-  const shown = asked.question.kind === 'chunk' ? bytesIn(redeemer) : undefined
-  const reward = shown === undefined ? terms.reward : terms.byteReward * BigInt(shown)
-  return settle(world, asked, redeemer, terms.bond - reward)
-}
-
-/** Bytes of a chunk in the redeemer of an answer, without those in datums; undefined if it shows none. */
-function bytesIn(redeemer: Uint8Array): number | undefined {
-  const { at, bytesOf, constructorOf, fieldsOf, itemsOf } = byPosition
-  const answer = answerIn(redeemer)!
-  if (constructorOf(answer) !== BigInt(ChunkOpening.shown)) return undefined
-  return itemsOf(at(fieldsOf(answer), 2))
-    .filter((part) => constructorOf(part) === 0n)
-    .reduce((sum, part) => sum + bytesOf(at(fieldsOf(part), 0)).length, 0)
-}
+export const answerBy = (world: World, asked: Asked, redeemer: Uint8Array): TestTransaction =>
+  settle(world, asked, redeemer, terms.bond - terms.reward - terms.byteReward * BigInt(redeemer.length))
 
 const entryAt = (path: Uint8Array) => entries.find(([key]) => Buffer.compare(blake2b256(key), path) === 0)
 
@@ -265,17 +266,33 @@ export const reclaim = (world: World, asked: Asked): TestTransaction => ({
   validTo: 210n,
 })
 
-/** The same beside a verdict against the block, at once. */
-export const reclaimByVerdict = (world: World, asked: Asked): TestTransaction => {
-  const transaction = reclaim(world, asked)
+/** The same of several, beside a verdict against the block, at once. */
+export function reclaimByVerdict(world: World, asked: Asked, ...others: Asked[]): TestTransaction {
+  const all = [asked, ...others]
   const verdict = { id: 100, output: verdictOutput(world, verdictOf(world, asked)) }
+  const transaction = reclaim(world, asked)
+  const [paying] = transaction.inputs
   return {
     ...transaction,
+    inputs: [
+      paying!,
+      ...all.map((each, place) => ({
+        id: 2 + place,
+        output: questionOutput(world, datumOf(each)),
+        redeemer: encodeReclaim(place),
+      })),
+    ],
+    outputs: [...all.map((each) => refundOutput(datumOf(each), terms.bond)), wallet(ada(90))],
+    mint: all.map((each) => tokenOf(world, nameOf(datumOf(each)), -1n)),
     referenceInputs: [verdict, ...transaction.referenceInputs],
     validFrom: 61n,
     validTo: 70n,
   }
 }
+
+/** Chunks of the block, from the first on. */
+export const chunkQuestions = (count: number): Asked[] =>
+  Array.from({ length: count }, (_, number) => chunkQuestion(number))
 
 const fromDatum = (world: World, parts: readonly Uint8Array[]): TestTransaction => {
   const redeemer = encodeChunkAnswer(0, { ...shownChunk, parts: [0, parts[0]!, 1] })
@@ -300,6 +317,7 @@ const chunkFromDatums = (world: World): TestTransaction =>
 
 export const scenarios = {
   askForChunk: (world) => ask(world, chunkQuestion(0)),
+  askForChunks: (world) => askForChunks(world, 3),
   askForSubtree: (world) => ask(world, subtreeQuestion),
   askForTop: (world) => ask(world, topQuestion),
   askForLeaf: (world) => ask(world, leafQuestion),
@@ -329,4 +347,5 @@ export const scenarios = {
   expire: (world) => expire(world, subtreeQuestion),
   reclaim: (world) => reclaim(world, chunkQuestion(0)),
   reclaimByVerdict: (world) => reclaimByVerdict(world, chunkQuestion(0)),
+  reclaimMany: (world) => reclaimByVerdict(world, subtreeQuestion, ...chunkQuestions(2)),
 } satisfies { readonly [name: string]: (world: World) => TestTransaction }

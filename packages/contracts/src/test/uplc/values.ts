@@ -1,5 +1,5 @@
 import { equalBytes } from '@ratatosk/cbor'
-import { constr, encodePlutusData, type PlutusData } from '@ratatosk/ledger/plutus-data'
+import { type DataValue, encodeAnyData, type LinkedList, type PlutusData } from '@ratatosk/ledger/plutus-data'
 
 /*
  * Values of Untyped Plutus Core. Functions are functions of one argument, booleans and byte strings are those
@@ -93,25 +93,30 @@ function convert(data: Exclude<PlutusData, bigint>): Data {
   return new ListData(listOf(data.map(dataOf)))
 }
 
-function plutusDataOf(data: Data): PlutusData {
-  if (data instanceof IntData) return BigInt(data.value)
-  if (data instanceof BytesData) return data.value
-  if (data instanceof ListData) return itemsOf(data.items).map(plutusDataOf)
-  if (data instanceof ConstrData) return constr(Number(data.index), ...itemsOf(data.fields).map(plutusDataOf))
-  throw new RangeError('Data with maps is not serialised here')
+function dataValueOf(data: Data): DataValue {
+  if (data instanceof IntData) return { kind: 'integer', value: BigInt(data.value) }
+  if (data instanceof BytesData) return { kind: 'bytes', value: data.value }
+  if (data instanceof ListData) return { kind: 'list', items: linked(data.items, dataValueOf) }
+  if (data instanceof ConstrData)
+    return { kind: 'constructor', index: BigInt(data.index), fields: linked(data.fields, dataValueOf) }
+  const pair = ({ first, second }: Pair) => ({
+    first: dataValueOf(first as Data),
+    second: dataValueOf(second as Data),
+  })
+  return { kind: 'map', entries: linked(data.entries, pair) }
 }
 
-function itemsOf<T>(list: List<T>): T[] {
-  const items: T[] = []
-  for (let cell = list; cell !== null; cell = cell.tail) items.push(cell.head)
-  return items
+function linked<One, Other>(list: List<One>, map: (one: One) => Other): LinkedList<Other> {
+  if (list === null) return null
+  const tail = linked(list.tail, map)
+  return { head: map(list.head), tail, length: (tail?.length ?? 0) + 1 }
 }
 
 const serialised = new WeakMap<Data, Uint8Array>()
 
 /** As `serialiseData` does. */
 export function serialise(data: Data): Uint8Array {
-  const bytes = serialised.get(data) ?? encodePlutusData(plutusDataOf(data))
+  const bytes = serialised.get(data) ?? encodeAnyData(dataValueOf(data))
   serialised.set(data, bytes)
   return bytes
 }

@@ -106,6 +106,10 @@ export const mintedName = (minted: Data): Bytes =>
   unBData(fstPair(headList(unMapData(sndPair(headList(unMapData(minted)))))))
 
 export const spentAt = (inputs: List, credential: Data): List =>
+  spentWhere(inputs, (output) => equalsData(paymentCredentialOf(output), credential))
+
+/** The spent outputs of which a condition holds. */
+export const spentWhere = (inputs: List, holds: (output: Data) => Bool): List =>
   recursive<PList<PData>, PList<PData>>((self, rest) =>
     choose(
       nullList(rest),
@@ -113,7 +117,7 @@ export const spentAt = (inputs: List, credential: Data): List =>
       scope(function* () {
         const output = yield* bind(resolvedOf(headList(rest)))
         const others = yield* bind(self(tailList(rest)))
-        return choose(equalsData(paymentCredentialOf(output), credential), prepend(output, others), others)
+        return choose(holds(output), prepend(output, others), others)
       }),
     ),
   )(inputs)

@@ -60,6 +60,7 @@ export const summonsDefinitions = {
       variant('Absent', 1, [['proof', 'ProofSteps']]),
     ],
   },
+  Ways: { dataType: 'list', items: reference('ProofSteps') },
   SuppliedParts: { dataType: 'list', items: reference('SuppliedBytes') },
   QuestionAnswer: {
     title: 'QuestionAnswer',
@@ -70,7 +71,7 @@ export const summonsDefinitions = {
     anyOf: [
       variant('Ask', 0, [
         ['header', 'Header'],
-        ['steps', 'ProofSteps'],
+        ['ways', 'Ways'],
       ]),
       variant('Answer', 1, [
         ['refund', 'Integer'],

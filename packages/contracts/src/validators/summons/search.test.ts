@@ -282,7 +282,7 @@ const changes: readonly Change[] = [
   ({ deadline }, draw) => ({ deadline: deadline + BigInt(draw(3)) - 1n }),
 ]
 
-const pool = bases.map(({ steps }) => decodePlutusData(encodeAsk(header, steps)))
+const pool = bases.map(({ steps }) => decodePlutusData(encodeAsk(header, [steps])))
 
 /** A question about the honest header with a few changes, and the redeemer that asks it. */
 function drawnQuestion(draw: Draw): { readonly asked: Asked; readonly redeemer: Uint8Array } {
@@ -291,7 +291,7 @@ function drawnQuestion(draw: Draw): { readonly asked: Asked; readonly redeemer: 
   for (let left = draw(3); left > 0; left--)
     question = { ...question, ...changes[draw(changes.length)]!(question, draw) }
   const steps = draw(3) === 1 ? bases[draw(bases.length)]!.steps : base.steps
-  const redeemer = decodePlutusData(encodeAsk(header, steps))
+  const redeemer = decodePlutusData(encodeAsk(header, [steps]))
   const changed = draw(2) === 1 ? mutated(redeemer, pool, draw).redeemer : redeemer
   return { asked: { header, question, steps }, redeemer: encodePlutusData(changed) }
 }

@@ -1,4 +1,4 @@
-import type { PByteString, PData, PInt, PList } from '@harmoniclabs/plu-ts'
+import type { PByteString, PData, PList } from '@harmoniclabs/plu-ts'
 import { longestChunk } from '@ratatosk/block'
 import { ChunkOpening, chunkEntry, Question, QuestionKind, SummonsAction } from '../../summons-layout.js'
 import {
@@ -46,8 +46,8 @@ import {
   referenceInputsOf,
   resolvedOf,
   scriptFieldOf,
-  spentAt,
   spentBy,
+  spentWhere,
   tokensOf,
   validFromOf,
   valueFieldOf,
@@ -61,14 +61,14 @@ import {
   bind,
   choose,
   type Data,
-  type Int,
+  type Entries,
   type List,
   recursive,
   scope,
   type Unit,
-  uncons,
 } from '../core/term.js'
-import { isGiven, suppliedBytes } from '../fraud/openings.js'
+import { suppliedBytes } from '../fraud/openings.js'
+import { onlyBurns } from '../fraud/policy.js'
 import { hashBytes } from '../mpf/proof.js'
 import type { SummonsTerms } from './terms.js'
 import { leafHash, nodeAbove, nodeWithout, showsNode } from './tree.js'
@@ -79,8 +79,10 @@ import { leafHash, nodeAbove, nodeWithout, showsNode } from './tree.js'
  * maturity window, so that nothing is left to be removed. The output with the index `refund` returns the bond
  * to the asker; an answerer may keep the reward. An answer is taken for as long as the question is there.
  *
- * The reward of a chunk goes by the bytes in the redeemer, as the fee of its answer does: neither who asks
- * without need nor who hides a block makes the other side pay much more than its own.
+ * The reward goes by the bytes of the redeemer, as the fee of an answer does: neither who asks without need
+ * nor who hides a block makes the other side pay much more than its own. One transaction reclaims many bonds:
+ * silence costs one bond, however much was asked. An answer, whose fee is part of that balance, is the only
+ * question of its transaction, since nothing else burns.
  *
  * The verdict stays at the script's address without a datum: nothing spends it, since only a question is
  * spent, and every removal may refer to it.
@@ -98,6 +100,7 @@ export const settle = (
     const inputs = yield* bind(inputsOf(transaction))
     const own = yield* bind(spentBy(inputs, reference))
     const credential = yield* bind(paymentCredentialOf(own))
+    const datum = yield* bind(datumFieldOf(own))
     const question = yield* bind(datumOf(own))
     const policy = yield* bind(headList(fieldsOf(credential)))
     const asked = yield* bind(fieldsOf(question))
@@ -111,10 +114,19 @@ export const settle = (
     const isChunk = yield* bind(equalsInteger(constructorOf(question), integer(QuestionKind.chunk)))
     const deadline = unIData(at(asked, Question.deadline))
     const answer = at(fields, 1)
-    const kept = choose(isAnswer, rewardOf(parameters, isChunk, answer), integer(0))
+    const kept = choose(
+      isAnswer,
+      addInteger(
+        unIData(parameters.reward),
+        multiplyInteger(unIData(parameters.byteReward), lengthOfByteString(serialiseData(redeemer))),
+      ),
+      integer(0),
+    )
     return book.guard(
       {
-        'settle-alone': nullList(tailList(spentAt(inputs, credential))),
+        'settle-alone': nullList(
+          tailList(spentWhere(inputs, (output) => equalsData(datumFieldOf(output), datum))),
+        ),
         'settle-burns-question': equalsInteger(unIData(lookUp(minted, name)), integer(-1)),
         ...outputRules('settle-refund', refund, {
           address: constr(0, keyCredential(at(asked, Question.refund)), none()),
@@ -141,22 +153,10 @@ export const settle = (
         ],
         [
           SummonsAction.expire,
-          scope(function* () {
-            const headerHash = yield* bind(at(asked, Question.headerHash))
-            const verdict = yield* bind(outputHolding(outputs, policy))
-            return book.enforce({
-              'expire-late': lessThanEqualsInteger(deadline, validFromOf(transaction)),
-              'expire-mints-verdict': equalsInteger(unIData(lookUp(minted, headerHash)), integer(1)),
-              'expire-mints-verdict-only': nullList(tailList(tailList(minted))),
-              'expire-keeps-address': equalsData(addressOf(verdict), addressOf(own)),
-              'expire-keeps-tokens': equalsData(
-                tokensOf(verdict),
-                oneToken(policy, unBData(headerHash), integer(1)),
-              ),
-              'expire-keeps-no-datum': equalsData(datumFieldOf(verdict), noDatum()),
-              'expire-keeps-no-script': equalsData(scriptFieldOf(verdict), none()),
-            })
-          }),
+          book.guard(
+            { 'expire-late': lessThanEqualsInteger(deadline, validFromOf(transaction)) },
+            keepsVerdict(book, { policy, minted, outputs, own, headerHash: at(asked, Question.headerHash) }),
+          ),
         ],
         [
           SummonsAction.reclaim,
@@ -168,11 +168,35 @@ export const settle = (
                 validFromOf(transaction),
               ),
             ),
-            'reclaim-mints-nothing': nullList(tailList(minted)),
+            'reclaim-mints-nothing': onlyBurns(minted),
           }),
         ],
       ),
     )
+  })
+
+interface Ending {
+  readonly policy: Data
+  readonly minted: Entries
+  readonly outputs: List
+  /** The question. */
+  readonly own: Data
+  readonly headerHash: Data
+}
+
+/** Ends a question with a verdict, which stays at the script's address. */
+const keepsVerdict = (book: RuleBook, { policy, minted, outputs, own, ...ending }: Ending): Unit =>
+  scope(function* () {
+    const headerHash = yield* bind(ending.headerHash)
+    const verdict = yield* bind(outputHolding(outputs, policy))
+    return book.enforce({
+      'expire-mints-verdict': equalsInteger(unIData(lookUp(minted, headerHash)), integer(1)),
+      'expire-mints-verdict-only': nullList(tailList(tailList(minted))),
+      'expire-keeps-address': equalsData(addressOf(verdict), addressOf(own)),
+      'expire-keeps-tokens': equalsData(tokensOf(verdict), oneToken(policy, unBData(headerHash), integer(1))),
+      'expire-keeps-no-datum': equalsData(datumFieldOf(verdict), noDatum()),
+      'expire-keeps-no-script': equalsData(scriptFieldOf(verdict), none()),
+    })
   })
 
 /**
@@ -221,14 +245,6 @@ const showsChunk = (book: RuleBook, asked: List, answer: Data, referenceInputs: 
     )
   })
 
-/** Lovelace that an answer may keep. */
-const rewardOf = (parameters: SummonsTerms, isChunk: Bool, answer: Data): Int =>
-  choose(
-    both(isChunk, equalsInteger(constructorOf(answer), integer(ChunkOpening.shown))),
-    multiplyInteger(unIData(parameters.byteReward), ownLength(unListData(at(fieldsOf(answer), 2)))),
-    unIData(parameters.reward),
-  )
-
 /** Whether a reference input holds a verdict against a header. */
 const anyHoldsVerdict = (transaction: List, policy: Data, headerHash: Data): Bool =>
   any(referenceInputsOf(transaction), (input) =>
@@ -236,17 +252,6 @@ const anyHoldsVerdict = (transaction: List, policy: Data, headerHash: Data): Boo
       both(equalsData(fstPair(entry), policy), hasKey(unMapData(sndPair(entry)), headerHash)),
     ),
   )
-
-/** How many bytes parts hold themselves: who names datums may name one again and again, for nothing. */
-const ownLength = (parts: List): Int =>
-  recursive<PList<PData>, PInt>((self, rest) =>
-    uncons(rest, integer(0), (part, others) =>
-      addInteger(
-        choose(isGiven(part), lengthOfByteString(unBData(headList(fieldsOf(part)))), integer(0)),
-        self(others),
-      ),
-    ),
-  )(parts)
 
 /** The bytes that parts hold, or name as the datums of reference inputs, one after the other. */
 const joined = (parts: List, referenceInputs: List): Bytes =>

@@ -4,9 +4,9 @@ import type { Data } from '../core/term.js'
 export interface SummonsTerms {
   /** Least lovelace in a question. */
   readonly bond: Data
-  /** Lovelace that an answer takes from it that shows no chunk. */
+  /** Lovelace that an answer takes from it. */
   readonly reward: Data
-  /** Lovelace that an answer takes from it for each byte of a chunk in its redeemer. */
+  /** Lovelace that it takes for each byte of its redeemer. */
   readonly byteReward: Data
   /** Milliseconds in which a question is to be answered. */
   readonly period: Data

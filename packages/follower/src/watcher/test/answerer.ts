@@ -91,14 +91,12 @@ export async function openAnswerer(
     })
     if (hidesInHashes)
       return {
-        shown: bytes.length - hashBytes,
         holders: [await hold(bytes.subarray(0, hashBytes))],
         redeemer: (indexes: readonly number[]) =>
           encodeChunkAnswer(0, shown([...indexes, bytes.subarray(hashBytes)])),
       }
     const holders = bytes.length > keptBytes ? [await hold(bytes.subarray(keptBytes))] : []
     return {
-      shown: Math.min(bytes.length, keptBytes),
       holders,
       redeemer: (indexes: readonly number[]) =>
         encodeChunkAnswer(0, shown([bytes.subarray(0, keptBytes), ...indexes])),

@@ -1,11 +1,12 @@
 import { type Header, maxChunkLength } from '@ratatosk/block'
+import { toHex } from '@ratatosk/cbor'
 import { blake2b224, timeToSlot } from '@ratatosk/ledger'
 import { type Contracts, summonsTerms } from '@ratatosk/protocol'
 import { waveOf } from '../../allowance.js'
 import { termAt } from '../../ask.js'
 import { mostAtOnce } from '../../false-maps.js'
 import { chunkNumberOf, type Subject } from '../../question-book.js'
-import { inOwnOrder, mostAtOnce as mostChunks, mostPending } from '../../unavailable.js'
+import { inOwnOrder, mostPending } from '../../unavailable.js'
 import type { OpenQuestions, Pace, SentQuestion } from './layer1.js'
 import type { Next } from './search.js'
 
@@ -23,9 +24,8 @@ export interface Askers {
 
 const hourMs = 3_600_000
 const { bond, reward, byteReward } = summonsTerms(12n)
-/** Lovelace; a full one of a chunk. */
-const rewardOf = ({ kind }: Subject): bigint =>
-  kind === 'chunk' ? byteReward * BigInt(maxChunkLength) : reward
+/** Lovelace for a full chunk, and for as much of a map. */
+const mostReward = reward + byteReward * BigInt(maxChunkLength)
 
 /** Watchers who ask about a block as the real ones do, each with a wallet of its own. */
 export function openAskers(
@@ -65,7 +65,7 @@ export function openAskers(
     const term = termAt(contracts, { slots, validityMs, slot: tip, current: tip }, endTime)
     const isOfChunks = about === 'chunks'
     const own = questions.all().filter((each) => each.by === by)
-    let [pending, open] = [own.filter((each) => !questions.isShown(each, slot)).length, own.length]
+    let pending = own.filter((each) => !questions.isShown(each, slot)).length
     // It sees its own, and those of others that layer 1 shows.
     const isAsked = (subject: Subject) =>
       questions.about(subject).some((each) => each.by === by || questions.isShown(each, slot))
@@ -75,7 +75,7 @@ export function openAskers(
     for (const subject of isOfChunks ? inOrderOf(wallet.key, wanted) : wanted) {
       if (!term.isInTime) return !isOfChunks && !questions.isEmpty()
       if (isLater(subject) && allowed-- <= 0) break
-      if (isOfChunks && (pending++ >= mostPending || open++ >= mostChunks)) break
+      if (isOfChunks && pending++ >= mostPending) break
       if (!affords(wallet, slot, askers.fees[about])) break
       pay(wallet, slot, askers.fees[about])
       const [validUntil, deadline] = [term.validUntil, timeToSlot(slots, term.deadline)].map(Number) as [
@@ -87,10 +87,16 @@ export function openAskers(
     return true
   }
 
-  const inOrderOf = (key: Uint8Array, subjects: readonly Subject[]): readonly Subject[] => {
-    const byNumber = new Map(subjects.map((subject) => [chunkNumberOf(subject.key), subject]))
-    return inOwnOrder(key, { headerHash }, [...byNumber.keys()]).flatMap(
-      (number) => byNumber.get(number) ?? [],
+  /** Those about the oldest block first, each block's in the watcher's own order. */
+  function inOrderOf(key: Uint8Array, subjects: readonly Subject[]): readonly Subject[] {
+    const byBlock = new Map<string, Map<number, Subject>>()
+    for (const subject of subjects) {
+      const root = toHex(subject.hash)
+      const same = byBlock.get(root) ?? new Map<number, Subject>()
+      byBlock.set(root, same.set(chunkNumberOf(subject.key), subject))
+    }
+    return [...byBlock.values()].flatMap((same) =>
+      inOwnOrder(key, { headerHash }, [...same.keys()]).flatMap((number) => same.get(number) ?? []),
     )
   }
 
@@ -101,10 +107,10 @@ export function openAskers(
       wallets.every((wallet) => askBy(wallet, slot, round, wanted)),
     /** The bonds of these come back, less the rewards of answers. */
     settle(ended: readonly SentQuestion[], isAnswered: boolean): void {
-      for (const { by, subject } of ended) {
+      for (const { by } of ended) {
         wallets[by]!.locked -= bond
         if (!isAnswered) continue
-        counts.paid += rewardOf(subject)
+        counts.paid += mostReward
         counts.answered++
       }
     },

@@ -33,51 +33,49 @@ import { keys } from '../../../../../protocol/dist/test/protocol-scene.js'
 /** The sizes of blocks that the tables show, in chunks. */
 export const legalSizes = [1, 2, 45, 169, 512, maxChunks] as const
 
+/** The answers of each kind. */
+const kinds = ['full', 'half', 'longest', 'least', 'absent', 'subtree', 'leaf', 'entry'] as const
+type Kind = (typeof kinds)[number]
+
 /** Lovelace that the transactions of a summons cost, as COSTS.md has them. */
 export interface Fees {
+  /** One question, and thirty at once. */
   readonly askForChunk: bigint
+  readonly askForThirty: bigint
   readonly askForNode: bigint
-  /** A full chunk; one of half the size, as all may be on average; the longest, in two transactions. */
-  readonly showChunk: bigint
-  readonly showHalf: bigint
-  readonly showLongest: bigint
-  readonly showNode: bigint
-  readonly showLeaf: bigint
-  /** An entry below as many branches as there are. */
-  /** A chunk of few bytes; and that there is none, where hashes were ground. */
-  readonly showLeast: bigint
-  readonly showAbsent: bigint
-  readonly askForEntry: bigint
-  readonly showEntry: bigint
+  /** More than for a chunk, of each. */
+  readonly moreForEntry: bigint
+  /**
+   * Of a full chunk; of one of half the size, as all may be on average; of the longest, in two transactions;
+   * of few bytes; that there is none, where hashes were ground; and of nodes.
+   */
+  readonly answers: { readonly [kind in Kind]: Cost }
   /** A question without an answer, with the ada that its verdict locks; and the removal behind it. */
   readonly end: bigint
   readonly verdict: bigint
   readonly remove: bigint
-  /** Of a question about a block that is gone; beside a verdict against it. */
-  readonly reclaim: bigint
-  readonly reclaimByVerdict: bigint
+  /** Of fifteen questions about a block that is gone, beside a verdict against one of its kind. */
+  readonly reclaimFifteen: bigint
   readonly commit: bigint
   /** Ten blocks at once, and the ada in the element of one. */
   readonly pruneTen: bigint
   readonly element: bigint
-  /** Of the answers. */
-  readonly bytes: {
-    readonly [answer in 'chunk' | 'half' | 'longest' | 'least' | 'absent' | 'node' | 'leaf' | 'entry']: number
-  }
 }
 
 /** Bytes of a chunk with one payment. */
 const leastChunk = 300
 
-/** The fees and the size of transactions that belong together. */
+/** The fees and the size of transactions that belong together, and the bytes of the redeemer of an answer. */
 interface Cost {
   readonly fee: bigint
   readonly size: number
+  readonly redeemer: number
 }
 
 function costOf(transaction: TestTransaction): Cost {
   const { fee, bytes } = complete(transaction, engines.cek)
-  return { fee, size: bytes.length }
+  const lengths = transaction.inputs.map(({ redeemer }) => redeemer?.length ?? 0)
+  return { fee, size: bytes.length, redeemer: Math.max(...lengths) }
 }
 const feeOf = (transaction: TestTransaction): bigint => costOf(transaction).fee
 const leastOf = (output: TestOutput): bigint =>
@@ -93,44 +91,29 @@ export async function measureFees(): Promise<Fees> {
     return found
   }
   const of = (what: string) => cost(what).fee
-  const { asked, redeemer } = onlyChunk(maxChunkLength / 2)
-  const [chunk, half, longest] = [
-    cost('answer with a chunk of 12,288 B'),
-    costOf(answerBy(world, asked, redeemer)),
-    await longestCost(world),
-  ]
-  const node = cost('answer with a full subtree below 12 branches')
-  const [leaf, entry] = [cost('answer with a leaf'), cost('answer with an entry below 62 branches')]
-  const short = onlyChunk(leastChunk)
-  const least = costOf(answerBy(world, short.asked, short.redeemer))
-  const absent = cost('answer that there is no chunk, below 12 branches')
+  const short = (length: number): Cost => {
+    const { asked, redeemer } = onlyChunk(length)
+    return costOf(answerBy(world, asked, redeemer))
+  }
   return {
     askForChunk: of('ask for a chunk'),
+    askForThirty: of('ask for 30 chunks at once'),
     askForNode: of('ask for a subtree below 12 branches'),
-    showChunk: chunk.fee,
-    showHalf: half.fee,
-    showLongest: longest.fee,
-    showNode: node.fee,
-    showLeaf: leaf.fee,
-    showLeast: least.fee,
-    showAbsent: absent.fee,
-    askForEntry: of('ask for an entry'),
-    showEntry: entry.fee,
-    bytes: {
-      chunk: chunk.size,
-      half: half.size,
-      longest: longest.size,
-      node: node.size,
-      leaf: leaf.size,
-      least: least.size,
-      absent: absent.size,
-      entry: entry.size,
+    moreForEntry: of('ask for an entry') - of('ask for a chunk'),
+    answers: {
+      full: cost('answer with a chunk of 12,288 B'),
+      half: short(maxChunkLength / 2),
+      longest: await longestCost(world),
+      least: short(leastChunk),
+      absent: cost('answer that there is no chunk, below 12 branches'),
+      subtree: cost('answer with a full subtree below 12 branches'),
+      leaf: cost('answer with a leaf'),
+      entry: cost('answer with an entry below 62 branches'),
     },
     end: of('end a question with a verdict'),
     verdict: leastOf(verdictOutput(world, verdictOf(world, chunkQuestion(0)))),
     remove: feeOf(removeByHeldVerdict(world)),
-    reclaim: of('reclaim the bond of a stale question'),
-    reclaimByVerdict: of('reclaim it beside a verdict'),
+    reclaimFifteen: of('reclaim 15 beside a verdict'),
     commit: feeOf(commitSecond(world)),
     pruneTen: feeOf(pruneBlocks(world, chain(10))),
     element: leastOf(blockOutput(world, firstHeader, secondHeader)),
@@ -166,7 +149,7 @@ async function longestCost(world: World): Promise<Cost> {
       networkId: 0,
     },
   )
-  return { fee: shown.fee + held.fee, size: shown.size + held.bytes.length }
+  return { ...shown, fee: shown.fee + held.fee, size: shown.size + held.bytes.length }
 }
 
 const slots = { zeroTime: 0n, zeroSlot: 0n, slotLength: 1000 }
@@ -179,42 +162,48 @@ export interface Terms {
   readonly byteReward: bigint
 }
 
-/** Fees of a question, the reward of its answer, and the fees and bytes of the answer. */
+/** The reward of an answer, and the fees and bytes of it. */
 export interface Exchange {
-  readonly asking: bigint
+  /** Lovelace that so many questions cost, beside their rewards. */
+  asking(count: number): bigint
   readonly reward: bigint
   readonly showing: bigint
   readonly bytes: number
 }
 
-/** Questions of each kind, by what is shown. */
-export function exchangesOf(fees: Fees, { reward, byteReward }: Terms) {
-  const chunk = (length: number, showing: bigint, bytes: number): Exchange => ({
-    asking: fees.askForChunk,
-    reward: byteReward * BigInt(length),
-    showing,
-    bytes,
-  })
-  const node = (asking: bigint, showing: bigint, bytes: number): Exchange => ({
-    asking,
-    reward,
-    showing,
-    bytes,
-  })
-  const { bytes } = fees
-  return {
-    full: chunk(maxChunkLength, fees.showChunk, bytes.chunk),
-    half: chunk(maxChunkLength / 2, fees.showHalf, bytes.half),
-    // Its end is in a datum, for which there is no reward.
-    longest: chunk(maxChunkLength, fees.showLongest, bytes.longest),
-    least: chunk(leastChunk, fees.showLeast, bytes.least),
-    absent: node(fees.askForChunk, fees.showAbsent, bytes.absent),
-    // From the root, which costs who asks the least.
-    subtree: node(fees.askForEntry, fees.showNode, bytes.node),
-    leaf: node(fees.askForEntry, fees.showLeaf, bytes.leaf),
-    entry: node(fees.askForEntry, fees.showEntry, bytes.entry),
-  } as const satisfies { readonly [kind: string]: Exchange }
+/** Lovelace that it costs to ask for so many chunks: thirty in a transaction. */
+function askingFees({ askForChunk, askForThirty }: Fees, count: number): bigint {
+  const [full, rest] = [BigInt(Math.floor(count / 30)), BigInt(count % 30)]
+  const more = (askForThirty - askForChunk) / 29n
+  return full * askForThirty + (rest > 0n ? askForChunk + (rest - 1n) * more : 0n)
 }
+
+/** Lovelace that the bonds of so many questions cost: fifteen in a transaction. */
+const reclaimFees = ({ reclaimFifteen }: Fees, count: number): bigint =>
+  BigInt(Math.ceil(count / 15)) * reclaimFifteen
+
+/** Questions of each kind, by what is shown. */
+export function exchangesOf(
+  fees: Fees,
+  { reward, byteReward }: Terms,
+): readonly (readonly [kind: Kind, exchange: Exchange])[] {
+  return kinds.map((kind) => {
+    const { fee, size, redeemer } = fees.answers[kind]
+    // From the root, which costs who asks the least.
+    const more = ['subtree', 'leaf', 'entry'].includes(kind) ? fees.moreForEntry : 0n
+    const exchange: Exchange = {
+      asking: (count) => askingFees(fees, count) + BigInt(count) * more,
+      reward: reward + byteReward * BigInt(redeemer),
+      showing: fee,
+      bytes: size,
+    }
+    return [kind, exchange] as const
+  })
+}
+
+/** The exchange of a kind. */
+export const exchangeOf = (fees: Fees, terms: Terms, kind: Kind): Exchange =>
+  new Map(exchangesOf(fees, terms)).get(kind)!
 
 /** Gains of both sides in lovelace; losses are negative. */
 export interface Account {
@@ -224,7 +213,7 @@ export interface Account {
 
 /** The account of so many questions with their answers. */
 export const accountOf = ({ asking, reward, showing }: Exchange, count: number): Account => ({
-  asks: -BigInt(count) * (asking + reward),
+  asks: -asking(count) - BigInt(count) * reward,
   shows: BigInt(count) * (reward - showing),
 })
 
@@ -261,22 +250,24 @@ export function silenceOf(fees: Fees, { penalty }: Terms, blocks: number) {
   const count = BigInt(blocks)
   // As above; all but the first are pruned, and the bonds of their questions reclaimed.
   const silent = -(penalty + removalOf(fees) + count * fees.commit)
-  return { silent, watchers: -count * (fees.askForChunk + fees.reclaim) }
+  // A question is in a transaction with others about its block only.
+  return { silent, watchers: -count * fees.askForChunk - reclaimFees(fees, blocks) }
 }
 
 /** Of an operator who shows some chunks of a block and then none; and of the watchers. */
 export function partialSilence(fees: Fees, terms: Terms, shown: number, unanswered: number) {
-  const { asks, shows } = accountOf(exchangesOf(fees, terms).full, shown)
+  const { reward, showing } = exchangeOf(fees, terms, 'full')
+  const exchanged = BigInt(shown)
   return {
-    silent: shows - terms.penalty - removalOf(fees) - fees.commit,
-    watchers: asks - BigInt(unanswered) * (fees.askForChunk + fees.reclaimByVerdict),
+    silent: exchanged * (reward - showing) - terms.penalty - removalOf(fees) - fees.commit,
+    watchers: -exchanged * reward - askingFees(fees, shown + unanswered) - reclaimFees(fees, unanswered),
   }
 }
 
 /** Of who takes the bond of an operator who can pay for just so many answers. */
 function unanswered({ bond, penalty }: Terms, exchange: Exchange, answers: bigint) {
   const { asks, shows } = accountOf(exchange, Number(answers))
-  return { griefer: bond - penalty + asks - exchange.asking, operator: shows - bond }
+  return { griefer: bond - penalty + asks, operator: shows - bond }
 }
 
 /** Bytes in a block of layer 1, and half of the blocks of an hour. */

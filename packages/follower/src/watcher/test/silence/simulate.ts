@@ -1,7 +1,8 @@
-import { headerHash } from '@ratatosk/block'
+import { headerHash, maxChunks } from '@ratatosk/block'
 import type { ProvableRules } from '@ratatosk/contracts'
 import { slotToTime } from '@ratatosk/ledger'
 import { chunkNumberOf, type Subject, subjectOf } from '../../question-book.js'
+import { chunkQuestion } from '../../unavailable.js'
 import { type Askers, openAskers } from './askers.js'
 import type { HiddenBlock } from './hidden-blocks.js'
 import { openQuestions, type RollBacks } from './layer1.js'
@@ -11,6 +12,8 @@ import { type Withholder, withholderOf } from './withholder.js'
 export interface Setting extends Askers {
   readonly rules: ProvableRules
   readonly rollBacks: readonly RollBacks[]
+  /** Valid blocks of the largest size in front, which are hidden too. */
+  readonly older: number
 }
 
 export interface Outcome {
@@ -45,6 +48,7 @@ export async function simulate(hidden: HiddenBlock, setting: Setting): Promise<O
   const search = searchOf(hidden, operator, slotToTime(slots, BigInt(end)), setting)
   const questions = openQuestions(pace, setting.rollBacks)
   const askers = openAskers(setting, questions, search.header, headerHash(search.header))
+  const front = olderBlocks(setting.older)
   let rounds = 0
   let next: Next | undefined
   /** When the block is gone, or its body is judged. */
@@ -56,7 +60,7 @@ export async function simulate(hidden: HiddenBlock, setting: Setting): Promise<O
     questions.produce(slot)
     if (goneAt !== Number.POSITIVE_INFINITY) continue
     const due = questions.due(slot)
-    if (due.some(([asked]) => !take(search, operator, asked!.subject))) {
+    if (due.some(([asked]) => !front.take(asked!.subject) && !take(search, operator, asked!.subject))) {
       last = { end: 'silence', why: 'unanswered' }
       goneAt = slot + 2 * step
       continue
@@ -73,14 +77,15 @@ export async function simulate(hidden: HiddenBlock, setting: Setting): Promise<O
       if (isOfChunks(before) && !isOfChunks(next)) judgedAt = slot + judging
     }
     if (slot < judgedAt) continue
-    if (next.kind === 'none') {
-      last = { end: next.why === 'valid' ? 'whole' : 'none', why: next.why }
+    const wanted = front.with(next)
+    if (wanted.kind === 'none') {
+      last = { end: wanted.why === 'valid' ? 'whole' : 'none', why: wanted.why }
       break
     }
-    if (next.kind === 'proof') {
-      last = { end: 'proof', why: next.fraud }
+    if (wanted.kind === 'proof') {
+      last = { end: 'proof', why: wanted.fraud }
       goneAt = slot + removalStages * step
-    } else if (!askers.ask(slot, rounds + 1, next)) {
+    } else if (!askers.ask(slot, rounds + 1, wanted)) {
       last = { end: 'too late', why: 'a question would end too late for a removal' }
       break
     }
@@ -89,6 +94,31 @@ export async function simulate(hidden: HiddenBlock, setting: Setting): Promise<O
 }
 
 const isOfChunks = (next: Next | undefined): boolean => next?.kind === 'ask' && next.about === 'chunks'
+
+/** Questions about blocks in front: none behind is judged before all of them are shown. */
+function olderBlocks(count: number) {
+  const left = new Map<string, Subject>()
+  const want = (root: Uint8Array, number: number) => {
+    const subject = chunkQuestion(root, number)
+    left.set(subjectOf(subject), subject)
+  }
+  for (let place = 0; place < count; place++) want(new Uint8Array(32).fill(place + 1), 0)
+  return {
+    /** @returns whether it is of a block in front */
+    take(subject: Subject): boolean {
+      const isFirst = subject.kind === 'chunk' && chunkNumberOf(subject.key) === 0
+      if (!left.delete(subjectOf(subject))) return false
+      for (let number = 1; isFirst && number < maxChunks; number++) want(subject.hash, number)
+      return true
+    },
+    /** The next step about all blocks. */
+    with(next: Next): Next {
+      if (left.size === 0) return next
+      const own = next.kind === 'ask' && next.about === 'chunks' ? next.subjects : []
+      return { kind: 'ask', about: 'chunks', subjects: [...left.values(), ...own] }
+    },
+  }
+}
 
 /** Puts an answer into the book. @returns false if there is none */
 function take({ book }: Search, operator: Withholder, subject: Subject): boolean {

@@ -52,11 +52,12 @@ export const rollBacks = { deepest: { depth: 2160, most: 1 }, usual: { depth: 30
 
 export function sceneOf(
   { maturityWindow, pace, budget }: Rollup,
-  fees: Pick<Fees, 'askForChunk' | 'askForNode'>,
+  fees: Pick<Fees, 'askForThirty' | 'askForNode'>,
   options: {
     readonly watchers?: number
     readonly rollBacks?: readonly RollBacks[]
     readonly funds?: bigint
+    readonly older?: number
   } = {},
 ): Scene {
   const summons = summonsTerms(maturityWindow)
@@ -71,14 +72,15 @@ export function sceneOf(
     0,
   )
   const patience = Number(patienceOf(maturityWindow)) / slots.slotLength
-  const { watchers = 1, funds, rollBacks = [] } = options
+  const { watchers = 1, funds, rollBacks = [], older = 0 } = options
   const setting: Setting = {
     contracts,
     rules,
     pace: { ...pace, slots, patience },
     watchers,
     rollBacks,
-    fees: { chunks: fees.askForChunk, nodes: fees.askForNode },
+    fees: { chunks: fees.askForThirty / 30n, nodes: fees.askForNode },
+    older,
     ...(budget !== undefined && { budget }),
     ...(funds !== undefined && { funds }),
   }

@@ -4,6 +4,7 @@ import {
   accountOf,
   bledBy,
   type Exchange,
+  exchangeOf,
   exchangesOf,
   type Fees,
   inOutage,
@@ -29,8 +30,8 @@ export function moneyTables(fees: Fees, terms: Terms): string {
   const { bond, penalty, reward, byteReward } = terms
   return [
     `By [the measured fees](../packages/contracts/COSTS.md), a bond of ${whole(bond)} ada, a penalty of ` +
-      `${whole(penalty)}, and rewards of ${byteReward} lovelace for each byte of a chunk and ` +
-      `${ada(reward)} ada for a node. Gains in ada; a loss is negative.`,
+      `${whole(penalty)}, and rewards of ${ada(reward)} ada and ${byteReward} lovelace for each byte of ` +
+      `the redeemer, with 30 questions or 15 reclaims in a transaction. Gains in ada; a loss is negative.`,
     '',
     ...sizesTable(fees, terms),
     '',
@@ -50,7 +51,7 @@ const sizeColumns = [
 ]
 
 function sizesTable(fees: Fees, terms: Terms): string[] {
-  const { full, half } = exchangesOf(fees, terms)
+  const [full, half] = [exchangeOf(fees, terms, 'full'), exchangeOf(fees, terms, 'half')]
   return [
     row(...sizeColumns),
     row(...sizeColumns.map(() => '--:')),
@@ -72,9 +73,8 @@ export interface Attack {
 /** Every attack by questions and silence on a side that keeps what docs/summons.md asks of it. */
 export function attacksOf(fees: Fees, terms: Terms): readonly Attack[] {
   const most = legalSizes.at(-1)!
-  const exchanges = exchangesOf(fees, terms)
-  const kinds = Object.entries(exchanges)
-  const { full, half } = exchanges
+  const kinds = exchangesOf(fees, terms)
+  const [full, half] = [exchangeOf(fees, terms, 'full'), exchangeOf(fees, terms, 'half')]
   // Rounded up, as the documents have it.
   const reserve = 1_000_000n * (leastReserve(terms.bond, terms.penalty) / 1_000_000n + 1n)
   const griefs = (of: (exchange: Exchange) => { griefer: bigint; operator: bigint }) =>
@@ -117,14 +117,10 @@ export function attacksOf(fees: Fees, terms: Terms): readonly Attack[] {
     { what: 'withholder: the same of half chunks', ...lies(half) },
     { what: 'silent before ten honest blocks of others', attacker: silent, victim: others },
     { what: 'silent about 10,000 own blocks', attacker: silentInAll, victim: watchers },
-    ...[1, waveOf(1) + 1].map((shown) => {
-      const { silent: attacker, watchers: victim } = partialSilence(
-        fees,
-        terms,
-        shown,
-        Math.min(waveOf(shown), most - shown),
-      )
-      return { what: `shows ${shown} of ${most} chunks, and then none`, attacker, victim }
+    ...[1, most / 2, 2 * most, 8 * most].map((shown) => {
+      const { silent: attacker, watchers: victim } = partialSilence(fees, terms, shown, waveOf(shown))
+      const what = `shows ${shown} of ${waveOf(shown) + shown} chunks of its blocks, and then none`
+      return { what, attacker, victim }
     }),
   ]
 }
