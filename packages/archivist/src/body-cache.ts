@@ -11,146 +11,121 @@ interface BodyCache {
   read(key: string, derive: () => AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void>
 }
 
-interface Body {
-  readonly pieces: readonly Uint8Array[]
-  readonly bytes: number
-}
-
 /** A body that is being derived at the pace of its fastest reader. */
 interface Derivation {
   readonly source: AsyncGenerator<Uint8Array, void>
   readonly pieces: Uint8Array[]
   bytes: number
   readers: number
-  /** Pending derivation of the next chunk. */
+  /** Pending derivation of the next chunk, or the one that failed. */
   next: Promise<void> | undefined
   /** `overflowed`: the chunks did not fit and were dropped. */
-  state: 'open' | 'complete' | 'overflowed' | 'failed'
+  state: 'open' | 'complete' | 'overflowed'
   /** The first chunk that did not fit, until a reader at that position takes over the source. */
   rest?: { readonly piece: Uint8Array; readonly position: number } | undefined
-  error?: unknown
 }
 
 /** @param maxBytes total size of all chunks; 0 disables caching */
 export function createBodyCache(maxBytes: number): BodyCache {
-  const kept =
-    maxBytes > 0 ? new LRUCache<string, Body>({ maxSize: maxBytes, sizeCalculation: sizeOf }) : undefined
+  const kept = maxBytes > 0 ? new LRUCache<string, readonly Uint8Array[]>({ maxSize: maxBytes }) : undefined
   const derivations = new Map<string, Derivation>()
-  let deriving = 0
 
-  const bytes = (): number => deriving + (kept?.calculatedSize ?? 0)
+  const sizeOfAll = (): number =>
+    [...derivations.values()].reduce((sum, { bytes }) => sum + bytes, kept?.calculatedSize ?? 0)
 
   /** Whether a chunk fits, after least recently read bodies are evicted. */
   function hasRoomFor(length: number): boolean {
-    while (bytes() + length > maxBytes && kept !== undefined && kept.size > 0) kept.pop()
-    return bytes() + length <= maxBytes
+    while (sizeOfAll() + length > maxBytes && kept !== undefined && kept.size > 0) kept.pop()
+    return sizeOfAll() + length <= maxBytes
   }
 
   function drop(key: string, derivation: Derivation): void {
-    deriving -= derivation.bytes
-    derivation.bytes = 0
     derivation.pieces.length = 0
     if (derivations.get(key) === derivation) derivations.delete(key)
   }
 
-  async function nextPiece(key: string, derivation: Derivation): Promise<IteratorResult<Uint8Array, void>> {
-    try {
-      return await derivation.source.next()
-    } catch (error) {
-      // Current readers fail; the next reader starts a new derivation.
-      derivation.state = 'failed'
-      derivation.error = error
-      drop(key, derivation)
-      throw error
-    }
-  }
-
   async function deriveNext(key: string, derivation: Derivation): Promise<void> {
-    const { value, done } = await nextPiece(key, derivation)
+    const { value, done } = await derivation.source.next()
     if (done) {
       derivation.state = 'complete'
-      const body = { pieces: [...derivation.pieces], bytes: derivation.bytes }
-      deriving -= derivation.bytes
-      derivation.bytes = 0
       derivations.delete(key)
-      kept?.set(key, body)
-      return
-    }
-    if (!hasRoomFor(value.length)) {
+      kept?.set(key, derivation.pieces, { size: Math.max(1, derivation.bytes) })
+    } else if (hasRoomFor(value.length)) {
+      derivation.pieces.push(value)
+      derivation.bytes += value.length
+    } else {
       derivation.state = 'overflowed'
       derivation.rest = { piece: value, position: derivation.pieces.length }
       drop(key, derivation)
-      return
     }
-    derivation.pieces.push(value)
-    derivation.bytes += value.length
-    deriving += value.length
+  }
+
+  function begin(key: string, source: Derivation['source']): Derivation {
+    const begun: Derivation = { source, pieces: [], bytes: 0, readers: 0, next: undefined, state: 'open' }
+    derivations.set(key, begun)
+    return begun
+  }
+
+  /** Yields the chunks that readers share. Returns where a reader goes on with a body that did not fit. */
+  async function* shared(key: string, derivation: Derivation) {
+    derivation.readers++
+    let position = 0
+    try {
+      for (;;) {
+        const piece = derivation.pieces[position]
+        if (piece !== undefined) {
+          position++
+          yield piece
+        } else if (derivation.state === 'open') {
+          derivation.next ??= deriveNext(key, derivation).then(
+            () => {
+              derivation.next = undefined
+            },
+            (error) => {
+              // Current readers fail; the next reader starts a new derivation.
+              drop(key, derivation)
+              throw error
+            },
+          )
+          await derivation.next
+        } else break
+      }
+      const { state, rest } = derivation
+      if (state === 'complete') return undefined
+      if (rest?.position !== position) return { position }
+      derivation.rest = undefined
+      return { position, rest: rest.piece }
+    } finally {
+      derivation.readers--
+      const unused = derivation.state === 'open' || derivation.rest !== undefined
+      if (derivation.readers === 0 && unused) {
+        drop(key, derivation)
+        await derivation.source.return()
+      }
+    }
   }
 
   return {
     get bytes() {
-      return bytes()
+      return sizeOfAll()
     },
     async *read(key, derive) {
       const known = kept?.get(key)
       if (known !== undefined) {
-        yield* known.pieces
+        yield* known
         return
       }
-      let derivation = derivations.get(key)
-      if (derivation === undefined) {
-        const source = joinPieces(derive())
-        derivation = { source, pieces: [], bytes: 0, readers: 0, next: undefined, state: 'open' }
-        derivations.set(key, derivation)
-      }
-      derivation.readers++
-      let position = 0
-      let rest: Derivation['rest']
-      try {
-        for (;;) {
-          if (derivation.state === 'overflowed') {
-            if (derivation.rest?.position === position) {
-              rest = derivation.rest
-              derivation.rest = undefined
-            }
-            break
-          }
-          if (derivation.state === 'failed') throw derivation.error
-          const piece = derivation.pieces[position]
-          if (piece !== undefined) {
-            position++
-            yield piece
-          } else if (derivation.state === 'complete') {
-            return
-          } else {
-            const current: Derivation = derivation
-            current.next ??= deriveNext(key, current).finally(() => {
-              current.next = undefined
-            })
-            await current.next
-          }
-        }
-      } finally {
-        derivation.readers--
-        const unused = derivation.state === 'open' || derivation.rest !== undefined
-        if (derivation.readers === 0 && unused) {
-          drop(key, derivation)
-          await derivation.source.return()
-        }
-      }
-      if (rest !== undefined) {
-        yield rest.piece
+      const derivation = derivations.get(key) ?? begin(key, joinPieces(derive()))
+      const own = yield* shared(key, derivation)
+      if (own?.rest !== undefined) {
+        yield own.rest
         yield* derivation.source
-        return
+      } else if (own !== undefined) {
+        let skipped = 0
+        for await (const piece of joinPieces(derive())) if (skipped++ >= own.position) yield piece
       }
-      let skipped = 0
-      for await (const piece of joinPieces(derive())) if (skipped++ >= position) yield piece
     },
   }
-}
-
-function sizeOf({ bytes }: Body): number {
-  return Math.max(1, bytes)
 }
 
 /** The same bytes in chunks of about 64 KiB. */

@@ -9,6 +9,7 @@ import {
   hasMethods,
   openScope,
   optionalInteger,
+  optionalTimer,
   readBy,
 } from '@ratatosk/http'
 import { Type } from '@sinclair/typebox'
@@ -74,7 +75,7 @@ const rules = {
   archive: hasMethods('byHash', 'byHeight', 'range', 'body'),
   evidence: Type.Optional(hasMethods('list', 'byHash', 'body')),
   maxReads: optionalInteger(1),
-  stallTimeoutMs: optionalInteger(1),
+  stallTimeoutMs: optionalTimer(1),
 }
 
 const plugin: FastifyPluginAsyncTypebox<ArchivistOptions> = async (fastify, options) => {

@@ -6,11 +6,18 @@ import { isAtScript, valueOfOutput } from './grammar/output.js'
 import { type AuditedHeader, blake2b256 } from './header.js'
 import { type AuditedLedger, type Change, nothingMoved } from './ledger.js'
 import type { Sources } from './sources.js'
-import { type AuditedTransaction, maxOutputIndex, outref, readTransaction, reasonOf } from './transaction.js'
+import {
+  type AuditedTransaction,
+  imbalanceOf,
+  maxOutputIndex,
+  outref,
+  readTransaction,
+  reasonOf,
+} from './transaction.js'
 import type { TransactionTable } from './transaction-table.js'
 import { eventRootsOf, isLeft, isOlder, type MapOutput, transactionsRootOf } from './transactions-map.js'
 import type { Finding, FindingKind } from './types.js'
-import { ada, Sum, textOf } from './value.js'
+import { Sum } from './value.js'
 
 /** Header bytes of enterprise addresses of keys, by network. */
 const enterpriseKeys = [0x60, 0x61]
@@ -58,18 +65,19 @@ export async function auditBody(body: Uint8Array, context: BodyContext): Promise
   const content = readOrReport(body, context)
   if (content === undefined) return unread
   const { transactions: cbors, deposits } = content
-  const block = createBlock(context)
+  const block = beginBlock(context)
   const feeOutputs: AuditedDeposit[] = []
   for (const deposit of deposits) {
     await pause()
     if (bridge !== undefined && isFeeOutput(deposit, header)) feeOutputs.push(deposit)
-    else block.credit(deposit)
+    else if (enter(block, deposit, `Deposit ${toHex(deposit.id)}`, block.deposited))
+      block.credits.push([toHex(deposit.id), blake2b256(deposit.output)])
   }
   let broken = 0
   for (const cbor of cbors) {
     await pause()
     const transaction = readTransaction(cbor)
-    block.add(transaction)
+    add(block, transaction)
     if (transaction.fault === undefined || ++broken < mostBroken) continue
     report('body', 'The body is not read further, because too many of its transactions are broken', {
       expected: `fewer than ${mostBroken}`,
@@ -77,7 +85,7 @@ export async function auditBody(body: Uint8Array, context: BodyContext): Promise
     })
     return unread
   }
-  if (bridge !== undefined) block.payFees(feeOutputs)
+  if (bridge !== undefined) payFees(block, feeOutputs)
   const canonical = encodeBody(content, block.outputs.values())
   if (!equalBytes(canonical, body))
     report(
@@ -100,7 +108,7 @@ export async function auditBody(body: Uint8Array, context: BodyContext): Promise
   return {
     transactionIds: block.transactions.map(({ id }) => id),
     depositIds: deposits.map(({ id }) => id),
-    change: block.change(),
+    change: changeOf(block),
     hasRoot: other === undefined,
     isComplete: true,
   }
@@ -164,152 +172,143 @@ const isPayment = (output: Uint8Array, key: Uint8Array, lovelace: bigint): boole
     return equalBytes(output, writer.uint(1).uint(lovelace).toBytes())
   })
 
-function createBlock({ header, ledger, table, bridge, report }: BodyContext) {
-  const transactions: AuditedTransaction[] = []
-  const chunks = createChunks()
-  const outputs = new Map<string, MapOutput>()
-  const positions = new Map<string, number>()
-  const [paid, minted, deposited, withdrawn] = [new Sum(), new Sum(), new Sum(), new Sum()]
-  const credits: [id: string, hash: Uint8Array][] = []
-  let fees = 0n
+/** A block as far as its deposits and transactions are read. */
+const beginBlock = (context: BodyContext) => ({
+  ...context,
+  transactions: [] as AuditedTransaction[],
+  chunks: createChunks(),
+  outputs: new Map<string, MapOutput>(),
+  /** Positions of transactions by id; 0 for a deposit. */
+  positions: new Map<string, number>(),
+  paid: new Sum(),
+  minted: new Sum(),
+  deposited: new Sum(),
+  withdrawn: new Sum(),
+  credits: [] as (readonly [id: string, hash: Uint8Array])[],
+  fees: 0n,
+})
 
-  /** The output that an input stands for, or why there is none. */
-  function spend(key: string, cbor: Uint8Array, position: number): Uint8Array | undefined {
-    let output = outputs.get(key)
-    if (output === undefined) {
-      output = { outref: cbor, created: 0, spent: 0, output: ledger.get(key) }
-      outputs.set(key, output)
-    }
-    if (!isLeft(output)) return undefined
-    output.spent = position + 1
-    return output.output
+type Block = ReturnType<typeof beginBlock>
+
+/** The output that an input stands for; undefined if there is none. */
+function spend({ outputs, ledger }: Block, key: string, cbor: Uint8Array, position: number) {
+  let output = outputs.get(key)
+  if (output === undefined) {
+    output = { outref: cbor, created: 0, spent: 0, output: ledger.get(key) }
+    outputs.set(key, output)
   }
+  if (!isLeft(output)) return undefined
+  output.spent = position + 1
+  return output.output
+}
 
-  function isUnspent(key: string): boolean {
-    const output = outputs.get(key)
-    if (output === undefined) return ledger.get(key) !== undefined
-    return isLeft(output) && output.output !== undefined
+function isUnspent({ outputs, ledger }: Block, key: string): boolean {
+  const output = outputs.get(key)
+  if (output === undefined) return ledger.get(key) !== undefined
+  return isLeft(output) && output.output !== undefined
+}
+
+/** Whether a transaction or deposit of this chain made an output. */
+function wasMade({ ledger, positions, table }: Block, key: string): boolean {
+  const id = key.slice(0, key.indexOf('#'))
+  return ledger.isGenesis(key) || positions.has(id) || table.get(Buffer.from(id, 'hex')) !== 0
+}
+
+function make({ outputs, bridge, withdrawn }: Block, transaction: AuditedTransaction, position: number) {
+  for (const [index, cbor] of transaction.outputs.entries()) {
+    if (index > maxOutputIndex) break
+    const { key, cbor: reference } = outref(transaction.id, index)
+    const known = outputs.get(key)
+    if (known !== undefined && known.created !== 0) continue
+    const output = known ?? { outref: reference, created: 0, spent: 0, output: undefined }
+    outputs.set(key, output)
+    output.created = position + 1
+    output.output = cbor
+    if (bridge === undefined || !isAtScript(cbor, bridge)) continue
+    output.leaves = true
+    withdrawn.add(valueOfOutput(cbor))
   }
+}
 
-  /** Whether a transaction or deposit of this chain made an output. */
-  function wasMade(key: string): boolean {
-    const id = key.slice(0, key.indexOf('#'))
-    return ledger.isGenesis(key) || positions.has(id) || table.get(Buffer.from(id, 'hex')) !== 0
+/** Adds an output that no transaction makes. @returns whether it is one, and new */
+function enter(block: Block, { id, output }: AuditedDeposit, name: string, sum: Sum): boolean {
+  const { key, cbor } = outref(id, 0)
+  if (wasMade(block, key)) {
+    block.report('deposit', `${name} is credited twice`)
+    return false
   }
-
-  function make(transaction: AuditedTransaction, position: number): void {
-    for (const [index, cbor] of transaction.outputs.entries()) {
-      if (index > maxOutputIndex) break
-      const { key, cbor: reference } = outref(transaction.id, index)
-      const known = outputs.get(key)
-      if (known !== undefined && known.created !== 0) continue
-      const output = known ?? { outref: reference, created: 0, spent: 0, output: undefined }
-      outputs.set(key, output)
-      output.created = position + 1
-      output.output = cbor
-      if (bridge === undefined || !isAtScript(cbor, bridge)) continue
-      output.leaves = true
-      withdrawn.add(valueOfOutput(cbor))
-    }
+  try {
+    sum.add(valueOfOutput(output))
+  } catch (error) {
+    block.report('deposit', `${name} is not an output: ${reasonOf(error)}`)
+    return false
   }
+  block.positions.set(toHex(id), 0)
+  block.outputs.set(key, { outref: cbor, created: 0, spent: 0, output, isDeposit: true })
+  return true
+}
 
-  /** Adds an output that no transaction makes. @returns whether it is one, and new */
-  function enter({ id, output }: AuditedDeposit, name: string, sum: Sum): boolean {
-    const { key, cbor } = outref(id, 0)
-    if (wasMade(key)) {
-      report('deposit', `${name} is credited twice`)
-      return false
-    }
-    try {
-      sum.add(valueOfOutput(output))
-    } catch (error) {
-      report('deposit', `${name} is not an output: ${reasonOf(error)}`)
-      return false
-    }
-    positions.set(toHex(id), 0)
-    outputs.set(key, { outref: cbor, created: 0, spent: 0, output, isDeposit: true })
-    return true
+/** The address may be of either network: which one it is, only the judge knows. */
+function payFees(block: Block, credited: readonly AuditedDeposit[]): void {
+  const { fees, paid, report } = block
+  const { operatorVkey } = block.header
+  for (const each of credited) enter(block, each, 'The fee output', paid)
+  const isRight = credited.every(({ output }) => fees > 0n && isPayment(output, operatorVkey, fees))
+  if (isRight && credited.length === (fees === 0n ? 0 : 1)) return
+  report('fees', 'The block does not pay its fees to its operator', {
+    expected: fees === 0n ? 'no fee output' : `${fees} lovelace for the key ${toHex(operatorVkey)}`,
+    found: credited.map(({ output }) => toHex(output)).join(', ') || 'no fee output',
+  })
+}
+
+function add(block: Block, transaction: AuditedTransaction): void {
+  const { table, transactions, positions, report } = block
+  const position = transactions.length
+  const id = toHex(transaction.id)
+  const name = `Transaction ${id}`
+  const at = { transaction: { id, position } }
+  if (transaction.fault !== undefined)
+    report('transaction', `${name} is not a transaction: ${transaction.fault}`, at)
+  const [before, inBlock] = [table.get(transaction.id), positions.get(id)]
+  if (before !== 0 || inBlock !== undefined)
+    report('two-places', `${name} is in the chain twice`, {
+      ...at,
+      expected: 'one place',
+      found: before !== 0 ? `also in block ${before}` : `also at position ${inBlock} of the block`,
+    })
+  const missing = (key: string, verb: string): void => {
+    if (wasMade(block, key)) report('double-spend', `${name} ${verb} ${key}, which is spent`, at)
+    else report('unknown-input', `${name} ${verb} ${key}, which does not exist`, at)
   }
-
-  return {
-    transactions,
-    chunks,
-    outputs,
-
-    credit(deposit: AuditedDeposit): void {
-      if (enter(deposit, `Deposit ${toHex(deposit.id)}`, deposited))
-        credits.push([toHex(deposit.id), blake2b256(deposit.output)])
-    },
-
-    /** The address may be of either network: which one it is, only the judge knows. */
-    payFees(credited: readonly AuditedDeposit[]): void {
-      const { operatorVkey } = header
-      for (const each of credited) enter(each, 'The fee output', paid)
-      const isRight = credited.every(({ output }) => fees > 0n && isPayment(output, operatorVkey, fees))
-      if (isRight && credited.length === (fees === 0n ? 0 : 1)) return
-      report('fees', 'The block does not pay its fees to its operator', {
-        expected: fees === 0n ? 'no fee output' : `${fees} lovelace for the key ${toHex(operatorVkey)}`,
-        found: credited.map(({ output }) => toHex(output)).join(', ') || 'no fee output',
-      })
-    },
-
-    add(transaction: AuditedTransaction): void {
-      const position = transactions.length
-      const id = toHex(transaction.id)
-      const name = `Transaction ${id}`
-      const at = { transaction: { id, position } }
-      if (transaction.fault !== undefined)
-        report('transaction', `${name} is not a transaction: ${transaction.fault}`, at)
-      const [before, inBlock] = [table.get(transaction.id), positions.get(id)]
-      if (before !== 0 || inBlock !== undefined)
-        report('two-places', `${name} is in the chain twice`, {
-          ...at,
-          expected: 'one place',
-          found: before !== 0 ? `also in block ${before}` : `also at position ${inBlock} of the block`,
-        })
-      const balance = new Sum()
-      let isKnown = true
-      const missing = (key: string, verb: string): void => {
-        if (wasMade(key)) report('double-spend', `${name} ${verb} ${key}, which is spent`, at)
-        else report('unknown-input', `${name} ${verb} ${key}, which does not exist`, at)
-      }
-      for (const { key } of transaction.referenceInputs) if (!isUnspent(key)) missing(key, 'reads')
-      for (const { key, cbor } of transaction.inputs) {
-        const output = spend(key, cbor, position)
-        if (output === undefined) {
-          isKnown = false
-          missing(key, 'spends')
-        } else balance.add(valueOfOutput(output))
-      }
-      for (const output of transaction.outputs) balance.add(valueOfOutput(output), -1n)
-      balance.add(transaction.mint).add(ada(transaction.fee), -1n)
-      if (isKnown && !balance.isZero)
-        report('value', `${name} does not preserve value`, {
-          ...at,
-          expected: 'inputs and mint equal outputs and fee',
-          found: `a difference of ${textOf(balance)}`,
-        })
-      make(transaction, position)
-      positions.set(id, position)
-      minted.add(transaction.mint)
-      fees += transaction.fee
-      transactions.push(transaction)
-      chunks.add(transaction)
-    },
-
-    change(): Change {
-      const removed: Change['removed'][number][] = []
-      const added: Change['added'][number][] = []
-      for (const [key, each] of outputs) {
-        const { outref: reference, output } = each
-        const before = ledger.get(key)
-        if (before !== undefined && each.spent !== 0)
-          removed.push([key, { outref: reference, output: before }])
-        else if (before === undefined && output !== undefined && !isOlder(each) && isLeft(each))
-          // A view would keep the whole body.
-          added.push([key, { outref: reference, output: output.slice() }])
-      }
-      return { removed, added, fees, paid, minted, deposited, withdrawn, credits }
-    },
+  for (const { key } of transaction.referenceInputs) if (!isUnspent(block, key)) missing(key, 'reads')
+  const spent: Uint8Array[] = []
+  for (const { key, cbor } of transaction.inputs) {
+    const output = spend(block, key, cbor, position)
+    if (output === undefined) missing(key, 'spends')
+    else spent.push(output)
   }
+  const isKnown = spent.length === transaction.inputs.length
+  const imbalance = isKnown ? imbalanceOf(transaction, spent) : undefined
+  if (imbalance !== undefined) report('value', `${name} does not preserve value`, { ...at, ...imbalance })
+  make(block, transaction, position)
+  positions.set(id, position)
+  block.minted.add(transaction.mint)
+  block.fees += transaction.fee
+  transactions.push(transaction)
+  block.chunks.add(transaction)
+}
+
+function changeOf(block: Block): Change {
+  const { ledger, outputs, fees, paid, minted, deposited, withdrawn, credits } = block
+  const removed: Change['removed'][number][] = []
+  const added: Change['added'][number][] = []
+  for (const [key, each] of outputs) {
+    const { outref: reference, output } = each
+    const before = ledger.get(key)
+    if (before !== undefined && each.spent !== 0) removed.push([key, { outref: reference, output: before }])
+    else if (before === undefined && output !== undefined && !isOlder(each) && isLeft(each))
+      // A view would keep the whole body.
+      added.push([key, { outref: reference, output: output.slice() }])
+  }
+  return { removed, added, fees, paid, minted, deposited, withdrawn, credits }
 }

@@ -6,25 +6,6 @@ import type { AuditOptions, Finding, NodePlace, QueueReading } from './types.js'
 
 type Node = NonNullable<Sources['node']>
 
-/** Compares the answers of a node with the derived state. Values that change meanwhile are compared later. */
-interface NodeAudit {
-  /** Heights of blocks that the node has not shown yet, or shows with other transactions. */
-  readonly openBlocks: readonly number[]
-  /** Keeps the transactions of a block that was audited, until the node shows the same. */
-  keepBlock(height: number, transactionIds: readonly Uint8Array[]): void
-  /** Asks for a block that is kept. @throws {Unavailable} */
-  compareBlock(height: number): Promise<void>
-  /**
-   * Places accepted transactions, and returns how many are in no block.
-   * @throws {Unavailable} if too many are in no place, or the node does not answer
-   */
-  place(accepted: NonNullable<AuditOptions['accepted']>): Promise<number>
-  /** @throws {Unavailable} */
-  compareQueue(queue: QueueReading, report: (finding: Finding) => void): Promise<void>
-  /** Compares the open and the wrong parts, and reports. Throws {@link Unavailable} after comparable ones. */
-  compare(report: (finding: Finding) => void): Promise<void>
-}
-
 /** Statuses of a transaction that is in no block, or in one that layer 1 does not have yet. */
 const waiting: ReadonlySet<string> = new Set([
   'queued',
@@ -51,63 +32,28 @@ const mostSuspects = 10_000
 export const blockOf = (chain: AuditedChain, id: string): number =>
   /^[0-9a-f]{64}$/.test(id) ? chain.blockOf(fromHex(id)) : 0
 
-export function createNodeAudit(node: Node, chain: AuditedChain, pause: () => Promise<void>): NodeAudit {
+/** Compares the answers of a node with the derived state. Values that change meanwhile are compared later. */
+export function createNodeAudit(node: Node, chain: AuditedChain, pause: () => Promise<void>) {
   /** Joined ids of the open blocks, by height. */
   const blocks = new Map<number, Uint8Array>()
   const suspects = new Set<string>()
+  let waitingCount = 0
+  let silent = 0
 
   /** Forgets the block if the node shows it as it is. */
   async function findingOfBlock(height: number): Promise<Finding | undefined> {
     const [hash, joined] = [chain.hashAt(height), blocks.get(height)]
-    const finding = hash && joined && (await compareIds(height, toHex(hash), idsIn(joined)))
+    const finding = hash && joined && (await compareIds(node, height, toHex(hash), idsIn(joined)))
     if (finding === undefined) blocks.delete(height)
     return finding
   }
-
-  async function compareIds(
-    height: number,
-    headerHash: string,
-    ids: readonly string[],
-  ): Promise<Finding | undefined> {
-    const shown = await node.transactionsOf(headerHash)
-    const place = ids.findIndex((id, position) => shown[position] !== id)
-    if (place < 0 && shown.length === ids.length) return undefined
-    const position = place < 0 ? ids.length : place
-    return {
-      kind: 'node-block',
-      message: 'The node shows other transactions of the block',
-      block: { height, headerHash },
-      expected: `${ids.length} transactions, at position ${position} ${ids[position] ?? 'none'}`,
-      found: `${shown.length} transactions, at position ${position} ${shown[position] ?? 'none'}`,
-    }
-  }
-
-  function judgePlace(id: string, { status, block }: NodePlace): Finding | undefined {
-    const height = blockOf(chain, id)
-    const derived = chain.hashAt(height)
-    const found = block === undefined ? status : `${status} in block ${block.height} ${block.headerHash}`
-    const at = { transaction: { id }, found }
-    if (derived === undefined) {
-      const isOnItsWay = block !== undefined && block.height > chain.height
-      if (waiting.has(status) || isOnItsWay) return undefined
-      const message = `The accepted transaction ${id} is in no place`
-      return { kind: 'lost', message, ...at, expected: 'a block, the mempool, the queue or a dead letter' }
-    }
-    const headerHash = toHex(derived)
-    if (block?.headerHash === headerHash) return undefined
-    const message = `The transaction ${id} is in a block, and the node shows it in another place`
-    return { kind: 'two-places', message, ...at, expected: `block ${height}`, block: { height, headerHash } }
-  }
-
-  let waitingCount = 0
-  let silent = 0
 
   /** An answer that is wrong or incomplete now may be right at the next reading. */
   async function ask(ids: readonly string[]): Promise<void> {
     try {
       for (const [position, place] of (await node.placesOf(ids)).entries()) {
         const id = ids[position] ?? ''
-        if (judgePlace(id, place) !== undefined) suspects.add(id)
+        if (judgePlace(chain, id, place) !== undefined) suspects.add(id)
         else if (blockOf(chain, id) === 0) waitingCount++
       }
       silent = 0
@@ -118,21 +64,26 @@ export function createNodeAudit(node: Node, chain: AuditedChain, pause: () => Pr
   }
 
   return {
-    get openBlocks() {
+    /** Heights of blocks that the node has not shown yet, or shows with other transactions. */
+    get openBlocks(): readonly number[] {
       return [...blocks.keys()]
     },
 
-    keepBlock(height, transactionIds) {
-      const joined = new Uint8Array(transactionIds.length * idBytes)
-      for (const [index, id] of transactionIds.entries()) joined.set(id, index * idBytes)
-      blocks.set(height, joined)
+    /** Keeps the transactions of a block that was audited, until the node shows the same. */
+    keepBlock(height: number, transactionIds: readonly Uint8Array[]): void {
+      blocks.set(height, Buffer.concat(transactionIds))
     },
 
-    async compareBlock(height) {
+    /** Asks for a block that is kept. @throws {Unavailable} */
+    async compareBlock(height: number): Promise<void> {
       await findingOfBlock(height)
     },
 
-    async place(accepted) {
+    /**
+     * Places accepted transactions, and returns how many are in no block.
+     * @throws {Unavailable} if too many are in no place, or the node does not answer
+     */
+    async place(accepted: NonNullable<AuditOptions['accepted']>): Promise<number> {
       await sideBySide(inParts(accepted, mostAsked), concurrency, async (ids) => {
         await pause()
         if (suspects.size >= mostSuspects)
@@ -142,21 +93,16 @@ export function createNodeAudit(node: Node, chain: AuditedChain, pause: () => Pr
       return waitingCount
     },
 
-    async compareQueue(queue, report) {
-      const [expected, found] = [
-        queue.blocks.map(({ headerHash }) => toHex(headerHash)).join(' '),
-        (await node.queue()).join(' '),
-      ]
-      if (expected !== found)
-        report({
-          kind: 'node-queue',
-          message: 'The node shows another state queue than layer 1',
-          expected,
-          found,
-        })
+    /** @throws {Unavailable} */
+    async compareQueue(queue: QueueReading, report: (finding: Finding) => void): Promise<void> {
+      const expected = queue.blocks.map(({ headerHash }) => toHex(headerHash)).join(' ')
+      const found = (await node.queue()).join(' ')
+      const message = 'The node shows another state queue than layer 1'
+      if (expected !== found) report({ kind: 'node-queue', message, expected, found })
     },
 
-    async compare(report) {
+    /** Compares the open and the wrong parts. Throws {@link Unavailable} after it reports comparable ones. */
+    async compare(report: (finding: Finding) => void): Promise<void> {
       for (const height of [...blocks.keys()]) {
         const finding = await findingOfBlock(height)
         if (finding !== undefined) report(finding)
@@ -164,12 +110,48 @@ export function createNodeAudit(node: Node, chain: AuditedChain, pause: () => Pr
       for await (const ids of inParts([...suspects], mostAsked))
         for (const [position, place] of (await node.placesOf(ids)).entries()) {
           const id = ids[position] ?? ''
-          const finding = judgePlace(id, place)
+          const finding = judgePlace(chain, id, place)
           if (finding === undefined) suspects.delete(id)
           else report(finding)
         }
     },
   }
+}
+
+async function compareIds(
+  node: Node,
+  height: number,
+  headerHash: string,
+  ids: readonly string[],
+): Promise<Finding | undefined> {
+  const shown = await node.transactionsOf(headerHash)
+  const place = ids.findIndex((id, position) => shown[position] !== id)
+  if (place < 0 && shown.length === ids.length) return undefined
+  const position = place < 0 ? ids.length : place
+  return {
+    kind: 'node-block',
+    message: 'The node shows other transactions of the block',
+    block: { height, headerHash },
+    expected: `${ids.length} transactions, at position ${position} ${ids[position] ?? 'none'}`,
+    found: `${shown.length} transactions, at position ${position} ${shown[position] ?? 'none'}`,
+  }
+}
+
+function judgePlace(chain: AuditedChain, id: string, { status, block }: NodePlace): Finding | undefined {
+  const height = blockOf(chain, id)
+  const derived = chain.hashAt(height)
+  const found = block === undefined ? status : `${status} in block ${block.height} ${block.headerHash}`
+  const at = { transaction: { id }, found }
+  if (derived === undefined) {
+    const isOnItsWay = block !== undefined && block.height > chain.height
+    if (waiting.has(status) || isOnItsWay) return undefined
+    const message = `The accepted transaction ${id} is in no place`
+    return { kind: 'lost', message, ...at, expected: 'a block, the mempool, the queue or a dead letter' }
+  }
+  const headerHash = toHex(derived)
+  if (block?.headerHash === headerHash) return undefined
+  const message = `The transaction ${id} is in a block, and the node shows it in another place`
+  return { kind: 'two-places', message, ...at, expected: `block ${height}`, block: { height, headerHash } }
 }
 
 const idsIn = (joined: Uint8Array): readonly string[] =>

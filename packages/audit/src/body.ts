@@ -1,5 +1,6 @@
 import { CborReader, CborWriter, compareBytes, defaultLimits, readList, readRecord } from '@ratatosk/cbor'
 import { maxChunks } from './chunks.js'
+import { reasonOf } from './transaction.js'
 import { isLeft, isOlder, type MapOutput } from './transactions-map.js'
 
 /** A transaction of layer 2 has at most as many bytes, and a head of three in a body. */
@@ -32,9 +33,14 @@ export function contentOfBody(body: Uint8Array, mayCredit: boolean): BodyContent
   return { transactions, deposits: mayCredit ? readDeposits(reader) : [] }
 }
 
-/** The transactions of a body. Throws DecodeError if its first list is unreadable or too long. */
+/** The transactions of a body; none if its first list is unreadable or too long, which its audit reports. */
 export function transactionsOfBody(body: Uint8Array): readonly Uint8Array[] {
-  return readTransactions(new CborReader(body))
+  try {
+    return readTransactions(new CborReader(body))
+  } catch (error) {
+    reasonOf(error)
+    return []
+  }
 }
 
 function readTransactions(reader: CborReader): readonly Uint8Array[] {

@@ -12,24 +12,34 @@ import type { Finding, FindingKind, NamedHeader } from './types.js'
 /** How many of the newest blocks can be undone, if layer 1 removes them while it is read. */
 export const undoableBlocks = 256
 
+/** The outcome of the blocks so far, besides the unspent outputs. */
+interface State {
+  readonly headerHash: Uint8Array
+  /** Of its header; absent if that cannot be read. */
+  readonly utxosRoot?: Uint8Array | undefined
+  /** Of its header; absent if that cannot be read, and at genesis. */
+  readonly endTime?: bigint | undefined
+  readonly transactions: number
+  readonly bodyBytes: number
+  /** Blocks whose body could not be read, or does not have the root of the header. */
+  readonly wrongBodies: number
+  /** Whether the unspent outputs are those of the newest header, if known. */
+  readonly agrees: boolean
+  /** Why the chain ends. */
+  readonly end?: string | undefined
+}
+
 /** A block that was audited and can be undone. */
 interface AuditedBlock {
-  readonly header: AuditedHeader | undefined
+  readonly before: State
   readonly change: Change
-  readonly transactions: number
   /** Of transactions and deposits. */
   readonly ids: readonly Uint8Array[]
-  readonly bodyBytes: number
-  readonly isWrong: boolean
-  /** Whether the unspent outputs before it were those of the header before it. */
-  readonly agreedBefore: boolean
 }
 
 /** The chain of blocks from genesis that an archive has, audited one by one. */
 export interface AuditedChain {
   readonly height: number
-  /** 28 bytes; zeros before the first block. */
-  readonly headerHash: Uint8Array
   readonly transactions: number
   readonly bodyBytes: number
   /** Why the chain ends with its newest block; undefined if it can go on. */
@@ -53,6 +63,7 @@ export interface AuditedChain {
 const mostWrongBodies = 4
 
 const genesisHash = new Uint8Array(28)
+const beginning = { headerHash: genesisHash, transactions: 0, bodyBytes: 0, wrongBodies: 0, agrees: true }
 
 interface ChainContext {
   readonly ledger: AuditedLedger
@@ -67,128 +78,23 @@ export function createChain({ ledger, findings, judge, bridge, pause }: ChainCon
   const hashes = createHashes()
   const table = new TransactionTable()
   const kept: AuditedBlock[] = []
-  const genesisRoot = ledger.root
-  let transactions = 0
-  let bodyBytes = 0
-  /** Whether the unspent outputs are those of the newest header, if known. */
-  let agrees = true
-  let ended: { readonly at: number; readonly why: string } | undefined
-  /** Blocks whose body could not be read, or does not have the root of the header. */
-  let wrongBodies = 0
-
-  function end(why: string): void {
-    ended ??= { at: hashes.count + 1, why }
-  }
-
-  const reporter =
-    (height: number, headerHash: Uint8Array) =>
-    (kind: FindingKind, message: string, more: Partial<Finding> = {}): void =>
-      findings.add({ kind, message, block: blockAt(height, headerHash), ...more })
-
-  type Report = ReturnType<typeof reporter>
-
-  function read({ headerHash, header }: NamedHeader, report: Report): AuditedHeader | undefined {
-    const other = difference(headerHash, blake2b224(header))
-    if (other !== undefined) report('header', 'The header does not have the hash that names it', other)
-    try {
-      return readHeader(header)
-    } catch (error) {
-      report('header', `The header cannot be read: ${reasonOf(error)}`)
-      return undefined
-    }
-  }
-
-  function judgeHeader(header: AuditedHeader, report: Report): void {
-    const before = kept.at(-1)?.header
-    const expect = (kind: FindingKind, message: string, expected: Uint8Array, found: Uint8Array): void => {
-      const other = difference(expected, found)
-      if (other !== undefined) report(kind, message, other)
-    }
-    if (header.blockVersion !== knownVersion)
-      report('version', 'The header states another block version', {
-        expected: String(knownVersion),
-        found: String(header.blockVersion),
-      })
-    const last = hashes.count === 0 ? genesisHash : hashes.at(hashes.count - 1)
-    expect('link', 'The header does not name the block before it', last, header.prevHeaderHash)
-    if (hashes.count === 0 || before !== undefined)
-      expect(
-        'prev-utxos-root',
-        'The block does not begin with the outputs after the block before it',
-        before?.utxosRoot ?? genesisRoot,
-        header.prevUtxosRoot,
-      )
-    if (before !== undefined && header.startTime !== before.endTime)
-      report('times', 'The block does not begin where the block before it ends', {
-        expected: String(before.endTime),
-        found: String(header.startTime),
-      })
-    if (header.endTime <= header.startTime) {
-      report('times', 'The block does not end after it begins', {
-        expected: `more than ${header.startTime}`,
-        found: String(header.endTime),
-      })
-      end('the header of that block is not sound')
-    }
-    if (bridge !== undefined) return
-    const [empty, reason] = [emptyRoot(), 'and there is no bridge']
-    expect('deposits-root', `The header has deposits, ${reason}`, empty, header.depositsRoot)
-    expect('withdrawals-root', `The header has withdrawals, ${reason}`, empty, header.withdrawalsRoot)
-  }
-
-  function judgeRoot({ utxosRoot }: AuditedHeader, isComplete: boolean, report: Report): void {
-    const agreed = agrees
-    const other = difference(ledger.root, utxosRoot)
-    agrees = other === undefined
-    // The consequences of a wrong state are not reported again.
-    if (other !== undefined && agreed && isComplete)
-      report('utxos-root', 'The root of the unspent outputs does not follow from the transactions', other)
-  }
-
-  /** Derives the changes of a block. If a source does not answer, nothing of the block is left. */
-  async function derive(
-    { header: headerCbor }: NamedHeader,
-    header: AuditedHeader,
-    readBody: () => Promise<Uint8Array | undefined>,
-    report: Report,
-  ) {
-    const height = hashes.count + 1
-    const context = { ledger, table, header, headerCbor, judge, bridge, pause, report }
-    try {
-      const body = await readBody()
-      if (body !== undefined)
-        return {
-          body,
-          audited: await auditBody(body, context),
-        }
-      report('body-missing', 'The archive does not have the body of the block')
-      end('the archive does not have its body')
-      return {}
-    } catch (error) {
-      findings.forgetFrom(height)
-      if (ended?.at === height) ended = undefined
-      throw error
-    }
-  }
+  let state: State = { ...beginning, utxosRoot: ledger.root }
 
   return {
     get height() {
       return hashes.count
     },
-    get headerHash() {
-      return Uint8Array.from(hashes.count === 0 ? genesisHash : hashes.at(hashes.count - 1))
-    },
     get transactions() {
-      return transactions
+      return state.transactions
     },
     get bodyBytes() {
-      return bodyBytes
+      return state.bodyBytes
     },
     get end() {
-      return ended?.why
+      return state.end
     },
     get agrees() {
-      return agrees
+      return state.agrees
     },
     hashAt: (height) => (height < 1 || height > hashes.count ? undefined : hashes.at(height - 1)),
     heightOf: (hash) => {
@@ -202,37 +108,49 @@ export function createChain({ ledger, findings, judge, bridge, pause }: ChainCon
       return first < 0 ? undefined : kept.slice(first).map(({ change }) => change)
     },
 
-    async append(block, readBody) {
+    async append({ headerHash, header: headerCbor }, readBody) {
+      const before = state
       const height = hashes.count + 1
-      const report = reporter(height, block.headerHash)
-      const header = read(block, report)
-      if (header === undefined) end('the header of that block is not sound')
-      else judgeHeader(header, report)
-      const agreedBefore = agrees
-      const { body, audited } = header ? await derive(block, header, readBody, report) : {}
-      const isWrong = body !== undefined && audited?.hasRoot !== true
-      if (isWrong && ++wrongBodies >= mostWrongBodies)
-        end(`${wrongBodies} bodies do not have the root of their header`)
-      if (audited !== undefined && !audited.isComplete) end('its body was not read to the end')
-      const { change, transactionIds, depositIds } = audited ?? unread
+      const block = blockAt(height, headerHash)
+      const report: Report = (kind, message, more) => findings.add({ kind, message, block, ...more })
+      const header = readOrReport(headerHash, headerCbor, report)
+      const isSound = header !== undefined && judgeHeader(header, before, bridge !== undefined, report)
+      let body: Uint8Array | undefined
+      let audited = unread
+      try {
+        if (header !== undefined) {
+          body = await readBody()
+          const context = { ledger, table, header, headerCbor, judge, bridge, pause, report }
+          if (body !== undefined) audited = await auditBody(body, context)
+          else report('body-missing', 'The archive does not have the body of the block')
+        }
+      } catch (error) {
+        // A source did not answer: nothing of the block is left.
+        findings.forgetFrom(height)
+        throw error
+      }
+      const { change, transactionIds, depositIds, isComplete } = audited
+      const wrongBodies = before.wrongBodies + Number(body !== undefined && !audited.hasRoot)
       const ids = [...transactionIds, ...depositIds]
       ledger.apply(change)
-      hashes.push(block.headerHash)
+      hashes.push(headerHash)
       for (const id of ids) if (table.get(id) === 0) table.set(id, height)
-      transactions += transactionIds.length
-      bodyBytes += body?.length ?? 0
-      if (header !== undefined) judgeRoot(header, audited?.isComplete === true, report)
-      else agrees = false
-      kept.push({
-        header,
-        change,
-        transactions: transactionIds.length,
-        ids,
-        bodyBytes: body?.length ?? 0,
-        isWrong,
-        agreedBefore,
-      })
+      const other = header && difference(ledger.root, header.utxosRoot)
+      // The consequences of a wrong state are not reported again.
+      if (other !== undefined && before.agrees && isComplete)
+        report('utxos-root', 'The root of the unspent outputs does not follow from the transactions', other)
+      kept.push({ before, change, ids })
       if (kept.length > undoableBlocks) kept.shift()
+      state = {
+        headerHash,
+        utxosRoot: header?.utxosRoot,
+        endTime: header?.endTime,
+        transactions: before.transactions + transactionIds.length,
+        bodyBytes: before.bodyBytes + (body?.length ?? 0),
+        wrongBodies,
+        agrees: header !== undefined && other === undefined,
+        end: before.end ?? endOf(isSound, body, wrongBodies, isComplete),
+      }
       return transactionIds
     },
 
@@ -242,14 +160,73 @@ export function createChain({ ledger, findings, judge, bridge, pause }: ChainCon
       const height = hashes.count
       ledger.undo(block.change)
       for (const id of block.ids) if (table.get(id) === height) table.delete(id)
-      transactions -= block.transactions
-      bodyBytes -= block.bodyBytes
-      agrees = block.agreedBefore
-      if (block.isWrong) wrongBodies--
-      if (ended !== undefined && ended.at >= height) ended = undefined
       findings.forgetFrom(height)
       hashes.pop()
+      state = block.before
       return true
     },
   }
+}
+
+type Report = (kind: FindingKind, message: string, more?: Partial<Finding>) => void
+
+function readOrReport(headerHash: Uint8Array, header: Uint8Array, report: Report): AuditedHeader | undefined {
+  const other = difference(headerHash, blake2b224(header))
+  if (other !== undefined) report('header', 'The header does not have the hash that names it', other)
+  try {
+    return readHeader(header)
+  } catch (error) {
+    report('header', `The header cannot be read: ${reasonOf(error)}`)
+    return undefined
+  }
+}
+
+/** Compares a header with the block before it. @returns whether the chain can go on with its block */
+function judgeHeader(header: AuditedHeader, before: State, hasBridge: boolean, report: Report): boolean {
+  const expect = (kind: FindingKind, message: string, expected: Uint8Array, found: Uint8Array): void => {
+    const other = difference(expected, found)
+    if (other !== undefined) report(kind, message, other)
+  }
+  if (header.blockVersion !== knownVersion)
+    report('version', 'The header states another block version', {
+      expected: String(knownVersion),
+      found: String(header.blockVersion),
+    })
+  expect('link', 'The header does not name the block before it', before.headerHash, header.prevHeaderHash)
+  if (before.utxosRoot !== undefined)
+    expect(
+      'prev-utxos-root',
+      'The block does not begin with the outputs after the block before it',
+      before.utxosRoot,
+      header.prevUtxosRoot,
+    )
+  if (before.endTime !== undefined && header.startTime !== before.endTime)
+    report('times', 'The block does not begin where the block before it ends', {
+      expected: String(before.endTime),
+      found: String(header.startTime),
+    })
+  const isSound = header.endTime > header.startTime
+  if (!isSound)
+    report('times', 'The block does not end after it begins', {
+      expected: `more than ${header.startTime}`,
+      found: String(header.endTime),
+    })
+  if (hasBridge) return isSound
+  const [empty, reason] = [emptyRoot(), 'and there is no bridge']
+  expect('deposits-root', `The header has deposits, ${reason}`, empty, header.depositsRoot)
+  expect('withdrawals-root', `The header has withdrawals, ${reason}`, empty, header.withdrawalsRoot)
+  return isSound
+}
+
+/** Why the chain ends with a block; undefined if it can go on. */
+function endOf(
+  isSound: boolean,
+  body: Uint8Array | undefined,
+  wrongBodies: number,
+  isComplete: boolean,
+): string | undefined {
+  if (!isSound) return 'the header of that block is not sound'
+  if (body === undefined) return 'the archive does not have its body'
+  if (wrongBodies >= mostWrongBodies) return `${wrongBodies} bodies do not have the root of their header`
+  return isComplete ? undefined : 'its body was not read to the end'
 }

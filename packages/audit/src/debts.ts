@@ -6,7 +6,7 @@ import { isAtScript, valueOfOutput } from './grammar/output.js'
 import { blake2b256 } from './header.js'
 import type { Sources } from './sources.js'
 import { headerOf } from './trace.js'
-import { maxOutputIndex, outref, readTransaction, reasonOf } from './transaction.js'
+import { maxOutputIndex, outref, readTransaction } from './transaction.js'
 import type { Finding, OpenSettlement, Unchecked } from './types.js'
 import { Sum } from './value.js'
 
@@ -90,7 +90,7 @@ async function withdrawalsOf(
   pause: () => Promise<void>,
 ): Promise<readonly Withdrawal[]> {
   const found: (Withdrawal & { readonly path: string })[] = []
-  for (const cbor of transactionsOf(body)) {
+  for (const cbor of transactionsOfBody(body)) {
     await pause()
     const { id, outputs } = readTransaction(cbor)
     for (const [index, output] of outputs.slice(0, maxOutputIndex + 1).entries()) {
@@ -100,16 +100,6 @@ async function withdrawalsOf(
     }
   }
   return found.sort((one, other) => (one.path < other.path ? -1 : 1))
-}
-
-/** None if the body cannot be read: then it does not have the root of its header. */
-function transactionsOf(body: Uint8Array): readonly Uint8Array[] {
-  try {
-    return transactionsOfBody(body)
-  } catch (error) {
-    reasonOf(error)
-    return []
-  }
 }
 
 /** The part of withdrawals whose map has a root; undefined if none that is tried has. */

@@ -4,7 +4,7 @@ import { type AuditedChain, undoableBlocks } from './chain.js'
 import { blockAt, difference } from './findings.js'
 import { blake2b224 } from './header.js'
 import type { AuditedLedger } from './ledger.js'
-import { createNodeRun } from './node-run.js'
+import { createNodeRun, type NodeRun } from './node-run.js'
 import { readAhead } from './read-ahead.js'
 import { type Sources, Unavailable } from './sources.js'
 import { headerOf, type RootedQueue, type Trace, traceBack } from './trace.js'
@@ -42,209 +42,225 @@ const rooted = ({ fault, confirmed, blocks, bridge }: QueueReading): RootedQueue
     ? { confirmed, blocks, ...(bridge && { bridge }) }
     : undefined
 
-/** Reads all sources, as often as it is asked to. */
-export function createRun(
-  { accepted, onProgress }: AuditOptions,
-  { sources, ledger, chain, treasury, pause, signal }: RunContext,
-) {
-  const nodeRun = sources.node && createNodeRun(sources.node, { ledger, chain, pause, newerBodies })
-  const genesisRoot = ledger.root
-  let waiting = 0
-  let isPlaced = false
-  let placesUnread: Unchecked | undefined
-  /** A block after the newest one of layer 1, when it was first seen. */
-  let extra: NamedHeader | undefined
-  let isFirst = true
-  /** Height of the newest known block of layer 1. */
-  let top = 0
+/** Where accepted transactions are: how many are in no block, and what of it is not known. */
+interface Places {
+  readonly waiting: number
+  readonly unchecked: readonly Unchecked[]
+}
 
-  /** Undoes the newest blocks that layer 1 does not have. */
-  function align(trace: Trace): void {
-    let keep = trace.base
-    while (keep < Math.min(chain.height, trace.height) && isAt(keep + 1, trace)) keep++
-    while (chain.height > keep) {
-      if (chain.undo()) continue
-      throw new Unavailable(
-        `Blocks from ${keep + 1} on`,
-        `layer 1 removed more than ${undoableBlocks} blocks meanwhile: audit again`,
-      )
-    }
-  }
+type Accepted = NonNullable<AuditOptions['accepted']>
 
-  function isAt(height: number, trace: Trace): boolean {
-    const [hash, expected] = [chain.hashAt(height), trace.hashAt(height)]
-    return hash !== undefined && expected !== undefined && equalBytes(hash, expected)
-  }
-
-  /** Audits the blocks that layer 1 vouches for and the archive has at their heights. */
-  async function extend(trace: Trace): Promise<void> {
-    let comparing = Promise.resolve()
-    try {
-      for await (const { header, body } of readAhead(trace, chain.height + 1, sources, signal)) {
-        if (chain.end !== undefined) return
-        const next = await header
-        const expected = trace.hashAt(chain.height + 1)
-        if (next === undefined || expected === undefined || !equalBytes(next.headerHash, expected)) return
-        const ids = await chain.append(next, () => body)
-        await comparing
-        // While the next block is judged.
-        if (nodeRun) comparing = nodeRun.compareBlock(chain.height, ids)
-        comparing.catch(() => undefined)
-        onProgress?.({ height: chain.height, transactions: chain.transactions })
-      }
-    } finally {
-      await comparing
-    }
-  }
-
-  /** The block after the chain that was there at the first reading, if it is still there. */
-  async function findExtra(): Promise<NamedHeader | undefined> {
-    if (!isFirst && extra === undefined) return undefined
-    const next = await sources.header(chain.height + 1)
-    if (isFirst) extra = next
-    else if (!extra || !next || !equalBytes(next.headerHash, extra.headerHash)) extra = undefined
-    isFirst = false
-    return extra
-  }
-
-  /** Bodies of the blocks that layer 1 has had since, as far as the archive has them. */
-  async function* newerBodies(): AsyncGenerator<Uint8Array, void> {
-    try {
-      const queue = rooted(await sources.queue())
-      const trace = queue && (await traceBack(queue, chain, sources))
-      if (trace === undefined) return
-      for await (const block of readAhead(trace, chain.height + 1, sources, signal)) {
-        const body = await block.body
-        if (body === undefined) return
-        yield body
-      }
-    } catch (error) {
-      if (!(error instanceof Unavailable)) throw error
-    }
-  }
-
-  /** Reads layer 1, and the archive as far as layer 1 has blocks. Those that come meanwhile are read too. */
-  async function derive(): Promise<QueueReading> {
-    for (let round = 1; ; round++) {
-      const reading = await sources.queue()
-      const queue = rooted(reading)
-      const trace = queue && (await traceBack(queue, chain, sources))
-      if (trace === undefined) return reading
-      top = trace.height
-      align(trace)
-      const before = chain.height
-      await extend(trace)
-      if (chain.height <= before + fewBlocks || round === mostRounds) return reading
-    }
-  }
-
-  async function compare(): Promise<Outcome> {
-    const reading = await derive()
-    const queue = rooted(reading)
-    if (queue === undefined)
-      return {
-        findings: [
-          {
-            kind: 'queue-broken',
-            message: 'The state queue on layer 1 is broken',
-            found: reading.fault ?? 'no confirmed state',
-          },
-        ],
-        unchecked: [],
-        merged: 0,
-        isSettled: false,
-      }
-    const found = await compareQueue(queue, chain, sources, genesisRoot, await findExtra())
-    const merged = chain.heightOf(queue.confirmed.headerHash)
-    const bridged = await compareTreasury(queue, merged)
-    const shown = nodeRun ? await nodeRun.compare(queue, () => place((ids) => nodeRun.place(ids))) : []
-    const unchecked = nodeRun?.unchecked() ?? []
-    return {
-      findings: [...found, ...bridged.findings, ...shown],
-      unchecked: [...bridged.unchecked, ...unchecked],
-      merged: merged ?? 0,
-      ...(bridged.treasury && { treasury: bridged.treasury }),
-      isSettled:
-        found.length + shown.length + bridged.findings.length === 0 &&
-        (unchecked.length === 0 || nodeRun?.isGivenUp === true),
-    }
-  }
-
-  async function compareTreasury(
-    { bridge, blocks }: RootedQueue,
-    merged: number | undefined,
-  ): Promise<TreasuryOutcome> {
-    if (treasury === undefined || bridge === undefined || merged === undefined)
-      return { findings: [], unchecked: [] }
-    return treasury(bridge, merged, merged + blocks.length)
-  }
-
+/** All readings so far. */
+interface Run extends RunContext {
+  readonly options: Pick<AuditOptions, 'accepted' | 'onProgress'>
+  readonly nodeRun: NodeRun | undefined
+  readonly genesisRoot: Uint8Array
   /** The list of accepted transactions can be read once. */
-  async function place(count: (ids: NonNullable<typeof accepted>) => Promise<number>): Promise<void> {
-    if (isPlaced) return
-    isPlaced = true
-    if (accepted === undefined) return
-    try {
-      waiting = await count(accepted)
-    } catch (error) {
-      signal.throwIfAborted()
-      placesUnread = { what: 'The places of accepted transactions', why: reasonOf(error) }
-    }
-  }
+  places: Places | undefined
+  /** A block after the newest one of layer 1, when it was first seen. */
+  extra: NamedHeader | undefined
+  isFirst: boolean
+  /** Height of the newest known block of layer 1. */
+  top: number
+}
 
-  async function countWaiting(ids: NonNullable<typeof accepted>): Promise<number> {
-    let count = 0
-    for await (const id of ids) if (blockOf(chain, id.toLowerCase()) === 0) count++
-    return count
+/** Reads all sources, as often as it is asked to. */
+export function createRun(options: AuditOptions, context: RunContext) {
+  const { sources, ledger, chain, pause } = context
+  const nodeContext = { ledger, chain, pause, newerBodies: () => newerBodies(context) }
+  const nodeRun = sources.node && createNodeRun(sources.node, nodeContext)
+  const run: Run = {
+    ...context,
+    options,
+    nodeRun,
+    genesisRoot: ledger.root,
+    places: undefined,
+    extra: undefined,
+    isFirst: true,
+    top: 0,
   }
-
-  /** The blocks of layer 1 that another reading would have judged. */
-  function unjudged(): readonly Unchecked[] {
-    if (chain.height >= top || chain.end !== undefined) return []
-    const from = chain.height + 1
-    const what = from === top ? `Block ${top}` : `Blocks ${from} to ${top}`
-    return [{ what, why: 'not judged, because a source did not answer' }]
-  }
-
   return {
     async read(): Promise<Outcome> {
       nodeRun?.begin()
       try {
-        return await compare()
+        return await compare(run)
       } catch (error) {
         if (!(error instanceof Unavailable)) throw error
         const { what, why } = error
-        const unchecked = [{ what, why }, ...unjudged(), ...(nodeRun?.unchecked() ?? [])]
+        const unchecked = [{ what, why }, ...unjudged(run), ...(nodeRun?.unchecked() ?? [])]
         return { findings: [], unchecked, merged: 0, isSettled: false }
       }
     },
 
     /** Where accepted transactions are. Without a node, they may wait unseen. */
-    async places(): Promise<{ readonly waiting: number; readonly unchecked: readonly Unchecked[] }> {
-      const wasAsked = isPlaced
-      await place(countWaiting)
-      const unseen: Unchecked = {
-        what: `${waiting} accepted transactions`,
-        why: 'they are in no block, and no node said where they are',
-      }
-      const unchecked = placesUnread ? [placesUnread] : !wasAsked && waiting > 0 ? [unseen] : []
-      return { waiting, unchecked }
+    async places(): Promise<Places> {
+      if (run.places !== undefined) return run.places
+      const places = await placed(run, (ids) => countWaiting(chain, ids))
+      if (places.waiting === 0) return places
+      const what = `${places.waiting} accepted transactions`
+      const why = 'they are in no block, and no node said where they are'
+      return { ...places, unchecked: [{ what, why }] }
     },
   }
 }
 
+/** Undoes the newest blocks that layer 1 does not have. */
+function align(chain: AuditedChain, trace: Trace): void {
+  let keep = trace.base
+  while (keep < Math.min(chain.height, trace.height) && isAt(keep + 1, chain, trace)) keep++
+  while (chain.height > keep) {
+    if (chain.undo()) continue
+    throw new Unavailable(
+      `Blocks from ${keep + 1} on`,
+      `layer 1 removed more than ${undoableBlocks} blocks meanwhile: audit again`,
+    )
+  }
+}
+
+function isAt(height: number, chain: AuditedChain, trace: Trace): boolean {
+  const [hash, expected] = [chain.hashAt(height), trace.hashAt(height)]
+  return hash !== undefined && expected !== undefined && equalBytes(hash, expected)
+}
+
+/** Audits the blocks that layer 1 vouches for and the archive has at their heights. */
+async function extend({ sources, chain, nodeRun, options, signal }: Run, trace: Trace): Promise<void> {
+  let comparing = Promise.resolve()
+  try {
+    for await (const { header, body } of readAhead(trace, chain.height + 1, sources, signal)) {
+      if (chain.end !== undefined) return
+      const next = await header
+      const expected = trace.hashAt(chain.height + 1)
+      if (next === undefined || expected === undefined || !equalBytes(next.headerHash, expected)) return
+      const ids = await chain.append(next, () => body)
+      await comparing
+      // While the next block is judged.
+      if (nodeRun) comparing = nodeRun.compareBlock(chain.height, ids)
+      comparing.catch(() => undefined)
+      options.onProgress?.({ height: chain.height, transactions: chain.transactions })
+    }
+  } finally {
+    await comparing
+  }
+}
+
+/** The block after the chain that was there at the first reading, if it is still there. */
+async function findExtra(run: Run): Promise<NamedHeader | undefined> {
+  const { isFirst, extra, sources, chain } = run
+  if (!isFirst && extra === undefined) return undefined
+  const next = await sources.header(chain.height + 1)
+  if (isFirst) run.extra = next
+  else if (!extra || !next || !equalBytes(next.headerHash, extra.headerHash)) run.extra = undefined
+  run.isFirst = false
+  return run.extra
+}
+
+/** Bodies of the blocks that layer 1 has had since, as far as the archive has them. */
+async function* newerBodies({ sources, chain, signal }: RunContext): AsyncGenerator<Uint8Array, void> {
+  try {
+    const queue = rooted(await sources.queue())
+    const trace = queue && (await traceBack(queue, chain, sources))
+    if (trace === undefined) return
+    for await (const block of readAhead(trace, chain.height + 1, sources, signal)) {
+      const body = await block.body
+      if (body === undefined) return
+      yield body
+    }
+  } catch (error) {
+    if (!(error instanceof Unavailable)) throw error
+  }
+}
+
+/** Reads layer 1, and the archive as far as layer 1 has blocks. Those that come meanwhile are read too. */
+async function derive(run: Run): Promise<QueueReading> {
+  const { sources, chain } = run
+  for (let round = 1; ; round++) {
+    const reading = await sources.queue()
+    const queue = rooted(reading)
+    const trace = queue && (await traceBack(queue, chain, sources))
+    if (trace === undefined) return reading
+    run.top = trace.height
+    align(chain, trace)
+    const before = chain.height
+    await extend(run, trace)
+    if (chain.height <= before + fewBlocks || round === mostRounds) return reading
+  }
+}
+
+async function compare(run: Run): Promise<Outcome> {
+  const { chain, nodeRun } = run
+  const reading = await derive(run)
+  const queue = rooted(reading)
+  if (queue === undefined) {
+    const message = 'The state queue on layer 1 is broken'
+    const found = reading.fault ?? 'no confirmed state'
+    const findings = [{ kind: 'queue-broken', message, found }] as const
+    return { findings, unchecked: [], merged: 0, isSettled: false }
+  }
+  const found = await compareQueue(queue, run, await findExtra(run))
+  const merged = chain.heightOf(queue.confirmed.headerHash)
+  const bridged = await compareTreasury(run, queue, merged)
+  const askPlaces = async ({ place }: NodeRun) => {
+    run.places ??= await placed(run, place)
+  }
+  const shown = nodeRun ? await nodeRun.compare(queue, () => askPlaces(nodeRun)) : []
+  const unchecked = nodeRun?.unchecked() ?? []
+  const findings = [...found, ...bridged.findings, ...shown]
+  return {
+    findings,
+    unchecked: [...bridged.unchecked, ...unchecked],
+    merged: merged ?? 0,
+    ...(bridged.treasury && { treasury: bridged.treasury }),
+    isSettled: findings.length === 0 && (unchecked.length === 0 || nodeRun?.isGivenUp === true),
+  }
+}
+
+async function compareTreasury(
+  { treasury }: RunContext,
+  { bridge, blocks }: RootedQueue,
+  merged: number | undefined,
+): Promise<TreasuryOutcome> {
+  if (treasury === undefined || bridge === undefined || merged === undefined)
+    return { findings: [], unchecked: [] }
+  return treasury(bridge, merged, merged + blocks.length)
+}
+
+async function placed(
+  { options: { accepted = [] }, signal }: Run,
+  count: (ids: Accepted) => Promise<number>,
+): Promise<Places> {
+  try {
+    return { waiting: await count(accepted), unchecked: [] }
+  } catch (error) {
+    signal.throwIfAborted()
+    const unread = { what: 'The places of accepted transactions', why: reasonOf(error) }
+    return { waiting: 0, unchecked: [unread] }
+  }
+}
+
+async function countWaiting(chain: AuditedChain, ids: Accepted): Promise<number> {
+  let count = 0
+  for await (const id of ids) if (blockOf(chain, id.toLowerCase()) === 0) count++
+  return count
+}
+
+/** The blocks of layer 1 that another reading would have judged. */
+function unjudged({ chain, top }: Run): readonly Unchecked[] {
+  if (chain.height >= top || chain.end !== undefined) return []
+  const from = chain.height + 1
+  const what = from === top ? `Block ${top}` : `Blocks ${from} to ${top}`
+  return [{ what, why: 'not judged, because a source did not answer' }]
+}
+
 /**
- * Compares the chain of an archive with the state queue of layer 1. `genesisRoot` is that of the unspent
- * outputs before the first block; `extra` is an archive's block after the newest of layer 1.
+ * Compares the chain of an archive with the state queue of layer 1.
+ *
+ * @param extra an archive's block after the newest of layer 1
  */
 async function compareQueue(
-  queue: RootedQueue,
-  chain: AuditedChain,
-  sources: Pick<Sources, 'header'>,
-  genesisRoot: Uint8Array,
+  { confirmed, blocks }: RootedQueue,
+  { chain, sources, genesisRoot }: Run,
   extra: NamedHeader | undefined,
 ): Promise<readonly Finding[]> {
-  const { confirmed, blocks } = queue
   const merged = chain.heightOf(confirmed.headerHash)
   if (merged === undefined)
     return [

@@ -13,10 +13,10 @@ import {
 import { isOfScript, readAccount } from './grammar/address.js'
 import { auxiliaryData } from './grammar/auxiliary-data.js'
 import { type Demand, distinct, ledgerReader } from './grammar/items.js'
-import { readOutput } from './grammar/output.js'
+import { readOutput, valueOfOutput } from './grammar/output.js'
 import { witnessSet as witnesses } from './grammar/witness-set.js'
 import { blake2b256 } from './header.js'
-import { type OutputValue, readMint } from './value.js'
+import { ada, type OutputValue, readMint, Sum, textOf } from './value.js'
 
 interface Outref {
   /** CBOR in its shortest form: the key of the maps that headers commit to. */
@@ -84,13 +84,10 @@ export function readTransaction(cbor: Uint8Array): AuditedTransaction {
   })
   if (cbor[0] !== 0x84) return whole('its first byte is not 84')
   const reader = new CborReader(cbor, 1, cbor.length, limits)
+  let bodyEnd: number
   try {
     reader.skip()
-  } catch (error) {
-    return whole(reasonOf(error))
-  }
-  const bodyEnd = reader.position
-  try {
+    bodyEnd = reader.position
     reader.skip()
   } catch (error) {
     return whole(reasonOf(error))
@@ -106,6 +103,18 @@ export function readTransaction(cbor: Uint8Array): AuditedTransaction {
     return { ...parts, ...fields, ...(fault !== undefined && { fault }) }
   } catch (error) {
     return { ...nothing, ...parts, fault: reasonOf(error) }
+  }
+}
+
+/** How a transaction makes or destroys value; undefined if it does not. @param spent CBOR of its inputs */
+export function imbalanceOf({ outputs, mint, fee }: AuditedTransaction, spent: readonly Uint8Array[]) {
+  const balance = new Sum().add(mint).add(ada(fee), -1n)
+  for (const output of spent) balance.add(valueOfOutput(output))
+  for (const output of outputs) balance.add(valueOfOutput(output), -1n)
+  if (balance.isZero) return undefined
+  return {
+    expected: 'inputs and mint equal outputs and fee',
+    found: `a difference of ${textOf(balance)}`,
   }
 }
 

@@ -10,7 +10,7 @@ import {
 } from '@ratatosk/trie'
 import type { BlockDiff } from './body.js'
 import type { Derivation, DerivedBlock } from './derivation/types.js'
-import { BlockError } from './errors.js'
+import { BlockError, type BlockErrorDetails } from './errors.js'
 import type { Header } from './header.js'
 import { undoTo, updateByDiff } from './update-by-diff.js'
 
@@ -128,29 +128,27 @@ export function createOutputTrie({ store, history = 64 }: OutputTrieOptions): Ou
 
   const isKept = (root: Uint8Array): boolean => trie.roots.some((kept) => equalBytes(kept, root))
 
-  /** The derivation that is prepared, or that is being applied. */
-  let begun: Begun | undefined
+  /** The derivation that is prepared. */
+  let prepared: Begun | undefined
 
-  async function update(diff: BlockDiff): Promise<void> {
-    try {
-      await updateByDiff(trie, diff, history)
-    } catch (error) {
-      throw describe(error)
-    }
-  }
+  const update = (diff: BlockDiff): Promise<void> => updateByDiff(trie, diff, history).catch(refuse)
 
-  /** Adds to the draft of a derivation what is new in it. */
+  /** Adds to the draft of a derivation what is new in it. After an error, the derivation is of no use. */
   function advance(derivation: Derivation): Begun {
-    if (begun?.derivation !== derivation)
-      begun = { derivation, draft: trie.draft(), isEmpty: true, before: new Map() }
-    const { before } = begun
+    const before = prepared
+    prepared = undefined
+    if (derivation.fault !== undefined) throw derivation.fault
+    const begun =
+      before?.derivation === derivation
+        ? before
+        : { derivation, draft: trie.draft(), isEmpty: true, before: new Map() }
     const operations = derivation.operations()
     if (operations.length === 0) return begun
     begun.isEmpty = false
     try {
-      begun.draft.add(operations, (outref, outputHash) => before.set(outref, outputHash))
+      begun.draft.add(operations, (outref, outputHash) => begun.before.set(outref, outputHash))
     } catch (error) {
-      throw describe(error)
+      refuse(error)
     }
     return begun
   }
@@ -168,26 +166,15 @@ export function createOutputTrie({ store, history = 64 }: OutputTrieOptions): Ou
     outputHash: trie.valueHash,
 
     applyDerivation(derivation) {
-      try {
-        if (derivation.fault !== undefined) throw derivation.fault
-        const { draft, isEmpty, before } = advance(derivation)
-        for (const outref of derivation.read()) before.set(outref, trie.valueHash(outref))
-        // An update without operations would displace an earlier state from the history.
-        if (!isEmpty) draft.commit()
-        return derivation.derive((outref) => before.get(outref))
-      } finally {
-        begun = undefined
-      }
+      const { draft, isEmpty, before } = advance(derivation)
+      for (const outref of derivation.read()) before.set(outref, trie.valueHash(outref))
+      // An update without operations would displace an earlier state from the history.
+      if (!isEmpty) draft.commit()
+      return derivation.derive((outref) => before.get(outref))
     },
 
     prepareDerivation(derivation) {
-      try {
-        if (derivation.fault !== undefined) throw derivation.fault
-        advance(derivation)
-      } catch (error) {
-        begun = undefined
-        throw error
-      }
+      prepared = advance(derivation)
     },
 
     free: trie.free,
@@ -196,24 +183,18 @@ export function createOutputTrie({ store, history = 64 }: OutputTrieOptions): Ou
 
     async applyBlock(diff, header) {
       if (!equalBytes(trie.root, header.prevUtxosRoot))
-        throw new BlockError(
-          'BLOCK_INVALID',
-          'The block does not begin with the state after the previous block',
-        )
+        throw invalid('The block does not begin with the state after the previous block')
       const before = Uint8Array.from(trie.root)
       try {
         await update(diff)
       } catch (error) {
         if (!(error instanceof BlockError)) throw error
         const { message, reference } = error
-        throw new BlockError('BLOCK_INVALID', message, {
-          cause: error,
-          ...(reference !== undefined && { reference }),
-        })
+        throw invalid(message, { cause: error, ...(reference !== undefined && { reference }) })
       }
       if (equalBytes(trie.root, header.utxosRoot)) return
       await undoTo(trie, before)
-      throw new BlockError('BLOCK_INVALID', 'The block does not lead to the utxos_root of its header')
+      throw invalid('The block does not lead to the utxos_root of its header')
     },
 
     revert(root) {
@@ -228,32 +209,28 @@ export function createOutputTrie({ store, history = 64 }: OutputTrieOptions): Ou
       return true
     },
 
-    async rebuild(outputs) {
-      try {
-        return Uint8Array.from(await trie.rebuild(outputs))
-      } catch (error) {
-        throw describe(error)
-      }
-    },
-
+    rebuild: async (outputs) => Uint8Array.from(await trie.rebuild(outputs).catch(refuse)),
     at: (root) => (isKept(root) ? trie.at(root) : undefined),
     close: () => trie.close(),
   }
 }
 
-/** Translates a trie error to outputs. */
-function describe(error: unknown): unknown {
-  if (!isTrieError(error)) return error
+const invalid = (message: string, details?: BlockErrorDetails): BlockError =>
+  new BlockError('BLOCK_INVALID', message, details)
+
+/** Translates a trie error to outputs, and throws it. */
+function refuse(error: unknown): never {
+  if (!isTrieError(error)) throw error
   const reference = error.key && outputReferenceKey(decodeOutputReference(error.key))
   const details = { cause: error, ...(reference !== undefined && { reference }) }
   switch (error.code) {
     case 'TRIE_KEY_MISSING':
-      return new BlockError('BLOCK_INPUT_MISSING', `The output ${reference} is not unspent`, details)
+      throw new BlockError('BLOCK_INPUT_MISSING', `The output ${reference} is not unspent`, details)
     case 'TRIE_KEY_EXISTS':
-      return new BlockError('BLOCK_OUTPUT_EXISTS', `The output ${reference} already exists`, details)
+      throw new BlockError('BLOCK_OUTPUT_EXISTS', `The output ${reference} already exists`, details)
     case 'TRIE_KEY_DUPLICATE':
-      return new BlockError('BLOCK_OUTPUT_EXISTS', 'An output occurs twice', details)
+      throw new BlockError('BLOCK_OUTPUT_EXISTS', 'An output occurs twice', details)
     default:
-      return error
+      throw error
   }
 }

@@ -33,8 +33,8 @@ interface Kept {
   readonly isReported: boolean
 }
 
+/** The part of a report that is read. */
 interface Report {
-  readonly headerHash: string
   readonly height: number
   readonly header: string
   readonly reason: string
@@ -51,57 +51,8 @@ interface Report {
  * const follower = await createFollower({ ...options, evidence })
  * const [newest] = await evidence.list(1)
  */
-export function openEvidence({ dir, maxBytes }: EvidenceOptions): EvidenceFolder {
-  const bodyOf = (name: string): string => join(dir, `${name}.body.cbor`)
-  const reportOf = (name: string): string => join(dir, `${name}.json`)
-
-  /** Names and bytes of what is kept, the newest first. */
-  async function kept(): Promise<readonly Kept[]> {
-    const files = await readdir(dir).catch(absent)
-    const names = (files ?? []).flatMap((file) => /^([0-9a-f]{56})\.body\.cbor$/.exec(file)?.[1] ?? [])
-    const found = await Promise.all(
-      names.map(async (name) => {
-        const report = await stat(reportOf(name)).catch(absent)
-        const body = await stat(bodyOf(name)).catch(absent)
-        if (!body) return []
-        const { mtimeMs: at } = report ?? body
-        return [{ name, bytes: (report?.size ?? 0) + body.size, at, isReported: report !== undefined }]
-      }),
-    )
-    return found.flat().sort((a, b) => b.at - a.at || (a.name < b.name ? -1 : 1))
-  }
-
-  async function read(name: string): Promise<InvalidBlockReport | undefined> {
-    const text = await readFile(reportOf(name), 'utf8').catch(absent)
-    if (text === undefined) return undefined
-    const { height, header, reason, position, foundAt } = JSON.parse(text) as Report
-    return {
-      headerHash: fromHex(name),
-      height: BigInt(height),
-      header: fromHex(header),
-      merged: false,
-      reason,
-      ...(position !== undefined && { position }),
-      foundAt: new Date(foundAt),
-    }
-  }
-
-  /**
-   * Removes the oldest until the rest and the new bytes fit. The report goes first: without it, a body is not
-   * listed.
-   */
-  async function makeRoom(bytes: number): Promise<void> {
-    for (const file of (await readdir(dir)).filter((each) => each.endsWith('.tmp')))
-      await rm(join(dir, file), { force: true })
-    let room = maxBytes - bytes
-    for (const { name, bytes: taken } of await kept()) {
-      room -= taken
-      if (room >= 0) continue
-      await rm(reportOf(name), { force: true })
-      await rm(bodyOf(name), { force: true })
-    }
-  }
-
+export function openEvidence(options: EvidenceOptions): EvidenceFolder {
+  const { dir, maxBytes } = options
   return {
     async keep({ headerHash, height, header, body }, error) {
       const { message, position, reference, failures } = error
@@ -119,35 +70,85 @@ export function openEvidence({ dir, maxBytes }: EvidenceOptions): EvidenceFolder
       const text = `${JSON.stringify(report, undefined, 2)}\n`
       const bytes = body.length + Buffer.byteLength(text)
       if (bytes > maxBytes) return undefined
-      await mkdir(dir, { recursive: true })
-      await makeRoom(bytes)
+      await makeRoom(options, bytes)
       // The body first: a report is listed only with its body.
-      await write(bodyOf(name), body)
-      await write(reportOf(name), text)
-      return reportOf(name)
+      await write(bodyIn(dir, name), body)
+      await write(reportIn(dir, name), text)
+      return reportIn(dir, name)
     },
 
     async keepBody(headerHash, body) {
       if (body.length > maxBytes) return
-      await mkdir(dir, { recursive: true })
-      await makeRoom(body.length)
-      await write(bodyOf(toHex(headerHash)), body)
+      await makeRoom(options, body.length)
+      await write(bodyIn(dir, toHex(headerHash)), body)
     },
 
     async list(limit) {
-      const newest = (await kept()).filter(({ isReported }) => isReported).slice(0, limit)
-      const reports = await Promise.all(newest.map(({ name }) => read(name)))
+      const newest = (await keptIn(dir)).filter(({ isReported }) => isReported).slice(0, limit)
+      const reports = await Promise.all(newest.map(({ name }) => read(dir, name)))
       return reports.filter((report) => report !== undefined)
     },
 
-    byHash: (headerHash) => read(toHex(headerHash)),
+    byHash: (headerHash) => read(dir, toHex(headerHash)),
 
     async *body(headerHash) {
       const name = toHex(headerHash)
-      if ((await stat(bodyOf(name)).catch(absent)) === undefined)
+      const path = bodyIn(dir, name)
+      if ((await stat(path).catch(absent)) === undefined)
         throw new FollowerError('FOLLOWER_NO_EVIDENCE', `The body of block ${name} is not kept`)
-      yield* createReadStream(bodyOf(name))
+      yield* createReadStream(path)
     },
+  }
+}
+
+const bodyIn = (dir: string, name: string): string => join(dir, `${name}.body.cbor`)
+const reportIn = (dir: string, name: string): string => join(dir, `${name}.json`)
+
+/** Names and bytes of what is kept, the newest first. */
+async function keptIn(dir: string): Promise<readonly Kept[]> {
+  const files = await readdir(dir).catch(absent)
+  const names = (files ?? []).flatMap((file) => /^([0-9a-f]{56})\.body\.cbor$/.exec(file)?.[1] ?? [])
+  const found = await Promise.all(
+    names.map(async (name) => {
+      const report = await stat(reportIn(dir, name)).catch(absent)
+      const body = await stat(bodyIn(dir, name)).catch(absent)
+      if (!body) return []
+      const { mtimeMs: at } = report ?? body
+      return [{ name, bytes: (report?.size ?? 0) + body.size, at, isReported: report !== undefined }]
+    }),
+  )
+  return found.flat().sort((a, b) => b.at - a.at || (a.name < b.name ? -1 : 1))
+}
+
+async function read(dir: string, name: string): Promise<InvalidBlockReport | undefined> {
+  const text = await readFile(reportIn(dir, name), 'utf8').catch(absent)
+  if (text === undefined) return undefined
+  const { height, header, reason, position, foundAt } = JSON.parse(text) as Report
+  return {
+    headerHash: fromHex(name),
+    height: BigInt(height),
+    header: fromHex(header),
+    merged: false,
+    reason,
+    ...(position !== undefined && { position }),
+    foundAt: new Date(foundAt),
+  }
+}
+
+/**
+ * Removes the oldest until the rest and the new bytes fit. The report goes first: without it, a body is not
+ * listed.
+ */
+async function makeRoom({ dir, maxBytes }: EvidenceOptions, bytes: number): Promise<void> {
+  await mkdir(dir, { recursive: true })
+  for (const file of (await readdir(dir)).filter((each) => each.endsWith('.tmp')))
+    await rm(join(dir, file), { force: true })
+  let room = maxBytes - bytes
+  for (const { name, bytes: taken } of await keptIn(dir)) {
+    room -= taken
+    if (room >= 0) continue
+    await rm(reportIn(dir, name), { force: true })
+    await rm(bodyIn(dir, name), { force: true })
   }
 }
 

@@ -9,6 +9,7 @@ import {
   isBlockError,
   judgeBlock,
   type OutputHashes,
+  type OutputTrie,
   type WritableArchive,
 } from '@ratatosk/block'
 import { CborReader, equalBytes, fromHex } from '@ratatosk/cbor'
@@ -32,6 +33,8 @@ import type { GenesisUtxo, InvalidBlock } from './types.js'
 
 /** Revertible states; older ones are rebuilt from bodies. At least the size of an archived batch. */
 const keptStates = 64
+/** Bytes of references that are kept at most. */
+const maxBytes = 64 * 1024 * 1024
 
 /** The unspent outputs after the newest archived block, and the rules that the next block must keep. */
 export interface LedgerState {
@@ -66,13 +69,26 @@ interface LedgerStateOptions {
   readonly log: Log
 }
 
-export async function openLedgerState({
-  archive,
-  genesis,
-  rules,
-  dir,
-  log,
-}: LedgerStateOptions): Promise<LedgerState> {
+interface SpentByBlock {
+  /** Of the state after the block. */
+  readonly root: Uint8Array
+  /** One reference behind the other: each in an array of its own takes four times as much. */
+  readonly outrefs: Uint8Array
+}
+
+interface Ledger extends LedgerStateOptions {
+  readonly genesisRoot: Uint8Array
+  readonly trie: OutputTrie
+  readonly outputs: OutputStore
+  /**
+   * The blocks of the kept states, the oldest first, to delete later what they spent. Outputs that were spent
+   * before a restart, or beyond the kept bytes, are never deleted.
+   */
+  readonly recent: SpentByBlock[]
+}
+
+export async function openLedgerState(options: LedgerStateOptions): Promise<LedgerState> {
+  const { archive, genesis, rules, dir } = options
   const genesisRoot = await rootOf(genesis)
   const store = dir === undefined ? createMemoryStore() : openLmdbStore({ path: dir })
   const trie = createOutputTrie({ store, history: keptStates })
@@ -80,112 +96,39 @@ export async function openLedgerState({
     await trie.close()
     throw error
   })
-  const recentlySpent = createRecentlySpent(keptStates)
-
-  /** The CBOR of an output; `hash` is undefined if it is not unspent. */
-  function outputOf(outref: Uint8Array, hash: Uint8Array | undefined): Uint8Array | undefined {
-    if (hash === undefined) return undefined
-    const output = outputs.get(outref)
-    if (output !== undefined && equalBytes(blake2b256(output), hash)) return output
-    const key = outputReferenceKey(decodeOutputReference(outref))
-    throw new FollowerError(
-      'FOLLOWER_STATE_INCOMPLETE',
-      `The folder of the unspent outputs lacks ${key}: remove the folder to rebuild it from the archive`,
-    )
-  }
-
-  /** The outputs before a block, which has the hashes of those that it spends. */
-  const outputsBefore = (block: RightBody['outputs']): UtxoView => ({
-    get(key): TransactionOutput | undefined {
-      const moved = block?.get(key)
-      const outref = moved?.outref ?? outrefOf(key)
-      const isKnown = moved?.createdBy === undefined && moved?.outputHash.some((byte) => byte !== 0)
-      const output = outputOf(outref, isKnown ? moved?.outputHash : trie.outputHash(outref))
-      return output && decodeTransactionOutput(output)
-    },
-  })
-
-  function view(): TrieView {
-    const present = trie.at(trie.root)
-    if (present === undefined) throw new TypeError('The present state is not kept')
-    return present
-  }
-
-  async function rebuild(height: bigint, root: Uint8Array, signal: AbortSignal): Promise<void> {
-    if (height > 0n)
-      log.info({ height: Number(height) }, 'Rebuilding the unspent outputs from the archived bodies')
-    const unspent = await rebuildUtxos({ archive, genesis, height, signal })
-    const entries = function* (): Generator<readonly [Uint8Array, Uint8Array], void> {
-      for (const [outref, output] of unspent) yield [fromHex(outref), output]
-    }
-    outputs.replace(entries())
-    recentlySpent.clear()
-    if (!equalBytes(await trie.rebuild(entries()), root))
-      throw new FollowerError(
-        'FOLLOWER_ARCHIVE_MISMATCH',
-        `The bodies up to block ${height} do not lead to its utxos_root: ` +
-          'restore the archive or the genesis outputs, or start with an empty archive',
-      )
-  }
-
-  async function revert(root: Uint8Array): Promise<boolean> {
-    if (!(await trie.revertInTurns(root))) return false
-    recentlySpent.revert(root)
-    return true
-  }
-
-  function assertFollows({ prevUtxosRoot }: Pick<Header, 'prevUtxosRoot'>): void {
-    if (equalBytes(trie.root, prevUtxosRoot)) return
-    if (equalBytes(trie.root, genesisRoot))
-      throw new FollowerError(
-        'FOLLOWER_GENESIS_MISMATCH',
-        'The chain does not begin with the genesis outputs that were given: configure those of the chain',
-      )
-    throw new BlockError('BLOCK_INVALID', 'The block does not begin with the state after the previous block')
-  }
-
-  async function pass(body: BlockBody, header: Header): Promise<void> {
-    assertFollows(header)
-    const before = Uint8Array.from(trie.root)
-    const produced = body.produced.map(({ outref, output }) => [outref, output] as const)
-    await outputs.update(
-      recentlySpent.forget().filter((outref) => !trie.has(outref)),
-      produced,
-    )
-    await trie.applyBlock(body, header)
-    // A block that changes nothing makes no state that displaces another.
-    if (!equalBytes(trie.root, before)) recentlySpent.add(trie.root, body.spent)
-  }
+  const ledger: Ledger = { ...options, genesisRoot, trie, outputs, recent: [] }
 
   return {
     outputHash: trie.outputHash,
-    assertFollows,
+    assertFollows: (header) => assertFollows(ledger, header),
 
     async apply({ body, outputs: block }, header) {
-      assertFollows(header)
-      await judgeBlock(body.transactions, header, outputsBefore(block), rules, undefined, body.deposits)
-      await pass(body, header)
+      assertFollows(ledger, header)
+      const before = outputsBefore(ledger, block)
+      await judgeBlock(body.transactions, header, before, rules, undefined, body.deposits)
+      await pass(ledger, body, header)
     },
 
-    pass,
+    pass: (body, header) => pass(ledger, body, header),
 
     async accuse(body) {
-      const before = view()
-      const accused = { before, outputBefore: (key: Uint8Array) => outputOf(key, before.valueHash(key)) }
+      const before = presentView(trie)
+      const outputBefore = (key: Uint8Array) => outputOf(outputs, key, before.valueHash(key))
       try {
         await trie.applyDiff(body)
-        return { ...accused, afterTransactions: view() }
+        return { before, outputBefore, afterTransactions: presentView(trie) }
       } catch (error) {
         if (!isBlockError(error)) throw error
-        return accused
+        return { before, outputBefore }
       }
     },
 
     async align(signal, wanted) {
-      if (wanted !== undefined && outputs.isComplete && (await revert(wanted))) return true
+      if (wanted !== undefined && outputs.isComplete && (await revert(ledger, wanted))) return true
       const tip = await archive.tip()
       const root = tip === undefined ? genesisRoot : decodeHeader(tip.header).utxosRoot
-      if (!outputs.isComplete || !(await revert(root))) await rebuild(tip?.height ?? 0n, root, signal)
+      if (!outputs.isComplete || !(await revert(ledger, root)))
+        await rebuild(ledger, tip?.height ?? 0n, root, signal)
       return false
     },
 
@@ -193,6 +136,91 @@ export async function openLedgerState({
       await Promise.all([trie.close(), outputs.close()])
     },
   }
+}
+
+function assertFollows({ trie, genesisRoot }: Ledger, header: Pick<Header, 'prevUtxosRoot'>): void {
+  if (equalBytes(trie.root, header.prevUtxosRoot)) return
+  if (equalBytes(trie.root, genesisRoot))
+    throw new FollowerError(
+      'FOLLOWER_GENESIS_MISMATCH',
+      'The chain does not begin with the genesis outputs that were given: configure those of the chain',
+    )
+  throw new BlockError('BLOCK_INVALID', 'The block does not begin with the state after the previous block')
+}
+
+async function pass(ledger: Ledger, body: BlockBody, header: Header): Promise<void> {
+  assertFollows(ledger, header)
+  const { trie, outputs, recent } = ledger
+  const before = Uint8Array.from(trie.root)
+  const produced = body.produced.map(({ outref, output }) => [outref, output] as const)
+  const oldest = recent.length > keptStates ? recent.shift() : undefined
+  await outputs.update(
+    separated(oldest?.outrefs).filter((outref) => !trie.has(outref)),
+    produced,
+  )
+  await trie.applyBlock(body, header)
+  // A block that changes nothing makes no state that displaces another.
+  if (equalBytes(trie.root, before)) return
+  recent.push({ root: trie.root, outrefs: new Uint8Array(Buffer.concat(body.spent)) })
+  const bytes = (): number => recent.reduce((sum, { outrefs }) => sum + outrefs.length, 0)
+  while (recent.length > 1 && bytes() > maxBytes) recent.shift()
+}
+
+async function revert({ trie, recent }: Ledger, root: Uint8Array): Promise<boolean> {
+  if (!(await trie.revertInTurns(root))) return false
+  while (recent.length > 0 && !equalBytes(recent.at(-1)?.root ?? root, root)) recent.pop()
+  return true
+}
+
+async function rebuild(ledger: Ledger, height: bigint, root: Uint8Array, signal: AbortSignal): Promise<void> {
+  const { archive, genesis, log, outputs, recent, trie } = ledger
+  if (height > 0n)
+    log.info({ height: Number(height) }, 'Rebuilding the unspent outputs from the archived bodies')
+  const unspent = await rebuildUtxos({ archive, genesis, height, signal })
+  const entries = function* (): Generator<readonly [Uint8Array, Uint8Array], void> {
+    for (const [outref, output] of unspent) yield [fromHex(outref), output]
+  }
+  outputs.replace(entries())
+  recent.length = 0
+  if (!equalBytes(await trie.rebuild(entries()), root))
+    throw new FollowerError(
+      'FOLLOWER_ARCHIVE_MISMATCH',
+      `The bodies up to block ${height} do not lead to its utxos_root: ` +
+        'restore the archive or the genesis outputs, or start with an empty archive',
+    )
+}
+
+function presentView(trie: OutputTrie): TrieView {
+  const present = trie.at(trie.root)
+  if (present === undefined) throw new TypeError('The present state is not kept')
+  return present
+}
+
+/** The outputs before a block, which has the hashes of those that it spends. */
+const outputsBefore = ({ trie, outputs }: Ledger, block: RightBody['outputs']): UtxoView => ({
+  get(key): TransactionOutput | undefined {
+    const moved = block?.get(key)
+    const outref = moved?.outref ?? outrefOf(key)
+    const isKnown = moved?.createdBy === undefined && moved?.outputHash.some((byte) => byte !== 0)
+    const output = outputOf(outputs, outref, isKnown ? moved?.outputHash : trie.outputHash(outref))
+    return output && decodeTransactionOutput(output)
+  },
+})
+
+/** The CBOR of an output; `hash` is undefined if it is not unspent. */
+function outputOf(
+  outputs: OutputStore,
+  outref: Uint8Array,
+  hash: Uint8Array | undefined,
+): Uint8Array | undefined {
+  if (hash === undefined) return undefined
+  const output = outputs.get(outref)
+  if (output !== undefined && equalBytes(blake2b256(output), hash)) return output
+  const key = outputReferenceKey(decodeOutputReference(outref))
+  throw new FollowerError(
+    'FOLLOWER_STATE_INCOMPLETE',
+    `The folder of the unspent outputs lacks ${key}: remove the folder to rebuild it from the archive`,
+  )
 }
 
 /** CBOR of the reference with an `outputReferenceKey`. */
@@ -216,66 +244,7 @@ async function openOutputs(dir: string | undefined): Promise<OutputStore> {
   return dir === undefined ? createMemoryOutputs() : openOutputStore(join(dir, 'outputs'))
 }
 
-/** Bytes of references that are kept at most. */
-const maxBytes = 64 * 1024 * 1024
-
-/**
- * References that blocks of the kept states spent, to delete the outputs later. Those before a restart, or
- * beyond the kept bytes, are never deleted.
- */
-interface RecentlySpent {
-  /** @param root of the state after the block */
-  add(root: Uint8Array, spent: readonly Uint8Array[]): void
-  /** Forgets the oldest block if there are more than kept states. Returns what it spent. */
-  forget(): readonly Uint8Array[]
-  /** Forgets the blocks behind a state. */
-  revert(root: Uint8Array): void
-  clear(): void
-}
-
-interface SpentByBlock {
-  readonly root: Uint8Array
-  /** One reference behind the other: each in an array of its own takes four times as much. */
-  readonly outrefs: Uint8Array
-}
-
-function createRecentlySpent(keptStates: number): RecentlySpent {
-  /** The oldest block first. */
-  let blocks: SpentByBlock[] = []
-  const bytes = (): number => blocks.reduce((sum, { outrefs }) => sum + outrefs.length, 0)
-  return {
-    add(root, spent) {
-      blocks.push({ root, outrefs: joined(spent) })
-      while (blocks.length > 1 && bytes() > maxBytes) blocks.shift()
-    },
-
-    forget() {
-      if (blocks.length <= keptStates) return []
-      const { outrefs } = blocks.shift() as SpentByBlock
-      return separated(outrefs)
-    },
-
-    revert(root) {
-      while (blocks.length > 0 && !equalBytes(blocks.at(-1)?.root ?? root, root)) blocks.pop()
-    },
-
-    clear() {
-      blocks = []
-    },
-  }
-}
-
-function joined(list: readonly Uint8Array[]): Uint8Array {
-  const bytes = new Uint8Array(list.reduce((sum, { length }) => sum + length, 0))
-  let end = 0
-  for (const each of list) {
-    bytes.set(each, end)
-    end += each.length
-  }
-  return bytes
-}
-
-function separated(outrefs: Uint8Array): readonly Uint8Array[] {
+function separated(outrefs: Uint8Array = new Uint8Array()): readonly Uint8Array[] {
   const reader = new CborReader(outrefs)
   const list: Uint8Array[] = []
   while (reader.position < outrefs.length) {

@@ -59,6 +59,9 @@ export function isQueueError(value: unknown): value is QueueError {
 /** Copies an error without its driver's properties, such as a command's arguments with a password. */
 export function withoutSecrets(error: unknown): Error {
   if (!(error instanceof Error)) return new Error(String(error))
+  // Its text is about an option of the driver.
+  if (error.name === 'MaxRetriesPerRequestError')
+    return new Error('Redis does not answer: start it, or correct REDIS_URL')
   const copy = new Error(error.message)
   copy.name = error.name
   if (error.stack !== undefined) copy.stack = error.stack

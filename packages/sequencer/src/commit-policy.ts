@@ -13,7 +13,7 @@ interface CommitPolicyOptions {
 }
 
 /** The transactions that wait in the mempool. Both count up to a limit. */
-export interface WaitingTransactions {
+interface WaitingTransactions {
   count(limit: number): Promise<number>
   /** Their layer-2 fees in lovelace. */
   fees(limit: bigint): Promise<bigint>

@@ -3,10 +3,9 @@ import { hexOrNull, toHex } from '@ratatosk/cbor'
 import { isLayer1Error } from '@ratatosk/layer1'
 import type { SlotConfig } from '@ratatosk/ledger'
 import type { Operation, OperationDetails, OperationResult } from '@ratatosk/ports'
-import type { Contracts } from '@ratatosk/protocol'
-import type { Block, HeldLease, Lease } from '@ratatosk/store'
+import type { Block, HeldLease } from '@ratatosk/store'
 import { createContext, type Resources, type SequencerSettings, settingsOf } from './context.js'
-import { type Cycle, createCycle } from './cycle.js'
+import { Cycle } from './cycle.js'
 import { notActive, resultOf } from './errors.js'
 import { createOperationRunner } from './run-operation.js'
 import { createScheduler } from './scheduler.js'
@@ -14,6 +13,30 @@ import { createAnswerer } from './summons/answerer.js'
 import { openQuestionBook, type QuestionBook } from './summons/questions.js'
 import { canAnswer } from './summons/send-answer.js'
 import type { BlockSnapshot, Sequencer, SequencerOptions, SequencerSnapshot, Step } from './types.js'
+
+/** The work under one lease: scheduled work, and operations in between. */
+interface Session {
+  readonly held: HeldLease
+  readonly cycle: Cycle
+  run(operation: Operation, details?: OperationDetails): Promise<OperationResult>
+  /** Works until the lease is lost or the sequencer closes. Resolves when the last step has ended. */
+  loop(): Promise<void>
+}
+
+interface State {
+  readonly resources: Resources
+  readonly options: SequencerSettings
+  readonly observer: SequencerOptions['observer']
+  readonly book: QuestionBook
+  readonly listeners: Set<(active: boolean) => void>
+  /** Aborts when the sequencer closes; another one after a new start. */
+  closing: AbortController
+  running: Promise<void> | undefined
+  session: Session | undefined
+  /** Whether it is active, as the listeners know. */
+  announced: boolean
+  lastStep: Step | undefined
+}
 
 /**
  * Creates a sequencer. Of all sequencers on one store, one is active at a time, elected by a lease. The
@@ -28,145 +51,121 @@ import type { BlockSnapshot, Sequencer, SequencerOptions, SequencerSnapshot, Ste
  * await sequencer.close() // before roots, store and layer 1
  */
 export function createSequencer(given: SequencerOptions): Sequencer {
-  const { resources, options } = settingsOf(given)
-  const { store, layer1, contracts, log } = resources
-  const { holder, leaseMs } = options
-  let closing = new AbortController()
-  const book = openQuestionBook()
-  const listeners = new Set<(active: boolean) => void>()
-  let present: { readonly session: Session; readonly held: HeldLease } | undefined
-  let lastStep: Step | undefined
-  let running: Promise<void> | undefined
-
-  const isActive = (): boolean => present !== undefined && !present.held.lost.aborted
-  let announced = false
-  const announce = (): void => {
-    if (announced === isActive()) return
-    announced = isActive()
-    for (const listener of [...listeners]) listener(announced)
+  const state: State = {
+    ...settingsOf(given),
+    observer: given.observer,
+    book: openQuestionBook(),
+    listeners: new Set(),
+    closing: new AbortController(),
+    running: undefined,
+    session: undefined,
+    announced: false,
+    lastStep: undefined,
   }
-
-  /** Ends early when the sequencer closes. */
-  async function pause(ms: number): Promise<void> {
-    await sleep(ms, undefined, { signal: closing.signal }).catch(() => undefined)
-  }
-
-  /** Tries to take the lease, and works while it is held. */
-  async function loop(): Promise<void> {
-    let reported = ''
-    let slots: SlotConfig | undefined
-    while (!closing.signal.aborted) {
-      try {
-        slots ??= await layer1.slots({ signal: closing.signal })
-        const held = await store.leases.hold('sequencer', holder, leaseMs)
-        if (held !== undefined) await workUnder(held, slots)
-        reported = ''
-      } catch (error) {
-        const reason = isLayer1Error(error) ? `layer 1: ${error.message}` : String(error)
-        if (reason !== reported && !closing.signal.aborted)
-          log.warn({}, `The sequencer cannot start: ${reason}`)
-        reported = reason
-      }
-      await pause(Math.min(leaseMs / 5, 1000))
-    }
-  }
-
-  async function workUnder(held: HeldLease, slots: SlotConfig): Promise<void> {
-    const session = openSession({
-      resources,
-      options,
-      book,
-      held,
-      slots,
-      closing: closing.signal,
-      step(name) {
-        lastStep = name
-        given.observer?.step(name)
-      },
-    })
-    present = { session, held }
-    held.lost.addEventListener('abort', announce, { once: true })
-    log.info({ holder }, `${holder} is the active sequencer`)
-    announce()
-    try {
-      await session.loop()
-    } finally {
-      held.lost.removeEventListener('abort', announce)
-      if (held.lost.aborted) log.warn({ holder }, `${holder} lost the lease of the sequencer`)
-      present = undefined
-      // Another process may answer now.
-      book.see([])
-      announce()
-      await held.release()
-    }
-  }
-
   return {
     async start() {
-      if (closing.signal.aborted) await running
+      if (state.closing.signal.aborted) await state.running
       // Another call may have started it meanwhile.
-      if (closing.signal.aborted) {
-        closing = new AbortController()
-        running = undefined
+      if (state.closing.signal.aborted) {
+        state.closing = new AbortController()
+        state.running = undefined
       }
-      running ??= loop()
+      state.running ??= loop(state)
     },
     get active() {
-      return isActive()
+      return activeSession(state) !== undefined
     },
+    operatorKey: toHex(given.operator.keys.payment.hash),
     get overdueMs() {
-      return isActive() ? present?.session.cycle.context.commits.overdueMs : undefined
+      return activeSession(state)?.cycle.context.commits.overdueMs
     },
     get faultMs() {
-      return isActive() ? (present?.session.cycle.faultMs ?? 0) : 0
+      return activeSession(state)?.cycle.faultMs ?? 0
     },
-    questions: book,
+    questions: state.book,
     subscribe(listener) {
-      listeners.add(listener)
-      return () => listeners.delete(listener)
+      state.listeners.add(listener)
+      return () => state.listeners.delete(listener)
     },
     async run(operation, details) {
-      if (present !== undefined && isActive()) return present.session.run(operation, details)
+      const session = activeSession(state)
+      if (session !== undefined) return session.run(operation, details)
       const { code, message } = notActive()
       return { kind: 'refused', code, message }
     },
-    snapshot() {
-      const { session, held } = present ?? {}
-      const active = isActive()
-      const lease = active ? held?.lease : undefined
-      return snapshotOf({ options, contracts, active, lease, cycle: session?.cycle, lastStep })
-    },
+    snapshot: () => snapshotOf(state),
     async close() {
-      closing.abort()
-      await running
+      state.closing.abort()
+      await state.running
     },
   }
 }
 
-interface SessionOptions {
-  readonly resources: Resources
-  readonly options: SequencerSettings
-  readonly book: QuestionBook
-  readonly held: HeldLease
-  readonly slots: SlotConfig
-  /** Aborts when the sequencer closes. */
-  readonly closing: AbortSignal
-  step(name: Step): void
+/** The session, as long as its lease is held. */
+const activeSession = ({ session }: State): Session | undefined =>
+  session?.held.lost.aborted ? undefined : session
+
+function announce(state: State): void {
+  const isActive = activeSession(state) !== undefined
+  if (state.announced === isActive) return
+  state.announced = isActive
+  for (const listener of [...state.listeners]) listener(isActive)
 }
 
-/** The work under one lease: scheduled work, and operations in between. */
-interface Session {
-  readonly cycle: Pick<Cycle, 'activity' | 'context' | 'fault' | 'faultMs' | 'view'>
-  run(operation: Operation, details?: OperationDetails): Promise<OperationResult>
-  /** Works until the lease is lost or the sequencer closes. Resolves when the last step has ended. */
-  loop(): Promise<void>
+/** Tries to take the lease, and works while it is held. */
+async function loop(state: State): Promise<void> {
+  const { store, layer1, log } = state.resources
+  const { holder, leaseMs } = state.options
+  const { signal } = state.closing
+  let reported = ''
+  let slots: SlotConfig | undefined
+  while (!signal.aborted) {
+    try {
+      slots ??= await layer1.slots({ signal })
+      const held = await store.leases.hold('sequencer', holder, leaseMs)
+      if (held !== undefined) await workUnder(state, held, slots)
+      reported = ''
+    } catch (error) {
+      const reason = isLayer1Error(error) ? `layer 1: ${error.message}` : String(error)
+      if (reason !== reported && !signal.aborted) log.warn({}, `The sequencer cannot start: ${reason}`)
+      reported = reason
+    }
+    await sleep(Math.min(leaseMs / 5, 1000), undefined, { signal }).catch(() => undefined)
+  }
 }
 
-function openSession({ resources, options, book, held, slots, closing, step }: SessionOptions): Session {
+async function workUnder(state: State, held: HeldLease, slots: SlotConfig): Promise<void> {
+  const { log } = state.resources
+  const { holder } = state.options
+  const session = openSession(state, held, slots)
+  state.session = session
+  const lose = () => announce(state)
+  held.lost.addEventListener('abort', lose, { once: true })
+  log.info({ holder }, `${holder} is the active sequencer`)
+  announce(state)
+  try {
+    await session.loop()
+  } finally {
+    held.lost.removeEventListener('abort', lose)
+    if (held.lost.aborted) log.warn({ holder }, `${holder} lost the lease of the sequencer`)
+    state.session = undefined
+    // Another process may answer now.
+    state.book.see([])
+    announce(state)
+    await held.release()
+  }
+}
+
+function openSession(state: State, held: HeldLease, slots: SlotConfig): Session {
+  const { resources, options, book, closing } = state
   const over = new AbortController()
-  const ends = AbortSignal.any([held.lost, closing, over.signal])
+  const ends = AbortSignal.any([held.lost, closing.signal, over.signal])
   const lost = AbortSignal.any([held.lost, over.signal])
-  const cycle = createCycle(createContext({ resources, options, held, slots, ends, lost, step }))
+  function step(name: Step): void {
+    state.lastStep = name
+    state.observer?.step(name)
+  }
+  const cycle = new Cycle(createContext({ resources, options, held, slots, ends, lost, step }))
   const scheduler = createScheduler(cycle)
   const answerer = canAnswer(cycle.context) ? createAnswerer(cycle.context, book, ends) : undefined
   const runOperation = createOperationRunner(cycle)
@@ -189,6 +188,7 @@ function openSession({ resources, options, book, held, slots, closing, step }: S
   }
 
   return {
+    held,
     cycle,
 
     async run(operation, details) {
@@ -211,33 +211,25 @@ function openSession({ resources, options, book, held, slots, closing, step }: S
   }
 }
 
-interface SnapshotSources {
-  readonly options: SequencerSettings
-  readonly contracts: Contracts
-  readonly active: boolean
-  readonly lease: Lease | undefined
-  readonly cycle: Pick<Cycle, 'activity' | 'fault' | 'view'> | undefined
-  readonly lastStep: Step | undefined
-}
-
-function snapshotOf(sources: SnapshotSources): SequencerSnapshot {
-  const { options, contracts, active, lease, cycle, lastStep } = sources
-  const { fault, activity, view } = cycle ?? {}
+function snapshotOf(state: State): SequencerSnapshot {
+  const { resources, options, lastStep } = state
+  const { fault, activity, view } = state.session?.cycle ?? {}
+  const active = activeSession(state)
   const local = view?.local
   const blocks = new Map(
     [...(local?.oldestUnmerged ?? []), ...(local?.unconfirmed ?? [])].map((block) => [block.height, block]),
   )
   return {
     holder: options.holder,
-    active,
-    leaseExpiresAt: lease?.expiresAt.toISOString() ?? null,
+    active: active !== undefined,
+    leaseExpiresAt: active?.held.lease.expiresAt.toISOString() ?? null,
     activity: activity ?? null,
     lastStep: lastStep ?? null,
     fault: fault ? { code: fault.code, message: fault.message } : null,
     utxosRoot: hexOrNull(local?.newest?.utxosRoot),
     confirmed: hexOrNull(local?.confirmed?.headerHash),
     unmerged: [...blocks.values()].map(toSnapshot),
-    rootUnit: contracts.scripts.queue.unit,
+    rootUnit: resources.contracts.scripts.queue.unit,
     settings: Object.fromEntries(
       Object.entries(options).filter(
         (entry): entry is [string, number | boolean] =>

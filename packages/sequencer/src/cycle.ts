@@ -14,40 +14,6 @@ import type { PendingTransaction } from './state/queue-elements.js'
 
 type Activity = Operation | 'reconcile'
 
-/** State of scheduled work and operations under one lease. One runs at a time; operations come first. */
-export interface Cycle {
-  readonly context: SequencerContext
-  readonly activity: Activity | undefined
-  readonly isCommitting: boolean
-  /** Why nothing is committed or merged. */
-  readonly fault: SequencerError | undefined
-  /** Milliseconds since the first of the failures in a row with the code of `fault`; 0 without one. */
-  readonly faultMs: number
-  /** The result of the latest reconciliation; undefined when it is out of date. */
-  readonly view: QueueView | undefined
-  /** Records what is running, until it ends. */
-  begin(activity: Activity): void
-  /** Records why nothing is committed or merged, until scheduled work or an operation succeeds. */
-  fail(fault: SequencerError): void
-  /** Records that scheduled work has ended well. */
-  succeed(): void
-  /** Makes store, output trie and layer 1 agree. */
-  reconcile(): Promise<QueueView>
-  /** Commits a block and records what it costs; logs if one waits for long. */
-  commit(view: QueueView): Promise<Exclude<Commitment, { kind: 'outdated' }>>
-  /** Merges mature blocks and records what they cost. */
-  merge(view: QueueView, limit: number): Promise<readonly PendingTransaction[]>
-  readonly policy: CommitPolicy
-  /** Milliseconds since the epoch by a clock that never goes back. */
-  now(): number
-  /** Runs an operation as soon as the running step ends. */
-  runOperation<T>(operation: Operation, run: () => Promise<T>): Promise<T>
-  readonly isOperationWaiting: boolean
-  /** Runs scheduled work now; returns undefined, without running it, while something else runs. */
-  tryRunScheduled<T>(run: () => Promise<T>): Promise<T> | undefined
-  idle(): Promise<void>
-}
-
 /** When the block after a view begins. */
 const endOf = ({ local: { newest }, root }: QueueView): bigint => newest?.endTime ?? root.datum.state.endTime
 
@@ -55,140 +21,159 @@ const endOf = ({ local: { newest }, root }: QueueView): bigint => newest?.endTim
 const endingFaults: readonly string[] = [...disagreements, 'SEQUENCER_INVALID_BLOCK']
 const endsByAgreement = ({ code }: SequencerError): boolean => endingFaults.includes(code)
 
-export function createCycle(context: SequencerContext): Cycle {
-  const { store, log, slots, options, commits } = context
-  const mutex = new Mutex()
-  const policy = createCommitPolicy({ ...options, slots, log })
-  const waitingBlocks = createWaitingBlocks(log)
-  const now = (): number => performance.timeOrigin + performance.now()
-  let operations = 0
-  let activity: Activity | undefined
-  let fault: SequencerError | undefined
-  let failing: { readonly code: string; readonly since: number } | undefined
-  let view: QueueView | undefined
-  let isCommitting = false
-  let areRootsAligned = false
+/**
+ * State of scheduled work and operations under one lease. One runs at a time; operations come first. Only its
+ * methods write its fields.
+ */
+export class Cycle {
+  readonly context: SequencerContext
+  readonly policy: CommitPolicy
+  readonly #waitingBlocks: ReturnType<typeof createWaitingBlocks>
+  readonly #mutex = new Mutex()
+  activity: Activity | undefined
+  isCommitting = false
+  /** Why nothing is committed or merged. */
+  fault: SequencerError | undefined
+  /** The result of the latest reconciliation; undefined when it is out of date. */
+  view: QueueView | undefined
+  #failing: { readonly code: string; readonly since: number } | undefined
+  #operations = 0
+  #areRootsAligned = false
 
-  async function agree(): Promise<QueueView> {
-    if (!areRootsAligned) {
+  constructor(context: SequencerContext) {
+    const { options, slots, log } = context
+    this.context = context
+    this.policy = createCommitPolicy({ ...options, slots, log })
+    this.#waitingBlocks = createWaitingBlocks(log)
+  }
+
+  /** Milliseconds since the first of the failures in a row with the code of `fault`; 0 without one. */
+  get faultMs(): number {
+    const failing = this.#failing
+    return failing !== undefined && failing.code === this.fault?.code ? this.now() - failing.since : 0
+  }
+
+  /** Records what is running, until it ends. */
+  begin(activity: Activity): void {
+    this.activity = activity
+  }
+
+  /** Records why nothing is committed or merged, until scheduled work or an operation succeeds. */
+  fail(fault: SequencerError): void {
+    this.fault = fault
+    if (this.#failing?.code !== fault.code) this.#failing = { code: fault.code, since: this.now() }
+  }
+
+  /** Records that scheduled work has ended well. */
+  succeed(): void {
+    this.fault = this.context.cache.obstacle?.reason
+    this.#failing = undefined
+  }
+
+  /** Makes store, output trie and layer 1 agree. */
+  async reconcile(): Promise<QueueView> {
+    const { context } = this
+    const { store, commits, log } = context
+    if (!this.#areRootsAligned) {
       // First, because the newest block may be one that layer 1 has removed and that the ledger never led to.
       await compareQueue(context)
       await alignRoots(context, await store.blocks.newest())
-      await loadSpending(policy.meter, store, now())
-      areRootsAligned = true
+      await loadSpending(this.policy.meter, store, this.now())
+      this.#areRootsAligned = true
     }
-    view = await reconcile(context)
+    const view = await reconcile(context)
+    this.view = view
     if (commits.hasMissed && view.pending.length === 0 && (await store.blocks.waiting(1)) === 0)
       commits.arrived()
     commits.see(view.pending)
     const { obstacle } = view
+    const { fault } = this
     if (obstacle !== undefined && obstacle.message !== fault?.message)
       log.warn({ code: obstacle.code }, obstacle.message)
-    if (obstacle === undefined && fault !== undefined && endsByAgreement(fault))
-      log.info({}, 'Store and layer 1 agree again')
+    const isEnding = fault !== undefined && endsByAgreement(fault)
+    if (obstacle === undefined && isEnding) log.info({}, 'Store and layer 1 agree again')
     // The fault of a commit may last: only work that ends well ends it.
-    if (obstacle !== undefined || (fault !== undefined && endsByAgreement(fault))) fault = obstacle
+    if (obstacle !== undefined || isEnding) this.fault = obstacle
     return view
   }
 
-  return {
-    context,
-    get activity() {
-      return activity
-    },
-    get fault() {
-      return fault
-    },
-    get faultMs() {
-      return failing !== undefined && failing.code === fault?.code ? now() - failing.since : 0
-    },
-    get view() {
-      return view
-    },
-    get isCommitting() {
-      return isCommitting
-    },
-    begin(next) {
-      activity = next
-    },
-    fail(reason) {
-      fault = reason
-      if (failing?.code !== reason.code) failing = { code: reason.code, since: now() }
-    },
-    succeed() {
-      fault = context.cache.obstacle?.reason
-      failing = undefined
-    },
-    reconcile: agree,
+  /** Commits a block and records what it costs; logs if one waits for long. */
+  async commit(view: QueueView): Promise<Exclude<Commitment, { kind: 'outdated' }>> {
+    const { context } = this
+    const begun = this.now()
+    // Before it counts as committing: an operation is not refused because scheduled work finds an empty
+    // mempool.
+    if ((await context.store.blocks.waiting(1)) === 0 && !(await hasDueEvents(context, endOf(view)))) {
+      this.#waitingBlocks.ended()
+      return { kind: 'nothing' }
+    }
+    this.isCommitting = true
+    let isViewCurrent = false
+    try {
+      let commitment = await buildBlock(context, view)
+      while (commitment.kind === 'outdated') commitment = await buildBlock(context, await this.reconcile())
+      if (commitment.kind === 'wait') this.#waitingBlocks.waits(begun, commitment.reason)
+      else this.#waitingBlocks.ended()
+      if (commitment.kind === 'built')
+        this.policy.committed(begun, this.now(), commitment.fee, commitment.isFull)
+      isViewCurrent = commitment.kind !== 'built'
+      return commitment
+    } finally {
+      this.isCommitting = false
+      if (!isViewCurrent) this.view = undefined
+    }
+  }
 
-    async commit(present) {
-      const begun = now()
-      // Before it counts as committing: an operation is not refused because scheduled work finds an empty
-      // mempool.
-      if ((await store.blocks.waiting(1)) === 0 && !(await hasDueEvents(context, endOf(present)))) {
-        waitingBlocks.ended()
-        return { kind: 'nothing' }
-      }
-      isCommitting = true
-      let isViewCurrent = false
-      try {
-        let commitment = await buildBlock(context, present)
-        while (commitment.kind === 'outdated') commitment = await buildBlock(context, await agree())
-        if (commitment.kind === 'wait') waitingBlocks.waits(begun, commitment.reason)
-        else waitingBlocks.ended()
-        if (commitment.kind === 'built') policy.committed(begun, now(), commitment.fee, commitment.isFull)
-        isViewCurrent = commitment.kind !== 'built'
-        return commitment
-      } finally {
-        isCommitting = false
-        if (!isViewCurrent) view = undefined
-      }
-    },
+  /** Merges mature blocks and records what they cost. */
+  async merge(view: QueueView, limit: number): Promise<readonly PendingTransaction[]> {
+    const merging = await mergeBlocks(this.context, view, limit)
+    for (const { transaction } of merging) this.policy.merged(this.now(), transaction.body.fee)
+    return merging
+  }
 
-    async merge(present, limit) {
-      const merging = await mergeBlocks(context, present, limit)
-      for (const { transaction } of merging) policy.merged(now(), transaction.body.fee)
-      return merging
-    },
+  /** Milliseconds since the epoch by a clock that never goes back. */
+  now(): number {
+    return performance.timeOrigin + performance.now()
+  }
 
-    policy,
-    now,
-
-    async runOperation(operation, run) {
-      operations++
-      try {
-        return await mutex.runExclusive(async () => {
-          activity = operation
-          try {
-            const result = await run()
-            fault = undefined
-            failing = undefined
-            return result
-          } finally {
-            activity = undefined
-            view = undefined
-          }
-        })
-      } finally {
-        operations--
-      }
-    },
-
-    get isOperationWaiting() {
-      return operations > 0
-    },
-
-    tryRunScheduled(run) {
-      if (mutex.isLocked()) return undefined
-      return mutex.runExclusive(async () => {
+  /** Runs an operation as soon as the running step ends. */
+  async runOperation<T>(operation: Operation, run: () => Promise<T>): Promise<T> {
+    this.#operations++
+    try {
+      return await this.#mutex.runExclusive(async () => {
+        this.activity = operation
         try {
-          return await run()
+          const result = await run()
+          this.fault = undefined
+          this.#failing = undefined
+          return result
         } finally {
-          activity = undefined
+          this.activity = undefined
+          this.view = undefined
         }
       })
-    },
+    } finally {
+      this.#operations--
+    }
+  }
 
-    idle: () => mutex.runExclusive(async () => undefined),
+  get isOperationWaiting(): boolean {
+    return this.#operations > 0
+  }
+
+  /** Runs scheduled work now; returns undefined, without running it, while something else runs. */
+  tryRunScheduled<T>(run: () => Promise<T>): Promise<T> | undefined {
+    if (this.#mutex.isLocked()) return undefined
+    return this.#mutex.runExclusive(async () => {
+      try {
+        return await run()
+      } finally {
+        this.activity = undefined
+      }
+    })
+  }
+
+  idle(): Promise<void> {
+    return this.#mutex.runExclusive(async () => undefined)
   }
 }

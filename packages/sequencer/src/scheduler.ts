@@ -3,8 +3,7 @@ import { decodeTransaction, slotToTime } from '@ratatosk/ledger'
 import { isStoreError } from '@ratatosk/store'
 import { finalAfterMs } from './adoption/lost-blocks.js'
 import { countWaiting, prepareBlock } from './blocks/fill-block.js'
-import type { WaitingTransactions } from './commit-policy.js'
-import { hasAdministrator } from './context.js'
+import { hasAdministrator, type SequencerContext } from './context.js'
 import type { Cycle } from './cycle.js'
 import { disagreements, failed, notInitialised, refusalOf } from './errors.js'
 import { lockOperation } from './operation-lock.js'
@@ -37,226 +36,249 @@ interface Scheduler {
   cancelInit(): void
 }
 
+/** The state of scheduled work. */
+interface Schedule {
+  readonly cycle: Cycle
+  readonly context: SequencerContext
+  mayInit: boolean
+  /** When each was done last, in milliseconds of `performance.now()`. */
+  readonly doneAt: Record<'reconcile' | 'poll' | 'merge' | 'cleanUp', number>
+  /** How many transactions wait, as it was counted in this tick. */
+  counted: Promise<number> | undefined
+  /** The arrivals when the mempool was last found empty. */
+  emptyAt: number | undefined
+  /** In a row. */
+  failures: number
+  /** The unexpected ones since the last other one, or success. */
+  unexpected: number
+  /** The message of the last one. */
+  reported: string
+  /** Why the transactions of removed blocks wait. */
+  unqueued: string
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
+const noFailures = { failures: 0, unexpected: 0, reported: '' }
+
 /** Reconciles, merges and commits as the settings say; with `autoInit`, initialises a queue at the start. */
 export function createScheduler(cycle: Cycle): Scheduler {
   const { context } = cycle
-  const { log, store, options } = context
-  let mayInit = options.autoInit && !(hasAdministrator(context) && 'absent' in context.administrator)
-  let reconciledAt = -Infinity
-  let polledAt = -Infinity
-  let mergedAt = -Infinity
-  let cleanedUpAt = -Infinity
-  let failures = 0
-  /** The unexpected ones since the last other one, or success. */
-  let unexpected = 0
-  let reported = ''
-  let unqueued = ''
-
-  /** The arrivals when the mempool was last found empty. */
-  let emptyAt: number | undefined
-  async function readWaiting(): Promise<number> {
-    const arrived = context.arrivals?.()
-    if (arrived !== undefined && arrived === emptyAt) return 0
-    const found = await countWaiting(context)
-    emptyAt = found === 0 ? arrived : undefined
-    return found
+  const schedule: Schedule = {
+    cycle,
+    context,
+    mayInit: context.options.autoInit && !(hasAdministrator(context) && 'absent' in context.administrator),
+    doneAt: { reconcile: -Infinity, poll: -Infinity, merge: -Infinity, cleanUp: -Infinity },
+    counted: undefined,
+    emptyAt: undefined,
+    ...noFailures,
+    unqueued: '',
   }
-
-  /** How many transactions wait, as it was counted in this tick. */
-  let counted: Promise<number> | undefined
-  const count = (): Promise<number> => {
-    counted ??= readWaiting()
-    return counted
+  return {
+    async tick() {
+      try {
+        const next = await runOnce(schedule).catch((error) => initialiseOrThrow(schedule, error))
+        Object.assign(schedule, noFailures)
+        cycle.succeed()
+        return next
+      } catch (error) {
+        return handleFailure(schedule, error)
+      }
+    },
+    cancelInit() {
+      schedule.mayInit = false
+    },
   }
+}
 
-  const waiting: WaitingTransactions = {
-    count: async (limit) => Math.min(limit, await count()),
+async function runOnce(schedule: Schedule): Promise<number> {
+  const { cycle, context, doneAt } = schedule
+  const now = performance.now()
+  schedule.counted = undefined
+  if (await isQuiet(schedule, now)) return prepare(schedule)
+  // The next steps may return transactions to the mempool.
+  schedule.emptyAt = undefined
+  cycle.begin('reconcile')
+  await cycle.reconcile().catch((error: unknown) => fillAndThrow(context, error))
+  doneAt.reconcile = now
+  // Without an administrator, the operator registers after the queue has begun.
+  if (schedule.mayInit && (await findInitialised(context)) === undefined) throw notInitialised()
+  schedule.mayInit = false
+  await resubmitRemoved(schedule)
+  // Before what may fail: questions do not wait.
+  if (context.cache.mayLackAnswerFunds) await fundAnswerWallet(context, (await viewOf(cycle)).tip.slot)
+  if (await merge(schedule, now)) await cycle.reconcile()
+  const next = await commit(schedule)
+  await cleanUp(schedule, now)
+  return next
+}
+
+const viewOf = async (cycle: Cycle): Promise<QueueView> => cycle.view ?? (await cycle.reconcile())
+
+/** Whether there is nothing to commit, no new layer-1 block, and a recent reconciliation. */
+async function isQuiet(schedule: Schedule, now: number): Promise<boolean> {
+  const { doneAt, context } = schedule
+  const { cache, layer1, signal } = context
+  const { view, fault } = schedule.cycle
+  if (fault !== undefined || view === undefined || cache.mayHaveResubmissions) return false
+  if (cache.mayLackAnswerFunds) return false
+  const { pollMs, mergeEveryMs, autoCommit } = context.options
+  // A provider may have the outputs of a block later than its tip.
+  const longest = view.pending.length > 0 ? pollsPerReconciliation * pollMs : mergeEveryMs
+  if (now - doneAt.reconcile >= Math.min(longest, mergeEveryMs)) return false
+  if (now - doneAt.poll >= pollMs) {
+    doneAt.poll = now
+    // Layer 1 may include more, or have been rolled back.
+    if ((await layer1.tip({ signal })).hash !== view.tip.hash) return false
+  }
+  return !autoCommit || (await count(schedule)) === 0 || !(await isCommitDue(schedule))
+}
+
+function count(schedule: Schedule): Promise<number> {
+  schedule.counted ??= readWaiting(schedule)
+  return schedule.counted
+}
+
+async function readWaiting(schedule: Schedule): Promise<number> {
+  const { context } = schedule
+  const arrived = context.arrivals?.()
+  if (arrived !== undefined && arrived === schedule.emptyAt) return 0
+  const found = await countWaiting(context)
+  schedule.emptyAt = found === 0 ? arrived : undefined
+  return found
+}
+
+function isCommitDue(schedule: Schedule): Promise<boolean> {
+  const { cycle, context } = schedule
+  return cycle.policy.isDue(cycle.now(), {
+    count: async (limit) => Math.min(limit, await count(schedule)),
     async fees(limit) {
       let sum = 0n
-      for (const { cbor } of await store.blocks.oldest(feesReadFrom, feesReadFrom * 1024)) {
+      for (const { cbor } of await context.store.blocks.oldest(feesReadFrom, feesReadFrom * 1024)) {
         sum += decodeTransaction(cbor).body.fee
         if (sum >= limit) break
       }
       return sum
     },
-  }
+  })
+}
 
-  /** Whether there is nothing to commit, no new layer-1 block, and a recent reconciliation. */
-  async function isQuiet(now: number): Promise<boolean> {
-    const { view, fault } = cycle
-    if (fault !== undefined || view === undefined || context.cache.mayHaveResubmissions) return false
-    if (context.cache.mayLackAnswerFunds) return false
-    const { pollMs, mergeEveryMs } = options
-    // A provider may have the outputs of a block later than its tip.
-    const longest = view.pending.length > 0 ? pollsPerReconciliation * pollMs : mergeEveryMs
-    if (now - reconciledAt >= Math.min(longest, mergeEveryMs) || (await hasMoved(view, now))) return false
-    if (!options.autoCommit || (await count()) === 0) return true
-    return !(await cycle.policy.isDue(cycle.now(), waiting))
-  }
+async function merge(schedule: Schedule, now: number): Promise<boolean> {
+  const { cycle, context, doneAt } = schedule
+  const { autoMerge, mergeEveryMs, maxUnconfirmed } = context.options
+  if (!autoMerge || now - doneAt.merge < mergeEveryMs || cycle.isOperationWaiting) return false
+  cycle.begin('merge')
+  const view = await viewOf(cycle)
+  const merging = await cycle.merge(view, maxUnconfirmed)
+  // If more blocks are mature than may be unconfirmed, the next follow as soon as these are included.
+  const unconfirmed = view.pending.filter(({ kind }) => kind === 'merge').length + merging.length
+  if (unconfirmed < maxUnconfirmed) doneAt.merge = now
+  return merging.length > 0
+}
 
-  /** Whether layer 1's tip differs from the view's: it may include more, or have been rolled back. */
-  async function hasMoved({ tip }: QueueView, now: number): Promise<boolean> {
-    if (now - polledAt < options.pollMs) return false
-    polledAt = now
-    return (await context.layer1.tip({ signal: context.signal })).hash !== tip.hash
-  }
+/** @returns milliseconds until the next call */
+async function commit(schedule: Schedule): Promise<number> {
+  const { cycle, context } = schedule
+  const { autoCommit, pollMs } = context.options
+  if (!autoCommit || cycle.isOperationWaiting || !(await isCommitDue(schedule))) return prepare(schedule)
+  const view = await viewOf(cycle)
+  cycle.begin('commit')
+  const commitment = await cycle.commit(view)
+  schedule.counted = undefined
+  if (commitment.kind === 'wait') return pollMs
+  return commitment.kind === 'built' && commitment.isFull ? 0 : prepare(schedule)
+}
 
-  async function merge(now: number): Promise<boolean> {
-    if (!options.autoMerge || now - mergedAt < options.mergeEveryMs || cycle.isOperationWaiting) return false
-    cycle.begin('merge')
-    const view = cycle.view ?? (await cycle.reconcile())
-    const merging = await cycle.merge(view, options.maxUnconfirmed)
-    // If more blocks are mature than may be unconfirmed, the next follow as soon as these are included.
-    const unconfirmed = view.pending.filter(({ kind }) => kind === 'merge').length + merging.length
-    if (unconfirmed < options.maxUnconfirmed) mergedAt = now
-    return merging.length > 0
-  }
+/** @returns milliseconds until the next call: fewer while a block fills up, or if one is due before */
+async function prepare(schedule: Schedule): Promise<number> {
+  const { cycle, context } = schedule
+  const { pollMs } = context.options
+  if (cycle.isOperationWaiting) return pollMs
+  const next = (await prepareBlock(context, await count(schedule))) ? Math.min(pollMs, fillingMs) : pollMs
+  const due = cycle.policy.dueIn(cycle.now())
+  return due > 0 ? Math.min(next, due) : next
+}
 
-  /** @returns milliseconds until the next call */
-  async function commit(): Promise<number> {
-    const mayCommit = options.autoCommit && !cycle.isOperationWaiting
-    if (!mayCommit || !(await cycle.policy.isDue(cycle.now(), waiting))) return prepare()
-    const view = cycle.view ?? (await cycle.reconcile())
-    cycle.begin('commit')
-    const commitment = await cycle.commit(view)
-    counted = undefined
-    if (commitment.kind === 'wait') return options.pollMs
-    return commitment.kind === 'built' && commitment.isFull ? 0 : prepare()
+/** An unavailable queue delays nothing else. */
+async function resubmitRemoved(schedule: Schedule): Promise<void> {
+  const { context } = schedule
+  try {
+    await resubmit(context)
+    schedule.unqueued = ''
+  } catch (error) {
+    if (refusalOf(error)?.code === 'SEQUENCER_NOT_ACTIVE') throw error
+    const reason = messageOf(error)
+    if (reason !== schedule.unqueued)
+      context.log.warn({ err: error }, `Transactions of removed blocks wait: ${reason}`)
+    schedule.unqueued = reason
   }
+}
 
-  /** An unavailable queue delays nothing else. */
-  async function resubmitRemoved(): Promise<void> {
-    try {
-      await resubmit(context)
-      unqueued = ''
-    } catch (error) {
-      if (refusalOf(error)?.code === 'SEQUENCER_NOT_ACTIVE') throw error
-      const reason = error instanceof Error ? error.message : String(error)
-      if (reason !== unqueued) log.warn({ err: error }, `Transactions of removed blocks wait: ${reason}`)
-      unqueued = reason
-    }
-  }
+async function cleanUp(schedule: Schedule, now: number): Promise<void> {
+  const { layer1, contracts, slots, signal, store, lease } = schedule.context
+  if (now - schedule.doneAt.cleanUp < cleanUpEveryMs) return
+  schedule.doneAt.cleanUp = now
+  await store.blocks.forgetSpent(new Date(Date.now() - finalAfterMs), lease)
+  await store.resubmissions.forget(new Date(Date.now() - removalsKeptMs))
+  await store.answers.forget(new Date(Date.now() - removalsKeptMs))
+  // Nothing can be asked about a block whose maturity window has ended.
+  const kept = contracts.parameters.maturityWindow + BigInt(finalAfterMs)
+  const { slot } = await layer1.tip({ signal })
+  await store.bodies.forget(slotToTime(slots, slot) - kept)
+}
 
-  async function cleanUp(now: number): Promise<void> {
-    const { layer1, contracts, slots, signal } = context
-    if (now - cleanedUpAt < cleanUpEveryMs) return
-    cleanedUpAt = now
-    await store.blocks.forgetSpent(new Date(Date.now() - finalAfterMs), context.lease)
-    await store.resubmissions.forget(new Date(Date.now() - removalsKeptMs))
-    await store.answers.forget(new Date(Date.now() - removalsKeptMs))
-    // Nothing can be asked about a block whose maturity window has ended.
-    const kept = contracts.parameters.maturityWindow + BigInt(finalAfterMs)
-    const { slot } = await layer1.tip({ signal })
-    await store.bodies.forget(slotToTime(slots, slot) - kept)
-  }
+/** Store and layer 1 do not agree: questions about blocks in the queue are to be answered nevertheless. */
+async function fillAndThrow(context: SequencerContext, error: unknown): Promise<never> {
+  const { cache, layer1, signal } = context
+  const code = refusalOf(error)?.code ?? (isLayer1Error(error) ? error.code : '')
+  if (unreadableQueue.includes(code) && cache.mayLackAnswerFunds)
+    await fundAnswerWallet(context, (await layer1.tip({ signal })).slot)
+  throw error
+}
 
-  async function runOnce(): Promise<number> {
-    const now = performance.now()
-    counted = undefined
-    if (await isQuiet(now)) return prepare()
-    // The next steps may return transactions to the mempool.
-    emptyAt = undefined
-    cycle.begin('reconcile')
-    await cycle.reconcile().catch(fillAndThrow)
-    reconciledAt = now
-    // Without an administrator, the operator registers after the queue has begun.
-    if (mayInit && (await findInitialised(context)) === undefined) throw notInitialised()
-    mayInit = false
-    await resubmitRemoved()
-    // Before what may fail: questions do not wait.
-    if (context.cache.mayLackAnswerFunds) {
-      const { tip } = cycle.view ?? (await cycle.reconcile())
-      await fundAnswerWallet(context, tip.slot)
-    }
-    if (await merge(now)) await cycle.reconcile()
-    const next = await commit()
-    await cleanUp(now)
-    return next
-  }
-
-  /** Store and layer 1 do not agree: questions about blocks in the queue are to be answered nevertheless. */
-  async function fillAndThrow(error: unknown): Promise<never> {
-    const { cache, layer1, signal } = context
-    const code = refusalOf(error)?.code ?? (isLayer1Error(error) ? error.code : '')
-    if (unreadableQueue.includes(code) && cache.mayLackAnswerFunds)
-      await fundAnswerWallet(context, (await layer1.tip({ signal })).slot)
+/** Begins the queue after an error that says that there is none. @returns milliseconds until the next call */
+async function initialiseOrThrow(schedule: Schedule, error: unknown): Promise<number> {
+  const { cycle, context } = schedule
+  const { store, options } = context
+  if (refusalOf(error)?.code !== 'SEQUENCER_NOT_INITIALISED') throw error
+  if (!schedule.mayInit) {
+    // A queue that can never begin is another fault: the settings are those of another deployment.
+    await deploymentToStart(context)
     throw error
   }
-
-  /** @returns milliseconds until the next call: fewer while a block fills up, or if one is due before */
-  async function prepare(): Promise<number> {
-    const { pollMs } = options
-    if (cycle.isOperationWaiting) return pollMs
-    const next = (await prepareBlock(context, await count())) ? Math.min(pollMs, fillingMs) : pollMs
-    const due = cycle.policy.dueIn(cycle.now())
-    return due > 0 ? Math.min(next, due) : next
+  schedule.mayInit = (await store.blocks.newest()) === undefined
+  if (!schedule.mayInit) return options.pollMs
+  cycle.begin('init')
+  const lock = await lockOperation(store, options.holder, 'init', options.leaseMs)
+  // Another operation runs, or the lock of a killed process has not expired yet.
+  if (typeof lock === 'string') return options.pollMs
+  try {
+    await initialise(context)
+    schedule.mayInit = false
+  } finally {
+    await lock.release()
   }
+  return options.pollMs
+}
 
-  async function initialiseAtStart(): Promise<void> {
-    mayInit = (await store.blocks.newest()) === undefined
-    if (!mayInit) return
-    cycle.begin('init')
-    const lock = await lockOperation(store, options.holder, 'init', options.leaseMs)
-    // Another operation runs, or the lock of a killed process has not expired yet.
-    if (typeof lock === 'string') return
-    try {
-      await initialise(context)
-      mayInit = false
-    } finally {
-      await lock.release()
-    }
+function handleFailure(schedule: Schedule, error: unknown): number | undefined {
+  const { cycle, context } = schedule
+  const { log, options } = context
+  schedule.failures++
+  const refusal = refusalOf(error)
+  if (refusal?.code === 'SEQUENCER_NOT_ACTIVE') return undefined
+  const expected = refusal ? ([{ code: refusal.code }, refusal.message] as const) : passingLine(error)
+  schedule.unexpected = expected ? 0 : schedule.unexpected + 1
+  if (refusal !== undefined) cycle.fail(refusal)
+  else if (schedule.unexpected >= manyFailures) cycle.fail(failed(schedule.unexpected))
+  const message = messageOf(error)
+  // One line per cause, not per attempt.
+  if (message !== schedule.reported) {
+    if (expected) log.warn(...expected)
+    else log.error({ err: error }, 'The sequencer failed unexpectedly; it retries')
   }
-
-  async function runOrInitialise(): Promise<number> {
-    try {
-      return await runOnce()
-    } catch (error) {
-      if (refusalOf(error)?.code !== 'SEQUENCER_NOT_INITIALISED') throw error
-      if (!mayInit) {
-        // A queue that can never begin is another fault: the settings are those of another deployment.
-        await deploymentToStart(context)
-        throw error
-      }
-    }
-    await initialiseAtStart()
-    return options.pollMs
-  }
-
-  function handleFailure(error: unknown): number | undefined {
-    failures++
-    const refusal = refusalOf(error)
-    if (refusal?.code === 'SEQUENCER_NOT_ACTIVE') return undefined
-    const expected = refusal ? ([{ code: refusal.code }, refusal.message] as const) : passingLine(error)
-    unexpected = expected ? 0 : unexpected + 1
-    if (refusal !== undefined) cycle.fail(refusal)
-    else if (unexpected >= manyFailures) cycle.fail(failed(unexpected))
-    const message = error instanceof Error ? error.message : String(error)
-    // One line per cause, not per attempt.
-    if (message !== reported) {
-      if (expected) log.warn(...expected)
-      else log.error({ err: error }, 'The sequencer failed unexpectedly; it retries')
-    }
-    reported = message
-    return Math.min(options.pollMs * 2 ** Math.min(failures, 10), maxBackoffMs)
-  }
-
-  return {
-    async tick() {
-      try {
-        const next = await runOrInitialise()
-        failures = 0
-        unexpected = 0
-        reported = ''
-        cycle.succeed()
-        return next
-      } catch (error) {
-        return handleFailure(error)
-      }
-    },
-    cancelInit() {
-      mayInit = false
-    },
-  }
+  schedule.reported = message
+  return Math.min(options.pollMs * 2 ** Math.min(schedule.failures, 10), maxBackoffMs)
 }
 
 /** The log line of a failure that passes without an operator; undefined for any other. */

@@ -223,6 +223,8 @@ export interface Sequencer {
   start(): Promise<void>
   /** Whether this sequencer holds the lease. */
   readonly active: boolean
+  /** Key hash of its operator, 56 hex digits. */
+  readonly operatorKey: string
   /**
    * For how many milliseconds layer 1 has included no commit that was sent, if this is the active sequencer
    * and that is longer than one is valid; otherwise undefined.

@@ -1,13 +1,12 @@
 export { isTrieError, TrieError, type TrieErrorCode, type TrieErrorDetails } from './errors.js'
 export { emptyRoot } from './hash/memory.js'
-export { divergence, extendPath, nibbleAt, pathLength } from './path.js'
+export { divergence, extendPath, nibbleAt, nibblesOf, pathLength } from './path.js'
 export { type ProofStepJson, proofFromJson, proofToJson } from './proof/json.js'
 export {
   childHash,
   type MapBranch,
   type MapLeaf,
   type MapNode,
-  nibblesOf,
   nodeHash,
   stepAway,
   stepBeside,

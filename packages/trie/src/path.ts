@@ -38,3 +38,7 @@ function setNibble(path: Uint8Array, index: number, nibble: number): void {
   const byte = path[index >> 1] ?? 0
   path[index >> 1] = index % 2 === 0 ? (nibble << 4) | (byte & 0x0f) : (byte & 0xf0) | nibble
 }
+
+/** The nibbles of a path from one index up to another, a byte each. */
+export const nibblesOf = (path: Uint8Array, from: number, to: number): Uint8Array =>
+  Uint8Array.from({ length: to - from }, (_, index) => nibbleAt(path, from + index))

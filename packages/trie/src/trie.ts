@@ -1,13 +1,13 @@
 import { equalBytes } from '@ratatosk/cbor'
 import { draftOutdated, rootUnknown, TrieError } from './errors.js'
 import { allocate, hashLength } from './hash/memory.js'
-import { createNodeEncoder, decodeNode } from './node/codec.js'
-import { createNodeHasher, type NodeHasher } from './node/hasher.js'
+import { decodeNode, encodeBranch, encodeLeaf } from './node/codec.js'
+import { hasher } from './node/hasher.js'
 import { type Branch, createBranch, radix, setChild, type TrieNode } from './node/node.js'
 import type { NewVersion, TrieStore, Version, WriteNode } from './store/store.js'
-import { editTrie } from './update/edit.js'
+import { editTrie, type LoadNode } from './update/edit.js'
 import { reduceOperations, type TrieOperation } from './update/operations.js'
-import { createRecords, type TrieEntry } from './update/records.js'
+import { createRecords, type Records, type TrieEntry } from './update/records.js'
 import { createView, type TrieView } from './view.js'
 
 /** An authenticated map that keeps its last versions. Every update creates a version. */
@@ -129,19 +129,10 @@ export interface TrieOptions {
  */
 export function createTrie({ store, history = 64 }: TrieOptions): Trie {
   checkHistory(history)
-  const hasher = createNodeHasher()
-  const sealer = createNodeSealer(hasher)
-
   // A store of a user may need its methods bound.
   const read = (id: number): Uint8Array => store.read(id)
   const load = (id: number, path: Uint8Array, depth: number): TrieNode =>
     decodeNode(read(id), id, path, depth)
-
-  function sealRoot(node: TrieNode | undefined, size: number, write: WriteNode): NewVersion {
-    const root = allocate(hashLength)
-    const id = node === undefined ? 0 : sealer.seal(node, 0, root, write)
-    return { root, node: id, size }
-  }
 
   function versionAt(root: Uint8Array): Version {
     const version = store.versions.findLast((kept) => equalBytes(kept.root, root))
@@ -149,37 +140,7 @@ export function createTrie({ store, history = 64 }: TrieOptions): Trie {
     return version
   }
 
-  function draft(): TrieDraft {
-    const { sequence, node, size: before } = store.head
-    const edit = editTrie(node, load)
-    let size = before
-    let isUsable = true
-    const isCurrent = (): boolean => isUsable && store.head.sequence === sequence
-
-    return {
-      add(operations, deleted) {
-        if (!isCurrent()) throw draftOutdated()
-        isUsable = false
-        const changes = reduceOperations(operations)
-        edit.change(changes)
-        isUsable = true
-        for (const { present, valueHash } of changes)
-          size += Number(valueHash !== undefined) - Number(present)
-        if (deleted !== undefined) for (const { key, before } of changes) if (before) deleted(key, before)
-      },
-
-      get isCurrent() {
-        return isCurrent()
-      },
-
-      commit() {
-        if (!isCurrent()) throw draftOutdated()
-        isUsable = false
-        store.commit(edit.superseded, history + 1, (write) => sealRoot(edit.root, size, write))
-        return present.root
-      },
-    }
-  }
+  const draft = (): TrieDraft => beginDraft(store, history + 1, load)
 
   function apply(
     operations: Iterable<TrieOperation>,
@@ -193,9 +154,12 @@ export function createTrie({ store, history = 64 }: TrieOptions): Trie {
     return root
   }
 
-  const present = createView(() => store.head, read, load, hasher)
+  const view = (version: () => Version): TrieView => createView(version, read, load)
+  const present = view(() => store.head)
 
   return {
+    ...present,
+
     get root() {
       return present.root
     },
@@ -204,30 +168,15 @@ export function createTrie({ store, history = 64 }: TrieOptions): Trie {
       return present.size
     },
 
-    has: present.has,
-    valueHash: present.valueHash,
-    prove: present.prove,
-    proveAbsence: present.proveAbsence,
-    openPath: present.openPath,
-    nodeAt: present.nodeAt,
-    sizeAt: present.sizeAt,
-
-    insert(key, value) {
-      apply([{ type: 'insert', key, value }])
-    },
-
-    delete(key) {
-      apply([{ type: 'delete', key }])
-    },
-
+    insert: (key, value) => void apply([{ type: 'insert', key, value }]),
+    delete: (key) => void apply([{ type: 'delete', key }]),
     update: apply,
     draft,
 
     undo() {
       const before = store.versions.at(-2)
-      if (before === undefined) {
+      if (before === undefined)
         throw new TrieError('TRIE_NOTHING_TO_UNDO', 'The trie keeps no earlier version')
-      }
       store.undo(before.sequence)
       return present.root
     },
@@ -238,15 +187,10 @@ export function createTrie({ store, history = 64 }: TrieOptions): Trie {
 
     at(root) {
       const version = versionAt(root)
-      return createView(
-        () => {
-          if (store.versions.some((kept) => kept.sequence === version.sequence)) return version
-          throw rootUnknown(version.root)
-        },
-        read,
-        load,
-        hasher,
-      )
+      return view(() => {
+        if (store.versions.some((kept) => kept.sequence === version.sequence)) return version
+        throw rootUnknown(version.root)
+      })
     },
 
     get roots() {
@@ -261,14 +205,15 @@ export function createTrie({ store, history = 64 }: TrieOptions): Trie {
     free: (limit) => store.free(limit),
 
     async rebuild(entries, pause) {
-      const builder = createTrieBuilder(sealer)
-      for await (const entry of entries) builder.add(entry)
+      const records = createRecords()
+      for await (const entry of entries) records.add(entry)
       const staged = pause && store.stage?.()
       if (pause === undefined || staged === undefined) {
-        store.replace((write) => sealRoot(builder.build(write), builder.size, write))
+        store.replace((write) => sealRoot(build(records, records.sorted(), 0, write), records.size, write))
       } else {
-        const root = await builder.buildInTurns(staged.write, pause)
-        staged.finish(sealRoot(root, builder.size, staged.write))
+        const order = await records.sortedInTurns(pause)
+        const root = await buildInTurns(records, order, 0, staged.write, pause)
+        staged.finish(sealRoot(root, records.size, staged.write))
       }
       return present.root
     },
@@ -282,123 +227,125 @@ function checkHistory(history: number): void {
     throw new RangeError(`history must be a natural number, not ${history}`)
 }
 
-/** Collects entries in any order, 64 bytes for each, and builds a trie, hashing each node once. */
-interface TrieBuilder {
-  readonly size: number
-  add(entry: TrieEntry): void
-  /** Writes all nodes but the root, which it returns, if any. Throws `TRIE_KEY_DUPLICATE`. */
-  build(write: WriteNode): TrieNode | undefined
-  /** The same. @param pause awaited at intervals of some 10 ms */
-  buildInTurns(write: WriteNode, pause: () => Promise<void>): Promise<TrieNode | undefined>
+/** @param keep the number of versions that the store keeps behind its commit */
+function beginDraft(store: TrieStore, keep: number, load: LoadNode): TrieDraft {
+  const { sequence, node, size: before } = store.head
+  const edit = editTrie(node, load)
+  let size = before
+  let isUsable = true
+  const isCurrent = (): boolean => isUsable && store.head.sequence === sequence
+
+  /** Until it is set again, the draft is of no use. */
+  function use(): void {
+    if (!isCurrent()) throw draftOutdated()
+    isUsable = false
+  }
+
+  return {
+    add(operations, deleted) {
+      use()
+      const changes = reduceOperations(operations)
+      edit.change(changes)
+      isUsable = true
+      for (const { present, valueHash } of changes) size += Number(valueHash !== undefined) - Number(present)
+      if (deleted !== undefined) for (const { key, before } of changes) if (before) deleted(key, before)
+    },
+
+    get isCurrent() {
+      return isCurrent()
+    },
+
+    commit() {
+      use()
+      store.commit(edit.superseded, keep, (write) => sealRoot(edit.root, size, write))
+      return Uint8Array.from(store.head.root)
+    },
+  }
 }
 
 /** Entries whose nodes are written in one turn, which takes longer. */
 const writtenInTurn = 2048
 
-function createTrieBuilder(sealer: NodeSealer): TrieBuilder {
-  const records = createRecords()
-  const { half } = records
-
-  /** Creates the node above the entries in `order`, which is sorted, and seals its descendants. */
-  function node(order: Uint32Array, depth: number, write: WriteNode): TrieNode {
-    const first = order[0] ?? 0
-    if (order.length === 1) return { kind: 'leaf', id: 0, path: half(first, 0), valueHash: half(first, 1) }
-    const branch = branchOver(order, depth)
-    for (const [nibble, child] of childrenOf(order, branch.fork)) {
-      setChild(branch, nibble, node(child, branch.fork + 1, write))
-      sealer.sealChildren(branch, write)
-    }
-    return branch
+/** Creates the node above the entries in `order`, which is sorted, and seals its descendants. */
+function build(records: Records, order: Uint32Array, depth: number, write: WriteNode): TrieNode | undefined {
+  const [first] = order
+  if (first === undefined) return undefined
+  if (order.length === 1)
+    return { kind: 'leaf', id: 0, path: records.half(first, 0), valueHash: records.half(first, 1) }
+  const branch = branchOver(records, order, depth)
+  for (const [nibble, child] of childrenOf(records, order, branch.fork)) {
+    setChild(branch, nibble, build(records, child, branch.fork + 1, write))
+    sealChildren(branch, write)
   }
+  return branch
+}
 
-  /** {@link node}, with pauses before the children of the topmost branches. */
-  async function nodeInTurns(
-    order: Uint32Array,
-    depth: number,
-    write: WriteNode,
-    pause: () => Promise<void>,
-  ): Promise<TrieNode> {
-    if (order.length < writtenInTurn) {
-      await pause()
-      return node(order, depth, write)
-    }
-    const branch = branchOver(order, depth)
-    for (const [nibble, child] of childrenOf(order, branch.fork)) {
-      setChild(branch, nibble, await nodeInTurns(child, branch.fork + 1, write, pause))
-      sealer.sealChildren(branch, write)
-    }
-    return branch
+/** {@link build}, with pauses before the children of the topmost branches. */
+async function buildInTurns(
+  records: Records,
+  order: Uint32Array,
+  depth: number,
+  write: WriteNode,
+  pause: () => Promise<void>,
+): Promise<TrieNode | undefined> {
+  if (order.length < writtenInTurn) {
+    await pause()
+    return build(records, order, depth, write)
   }
-
-  function branchOver(order: Uint32Array, depth: number): Branch {
-    const first = order[0] ?? 0
-    return createBranch(half(first, 0), records.fork(first, order.at(-1) ?? 0, depth))
+  const branch = branchOver(records, order, depth)
+  for (const [nibble, child] of childrenOf(records, order, branch.fork)) {
+    setChild(branch, nibble, await buildInTurns(records, child, branch.fork + 1, write, pause))
+    sealChildren(branch, write)
   }
+  return branch
+}
 
-  function* childrenOf(order: Uint32Array, fork: number): Generator<[nibble: number, child: Uint32Array]> {
-    for (let start = 0; start < order.length; ) {
-      const nibble = nibbleOf(order, start, fork)
-      let end = start + 1
-      while (end < order.length && nibbleOf(order, end, fork) === nibble) end += 1
-      yield [nibble, order.subarray(start, end)]
-      start = end
-    }
-  }
+function branchOver(records: Records, order: Uint32Array, depth: number): Branch {
+  const first = order[0] ?? 0
+  return createBranch(records.half(first, 0), records.fork(first, order.at(-1) ?? 0, depth))
+}
 
-  function nibbleOf(order: Uint32Array, index: number, fork: number): number {
-    return records.nibble(order[index] ?? 0, fork)
-  }
-
-  return {
-    get size() {
-      return records.size
-    },
-
-    add: records.add,
-
-    build(write) {
-      return records.size === 0 ? undefined : node(records.sorted(), 0, write)
-    },
-
-    async buildInTurns(write, pause) {
-      if (records.size === 0) return undefined
-      return nodeInTurns(await records.sortedInTurns(pause), 0, write, pause)
-    },
+function* childrenOf(
+  records: Records,
+  order: Uint32Array,
+  fork: number,
+): Generator<[nibble: number, child: Uint32Array]> {
+  const nibbleOf = (index: number): number => records.nibble(order[index] ?? 0, fork)
+  for (let start = 0; start < order.length; ) {
+    const nibble = nibbleOf(start)
+    let end = start + 1
+    while (end < order.length && nibbleOf(end) === nibble) end += 1
+    yield [nibble, order.subarray(start, end)]
+    start = end
   }
 }
 
-/** Hashes and writes nodes, each after its descendants. */
-interface NodeSealer {
-  /**
-   * Seals a node and all open ones below it, and returns its id. `depth` is the first nibble of its prefix or
-   * remaining path; `hashes` receives its hash (32 bytes) from `at` on, by default 0.
-   */
-  seal(node: TrieNode, depth: number, hashes: Uint8Array, write: WriteNode, at?: number): number
-  /** Seals everything that is open below a branch, but not the branch. */
-  sealChildren(branch: Branch, write: WriteNode): void
+/** Hashes and writes all that is open, and returns the version of this root. */
+function sealRoot(node: TrieNode | undefined, size: number, write: WriteNode): NewVersion {
+  const root = allocate(hashLength)
+  return { root, node: node === undefined ? 0 : seal(node, 0, root, write), size }
 }
 
-function createNodeSealer(hasher: NodeHasher): NodeSealer {
-  const encoder = createNodeEncoder()
-
-  function seal(node: TrieNode, depth: number, hashes: Uint8Array, write: WriteNode, at?: number): number {
-    if (node.kind === 'leaf') {
-      hasher.leaf(hashes, node.path, depth, node.valueHash, at)
-      return node.id === 0 ? write(encoder.leaf(node)) : node.id
-    }
-    sealChildren(node, write)
-    hasher.branchOver(hashes, node.path, depth, node.fork, node.hashes, node.mask, at)
-    return write(encoder.branch(node, depth))
+/**
+ * Hashes and writes a node behind all open ones below it, and returns its id. `depth` is the first nibble of
+ * its prefix or remaining path; `hashes` receives its hash (32 bytes) from `at` on, by default 0.
+ */
+function seal(node: TrieNode, depth: number, hashes: Uint8Array, write: WriteNode, at?: number): number {
+  if (node.kind === 'leaf') {
+    hasher.leaf(hashes, node.path, depth, node.valueHash, at)
+    return node.id === 0 ? write(encodeLeaf(node)) : node.id
   }
+  sealChildren(node, write)
+  hasher.branchOver(hashes, node.path, depth, node.fork, node.hashes, node.mask, at)
+  return write(encodeBranch(node, depth))
+}
 
-  function sealChildren(branch: Branch, write: WriteNode): void {
-    for (let nibble = 0; nibble < radix; nibble += 1) {
-      const child = branch.changed[nibble]
-      if (child === undefined) continue
-      branch.ids[nibble] = seal(child, branch.fork + 1, branch.hashes, write, nibble * hashLength)
-      branch.changed[nibble] = undefined
-    }
+/** Seals everything that is open below a branch, but not the branch. */
+function sealChildren(branch: Branch, write: WriteNode): void {
+  for (let nibble = 0; nibble < radix; nibble += 1) {
+    const child = branch.changed[nibble]
+    if (child === undefined) continue
+    branch.ids[nibble] = seal(child, branch.fork + 1, branch.hashes, write, nibble * hashLength)
+    branch.changed[nibble] = undefined
   }
-
-  return { seal, sealChildren }
 }

@@ -1,7 +1,6 @@
 import { blake2b256 } from '#hash'
 import { keyExists, keyMissing } from './errors.js'
 import { countKeys, findValueHash } from './node/codec.js'
-import type { NodeHasher } from './node/hasher.js'
 import { findNode, type MapNode, mapNodeOf } from './proof/map-node.js'
 import type { Proof } from './proof/proof.js'
 import { type Walk, walk } from './proof/prove.js'
@@ -48,14 +47,9 @@ export interface TrieView {
 }
 
 /** @param version returns the version to read; called by each method */
-export function createView(
-  version: () => Version,
-  read: TrieStore['read'],
-  load: LoadNode,
-  hasher: NodeHasher,
-): TrieView {
+export function createView(version: () => Version, read: TrieStore['read'], load: LoadNode): TrieView {
   const valueHash = (key: Uint8Array) => findValueHash(read, version().node, blake2b256(key))
-  const walkTo = (key: Uint8Array): Walk => walk(version().node, blake2b256(key), load, hasher)
+  const walkTo = (key: Uint8Array): Walk => walk(version().node, blake2b256(key), load)
 
   return {
     get root() {
@@ -82,7 +76,7 @@ export function createView(
     },
 
     openPath(path) {
-      const { leaf, steps } = walk(version().node, path, load, hasher)
+      const { leaf, steps } = walk(version().node, path, load)
       return { ...(leaf && { hash: Uint8Array.from(leaf.valueHash) }), proof: steps }
     },
 

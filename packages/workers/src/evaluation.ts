@@ -2,9 +2,7 @@ import {
   type Failures,
   type PhaseTwo,
   type ProtocolParameters,
-  type RuleContext,
   type SlotConfig,
-  type TransactionOutput,
   validateSignatures,
 } from '@ratatosk/ledger'
 import type { EvaluationResult, RedeemerResult } from '@ratatosk/ledger/plutus'
@@ -51,6 +49,16 @@ const maxResults = 1000
 const maxResultBytes = 4 * 1024 * 1024
 const resultTtlMs = 10 * 60_000
 
+/** An evaluation at work. */
+interface Evaluating {
+  readonly options: EvaluationsOptions
+  readonly turns: Turns
+  /** Of scripts, by the key of the transaction. */
+  readonly results: LRUCache<string, EvaluationResult>
+  readonly signal: AbortSignal | undefined
+  readonly context: BatchContext
+}
+
 /** The ledger's state for a transaction: its outputs, and who spent the missing ones. */
 interface ReadState {
   readonly outputs: ReadonlyMap<string, Uint8Array>
@@ -70,8 +78,7 @@ interface ReadState {
  * const { verdict, failures } = await evaluations.evaluate(cbor)
  */
 export function openEvaluations(options: EvaluationsOptions): Evaluations<LedgerEvaluation> {
-  const { store, slots, evaluator, now = Date.now } = options
-  const { turns = openTurns() } = options
+  const { store, slots, turns = openTurns(), now = Date.now } = options
   const blockTime = followBlockTime(store.blocks, now)
   const slotsUntilLast = slotsOfTries(triesOf(options), slots.slotLength)
   const results = new LRUCache<string, EvaluationResult>({
@@ -81,97 +88,83 @@ export function openEvaluations(options: EvaluationsOptions): Evaluations<Ledger
     ttl: resultTtlMs,
   })
 
-  async function evaluate(cbor: Uint8Array, signal?: AbortSignal): Promise<LedgerEvaluation> {
-    await blockTime.refresh()
-    const present = contextAt(options, blockTime.now())
-    const context = { ...present, lastTry: present.slot + slotsUntilLast }
-    const examined = examine(cbor, context, options.leaving)
-    if (!isCandidate(examined)) {
-      return {
-        verdict: 'invalid',
-        transactionId: undefined,
-        failures: examined,
-        redeemers: [],
-        slot: context.slot,
-      }
-    }
-    const validated = await validate(examined, await read(examined), context, signal)
-    return {
-      ...verdictOf(validated.decision),
-      transactionId: examined.transaction.id,
-      redeemers: validated.result?.redeemers ?? unreached(examined),
-      slot: context.slot,
-    }
+  return {
+    async evaluate(cbor, signal) {
+      await blockTime.refresh()
+      const present = contextAt(options, blockTime.now())
+      const context = { ...present, lastTry: present.slot + slotsUntilLast }
+      return evaluate(cbor, { options, turns, results, signal, context })
+    },
   }
+}
 
-  /** The outputs first: a transaction that is accepted between the two reads is then known. */
-  async function read(candidate: Candidate): Promise<ReadState> {
-    const found = await store.ledger.outputs(candidate.named.map(({ reference }) => reference))
-    const outputs = new Map<string, Uint8Array>()
-    for (const [index, { key }] of candidate.named.entries()) {
-      const output = found[index]
-      if (output !== undefined) outputs.set(key, output)
-    }
-    const [isKnown] = await store.ledger.known([candidate.transaction.id])
-    const known = new Set(isKnown ? [candidate.key] : [])
-    const has = (key: string) => outputs.has(key)
-    return { outputs, known, spenders: await spendersOfMissing(store.ledger, [candidate], { has, known }) }
+async function evaluate(cbor: Uint8Array, evaluating: Evaluating): Promise<LedgerEvaluation> {
+  const { options, context } = evaluating
+  const { slot } = context
+  const examined = examine(cbor, context, options.leaving)
+  if (!isCandidate(examined))
+    return { verdict: 'invalid', transactionId: undefined, failures: examined, redeemers: [], slot }
+  const state = await read(options.store.ledger, examined)
+  const { decision, result } = await validate(examined, state, evaluating)
+  const redeemers = result?.redeemers ?? unreached(examined)
+  return { ...verdictOf(decision), transactionId: examined.transaction.id, redeemers, slot }
+}
+
+/** The outputs first: a transaction that is accepted between the two reads is then known. */
+async function read(ledger: Store['ledger'], candidate: Candidate): Promise<ReadState> {
+  const found = await ledger.outputs(candidate.named.map(({ reference }) => reference))
+  const outputs = new Map<string, Uint8Array>()
+  for (const [index, { key }] of candidate.named.entries()) {
+    const output = found[index]
+    if (output !== undefined) outputs.set(key, output)
   }
+  const [isKnown] = await ledger.known([candidate.transaction.id])
+  const known = new Set(isKnown ? [candidate.key] : [])
+  const has = (key: string) => outputs.has(key)
+  return { outputs, known, spenders: await spendersOfMissing(ledger, [candidate], { has, known }) }
+}
 
-  async function validate(
-    first: Candidate,
-    { outputs, known, spenders }: ReadState,
-    context: BatchContext,
-    signal: AbortSignal | undefined,
-  ): Promise<{ readonly decision: Decision | undefined; readonly result?: EvaluationResult }> {
-    let candidate = first
-    let result: EvaluationResult | undefined
-    for (;;) {
-      const view = new BatchView(outputs, undefined, spenders)
-      // Phase A has verified few signatures already.
-      const decision = validateBatch([candidate], known, view, context, () => undefined).decisions.get(
-        candidate,
+/** Decides, verifies or runs what the decision waits for, and decides again. */
+async function validate(first: Candidate, { outputs, known, spenders }: ReadState, evaluating: Evaluating) {
+  let candidate = first
+  let result: EvaluationResult | undefined
+  for (;;) {
+    const view = new BatchView(outputs, undefined, spenders)
+    // Phase A has verified few signatures already.
+    const { decisions } = validateBatch([candidate], known, view, evaluating.context, () => undefined)
+    const decision = decisions.get(candidate)
+    if (decision?.kind !== 'parked') return { decision, result }
+    if (decision.verify) {
+      const { transaction } = candidate
+      const flaws = await evaluating.turns.take(costOf(candidate), evaluating.signal, async () =>
+        validateSignatures(transaction),
       )
-      if (decision?.kind !== 'parked') return { decision, ...(result && { result }) }
-      const parked = decision
-      if (parked.verify) {
-        const flaws = await turns.take(costOf(candidate), signal, async () =>
-          validateSignatures(candidate.transaction),
-        )
-        candidate = { ...candidate, flaws, verified: true }
-      } else {
-        const run = await scriptsOf(candidate, parked, context, signal)
-        result = run.result
-        candidate = { ...candidate, scripts: run.scripts }
-      }
+      candidate = { ...candidate, flaws, verified: true }
+    } else {
+      const run = await scriptsOf(candidate, decision, evaluating)
+      result = run.result
+      candidate = { ...candidate, scripts: run.scripts }
     }
   }
+}
 
-  async function scriptsOf(
-    candidate: Candidate,
-    { evaluate: resolved }: ParkedDecision,
-    context: RuleContext,
-    signal: AbortSignal | undefined,
-  ) {
-    let result = results.get(candidate.key)
-    const recording: PhaseTwo['evaluator'] = {
-      async evaluate(...request) {
-        result ??= await evaluator?.evaluate(...request)
-        if (result === undefined) throw new Error('There is no evaluator')
-        return result
-      },
-    }
-    const run = (outputs: ReadonlyMap<string, TransactionOutput>) =>
-      runScripts(candidate.transaction, outputs, context, { evaluator: recording, slots })
-    const scripts =
-      result === undefined
-        ? await turns.take(costOf(candidate), signal, () => run(resolved ?? new Map()))
-        : await run(resolved ?? new Map())
-    if (scripts.ran && result !== undefined) results.set(candidate.key, result)
-    return { scripts, ...(result && { result }) }
+async function scriptsOf(
+  candidate: Candidate,
+  { evaluate: resolved = new Map() }: ParkedDecision,
+  { options: { evaluator, slots }, turns, results, signal, context }: Evaluating,
+) {
+  let result = results.get(candidate.key)
+  const recording: PhaseTwo['evaluator'] = {
+    async evaluate(...request) {
+      result ??= await evaluator?.evaluate(...request)
+      if (result === undefined) throw new Error('There is no evaluator')
+      return result
+    },
   }
-
-  return { evaluate }
+  const run = () => runScripts(candidate.transaction, resolved, context, { evaluator: recording, slots })
+  const scripts = await (result === undefined ? turns.take(costOf(candidate), signal, run) : run())
+  if (scripts.ran && result !== undefined) results.set(candidate.key, result)
+  return { scripts, result }
 }
 
 function verdictOf(decision: Decision | undefined): Pick<LedgerEvaluation, 'verdict' | 'failures'> {

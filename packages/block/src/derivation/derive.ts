@@ -1,19 +1,14 @@
-import { compareBytes, equalBytes, toHex } from '@ratatosk/cbor'
-import {
-  blake2b256,
-  decodeOutputReference,
-  type OutputReference,
-  outputReferenceKey,
-  type Transaction,
-} from '@ratatosk/ledger'
-import type { TrieEntry, TrieOperation } from '@ratatosk/trie'
-import type { BlockBody, BlockDiff, Deposit, ProducedOutput } from '../body.js'
+import { toHex } from '@ratatosk/cbor'
+import { blake2b256, type OutputReference, outputReferenceKey, type Transaction } from '@ratatosk/ledger'
+import type { TrieEntry } from '@ratatosk/trie'
+import type { BlockBody, Deposit } from '../body.js'
 import { isLeaving } from '../bridge.js'
 import { BlockError, tooLarge } from '../errors.js'
 import { creditFees, type FeeTarget, withFeeOutput } from '../fees.js'
-import { atOnce, inTurns, isStep, type Steps, sorting } from '../steps.js'
+import { atOnce, inTurns, isStep, type Steps } from '../steps.js'
 import { type ChunkRecord, chunkKey, createChunker, encodeChunkRecord, maxChunks } from './chunks.js'
 import { bytes, Column, whole } from './column.js'
+import { comparing, diffing } from './diff.js'
 import { known, noPosition, OutputTable } from './output-table.js'
 import { type MovedParts, partsOf, type TransactionParts } from './parts.js'
 import {
@@ -49,121 +44,20 @@ export interface DerivationRules {
   readonly bridge?: Uint8Array | undefined
 }
 
+/** The outputs of a block as far as its transactions are added, and their first contradiction. */
+interface Moves {
+  readonly outputs: OutputTable
+  readonly bridge: Uint8Array | undefined
+  fault: BlockError | undefined
+}
+
 /** Starts a {@link Derivation}. */
 export function createDerivation({ read, bridge }: DerivationRules = {}): Derivation {
   const outputs = new OutputTable()
-  const applied = createAppliedTransactions()
-  /** The outputs spent or produced since operations were last given. */
-  let news: number[] = []
-  let fault: BlockError | undefined
+  const moves: Moves = { outputs, bridge, fault: undefined }
+  const applied = new AppliedTransactions()
   const chunks: Omit<ChunkRecord, 'chunks'>[] = []
   const chunker = createChunker((first, bytes) => chunks.push({ first, chunkHash: blake2b256(bytes) }))
-
-  /** The number of an output that a transaction spends or produces. @param key its `outputReferenceKey` */
-  function moved(reference: OutputReference, key: string): number {
-    const output = outputs.add(reference, key)
-    const flags = outputs.flags.get(output)
-    if ((flags & known.news) === 0) news.push(output)
-    outputs.flags.set(output, flags | known.news | known.moved)
-    return output
-  }
-
-  function spend(reference: OutputReference, position: number): number {
-    const key = outputReferenceKey(reference)
-    const output = moved(reference, key)
-    if (outputs.spentBy.get(output) === noPosition) outputs.spentBy.set(output, position)
-    else
-      fault ??= contradiction(
-        'BLOCK_DOUBLE_SPEND',
-        `Transaction ${position} spends ${key} a second time`,
-        key,
-        position,
-      )
-    return output
-  }
-
-  function produce(reference: OutputReference, key: string, cbor: Uint8Array, position: number): void {
-    const output = moved(reference, key)
-    if (outputs.createdBy.get(output) !== noPosition) {
-      fault ??= contradiction(
-        'BLOCK_OUTPUT_EXISTS',
-        `Transaction ${position} produces ${key} a second time`,
-        key,
-        position,
-      )
-      return
-    }
-    const spentBy = outputs.spentBy.get(output)
-    if (spentBy !== noPosition)
-      fault ??= contradiction(
-        'BLOCK_SPENT_BEFORE_PRODUCED',
-        `Transaction ${spentBy} spends ${key}, which transaction ${position} produces`,
-        key,
-        position,
-      )
-    outputs.produce(output, cbor, position)
-    if (!isLeaving(cbor, bridge)) return
-    outputs.mark(output, known.left)
-    if (spentBy !== noPosition) return
-    // An output that has left layer 2 cannot be spent; the next input that names it is one too many.
-    outputs.spentBy.set(output, position)
-  }
-
-  function* diffing(): Steps<BlockDiff> {
-    const numbers = new Uint32Array(outputs.size)
-    let count = 0
-    for (let output = 0; output < outputs.size; output++) {
-      if (outputs.isSpent(output) || outputs.isProduced(output)) numbers[count++] = output
-      if (isStep(output)) yield
-    }
-    const sorted = yield* sorting(numbers.subarray(0, count), (a, b) => outputs.compare(a, b))
-    const spent: Uint8Array[] = []
-    const produced: ProducedOutput[] = []
-    for (const [place, output] of sorted.entries()) {
-      const outref = outputs.outref(output)
-      if (outputs.isSpent(output)) spent.push(outref)
-      else produced.push({ outref, output: outputs.output(output) })
-      if (isStep(place)) yield
-    }
-    return { spent, produced }
-  }
-
-  /** The number of an output; undefined if the block has none of this reference. */
-  const outputAt = (outref: Uint8Array): number | undefined =>
-    outputs.find(outputReferenceKey(decodeOutputReference(outref)))
-
-  /** Whether references are those of some outputs, each once, in ascending order. */
-  function* naming(
-    outrefs: Iterable<Uint8Array>,
-    isRight: (output: number, place: number) => boolean,
-  ): Steps<boolean> {
-    let previous: Uint8Array | undefined
-    let place = 0
-    for (const outref of outrefs) {
-      const output = outputAt(outref)
-      if (output === undefined || !isRight(output, place)) return false
-      if (previous !== undefined && compareBytes(previous, outref) >= 0) return false
-      previous = outref
-      if (isStep(place++)) yield
-    }
-    return true
-  }
-
-  function* comparing({ spent, produced }: BlockDiff): Steps<boolean> {
-    let [mostSpent, mostProduced] = [0, 0]
-    for (let output = 0; output < outputs.size; output++) {
-      if (outputs.isSpent(output)) mostSpent++
-      else if (outputs.isProduced(output)) mostProduced++
-    }
-    if (spent.length !== mostSpent || produced.length !== mostProduced) return false
-    if (!(yield* naming(spent, (output) => outputs.isSpent(output)))) return false
-    return yield* naming(
-      outrefsOf(produced),
-      (output, place) =>
-        outputs.isProduced(output) &&
-        equalBytes(outputs.output(output), (produced[place] as ProducedOutput).output),
-    )
-  }
 
   function* deriving(before: OutputHashes): Steps<DerivedBlock> {
     for (let output = 0; output < outputs.size; output++) {
@@ -186,7 +80,7 @@ export function createDerivation({ read, bridge }: DerivationRules = {}): Deriva
 
   return {
     get fault() {
-      return fault
+      return moves.fault
     },
 
     get fees() {
@@ -195,8 +89,7 @@ export function createDerivation({ read, bridge }: DerivationRules = {}): Deriva
 
     deposit({ id, output: cbor }) {
       const reference = { transactionId: id, index: 0 }
-      const key = outputReferenceKey(reference)
-      const output = moved(reference, key)
+      const output = outputs.addMoved(reference, outputReferenceKey(reference))
       if (!outputs.isOlder(output)) return
       outputs.mark(output, known.deposited)
       outputs.deposit(output, cbor)
@@ -205,52 +98,27 @@ export function createDerivation({ read, bridge }: DerivationRules = {}): Deriva
     add(transaction) {
       const position = applied.size
       const parts = partsOf(transaction)
-      if (!parts.isDecoded || !parts.isFramed) fault ??= malformed(position, parts.isDecoded)
+      if (!parts.isDecoded || !parts.isFramed) moves.fault ??= malformed(position, parts.isDecoded)
       chunker.add(parts)
-      if (chunker.count > maxChunks) fault ??= tooLarge(position)
-      const {
-        inputs,
-        referenceInputs,
-        outputs: added,
-        fee,
-      } = (parts.isDecoded ? undefined : read?.(parts.body)) ?? parts
-      applied.add(parts, fee)
-      for (const reference of inputs) applied.addResolved(spend(reference, position))
-      for (const reference of referenceInputs)
+      if (chunker.count > maxChunks) moves.fault ??= tooLarge(position)
+      const moved = (parts.isDecoded ? undefined : read?.(parts.body)) ?? parts
+      applied.add(parts, moved.fee)
+      for (const reference of moved.inputs) applied.addResolved(spend(moves, reference, position))
+      for (const reference of moved.referenceInputs)
         applied.addResolved(outputs.add(reference, outputReferenceKey(reference)))
       outputs.addSource(parts.body)
       const id = toHex(parts.id)
-      for (const [index, output] of added.entries()) {
+      for (const [index, output] of moved.outputs.entries()) {
         if (index > maxOutputIndex) break
         // As `outputReferenceKey` writes it, with the digits of the id written once.
-        produce({ transactionId: parts.id, index }, `${id}#${index}`, output, position)
+        produce(moves, { transactionId: parts.id, index }, `${id}#${index}`, output, position)
       }
     },
 
-    diff: () => atOnce(diffing()),
-    diffInTurns: () => inTurns(diffing()),
-    hasDiff: (diff) => inTurns(comparing(diff)),
-
-    operations() {
-      const operations: TrieOperation[] = []
-      for (const output of news) {
-        const flags = outputs.flags.get(output) & ~known.news
-        outputs.flags.set(output, flags)
-        const isNew = (flags & (known.inserted | known.deleted)) === 0
-        if (outputs.isProduced(output)) {
-          const key = outputs.outref(output)
-          const path = outputs.path(output, key)
-          operations.push({ type: 'insert', key, path, valueHash: outputs.hash(output) })
-          given(output, known.inserted)
-        } else if ((flags & known.inserted) !== 0 || (isNew && outputs.isOlder(output))) {
-          const key = outputs.giveOutref(output)
-          operations.push({ type: 'delete', key, path: outputs.path(output, key) })
-          given(output, known.deleted)
-        }
-      }
-      news = []
-      return operations
-    },
+    diff: () => atOnce(diffing(outputs)),
+    diffInTurns: () => inTurns(diffing(outputs)),
+    hasDiff: (diff) => inTurns(comparing(outputs, diff)),
+    operations: () => outputs.takeOperations(),
 
     *read(): Generator<Uint8Array, void> {
       for (let output = 0; output < outputs.size; output++)
@@ -265,11 +133,56 @@ export function createDerivation({ read, bridge }: DerivationRules = {}): Deriva
     derive: (before) => atOnce(deriving(before)),
     deriveInTurns: (before) => inTurns(deriving(before)),
   }
+}
 
-  function given(output: number, operation: number): void {
-    const others = outputs.flags.get(output) & ~(known.inserted | known.deleted)
-    outputs.flags.set(output, others | operation)
+/** @returns the number of the output */
+function spend(moves: Moves, reference: OutputReference, position: number): number {
+  const { outputs } = moves
+  const key = outputReferenceKey(reference)
+  const output = outputs.addMoved(reference, key)
+  if (outputs.spentBy.get(output) === noPosition) outputs.spentBy.set(output, position)
+  else
+    moves.fault ??= contradiction(
+      'BLOCK_DOUBLE_SPEND',
+      `Transaction ${position} spends ${key} a second time`,
+      key,
+      position,
+    )
+  return output
+}
+
+/** @param key `outputReferenceKey` of the reference */
+function produce(
+  moves: Moves,
+  reference: OutputReference,
+  key: string,
+  cbor: Uint8Array,
+  position: number,
+): void {
+  const { outputs, bridge } = moves
+  const output = outputs.addMoved(reference, key)
+  if (outputs.createdBy.get(output) !== noPosition) {
+    moves.fault ??= contradiction(
+      'BLOCK_OUTPUT_EXISTS',
+      `Transaction ${position} produces ${key} a second time`,
+      key,
+      position,
+    )
+    return
   }
+  const spentBy = outputs.spentBy.get(output)
+  if (spentBy !== noPosition)
+    moves.fault ??= contradiction(
+      'BLOCK_SPENT_BEFORE_PRODUCED',
+      `Transaction ${spentBy} spends ${key}, which transaction ${position} produces`,
+      key,
+      position,
+    )
+  outputs.produce(output, cbor, position)
+  if (!isLeaving(cbor, bridge)) return
+  outputs.mark(output, known.left)
+  // An output that has left layer 2 cannot be spent; the next input that names it is one too many.
+  if (spentBy === noPosition) outputs.spentBy.set(output, position)
 }
 
 /**
@@ -317,10 +230,6 @@ function creditedDerivation(
   return { derivation, deposits: withFeeOutput(events, fees) }
 }
 
-function* outrefsOf(produced: readonly ProducedOutput[]): Generator<Uint8Array, void> {
-  for (const { outref } of produced) yield outref
-}
-
 const malformed = (position: number, isDecoded: boolean): BlockError =>
   new BlockError(
     'BLOCK_TRANSACTION_MALFORMED',
@@ -350,6 +259,11 @@ function derivedBlock(
       if (outputs.isMoved(output)) yield outputs.derived(output)
   }
 
+  function* marked(flag: number): Generator<TrieEntry, void> {
+    for (let output = 0; output < outputs.size; output++)
+      if (outputs.has(output, flag)) yield [outputs.outref(output), outputs.output(output)]
+  }
+
   function* chunkEntries(): Generator<TrieEntry, void> {
     for (const [number, chunk] of chunks.entries()) yield [chunkKey(number), encodeChunkRecord(chunk)]
   }
@@ -371,15 +285,8 @@ function derivedBlock(
       values: moved,
     },
 
-    *deposits(): Generator<TrieEntry, void> {
-      for (let output = 0; output < outputs.size; output++)
-        if (outputs.has(output, known.deposited)) yield [outputs.outref(output), outputs.output(output)]
-    },
-
-    *withdrawals(): Generator<TrieEntry, void> {
-      for (let output = 0; output < outputs.size; output++)
-        if (outputs.has(output, known.left)) yield [outputs.outref(output), outputs.output(output)]
-    },
+    deposits: () => marked(known.deposited),
+    withdrawals: () => marked(known.left),
 
     *entries(): Generator<TrieEntry, void> {
       for (let position = 0; position < applied.size; position++)
@@ -406,66 +313,58 @@ function derivedBlock(
   }
 }
 
-/** The records of a block's transactions, and the outputs they name; in columns, like {@link OutputTable}. */
-interface AppliedTransactions {
-  readonly size: number
-  /** Lovelace, modulo 2^64. */
-  readonly fees: bigint
-  /** Adds the next transaction. @param fee lovelace */
-  add(parts: Pick<TransactionParts, 'id' | 'witnessSet' | 'body'>, fee: bigint): void
-  /** Adds an output that the transaction added last names: its inputs, then its reference inputs. */
-  addResolved(output: number): void
-  /** Completes a record once the hashes of all outputs are known. */
-  resolve(position: number, outputs: OutputTable): void
-  record(position: number): Uint8Array
-}
-
 const unknown = new Uint8Array(32)
 
-function createAppliedTransactions(): AppliedTransactions {
-  const records = new Column(bytes, recordLength)
-  let size = 0
-  let feesSoFar = 0n
-  const resolved = new Column(whole)
-  let count = 0
-  /** Where the outputs of each transaction end in `resolved`. */
-  const ends = new Column(whole)
-  let hashes = new Uint8Array(1024)
+/** The records of a block's transactions, and the outputs they name; in columns, like {@link OutputTable}. */
+class AppliedTransactions {
+  readonly #records = new Column(bytes, recordLength)
+  #size = 0
+  #fees = 0n
+  readonly #resolved = new Column(whole)
+  #count = 0
+  /** Where the outputs of each transaction end in those that are resolved. */
+  readonly #ends = new Column(whole)
+  #hashes = new Uint8Array(1024)
 
-  return {
-    get size() {
-      return size
-    },
+  get size(): number {
+    return this.#size
+  }
 
-    get fees() {
-      return feesSoFar
-    },
+  /** Lovelace, modulo 2^64. */
+  get fees(): bigint {
+    return this.#fees
+  }
 
-    add({ id, witnessSet, body }, fee) {
-      const position = size++
-      feesSoFar = BigInt.asUintN(64, feesSoFar + fee)
-      const witnessSetHash = blake2b256(witnessSet)
-      const lengths = { bodyLength: body.length, witnessSetLength: witnessSet.length }
-      encodeTransactionRecord(
-        { kind: 'transaction', id, witnessSetHash, resolved: unknown, feesSoFar, ...lengths },
-        records.view(position),
-      )
-      ends.set(position, count)
-    },
+  /** Adds the next transaction. @param fee lovelace */
+  add({ id, witnessSet, body }: Pick<TransactionParts, 'id' | 'witnessSet' | 'body'>, fee: bigint): void {
+    const position = this.#size++
+    this.#fees = BigInt.asUintN(64, this.#fees + fee)
+    const witnessSetHash = blake2b256(witnessSet)
+    const lengths = { bodyLength: body.length, witnessSetLength: witnessSet.length }
+    encodeTransactionRecord(
+      { kind: 'transaction', id, witnessSetHash, resolved: unknown, feesSoFar: this.#fees, ...lengths },
+      this.record(position),
+    )
+    this.#ends.set(position, this.#count)
+  }
 
-    addResolved(output) {
-      resolved.set(count++, output)
-      ends.set(size - 1, count)
-    },
+  /** Adds an output that the transaction added last names: its inputs, then its reference inputs. */
+  addResolved(output: number): void {
+    this.#resolved.set(this.#count++, output)
+    this.#ends.set(this.#size - 1, this.#count)
+  }
 
-    resolve(position, outputs) {
-      const start = position === 0 ? 0 : ends.get(position - 1)
-      const length = 32 * (ends.get(position) - start)
-      if (length > hashes.length) hashes = new Uint8Array(2 * length)
-      for (let i = 0; 32 * i < length; i++) outputs.copyHash(resolved.get(start + i), hashes, 32 * i)
-      records.view(position).set(blake2b256(hashes.subarray(0, length)), resolvedAt)
-    },
+  /** Completes a record once the hashes of all outputs are known. */
+  resolve(position: number, outputs: OutputTable): void {
+    const start = position === 0 ? 0 : this.#ends.get(position - 1)
+    const length = 32 * (this.#ends.get(position) - start)
+    if (length > this.#hashes.length) this.#hashes = new Uint8Array(2 * length)
+    for (let i = 0; 32 * i < length; i++)
+      outputs.copyHash(this.#resolved.get(start + i), this.#hashes, 32 * i)
+    this.record(position).set(blake2b256(this.#hashes.subarray(0, length)), resolvedAt)
+  }
 
-    record: (position) => records.view(position),
+  record(position: number): Uint8Array {
+    return this.#records.view(position)
   }
 }

@@ -1,4 +1,5 @@
 import { blake2b256, encodeOutputReference, type OutputReference } from '@ratatosk/ledger'
+import type { TrieOperation } from '@ratatosk/trie'
 import { bytes, Column, whole } from './column.js'
 import type { DerivedOutput } from './types.js'
 
@@ -46,7 +47,9 @@ export class OutputTable {
   readonly #elsewhere = new Map<number, Uint8Array>()
   /** References that were given to others, who may know them by identity. */
   readonly #given = new Map<number, Uint8Array>()
-  readonly flags = new Column(bytes)
+  readonly #flags = new Column(bytes)
+  /** The outputs spent or produced since operations were last given. */
+  #news: number[] = []
   /** Position of the transaction that produces it. */
   readonly createdBy = new Column(positions)
   /** Position of the first transaction that spends it. */
@@ -66,6 +69,15 @@ export class OutputTable {
     this.#indexes.set(slot, index)
     this.createdBy.set(slot, noPosition)
     this.spentBy.set(slot, noPosition)
+    return slot
+  }
+
+  /** {@link add}, for one that the block spends or produces. */
+  addMoved(reference: OutputReference, key: string): number {
+    const slot = this.add(reference, key)
+    const flags = this.#flags.get(slot)
+    if ((flags & known.news) === 0) this.#news.push(slot)
+    this.#flags.set(slot, flags | known.news | known.moved)
     return slot
   }
 
@@ -127,11 +139,11 @@ export class OutputTable {
   }
 
   has(slot: number, flag: number): boolean {
-    return (this.flags.get(slot) & flag) !== 0
+    return (this.#flags.get(slot) & flag) !== 0
   }
 
   mark(slot: number, flag: number): void {
-    this.flags.set(slot, this.flags.get(slot) | flag)
+    this.#flags.set(slot, this.#flags.get(slot) | flag)
   }
 
   setHash(slot: number, hash: Uint8Array): void {
@@ -175,6 +187,33 @@ export class OutputTable {
     this.#paths.put(slot, hashed)
     this.mark(slot, known.path)
     return hashed
+  }
+
+  /** The operations on the trie of unspent outputs by what the block has moved since the last call. */
+  takeOperations(): readonly TrieOperation[] {
+    const operations: TrieOperation[] = []
+    for (const slot of this.#news) {
+      const flags = this.#flags.get(slot) & ~known.news
+      this.#flags.set(slot, flags)
+      const isNew = (flags & (known.inserted | known.deleted)) === 0
+      if (this.isProduced(slot)) {
+        const key = this.outref(slot)
+        const path = this.path(slot, key)
+        operations.push({ type: 'insert', key, path, valueHash: this.hash(slot) })
+        this.#note(slot, known.inserted)
+      } else if ((flags & known.inserted) !== 0 || (isNew && this.isOlder(slot))) {
+        const key = this.giveOutref(slot)
+        operations.push({ type: 'delete', key, path: this.path(slot, key) })
+        this.#note(slot, known.deleted)
+      }
+    }
+    this.#news = []
+    return operations
+  }
+
+  #note(slot: number, operation: number): void {
+    const others = this.#flags.get(slot) & ~(known.inserted | known.deleted)
+    this.#flags.set(slot, others | operation)
   }
 
   derived(slot: number): DerivedOutput {

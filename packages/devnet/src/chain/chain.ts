@@ -17,9 +17,9 @@ export interface Chain {
   readonly tip: ChainTip
   readonly outputs: OutputIndex
   readonly accounts: AccountView
-  readonly preimages: Preimages
-  blockAt(height: number): DevnetBlock | undefined
-  blockOf(hash: string): DevnetBlock | undefined
+  readonly preimages: ReturnType<typeof createPreimages>
+  /** By height or hash. */
+  block(at: number | string): DevnetBlock | undefined
   transaction(hash: string): { readonly transaction: DevnetTransaction; readonly place: Place } | undefined
   /** Ids of valid transactions whose metadata has a label, oldest first. */
   labelled(label: bigint): readonly string[]
@@ -35,10 +35,11 @@ export interface Chain {
 export function createChain(genesis: ChainTip, keyDeposit: bigint): Chain {
   const outputs = createOutputIndex()
   const accounts = createAccounts(keyDeposit)
-  const undoAccounts = new Map<string, () => void>()
+  /** Undo the changes of accounts, one for each transaction. */
+  const undoAccounts: (() => void)[] = []
   const preimages = createPreimages()
-  const blocks = new Map<number, DevnetBlock>()
-  const heights = new Map<string, number>()
+  /** Each by its height and by its hash. */
+  const blocks = new Map<number | string, DevnetBlock>()
   const transactions = new Map<string, { transaction: DevnetTransaction; place: Place }>()
   const labels = new Map<bigint, string[]>()
   let tip = genesis
@@ -60,7 +61,7 @@ export function createChain(genesis: ChainTip, keyDeposit: bigint): Chain {
         collateralReturn: !transaction.isValid,
       })
     }
-    undoAccounts.set(hash, accounts.apply(transaction))
+    undoAccounts.push(accounts.apply(transaction))
     preimages.addTransaction(transaction)
     for (const label of labelsOf(transaction)) {
       const labelled = labels.get(label)
@@ -74,11 +75,15 @@ export function createChain(genesis: ChainTip, keyDeposit: bigint): Chain {
     const { spent, produced } = effects(transaction)
     for (const { reference } of produced) outputs.remove(outputReferenceKey(reference))
     for (const reference of spent) outputs.unspend(outputReferenceKey(reference))
-    undoAccounts.get(hash)?.()
-    undoAccounts.delete(hash)
     // The newest transaction is undone first.
+    undoAccounts.pop()?.()
     for (const label of labelsOf(transaction)) labels.get(label)?.pop()
     transactions.delete(hash)
+  }
+
+  function forget(block: DevnetBlock): void {
+    blocks.delete(block.height)
+    blocks.delete(block.hash)
   }
 
   return {
@@ -88,11 +93,7 @@ export function createChain(genesis: ChainTip, keyDeposit: bigint): Chain {
     outputs,
     accounts,
     preimages,
-    blockAt: (height) => blocks.get(height),
-    blockOf(hash) {
-      const height = heights.get(hash)
-      return height === undefined ? undefined : blocks.get(height)
-    },
+    block: (at) => blocks.get(at),
     transaction: (hash) => transactions.get(hash),
     labelled: (label) => labels.get(label) ?? [],
     labels: () => [...labels].flatMap(([label, { length }]) => (length > 0 ? label : [])),
@@ -101,24 +102,20 @@ export function createChain(genesis: ChainTip, keyDeposit: bigint): Chain {
       block.transactions.forEach((transaction, position) => {
         apply(transaction, { block: at, position })
       })
-      blocks.set(block.height, block)
-      heights.set(block.hash, block.height)
+      blocks.set(block.height, block).set(block.hash, block)
       tip = at
     },
     undo() {
       const block = blocks.get(tip.height)
       if (block === undefined) throw new RangeError(`no block at height ${tip.height} to undo`)
       for (const transaction of [...block.transactions].reverse()) revert(transaction)
-      blocks.delete(block.height)
-      heights.delete(block.hash)
+      forget(block)
       tip = nearest(block.height - 1)
       return block
     },
     prune(height) {
       const block = blocks.get(height)
-      if (block === undefined || block.transactions.length > 0) return
-      blocks.delete(height)
-      heights.delete(block.hash)
+      if (block?.transactions.length === 0) forget(block)
     },
     nearest,
   }
@@ -139,15 +136,7 @@ function labelsOf({ auxiliaryData, isValid }: Transaction): bigint[] {
 }
 
 /** Datums and scripts by hash. They survive an undone block: a preimage stays valid for its hash. */
-interface Preimages {
-  datum(hash: string): Uint8Array | undefined
-  script(hash: string): Script | undefined
-  scripts(): readonly string[]
-  addTransaction(transaction: Transaction): void
-  addOutput(output: TransactionOutput): void
-}
-
-function createPreimages(): Preimages {
+function createPreimages() {
   const datums = new Map<string, Uint8Array>()
   const scripts = new Map<string, Script>()
 
@@ -157,11 +146,11 @@ function createPreimages(): Preimages {
   }
 
   return {
-    datum: (hash) => datums.get(hash),
-    script: (hash) => scripts.get(hash),
+    datum: (hash: string) => datums.get(hash),
+    script: (hash: string) => scripts.get(hash),
     scripts: () => [...scripts.keys()],
     addOutput,
-    addTransaction({ body, witnesses, auxiliaryData }) {
+    addTransaction({ body, witnesses, auxiliaryData }: Transaction): void {
       for (const [hash, datum] of witnesses.datums) datums.set(hash, datum)
       for (const { data } of witnesses.redeemers) datums.set(toHex(blake2b256(data)), data)
       for (const script of [...witnesses.scripts, ...(auxiliaryData?.scripts ?? [])])

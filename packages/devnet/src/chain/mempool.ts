@@ -3,18 +3,12 @@ import { createAccounts } from './accounts.js'
 import type { LedgerView } from './rules.js'
 import type { DevnetTransaction } from './types.js'
 
-/** The pending transactions in order of acceptance, and the ledger after applying them. */
-interface DevnetMempool extends LedgerView {
-  has(hash: string): boolean
-  transaction(hash: string): DevnetTransaction | undefined
-  transactions(): DevnetTransaction[]
-  add(transaction: DevnetTransaction): void
-  /** Replaces the contents. */
-  reset(transactions: Iterable<DevnetTransaction>): void
-}
-
-/** @param confirmed the ledger of the confirmed chain */
-export function createMempool(confirmed: LedgerView, keyDeposit: bigint): DevnetMempool {
+/**
+ * The pending transactions in order of acceptance, and the ledger after applying them.
+ *
+ * @param confirmed the ledger of the confirmed chain
+ */
+export function createMempool(confirmed: LedgerView, keyDeposit: bigint) {
   const pending = new Map<string, DevnetTransaction>()
   const spent = new Set<string>()
   const produced = new Map<string, TransactionOutput>()
@@ -33,13 +27,14 @@ export function createMempool(confirmed: LedgerView, keyDeposit: bigint): Devnet
   }
 
   return {
-    get: (key) => (spent.has(key) ? undefined : (produced.get(key) ?? confirmed.get(key))),
-    deposit: (credential) => accounts.deposit(credential),
-    has: (hash) => pending.has(hash),
-    transaction: (hash) => pending.get(hash),
+    get: (key: string) => (spent.has(key) ? undefined : (produced.get(key) ?? confirmed.get(key))),
+    deposit: (credential: string) => accounts.deposit(credential),
+    has: (hash: string) => pending.has(hash),
+    transaction: (hash: string) => pending.get(hash),
     transactions: () => [...pending.values()],
     add,
-    reset(transactions) {
+    /** Replaces the contents. */
+    reset(transactions: Iterable<DevnetTransaction>): void {
       pending.clear()
       spent.clear()
       produced.clear()

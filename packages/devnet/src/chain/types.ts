@@ -1,4 +1,11 @@
-import type { ChainOutput, ChainTip, Place, ScriptEvaluation, SubmitResult } from '@ratatosk/chain-apis'
+import type {
+  ChainOutput,
+  ChainOutputQuery,
+  ChainTip,
+  Place,
+  ScriptEvaluation,
+  SubmitResult,
+} from '@ratatosk/chain-apis'
 import type {
   Credential,
   ProtocolParameters,
@@ -35,21 +42,13 @@ export interface DevnetBlock extends ChainTip {
 }
 
 /** Selects unspent outputs. An output must match every field given; an empty query matches all of them. */
-export interface UtxoQuery {
+export interface UtxoQuery
+  extends Pick<
+    ChainOutputQuery,
+    'paymentCredential' | 'policy' | 'unit' | 'references' | 'transaction' | 'referenceScript'
+  > {
   /** Bech32, or base58 for a Byron address. */
   readonly address?: string
-  /** Hash of the payment key or script, 56 hex digits. */
-  readonly paymentCredential?: string
-  /** Policy id, 56 hex digits: the output holds an asset under it. */
-  readonly policy?: string
-  /** Policy id followed by the asset name, in hex: an asset that the output holds. */
-  readonly unit?: string
-  /** Output references, `<64 hex digits>#<index>`. */
-  readonly references?: readonly string[]
-  /** Id of the transaction that created the outputs. */
-  readonly transaction?: string
-  /** Hash of the reference script that the output holds, 56 hex digits. */
-  readonly referenceScript?: string
 }
 
 /**

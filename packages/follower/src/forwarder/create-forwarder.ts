@@ -1,8 +1,46 @@
 import { setMaxListeners } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { BytesMap, toHex } from '@ratatosk/cbor'
-import { type Answer, openPeer, type PeerNode } from './peer.js'
+import { openPeer, type PeerNode } from './peer.js'
 import type { Forwarder, ForwarderOptions, ForwardOutcome, MempoolTransaction } from './types.js'
+
+/** Limits of what is read of the mempool at a time. */
+const maxPage = 256
+const maxPageBytes = 1_048_576
+const maxBackoffMs = 30_000
+
+const defaults = { pollMs: 200, concurrency: 32, repeatMs: 10_000, backoffMs: 1000, timeoutMs: 10_000 }
+
+/** A way through the mempool, from its oldest transaction on. */
+interface Round {
+  after: bigint
+  /** Milliseconds that it took. */
+  spentMs: number
+  /** When the next one begins; set at the end of the mempool. */
+  repeatAt: number | undefined
+}
+
+const newRound = (): Round => ({ after: 0n, spentMs: 0, repeatAt: undefined })
+
+/** Transactions that a peer is given at a time. */
+interface Page {
+  /** Whether the peer has answered for one of them. */
+  hasAnswered: boolean
+  /** Why the page ends early: the milliseconds until the next one. */
+  pauseMs: number | undefined
+}
+
+/** The work for a peer. */
+interface Delivery extends Required<ForwarderOptions> {
+  readonly peer: PeerNode
+  readonly counts: Record<ForwardOutcome, number>
+  readonly signal: AbortSignal
+  readonly schedule: Schedule
+  round: Round
+  /** Pages in a row in which the peer answered nothing. */
+  failures: number
+  hasRefused: boolean
+}
 
 /**
  * Gives the mempool to other nodes, to each at its own pace, and again until a block has it. Keeps nothing
@@ -13,33 +51,22 @@ import type { Forwarder, ForwarderOptions, ForwardOutcome, MempoolTransaction } 
  * const forwarder = createForwarder({ mempool: store.blocks, peers, isNeeded: () => true, log: console })
  * await forwarder.close() // before the store
  */
-export function createForwarder(options: ForwarderOptions): Forwarder {
-  const { log, timeoutMs = 10_000, concurrency = 32 } = options
+export function createForwarder(given: ForwarderOptions): Forwarder {
+  const options = { ...defaults, ...given }
+  const { timeoutMs, concurrency, repeatMs } = options
   const closing = new AbortController()
+  const { signal } = closing
   // One listener for each running request.
-  setMaxListeners(0, closing.signal)
+  setMaxListeners(0, signal)
   const counts: Record<ForwardOutcome, number> = { delivered: 0, known: 0, refused: 0, failed: 0 }
   const peers = [...new Set(options.peers)].map((address) => openPeer(address, timeoutMs, concurrency))
-
-  async function serve(peer: PeerNode): Promise<void> {
-    const givePage = openPages(peer, options, counts, closing.signal)
-    let reported = ''
-    while (!closing.signal.aborted) {
-      let waitMs = 1000
-      try {
-        waitMs = await givePage()
-        reported = ''
-      } catch (error) {
-        const reason = String(error)
-        if (reason !== reported && !closing.signal.aborted)
-          log.warn({ peer: peer.name, reason }, 'The mempool cannot be read: nothing is forwarded')
-        reported = reason
-      }
-      await sleep(waitMs, undefined, { signal: closing.signal }).catch(() => undefined)
-    }
-  }
-
-  const running = Promise.all(peers.map(serve))
+  const running = Promise.all(
+    peers.map((peer) => {
+      const schedule = createSchedule(repeatMs)
+      const state = { schedule, round: newRound(), failures: 0, hasRefused: false }
+      return serve({ ...options, peer, counts, signal, ...state })
+    }),
+  )
   return {
     counts: () => ({ ...counts }),
     async close() {
@@ -50,118 +77,106 @@ export function createForwarder(options: ForwarderOptions): Forwarder {
   }
 }
 
-/** Limits of what is read of the mempool at a time. */
-const maxPage = 256
-const maxPageBytes = 1_048_576
-const maxBackoffMs = 30_000
-
-/** @returns gives a peer the next page of the mempool; resolves to the milliseconds until the next one */
-function openPages(
-  peer: PeerNode,
-  { mempool, isNeeded, log, ...options }: ForwarderOptions,
-  counts: Record<ForwardOutcome, number>,
-  signal: AbortSignal,
-): () => Promise<number> {
-  const { pollMs = 200, repeatMs = 10_000, backoffMs = 1000, concurrency = 32 } = options
-  const schedule = createSchedule(repeatMs)
-  const now = () => performance.now()
-  let after = 0n
-  /** Milliseconds that this round through the mempool took. */
-  let spentMs = 0
-  /** When the next round begins; set at the end of the mempool. */
-  let repeatAt: number | undefined
-  /** Pages in a row in which the peer answered nothing. */
-  let failures = 0
-  let hasRefused = false
-  /** Whether the peer has answered for a transaction of this page. */
-  let hasAnswered = false
-  /** Why the page ends early: the milliseconds until the next one. */
-  let pauseMs: number | undefined
-
-  function startAgain(): void {
-    after = 0n
-    spentMs = 0
-    repeatAt = undefined
+async function serve(delivery: Delivery): Promise<void> {
+  const { peer, log, signal } = delivery
+  let reported = ''
+  while (!signal.aborted) {
+    let waitMs = 1000
+    try {
+      waitMs = await givePage(delivery)
+      reported = ''
+    } catch (error) {
+      const reason = String(error)
+      if (reason !== reported && !signal.aborted)
+        log.warn({ peer: peer.name, reason }, 'The mempool cannot be read: nothing is forwarded')
+      reported = reason
+    }
+    await sleep(waitMs, undefined, { signal }).catch(() => undefined)
   }
+}
 
-  function warn(reason: string): void {
+/** Gives the peer the next page of the mempool. @returns milliseconds until the next one */
+async function givePage(delivery: Delivery): Promise<number> {
+  const { schedule, signal, pollMs } = delivery
+  if (!(await delivery.isNeeded())) return pollMs
+  const began = performance.now()
+  const read = await delivery.mempool.oldest(maxPage, maxPageBytes, delivery.round.after)
+  const isDoubtful = ({ id }: MempoolTransaction) => schedule.isDoubtful(id)
+  const due = read
+    .filter(({ id }) => schedule.isDue(id, performance.now()))
+    .sort((a, b) => Number(isDoubtful(a)) - Number(isDoubtful(b)))
+    .values()
+  const page: Page = { hasAnswered: false, pauseMs: undefined }
+  async function work(): Promise<void> {
+    for (const transaction of due) {
+      await give(delivery, page, transaction)
+      if (page.pauseMs !== undefined || signal.aborted) return
+    }
+  }
+  await Promise.all(Array.from({ length: delivery.concurrency }, work))
+  const { round } = delivery
+  round.spentMs += performance.now() - began
+  if (page.pauseMs !== undefined) return page.pauseMs
+  round.after = read.at(-1)?.sequence ?? round.after
+  // No transaction has half the bytes of a page.
+  const bytes = read.reduce((sum, { cbor }) => sum + cbor.length, 0)
+  if (read.length === maxPage || bytes > maxPageBytes / 2) return 0
+  // Rounds take a tenth of the time at most. They also find what came back to the mempool with its old
+  // sequence.
+  round.repeatAt ??= performance.now() + Math.max(delivery.repeatMs, 9 * round.spentMs)
+  if (performance.now() >= round.repeatAt) delivery.round = newRound()
+  return pollMs
+}
+
+async function give(delivery: Delivery, page: Page, transaction: MempoolTransaction): Promise<void> {
+  const { peer, log, counts, signal, schedule } = delivery
+  const { id } = transaction
+  const answer = await peer.give(transaction, signal).catch((error: unknown) => {
+    if (!signal.aborted) noteFailure(delivery, page, id, error)
+  })
+  if (answer === undefined) return
+  if (answer.kind === 'busy') {
+    if (page.pauseMs === undefined && answer.retryAfterMs > maxBackoffMs) warn(delivery, answer.reason)
+    page.pauseMs = answer.retryAfterMs
+    return
+  }
+  page.hasAnswered = true
+  counts[answer.kind]++
+  schedule.asked(id, performance.now(), true)
+  if (answer.kind === 'refused' && !delivery.hasRefused) {
+    delivery.hasRefused = true
     log.warn(
-      { peer: peer.name, reason, backoffMs: pauseMs },
-      'Peer takes no transactions and is tried again: check that its node is up, and its URL',
+      { peer: peer.name, reason: answer.reason, transaction: toHex(id) },
+      'Peer refused a transaction. If it refuses all, its URL is not that of a node',
     )
   }
-
-  async function give(transaction: MempoolTransaction): Promise<void> {
-    const { id } = transaction
-    let answer: Answer
-    try {
-      answer = await peer.give(transaction, signal)
-    } catch (error) {
-      if (signal.aborted) return
-      counts.failed++
-      // The others go first: perhaps the peer never answers to this one.
-      schedule.asked(id, now(), false)
-      if (pauseMs !== undefined || hasAnswered) return
-      pauseMs = Math.min(backoffMs * 2 ** failures, maxBackoffMs)
-      failures++
-      if (failures === 2) warn(error instanceof Error ? error.message : String(error))
-      return
-    }
-    if (answer.kind === 'busy') {
-      if (pauseMs === undefined && answer.retryAfterMs > maxBackoffMs) warn(answer.reason)
-      pauseMs = answer.retryAfterMs
-      return
-    }
-    hasAnswered = true
-    counts[answer.kind]++
-    schedule.asked(id, now(), true)
-    if (answer.kind === 'refused' && !hasRefused) {
-      hasRefused = true
-      log.warn(
-        { peer: peer.name, reason: answer.reason, transaction: toHex(id) },
-        'Peer refused a transaction. If it refuses all, its URL is not that of a node',
-      )
-    }
-    if (failures > 1) {
-      log.info({ peer: peer.name }, 'Peer takes transactions again')
-      // In the order of acceptance, for what follows from others.
-      schedule.forgive()
-      startAgain()
-      pauseMs = 0
-    }
-    failures = 0
+  if (delivery.failures > 1) {
+    log.info({ peer: peer.name }, 'Peer takes transactions again')
+    // In the order of acceptance, for what follows from others.
+    schedule.forgive()
+    delivery.round = newRound()
+    page.pauseMs = 0
   }
+  delivery.failures = 0
+}
 
-  return async () => {
-    if (!(await isNeeded())) return pollMs
-    const began = now()
-    const page = await mempool.oldest(maxPage, maxPageBytes, after)
-    const isDoubtful = ({ id }: MempoolTransaction) => schedule.isDoubtful(id)
-    const due = page
-      .filter(({ id }) => schedule.isDue(id, now()))
-      .sort((a, b) => Number(isDoubtful(a)) - Number(isDoubtful(b)))
-      .values()
-    pauseMs = undefined
-    hasAnswered = false
-    async function work(): Promise<void> {
-      for (const transaction of due) {
-        await give(transaction)
-        if (pauseMs !== undefined || signal.aborted) return
-      }
-    }
-    await Promise.all(Array.from({ length: concurrency }, work))
-    spentMs += now() - began
-    if (pauseMs !== undefined) return pauseMs
-    after = page.at(-1)?.sequence ?? after
-    // No transaction has half the bytes of a page.
-    const bytes = page.reduce((sum, { cbor }) => sum + cbor.length, 0)
-    if (page.length === maxPage || bytes > maxPageBytes / 2) return 0
-    // Rounds take a tenth of the time at most. They also find what came back to the mempool with its old
-    // sequence.
-    repeatAt ??= now() + Math.max(repeatMs, 9 * spentMs)
-    if (now() >= repeatAt) startAgain()
-    return pollMs
-  }
+/** The peer has not answered as a node does. */
+function noteFailure(delivery: Delivery, page: Page, id: Uint8Array, error: unknown): void {
+  delivery.counts.failed++
+  // The others go first: perhaps the peer never answers to this one.
+  delivery.schedule.asked(id, performance.now(), false)
+  if (page.pauseMs !== undefined || page.hasAnswered) return
+  page.pauseMs = Math.min(delivery.backoffMs * 2 ** delivery.failures, maxBackoffMs)
+  delivery.failures++
+  if (delivery.failures === 2)
+    warn(delivery, error instanceof Error ? error.message : String(error), page.pauseMs)
+}
+
+function warn({ peer, log }: Delivery, reason: string, backoffMs?: number): void {
+  log.warn(
+    { peer: peer.name, reason, backoffMs },
+    'Peer takes no transactions and is tried again: check that its node is up, and its URL',
+  )
 }
 
 /** Upper bound of the interval in which a peer is asked again for a transaction, in milliseconds. */

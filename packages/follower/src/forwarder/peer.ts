@@ -11,7 +11,7 @@ const maxRetryAfterMs = 300_000
 /** Statuses that end the search of a peer for a transaction: it was accepted there. */
 const accepted = ['mempool', 'built', 'submitted', 'committed', 'mature', 'merged']
 
-export type Answer =
+type Answer =
   | { readonly kind: 'delivered' | 'known' }
   | { readonly kind: 'refused'; readonly reason: string }
   /** It takes nothing for so many milliseconds. */

@@ -45,8 +45,5 @@ export interface SuiteCase {
   run(): Promise<void>
 }
 
-/** Runs a function with a new harness and closes it. */
-export type WithHarness = (
-  run: (harness: ProviderHarness) => Promise<void>,
-  options?: HarnessOptions,
-) => Promise<void>
+/** Test cases by name. */
+export type Scenes = Readonly<Record<string, (harness: ProviderHarness) => Promise<void>>>

@@ -1,7 +1,7 @@
-import { chainCases } from './chain-cases.js'
-import { failureCases } from './failure-cases.js'
-import type { HarnessOptions, ProviderHarness, SuiteCase, WithHarness } from './harness.js'
-import { transactionCases } from './transaction-cases.js'
+import { chainScenes } from './chain-cases.js'
+import { failureScenes, faultScenes } from './failure-cases.js'
+import type { HarnessOptions, ProviderHarness, Scenes, SuiteCase } from './harness.js'
+import { transactionScenes } from './transaction-cases.js'
 
 export type * from './harness.js'
 
@@ -16,13 +16,20 @@ export type * from './harness.js'
 export function providerSuite(
   open: (options: HarnessOptions) => Promise<ProviderHarness>,
 ): readonly SuiteCase[] {
-  const withHarness: WithHarness = async (run, options = { shortTimeouts: false }) => {
-    const harness = await open(options)
-    try {
-      await run(harness)
-    } finally {
-      await harness.close()
-    }
-  }
-  return [...chainCases(withHarness), ...transactionCases(withHarness), ...failureCases(withHarness)]
+  const scene = (name: string, run: Scenes[string], shortTimeouts = false): SuiteCase => ({
+    name,
+    async run() {
+      const harness = await open({ shortTimeouts })
+      try {
+        await run(harness)
+      } finally {
+        await harness.close()
+      }
+    },
+  })
+  const scenes = Object.entries({ ...chainScenes, ...transactionScenes, ...failureScenes })
+  return [
+    ...scenes.map(([name, run]) => scene(name, run)),
+    ...faultScenes.map(({ name, fault, run }) => scene(name, run, fault === 'time-out')),
+  ]
 }

@@ -17,7 +17,7 @@ const defaultAwaitTimeoutMs = 180_000
 
 /** Turns a provider into a {@link Layer1}: time limits, network check, submission and waiting. */
 export function createLayer1(provider: Provider, limits: Limits): Layer1 {
-  const { name, networkId } = provider
+  const { name, networkId, network } = provider
   let networkChecked = false
   let slots: SlotConfig | undefined
 
@@ -38,8 +38,12 @@ export function createLayer1(provider: Provider, limits: Limits): Layer1 {
   }
 
   async function rightNetwork(signal: AbortSignal): Promise<void> {
-    if (networkChecked) return
-    await provider.checkNetwork(signal)
+    if (networkChecked || network === undefined) return
+    const served = await network.servedMagic(signal)
+    if (served !== network.magic) {
+      const message = `${network.server} serves network ${served} instead of ${network.magic}`
+      throw new Layer1Error('LAYER1_WRONG_NETWORK', message)
+    }
     networkChecked = true
   }
 

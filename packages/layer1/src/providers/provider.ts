@@ -1,3 +1,4 @@
+import { toHex } from '@ratatosk/cbor'
 import {
   byReference,
   type OutputReference,
@@ -8,6 +9,7 @@ import {
   type Utxo,
 } from '@ratatosk/ledger'
 import { LRUCache } from 'lru-cache'
+import pLimit from 'p-limit'
 import type { EvaluatedRedeemer, Spending, Tip, TransactionStatus, UtxosAsOf } from '../types.js'
 import type { SpendingParts } from './spending-parts.js'
 
@@ -15,6 +17,8 @@ import type { SpendingParts } from './spending-parts.js'
 export interface Provider {
   readonly name: string
   readonly networkId: 0 | 1
+  /** Absent: the caller chose the chain. */
+  readonly network?: RequiredNetwork
   /** Milliseconds between two polls for a transaction. */
   readonly pollMs: number
 
@@ -30,12 +34,34 @@ export interface Provider {
   slots(signal: AbortSignal): Promise<SlotConfig>
   /** Default: computed from the machine's clock. */
   currentSlot?(signal: AbortSignal): Promise<bigint>
-  /** Rejects with `wrong network` if the provider serves another network. */
-  checkNetwork(signal: AbortSignal): Promise<void>
   /** One attempt; resolves to the transaction id as the provider gives it. */
   send(cbor: Uint8Array, signal: AbortSignal): Promise<string>
   status(transactionId: string, signal: AbortSignal): Promise<TransactionStatus>
   evaluate(cbor: Uint8Array, signal: AbortSignal): Promise<readonly EvaluatedRedeemer[]>
+}
+
+/** The network that a server must serve. */
+interface RequiredNetwork {
+  readonly server: string
+  readonly magic: number
+  servedMagic(signal: AbortSignal): Promise<number>
+}
+
+const mainnetMagic = 764824073
+/** Requests at a time for parts of one answer. */
+export const maxConcurrent = 5
+
+export const networkIdOf = (magic: number): 0 | 1 => (magic === mainnetMagic ? 1 : 0)
+
+/** @param outputsOf the unspent outputs of a transaction */
+export async function utxosOf(
+  references: readonly OutputReference[],
+  outputsOf: (transactionId: string) => Promise<readonly Utxo[]>,
+): Promise<Utxo[]> {
+  const wanted = new Set(references.map(outputReferenceKey))
+  const transactions = [...new Set(references.map(({ transactionId }) => toHex(transactionId)))]
+  const found = await pLimit(maxConcurrent).map(transactions, outputsOf)
+  return found.flat().filter(({ reference }) => wanted.has(outputReferenceKey(reference)))
 }
 
 /** The names of redeemer purposes in Ogmios 5 and 6. */

@@ -109,130 +109,136 @@ const defaultWithholdMs = 120_000
  * await layer1.await(id)
  */
 export function openWallet(options: WalletOptions): Wallet {
-  const { layer1, keys, evaluator } = options
-  const { lifetimeMs = defaultLifetimeMs, withholdMs = defaultWithholdMs } = options
+  const { layer1, keys, lifetimeMs = defaultLifetimeMs, withholdMs = defaultWithholdMs } = options
   if (keys.address.networkId !== layer1.networkId) {
     throw new TypeError(`The keys' address belongs to another network than ${layer1.name}`)
   }
-  const owns = ({ output }: Pick<Utxo, 'output'>): boolean =>
-    equalBytes(output.address.bytes, keys.address.bytes)
+  const owns = ({ output }: Utxo): boolean => equalBytes(output.address.bytes, keys.address.bytes)
   const pool = createUtxoPool({ owns, withholdMs, now: () => performance.now() })
+  const state: State = { ...options, lifetimeMs, owns, pool }
   /** Builds run one after another, so that no two select the same output. */
   const serialize = pLimit(1)
-
-  async function refresh(call: CallOptions): Promise<void> {
-    // Reads the tip first, so that the outputs are at least as new.
-    const { slot } = await layer1.tip(call)
-    pool.refresh(await layer1.utxosAt(keys.addressText, call), slot)
-  }
-
-  async function build(
-    draft: TransactionDraft,
-    { cosigners = [], spared = [], ...call }: BuildOptions,
-  ): Promise<BuiltTransaction> {
-    await refresh(call)
-    for (const { utxo } of draft.inputs ?? []) {
-      const spender = pool.spenderOf(utxo)
-      if (spender === undefined) continue
-      throw invalidDraft(
-        `${outputReferenceKey(utxo.reference)} is spent by ${toHex(spender)}, which is in flight`,
-      )
-    }
-    const [parameters, slots, slot] = await Promise.all([
-      layer1.parameters(call),
-      layer1.slots(call),
-      layer1.currentSlot(call),
-    ])
-    const validUntil = draft.validUntil ?? slot + BigInt(Math.ceil(lifetimeMs / slots.slotLength))
-    const kept = new Set(spared.map(({ reference }) => outputReferenceKey(reference)))
-    const signers = new BytesMap([keys.payment, ...cosigners].map((key) => [key.hash, key] as const))
-    const built = await buildTransaction(
-      { ...draft, validUntil },
-      {
-        funds: pool.free().filter(({ reference }) => !kept.has(outputReferenceKey(reference))),
-        changeAddress: keys.address.bytes,
-        signers: [...signers.values()],
-        parameters,
-        slots,
-        slot,
-        networkId: layer1.networkId,
-        ...(evaluator && { evaluator }),
-      },
-    )
-    pool.hold(built)
-    return built
-  }
-
-  /** Says which wallet lacks ada. */
-  function nameWallet(error: unknown): never {
-    if (!isWalletError(error) || error.code !== 'WALLET_INSUFFICIENT_FUNDS') throw error
-    const message = error.message.replace(/^The wallet/, `The wallet ${keys.addressText}`)
-    throw new WalletError(error.code, message, error)
-  }
-
+  const confirmed = (call?: CallOptions) => layer1.utxosAt(keys.addressText, call)
   const buildInTurn = (draft: TransactionDraft, call: BuildOptions): Promise<BuiltTransaction> =>
-    serialize(() => build(draft, call).catch(nameWallet))
-
-  async function submit(
-    { id, bytes }: Pick<BuiltTransaction, 'id' | 'bytes'>,
-    call: CallOptions = {},
-  ): Promise<Uint8Array> {
-    try {
-      return await layer1.submit(bytes, call)
-    } catch (error) {
-      const final =
-        isLayer1Error(error) && (error.code === 'LAYER1_REJECTED' || error.code === 'LAYER1_WRONG_NETWORK')
-      if (final && !error.mayHaveEffect) pool.release(id)
-      throw error
-    }
-  }
-
-  async function adopt(cbor: Uint8Array, call: CallOptions): Promise<Pick<BuiltTransaction, 'id' | 'bytes'>> {
-    const transaction = decodeTransaction(cbor)
-    const { id } = transaction
-    const adopted = { id, bytes: transaction.bytes }
-    await refresh(call)
-    if ((await layer1.status(id, call)).kind === 'confirmed') return adopted
-    const free = new Map(pool.free().map((utxo) => [outputReferenceKey(utxo.reference), utxo]))
-    const own = (references: readonly OutputReference[]): Utxo[] =>
-      references.flatMap((reference) => free.get(outputReferenceKey(reference)) ?? [])
-    const { inputs, collateralInputs } = transaction.body
-    const missing = inputs.filter((reference) => !free.has(outputReferenceKey(reference)))
-    const elsewhere = await layer1.utxosByReferences(missing, call)
-    // An input is spent, or withheld for another transaction: this transaction can never be included.
-    if (elsewhere.length < missing.length || elsewhere.some(owns)) return adopted
-    const spent = [...own(inputs), ...elsewhere]
-    const collateral = own(collateralInputs)
-    pool.hold({ id, transaction, spent, collateral, produced: effects(transaction).produced })
-    return adopted
-  }
+    serialize(() => build(state, draft, call).catch((error) => nameWallet(error, keys)))
 
   return {
     address: keys.addressText,
     keys,
     async balance(call) {
       const sum: Quantities = new Map()
-      for (const { output } of await layer1.utxosAt(keys.addressText, call)) addValue(sum, output.value)
+      for (const { output } of await confirmed(call)) addValue(sum, output.value)
       return toValue(sum)
     },
     async spendable(draft, call) {
-      const outputs = await layer1.utxosAt(keys.addressText, call)
-      return outputs
+      return (await confirmed(call))
         .filter((utxo) => mayPay(draft, utxo))
         .reduce((sum, { output }) => sum + output.value.lovelace, 0n)
     },
     build: (draft, call = {}) => buildInTurn(draft, call),
-    submit,
+    submit: (transaction, call = {}) => submit(state, transaction, call),
     async send(draft, call = {}) {
       const built = await buildInTurn(draft, call)
-      await submit(built, call.signal ? { signal: call.signal } : {})
+      await submit(state, built, call.signal ? { signal: call.signal } : {})
       return built
     },
-    adopt: (cbor, call = {}) => serialize(() => adopt(cbor, call)),
+    adopt: (cbor, call = {}) => serialize(() => adopt(state, cbor, call)),
     release: (id) => pool.release(id),
     inFlight: () => pool.inFlight(),
     isInFlight: (id) => pool.isInFlight(id),
   }
+}
+
+interface State extends Pick<WalletOptions, 'layer1' | 'keys' | 'evaluator'> {
+  readonly lifetimeMs: number
+  readonly pool: UtxoPool
+  owns(utxo: Utxo): boolean
+}
+
+async function refresh({ layer1, keys, pool }: State, call: CallOptions): Promise<void> {
+  // Reads the tip first, so that the outputs are at least as new.
+  const { slot } = await layer1.tip(call)
+  pool.refresh(await layer1.utxosAt(keys.addressText, call), slot)
+}
+
+async function build(
+  wallet: State,
+  draft: TransactionDraft,
+  { cosigners = [], spared = [], ...call }: BuildOptions,
+): Promise<BuiltTransaction> {
+  const { layer1, keys, evaluator, lifetimeMs, pool } = wallet
+  await refresh(wallet, call)
+  for (const { utxo } of draft.inputs ?? []) {
+    const spender = pool.spenderOf(utxo)
+    if (spender === undefined) continue
+    throw invalidDraft(`${keyOf(utxo)} is spent by ${toHex(spender)}, which is in flight`)
+  }
+  const [parameters, slots, slot] = await Promise.all([
+    layer1.parameters(call),
+    layer1.slots(call),
+    layer1.currentSlot(call),
+  ])
+  const validUntil = draft.validUntil ?? slot + BigInt(Math.ceil(lifetimeMs / slots.slotLength))
+  const kept = new Set(spared.map(keyOf))
+  const signers = new BytesMap([keys.payment, ...cosigners].map((key) => [key.hash, key] as const))
+  const built = await buildTransaction(
+    { ...draft, validUntil },
+    {
+      funds: pool.free().filter((utxo) => !kept.has(keyOf(utxo))),
+      changeAddress: keys.address.bytes,
+      signers: [...signers.values()],
+      parameters,
+      slots,
+      slot,
+      networkId: layer1.networkId,
+      ...(evaluator && { evaluator }),
+    },
+  )
+  pool.hold(built)
+  return built
+}
+
+/** Says which wallet lacks ada. */
+function nameWallet(error: unknown, { addressText }: WalletKeys): never {
+  if (!isWalletError(error) || error.code !== 'WALLET_INSUFFICIENT_FUNDS') throw error
+  const message = error.message.replace(/^The wallet/, `The wallet ${addressText}`)
+  throw new WalletError(error.code, message, error)
+}
+
+async function submit(
+  { layer1, pool }: State,
+  { id, bytes }: Pick<BuiltTransaction, 'id' | 'bytes'>,
+  call: CallOptions,
+): Promise<Uint8Array> {
+  try {
+    return await layer1.submit(bytes, call)
+  } catch (error) {
+    const final =
+      isLayer1Error(error) && (error.code === 'LAYER1_REJECTED' || error.code === 'LAYER1_WRONG_NETWORK')
+    if (final && !error.mayHaveEffect) pool.release(id)
+    throw error
+  }
+}
+
+async function adopt(wallet: State, cbor: Uint8Array, call: CallOptions): ReturnType<Wallet['adopt']> {
+  const { layer1, pool, owns } = wallet
+  const transaction = decodeTransaction(cbor)
+  const { id } = transaction
+  const adopted = { id, bytes: transaction.bytes }
+  await refresh(wallet, call)
+  if ((await layer1.status(id, call)).kind === 'confirmed') return adopted
+  const free = new Map(pool.free().map((utxo) => [keyOf(utxo), utxo]))
+  const own = (references: readonly OutputReference[]): Utxo[] =>
+    references.flatMap((reference) => free.get(outputReferenceKey(reference)) ?? [])
+  const { inputs, collateralInputs } = transaction.body
+  const missing = inputs.filter((reference) => !free.has(outputReferenceKey(reference)))
+  const elsewhere = await layer1.utxosByReferences(missing, call)
+  // An input is spent, or withheld for another transaction: this transaction can never be included.
+  if (elsewhere.length < missing.length || elsewhere.some(owns)) return adopted
+  const spent = [...own(inputs), ...elsewhere]
+  const collateral = own(collateralInputs)
+  pool.hold({ id, transaction, spent, collateral, produced: effects(transaction).produced })
+  return adopted
 }
 
 export type InFlightTransaction = Pick<
@@ -241,19 +247,14 @@ export type InFlightTransaction = Pick<
 >
 
 /** Tracks free outputs of a wallet. Each goes to one transaction; those made in flight are free at once. */
-interface UtxoPool {
+interface UtxoPool extends Pick<Wallet, 'release' | 'inFlight' | 'isInFlight'> {
   /** Applies the wallet's outputs at a tip: drops transactions that are included or expired. */
   refresh(unspent: readonly Utxo[], slot: bigint): void
   free(): readonly Utxo[]
   /** Withholds the inputs of a transaction and offers its outputs. */
   hold(transaction: InFlightTransaction): void
-  /** Drops a transaction that will never be included, and those in flight that spend its outputs. */
-  release(id: Uint8Array): void
   /** The id of the transaction in flight that spends an output, whether the wallet owns it or not. */
   spenderOf(utxo: Utxo): Uint8Array | undefined
-  /** Ids of the transactions in flight, oldest first. */
-  inFlight(): readonly Uint8Array[]
-  isInFlight(id: Uint8Array): boolean
 }
 
 interface UtxoPoolOptions {
@@ -335,6 +336,6 @@ export function createUtxoPool({ owns, withholdMs, now }: UtxoPoolOptions): Utxo
   }
 }
 
-function keyOf({ reference }: Utxo): string {
+function keyOf({ reference }: Pick<Utxo, 'reference'>): string {
   return outputReferenceKey(reference)
 }

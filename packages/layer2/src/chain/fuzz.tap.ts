@@ -18,6 +18,7 @@ const seed = Number(process.env.RATATOSK_LAYER2_SEED ?? Date.now() % 1_000_000)
 const concurrency = 16
 type CutOff = { readonly status: 'cut off'; readonly headers: Answer['headers']; readonly body: '' }
 const messagesEach = 20
+const lastOnes = ['queryNetwork/tip', 'evaluateTransaction']
 t.setTimeout(60_000 + 40 * fuzzed)
 
 t.test(`${fuzzed} odd requests and messages to the APIs of layer 2`, async (t) => {
@@ -69,7 +70,7 @@ t.test(`${fuzzed} odd requests and messages to the APIs of layer 2`, async (t) =
     await once(socket, 'open')
     socket.on('error', (error) => count(error.message))
     // The server ends a connection on which a message, or all that wait, are too long.
-    let [longest, all] = [0, 0]
+    let [longest, all, last] = [0, 0, lastOnes.length]
     const over = new Promise<void>((resolve) => {
       socket.on('close', (code) => {
         count(`closed ${code}`)
@@ -82,7 +83,7 @@ t.test(`${fuzzed} odd requests and messages to the APIs of layer 2`, async (t) =
         const { id, error } = JSON.parse(text)
         count(error === undefined ? 'result' : `error ${error.code}`)
         if (error?.code === -32_603) wrong.add(text.slice(0, 300))
-        if (id === 'the last one') resolve()
+        if (id === 'the last one' && --last === 0) resolve()
       })
     })
     for (let sent = 0; sent < messagesEach; sent++) {
@@ -92,8 +93,8 @@ t.test(`${fuzzed} odd requests and messages to the APIs of layer 2`, async (t) =
       all += text.length
       socket.send(random() < 0.05 ? Buffer.from(text) : text)
     }
-    // Answers come in order, but for those that wait for the chain.
-    socket.send(JSON.stringify({ jsonrpc: '2.0', method: 'queryNetwork/tip', id: 'the last one' }))
+    // Answers of each come in order.
+    for (const method of lastOnes) socket.send(JSON.stringify({ jsonrpc: '2.0', method, id: 'the last one' }))
     await over
     socket.removeAllListeners('close').terminate()
   }

@@ -15,6 +15,7 @@ import type { ChainQueries } from '@ratatosk/store'
 import type {
   HistoryQuery,
   IndexedOutput,
+  IndexedRedeemer,
   IndexedTransaction,
   LedgerIndex,
   OutputPart,
@@ -25,12 +26,8 @@ import type { ViewBlocks } from './blocks.js'
 import type { Finality, Head } from './finality.js'
 import { type State, slotRanges } from './slot-ranges.js'
 
-/** The reads of the index that a view needs. */
-export type ReadIndex = Pick<
-  LedgerIndex,
-  | 'caughtUp'
-  | 'progress'
-  | 'lagMs'
+/** Reads that a view answers from those of the same name. */
+type SharedReads =
   | 'outputs'
   | 'history'
   | 'totals'
@@ -45,226 +42,57 @@ export type ReadIndex = Pick<
   | 'scripts'
   | 'redeemers'
   | 'withdrawals'
->
 
-type IndexedReads = Pick<
-  ChainView,
-  | 'outputs'
-  | 'outputPages'
-  | 'history'
-  | 'totals'
-  | 'labelled'
-  | 'labels'
-  | 'assets'
-  | 'asset'
-  | 'mints'
-  | 'knowsAddress'
-  | 'datums'
-  | 'script'
-  | 'scripts'
-  | 'redeemers'
-  | 'withdrawals'
-  | 'indexedSlot'
-  | 'version'
->
+/** The reads of the index that a view needs. */
+export type ReadIndex = Pick<LedgerIndex, SharedReads | 'caughtUp' | 'progress' | 'lagMs'>
+type IndexedReads = Pick<ChainView, SharedReads | 'outputPages' | 'indexedSlot' | 'version'>
 
 /** Outputs that are read at a time. Few, because an answer that waits for its client keeps them in memory. */
 const pageRows = 128
 /** Bytes of CBOR after which a page ends. */
 const pageBytes = 64 * 1024
 
+/** The view of the index at a finality. */
+interface View {
+  readonly finality: Finality
+  readonly index: ReadIndex
+  readonly chain: Pick<ChainQueries, 'newestSequence' | 'newestDrop' | 'depositsBetween'>
+  readonly blocks: Pick<ViewBlocks, 'head' | 'placesOf' | 'ledgerAt' | 'closedUntil' | 'openSlot' | 'slotAgo'>
+  progress(): ReturnType<ReadIndex['progress']>
+  readonly rangesOf: ReturnType<typeof slotRanges>
+}
+
 /** Reads the part of the index that a finality shows. */
 export function indexedReads(
   finality: Finality,
   index: ReadIndex,
-  chain: Pick<ChainQueries, 'newestSequence' | 'newestDrop' | 'depositsBetween'>,
-  blocks: Pick<ViewBlocks, 'head' | 'placesOf' | 'ledgerAt' | 'closedUntil' | 'openSlot' | 'slotAgo'>,
+  chain: View['chain'],
+  blocks: View['blocks'],
 ): IndexedReads {
-  const { head, placesOf, ledgerAt } = blocks
-  const rangesOf = slotRanges(finality, chain, blocks)
   // Each read of the index asks before and after.
   const readProgress = shareReads(() => index.progress())
   const progress = () => unlessBehind(readProgress('progress'))
-  const caughtUp = (sequence?: bigint) => unlessBehind(index.caughtUp(sequence))
-
-  async function unlessBehind<T>(read: Promise<T>): Promise<T> {
-    try {
-      return await read
-    } catch (error) {
-      if (codeOf(error) !== 'INDEX_BEHIND') throw error
-      throw new ChainUnavailableError(
-        'The index has not followed the ledger yet. Try again in a few seconds.',
-      )
-    }
-  }
-
-  /** The state of the view in the index, which then holds everything that the view shows. */
-  async function stateOf(): Promise<State> {
-    const newest = await head()
-    if (finality === 'accepted') {
-      await caughtUp()
-      return { head: newest, at: {} }
-    }
-    const { lastSequence: sequence, deposits } = newest
-    // 0 is genesis, for which the index knows only whether it holds all of it.
-    await caughtUp(sequence === 0n ? undefined : (deposits.credited.at(-1) ?? sequence))
-    return { head: newest, at: { sequence, ...deposits } }
-  }
-
-  /** The state of the view now, which later answers can show too. */
-  async function snapshot(): Promise<State> {
-    // Before the head: transactions that leave the mempool meanwhile are in the head's block.
-    const pending = (await chain.newestSequence()) ?? 0n
-    const state = await stateOf()
-    if (finality !== 'accepted') return state
-    const { lastSequence } = state.head
-    return { ...state, at: { sequence: pending > lastSequence ? pending : lastSequence } }
-  }
-
-  /** Outputs in the form that the index keeps, and what decodes them. */
-  async function findOutputs(query: OutputQuery, part: OutputPart, { head: newest, at }: State) {
-    const found = await index.outputs(query, part, at)
-    const placeOf = await placesOf(
-      found.flatMap(({ sequence, spent }) => (spent === undefined ? [sequence] : [sequence, spent.sequence])),
-      newest,
-    )
-    const pause = createPause()
-    const decode = async (each: IndexedOutput) => {
-      await pause()
-      return toChainOutput(each, placeOf)
-    }
-    return { found, decode }
-  }
-
-  /** A read of a state, or its error, and whether the index still holds it: an undo may make a read fail. */
-  async function watched<T>(stateNow: () => Promise<State>, read: (state: State) => Promise<T>) {
-    // Before the state: what is undone while that is read may be missing.
-    const start = await progress()
-    const state = await stateNow()
-    const { sequence = 0n, credited = [] } = state.at
-    const shown = credited.at(-1) ?? sequence
-    const isWhole = async () => {
-      const now = await progress()
-      const isEmptied = now.sequence < start.sequence || (start.genesis && !now.genesis)
-      return !isEmptied && now.sequence >= shown && now.dropNumber === start.dropNumber
-    }
-    const check = async () => {
-      if (await isWhole()) return
-      throw new ChainUnavailableError(
-        'The ledger has undone transactions while the answer was read. Ask again.',
-      )
-    }
-    const [outcome] = await Promise.allSettled([read(state)])
-    return { outcome, isWhole, check }
-  }
-
-  /** As above, with one more try after an undo. @throws {ChainUnavailableError} if that happens again */
-  async function steady<T>(stateNow: () => Promise<State>, read: (state: State) => Promise<T>) {
-    let last = await watched(stateNow, read)
-    if (!(await last.isWhole())) {
-      await caughtUp()
-      last = await watched(stateNow, read)
-      await last.check()
-    }
-    const { outcome, check } = last
-    if (outcome.status === 'rejected') throw outcome.reason
-    return { value: outcome.value, check }
-  }
-
+  const rangesOf = slotRanges(finality, chain, blocks)
+  const view: View = { finality, index, chain, blocks, progress, rangesOf }
   /** A complete read of the newest state. */
-  async function readNow<T>(read: (state: State) => Promise<T>): Promise<T> {
-    return (await steady(stateOf, read)).value
-  }
-
-  async function placed(found: readonly IndexedTransaction[], newest: Head) {
-    const placeOf = await placesOf(
-      found.map(({ sequence }) => sequence),
-      newest,
-    )
-    return found.map(({ id, sequence }) => ({ hash: toHex(id), place: placeOf(sequence) }))
-  }
-
-  /** The query as the index takes it; undefined if no output can match. */
-  async function indexQuery(query: ChainOutputQuery, state: State): Promise<OutputQuery | undefined> {
-    const wanted = staticQuery(query)
-    const ranges = wanted && (await rangesOf(query, state))
-    return ranges && { ...wanted, ...ranges }
-  }
-
-  async function indexedSlot(): Promise<bigint> {
-    const [newest, sequence, drop] = await Promise.all([head(), chain.newestSequence(), chain.newestDrop()])
-    const followed = await progress()
-    const shown = [sequence ?? 0n, newest.lastSequence, newest.deposits.credited.at(-1) ?? 0n]
-    const isBehind = shown.some((each) => followed.sequence < each) || followed.dropNumber < drop
-    if (!isBehind && followed.genesis) return blocks.openSlot(newest)
-    const { block } = (await placesOf([followed.sequence], newest))(followed.sequence)
-    // Within the open block, only the time says how far.
-    return block.height > newest.tip.height ? blocks.slotAgo(index.lagMs(), newest) : block.slot
-  }
-
-  /** Pages of one state. @throws {ChainUnavailableError} after an undo: the state is gone */
-  async function* readPages(wanted: ChainOutputQuery, order: NonNullable<ListPart['order']>) {
-    const { value, check } = await steady(snapshot, async (now) => ({
-      state: now,
-      query: await indexQuery(wanted, now),
-    }))
-    const { state, query } = value
-    if (query === undefined) return
-    let after: IndexedOutput | undefined
-    for (;;) {
-      const part = { offset: 0, limit: pageRows, order, ...(after && { after }) }
-      const { found, decode } = await findOutputs(query, part, state)
-      for await (const page of decoded(found, decode)) {
-        await check()
-        yield page
-      }
-      if (found.length < pageRows) return check()
-      after = found.at(-1)
-      await nextIteration()
-    }
-  }
-
-  /** Outputs in pages of which each has a budget of bytes: decoded, they take many times as much memory. */
-  async function* decoded(
-    found: readonly IndexedOutput[],
-    decode: (each: IndexedOutput) => Promise<ChainOutput>,
-  ) {
-    let page: ChainOutput[] = []
-    let bytes = 0
-    for (const each of found) {
-      page.push(await decode(each))
-      bytes += each.output.length
-      if (bytes < pageBytes) continue
-      yield page
-      page = []
-      bytes = 0
-    }
-    if (page.length > 0) yield page
-  }
+  const readNow = async <T>(read: (state: State) => Promise<T>): Promise<T> =>
+    (await steady(view, stateOf, read)).value
 
   return {
-    outputs: (query, part) =>
-      readNow(async (state) => {
-        const wanted = await indexQuery(query, state)
-        if (wanted === undefined) return []
-        const { found, decode } = await findOutputs(wanted, part, state)
-        const outputs: ChainOutput[] = []
-        for (const each of found) outputs.push(await decode(each))
-        return outputs
-      }),
-    outputPages: readPages,
+    outputs: (query, part) => readNow((state) => readOutputs(view, query, part, state)),
+    outputPages: (query, order) => readPages(view, query, order),
     history: (query, part, { from, to } = {}) =>
-      readNow(async ({ head: newest, at }) => {
-        const until = (to && (await ledgerAt(to, newest))) ?? at
-        const since = from && (await ledgerAt(beforePoint(from), newest))
+      readNow(async ({ head, at }) => {
+        const until = (to && (await blocks.ledgerAt(to, head))) ?? at
+        const since = from && (await blocks.ledgerAt(beforePoint(from), head))
         if (from !== undefined && since === undefined) return []
-        return placed(await index.history(historyQuery(query), part, until, since), newest)
+        return placed(view, await index.history(historyQuery(query), part, until, since), head)
       }),
     totals: (first, last) =>
-      readNow(async ({ head: newest, at }) => {
-        const since = await ledgerAt({ height: first - 1 }, newest)
+      readNow(async ({ head, at }) => {
+        const since = await blocks.ledgerAt({ height: first - 1 }, head)
         if (since === undefined) return { transactions: 0, output: 0n, fees: 0n }
-        const until = (await ledgerAt({ height: last }, newest)) ?? at
+        const until = (await blocks.ledgerAt({ height: last }, head)) ?? at
         return index.totals(since.sequence, until.sequence)
       }),
     labelled: (label, part) =>
@@ -273,24 +101,12 @@ export function indexedReads(
     assets: (policy, part) =>
       readNow(async ({ at }) => {
         const found = await index.assets(policy === undefined ? undefined : fromHex(policy), part, at)
-        return found.map(({ quantity, ...asset }) => ({
+        return found.map((asset) => ({
           unit: toHex(asset.policy) + toHex(asset.name),
-          quantity,
+          quantity: asset.quantity,
         }))
       }),
-    asset: (unit) =>
-      readNow(async ({ at }) => {
-        const { policy, assetName } = assetOf(unit)
-        const found = await index.asset(policy, assetName, at)
-        if (found === undefined) return undefined
-        const { described, ...asset } = found
-        return {
-          ...asset,
-          first: toHex(found.first),
-          last: toHex(found.last),
-          ...(described && { described: toHex(described) }),
-        }
-      }),
+    asset: (unit) => readNow((state) => readAsset(view, unit, state)),
     mints: (unit, part) =>
       readNow(async ({ at }) => {
         const { policy, assetName } = assetOf(unit)
@@ -301,38 +117,203 @@ export function indexedReads(
     async datums(hashes) {
       const wanted = hashes.filter((hash) => /^[0-9a-f]{64}$/.test(hash)).map(fromHex)
       if (wanted.length === 0) return new Map()
-      await caughtUp()
+      await caughtUp(index)
       return new Map((await index.datums(wanted)).map(({ hash, bytes }) => [toHex(hash), bytes]))
     },
     async script(hash) {
       if (!/^[0-9a-f]{56}$/.test(hash)) return undefined
-      await caughtUp()
+      await caughtUp(index)
       return index.script(fromHex(hash))
     },
     scripts: (part) => readNow(async ({ at }) => (await index.scripts(part, at)).map(toHex)),
     redeemers: (script, part) =>
-      readNow(async ({ at }) =>
-        (await index.redeemers(fromHex(script), part, at)).map(
-          ({ id, data, memory, steps, ...redeemer }) => ({
-            ...redeemer,
-            hash: toHex(id),
-            dataHash: toHex(data),
-            executionUnits: { memory, steps },
-          }),
-        ),
-      ),
+      readNow(async ({ at }) => (await index.redeemers(fromHex(script), part, at)).map(toScriptRedeemer)),
     withdrawals: ({ hash }, part) =>
-      readNow(async ({ head: newest, at }) => placed(await index.withdrawals(hash, part, at), newest)),
-    indexedSlot,
+      readNow(async ({ head, at }) => placed(view, await index.withdrawals(hash, part, at), head)),
+    indexedSlot: () => indexedSlot(view),
     async version() {
-      const [{ tip }, sequence, drop] = await Promise.all([
-        head(),
-        chain.newestSequence(),
-        chain.newestDrop(),
-      ])
+      const [{ tip }, sequence, drop] = await newestOf(view)
       return toHex(blake2b256(Buffer.from(`${tip.hash} ${sequence} ${drop}`)))
     },
   }
+}
+
+async function unlessBehind<T>(read: Promise<T>): Promise<T> {
+  try {
+    return await read
+  } catch (error) {
+    if (codeOf(error) !== 'INDEX_BEHIND') throw error
+    throw new ChainUnavailableError('The index has not followed the ledger yet. Try again in a few seconds.')
+  }
+}
+
+const caughtUp = (index: ReadIndex, sequence?: bigint) => unlessBehind(index.caughtUp(sequence))
+
+const newestOf = ({ blocks, chain }: View) =>
+  Promise.all([blocks.head(), chain.newestSequence(), chain.newestDrop()])
+
+/** The state of the view in the index, which then holds everything that the view shows. */
+async function stateOf({ finality, index, blocks }: View): Promise<State> {
+  const head = await blocks.head()
+  if (finality === 'accepted') {
+    await caughtUp(index)
+    return { head, at: {} }
+  }
+  const { lastSequence: sequence, deposits } = head
+  // 0 is genesis, for which the index knows only whether it holds all of it.
+  await caughtUp(index, sequence === 0n ? undefined : (deposits.credited.at(-1) ?? sequence))
+  return { head, at: { sequence, ...deposits } }
+}
+
+/** The state of the view now, which later answers can show too. */
+async function snapshot(view: View): Promise<State> {
+  // Before the head: transactions that leave the mempool meanwhile are in the head's block.
+  const pending = (await view.chain.newestSequence()) ?? 0n
+  const state = await stateOf(view)
+  if (view.finality !== 'accepted') return state
+  const { lastSequence } = state.head
+  return { ...state, at: { sequence: pending > lastSequence ? pending : lastSequence } }
+}
+
+/**
+ * A read of a state, with one more try after an undo, which may make a read fail. `isWhole`: whether the
+ * index still holds the state.
+ *
+ * @throws {ChainUnavailableError} if another undo happens
+ */
+async function steady<T>(
+  view: View,
+  stateNow: (view: View) => Promise<State>,
+  read: (state: State) => Promise<T>,
+) {
+  for (let isLast = false; ; isLast = true) {
+    // Before the state: what is undone while that is read may be missing.
+    const start = await view.progress()
+    const state = await stateNow(view)
+    const { sequence = 0n, credited = [] } = state.at
+    const shown = credited.at(-1) ?? sequence
+    const isWhole = async () => {
+      const now = await view.progress()
+      const isEmptied = now.sequence < start.sequence || (start.genesis && !now.genesis)
+      return !isEmptied && now.sequence >= shown && now.dropNumber === start.dropNumber
+    }
+    const [outcome] = await Promise.allSettled([read(state)])
+    if (await isWhole()) {
+      if (outcome.status === 'rejected') throw outcome.reason
+      return { value: outcome.value, isWhole }
+    }
+    if (isLast) throw undone()
+    await caughtUp(view.index)
+  }
+}
+
+function undone(): ChainUnavailableError {
+  return new ChainUnavailableError('The ledger has undone transactions while the answer was read. Ask again.')
+}
+
+async function placed({ blocks }: View, found: readonly IndexedTransaction[], head: Head) {
+  const sequences = found.map(({ sequence }) => sequence)
+  const placeOf = await blocks.placesOf(sequences, head)
+  return found.map(({ id, sequence }) => ({ hash: toHex(id), place: placeOf(sequence) }))
+}
+
+async function indexedSlot(view: View): Promise<bigint> {
+  const { blocks, index } = view
+  const [head, sequence, drop] = await newestOf(view)
+  const followed = await view.progress()
+  const shown = [sequence ?? 0n, head.lastSequence, head.deposits.credited.at(-1) ?? 0n]
+  const isBehind = shown.some((each) => followed.sequence < each) || followed.dropNumber < drop
+  if (!isBehind && followed.genesis) return blocks.openSlot(head)
+  const { block } = (await blocks.placesOf([followed.sequence], head))(followed.sequence)
+  // Within the open block, only the time says how far.
+  return block.height > head.tip.height ? blocks.slotAgo(index.lagMs(), head) : block.slot
+}
+
+async function readAsset({ index }: View, unit: string, { at }: State) {
+  const { policy, assetName } = assetOf(unit)
+  const found = await index.asset(policy, assetName, at)
+  if (found === undefined) return undefined
+  const { described, ...asset } = found
+  return {
+    ...asset,
+    first: toHex(found.first),
+    last: toHex(found.last),
+    ...(described && { described: toHex(described) }),
+  }
+}
+
+/** The query as the index takes it; undefined if no output can match. */
+async function indexQuery(
+  view: View,
+  query: ChainOutputQuery,
+  state: State,
+): Promise<OutputQuery | undefined> {
+  const wanted = staticQuery(query)
+  const ranges = wanted && (await view.rangesOf(query, state))
+  return ranges && { ...wanted, ...ranges }
+}
+
+/** Outputs in the form that the index keeps, and pages of them decoded. */
+async function findOutputs(view: View, query: OutputQuery, part: OutputPart, { head, at }: State) {
+  const found = await view.index.outputs(query, part, at)
+  const placeOf = await view.blocks.placesOf(
+    found.flatMap(({ sequence, spent }) => (spent === undefined ? [sequence] : [sequence, spent.sequence])),
+    head,
+  )
+  return { found, pages: decoded(found, placeOf) }
+}
+
+async function readOutputs(view: View, query: ChainOutputQuery, part: ListPart, state: State) {
+  const outputs: ChainOutput[] = []
+  const wanted = await indexQuery(view, query, state)
+  if (wanted === undefined) return outputs
+  const { pages } = await findOutputs(view, wanted, part, state)
+  for await (const page of pages) outputs.push(...page)
+  return outputs
+}
+
+/** Pages of one state. @throws {ChainUnavailableError} after an undo: the state is gone */
+async function* readPages(view: View, wanted: ChainOutputQuery, order: NonNullable<ListPart['order']>) {
+  const { value, isWhole } = await steady(view, snapshot, async (state) => ({
+    state,
+    query: await indexQuery(view, wanted, state),
+  }))
+  const { state, query } = value
+  if (query === undefined) return
+  let after: IndexedOutput | undefined
+  for (;;) {
+    const part = { offset: 0, limit: pageRows, order, ...(after && { after }) }
+    const { found, pages } = await findOutputs(view, query, part, state)
+    for await (const page of pages) {
+      if (!(await isWhole())) throw undone()
+      yield page
+    }
+    if (found.length < pageRows) break
+    after = found.at(-1)
+    await nextIteration()
+  }
+  if (!(await isWhole())) throw undone()
+}
+
+/** Outputs in pages of which each has a budget of bytes: decoded, they take many times as much memory. */
+async function* decoded(found: readonly IndexedOutput[], placeOf: (sequence: bigint) => Place) {
+  const pause = createPause()
+  let page: ChainOutput[] = []
+  let bytes = 0
+  for (const each of found) {
+    await pause()
+    page.push(toChainOutput(each, placeOf))
+    bytes += each.output.length
+    if (bytes < pageBytes) continue
+    yield page
+    page = []
+    bytes = 0
+  }
+  if (page.length > 0) yield page
+}
+
+function toScriptRedeemer({ id, data, memory, steps, ...redeemer }: IndexedRedeemer) {
+  return { ...redeemer, hash: toHex(id), dataHash: toHex(data), executionUnits: { memory, steps } }
 }
 
 function toChainOutput(

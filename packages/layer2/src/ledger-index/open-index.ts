@@ -1,8 +1,10 @@
-import { inSchema, quoteSchema } from '@ratatosk/database'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Database, inSchema, quoteSchema } from '@ratatosk/database'
 import { addEntries, undo } from './apply.js'
 import { entriesOf, entriesOfGenesis } from './entries.js'
 import { IndexError, isIndexError } from './errors.js'
 import { openQueries } from './queries.js'
+import { shareReads } from './share-reads.js'
 import { emptyTables, lockProgress, prepareTables, readProgress, start, writeProgress } from './tables.js'
 import type { IndexOptions, LedgerIndex, Progress } from './types.js'
 
@@ -11,6 +13,17 @@ const maxPauseMs = 10_000
 /** Poll intervals between two polls at most, while there is nothing new: who needs the newest asks for it. */
 const maxQuietPolls = 10
 const dropsPerStep = 1_000
+
+/** An index that follows the ledger. */
+interface Follower extends Omit<Required<IndexOptions>, 'database' | 'schema'> {
+  readonly database: Database
+  progress: Progress
+  readonly closing: AbortController
+  /** When everything was found, in milliseconds of `performance.now()`. */
+  followedAt: number
+  /** How many wait until everything is found. */
+  waiting: number
+}
 
 /**
  * Opens the index and starts to follow. Any number of processes may follow with the same tables: each step
@@ -29,176 +42,150 @@ const dropsPerStep = 1_000
  * await index.outputs({ policy, spent: false }, { offset: 0, limit: 100 })
  */
 export async function openIndex(options: IndexOptions): Promise<LedgerIndex> {
-  const {
-    source,
-    genesis,
-    bridge,
-    pollMs = 100,
-    batchSize = 1_000,
-    waitMs = 10_000,
-    flush = false,
-    busy = () => false,
-    onError = () => {},
-  } = options
+  const { source, genesis, bridge, pollMs = 100, batchSize = 1_000, waitMs = 10_000, flush = false } = options
+  const { busy = () => false, onError = () => {} } = options
   const database = inSchema(options.database, quoteSchema(options.schema))
   await prepareTables(database)
-  let progress = await readProgress(database)
-  let closed = false
-
-  /** One poll. True: more changes are pending. */
-  async function step(): Promise<boolean> {
-    const known = progress
-    // In this order, so that a transaction which spends what a dropped one had spent is never seen without
-    // the drop. The step skips those that were dropped between the two reads.
-    const accepted = await source.accepted(known.sequence, batchSize)
-    const drops = await source.dropped(known.dropNumber, dropsPerStep)
-    const missesGenesis = !known.genesis && (await source.genesisOutputs()) !== undefined
-    if (accepted.length === 0 && drops.length === 0 && !missesGenesis) return othersWentOn(known)
-
-    const reset = drops.findLastIndex(({ transaction }) => transaction === undefined)
-    const single = drops.slice(reset + 1).flatMap(({ transaction }) => transaction?.sequence ?? [])
-    const dropped = new Set(single)
-    // More drops than were read may concern what was accepted.
-    const complete = drops.length < dropsPerStep
-    const added = complete && reset < 0 ? accepted.filter(({ sequence }) => !dropped.has(sequence)) : []
-    const newGenesis = reset < 0 && missesGenesis
-    if (newGenesis) await checkGenesis()
-    const entries = entriesOf(added, bridge)
-
-    const next: Progress = {
-      sequence: complete && reset < 0 ? (accepted.at(-1)?.sequence ?? known.sequence) : known.sequence,
-      dropNumber: drops.at(-1)?.number ?? known.dropNumber,
-      genesis: reset < 0 && (known.genesis || newGenesis),
-    }
-    let overtaken = false
-    progress = await database.transaction(async (connection) => {
-      const current = await lockProgress(connection, flush)
-      overtaken = !sameProgress(current, known)
-      if (overtaken) return current
-      if (reset >= 0) await emptyTables(connection)
-      await undo(connection, single)
-      if (newGenesis) for (const part of entriesOfGenesis(genesis)) await addEntries(connection, part)
-      await addEntries(connection, entries)
-      await writeProgress(connection, next)
-      return next
-    })
-    return overtaken || !complete || reset >= 0 || accepted.length === batchSize
-  }
-
-  /** Nothing new here; but another process may have followed, or have begun to rebuild. */
-  async function othersWentOn(known: Progress): Promise<boolean> {
-    progress = await readProgress(database)
-    return !sameProgress(progress, known)
-  }
-
-  async function checkGenesis(): Promise<void> {
-    const outputs = await source.genesisOutputs()
-    if (outputs === undefined || outputs === genesis.length) return
-    throw new IndexError(
-      'INDEX_GENESIS',
-      `The ledger has ${outputs} genesis outputs, but ${genesis.length} are given: pass the ledger's own`,
-    )
-  }
-
-  /** Ends when a step has found everything, or when it yields and no caller waits. */
-  async function drain(): Promise<void> {
-    while (!closed && (waiting > 0 || !yields())) {
-      if (await step()) continue
-      followedAt = performance.now()
-      return
-    }
-  }
-
-  /**
-   * Whether to yield to validation; not for longer than half of `waitMs`, so that callers of `caughtUp` do
-   * not time out.
-   */
-  function yields(): boolean {
-    return busy() && performance.now() - followedAt < waitMs / 2
-  }
-
-  async function empty(): Promise<void> {
-    await database.transaction(async (connection) => {
-      await lockProgress(connection, flush)
-      await emptyTables(connection)
-      await writeProgress(connection, start)
-    })
-  }
-
-  let followedAt = performance.now()
-  /** How many wait until everything is found. */
-  let waiting = 0
-  let running: Promise<void> = Promise.resolve()
-  let upcoming: Promise<void> | undefined
-
+  const closing = new AbortController()
+  const settings = { source, genesis, bridge, pollMs, batchSize, waitMs, flush, busy, onError, closing }
+  const progress = await readProgress(database)
+  const index: Follower = { ...settings, database, progress, followedAt: performance.now(), waiting: 0 }
   /** Resolves when polls that started after the call have found everything, if a caller waits. */
-  function follow(): Promise<void> {
-    upcoming ??= running
-      .catch(() => {})
-      .then(() => {
-        upcoming = undefined
-        running = drain()
-        return running
-      })
-    return upcoming
-  }
-
-  let timer: NodeJS.Timeout | undefined
-  let pause = pollMs
-  function followLater(): void {
-    timer = setTimeout(() => {
-      const before = progress
-      const isYielding = yields()
-      const followed = isYielding ? Promise.resolve() : follow()
-      followed
-        .then(
-          () => {
-            const isQuiet = !isYielding && sameProgress(progress, before)
-            pause = isQuiet ? Math.min(2 * pause, maxQuietPolls * pollMs) : pollMs
-          },
-          async (error: unknown) => {
-            onError(error)
-            pause = Math.min(2 * pause, maxPauseMs)
-            if (isDivergence(error)) await empty().catch(onError)
-          },
-        )
-        .finally(() => {
-          if (!closed) followLater()
-        })
-    }, pause)
-  }
-  followLater()
+  const readChanges = shareReads(() => drain(index))
+  const follow = () => readChanges('changes')
+  followUntilClosed(index, follow)
 
   return {
     ...openQueries(database),
     async caughtUp(sequence) {
-      if (closed) throw new IndexError('INDEX_CLOSED', 'The index is closed')
-      if (sequence !== undefined && progress.sequence >= sequence) return
-      waiting++
-      const followed = follow().finally(() => waiting--)
+      if (closing.signal.aborted) throw new IndexError('INDEX_CLOSED', 'The index is closed')
+      if (sequence !== undefined && index.progress.sequence >= sequence) return
+      index.waiting++
+      const followed = follow().finally(() => index.waiting--)
       // If the time runs out first, its failure stays unhandled.
       followed.catch(() => {})
       let timeout: NodeJS.Timeout | undefined
       const late = new Promise<never>((_, reject) => {
         timeout = setTimeout(() => {
-          const message = `The index is behind, at ${progress.sequence}, after ${waitMs} ms: try again later`
+          const at = index.progress.sequence
+          const message = `The index is behind, at ${at}, after ${waitMs} ms: try again later`
           reject(new IndexError('INDEX_BEHIND', message))
         }, waitMs)
       })
       await Promise.race([followed, late]).finally(() => clearTimeout(timeout))
     },
     progress: () => readProgress(database),
-    lagMs: () => performance.now() - followedAt,
+    lagMs: () => performance.now() - index.followedAt,
     wake() {
-      if (!closed && !yields()) follow().catch(() => {})
+      if (!closing.signal.aborted && !yields(index)) follow().catch(() => {})
     },
-    rebuild: empty,
+    rebuild: () => empty(index),
     async close() {
-      closed = true
-      clearTimeout(timer)
-      await (upcoming ?? running).catch(() => {})
+      closing.abort()
+      await follow().catch(() => {})
     },
   }
+}
+
+async function followUntilClosed(index: Follower, follow: () => Promise<void>): Promise<void> {
+  const { pollMs, onError } = index
+  const { signal } = index.closing
+  for (let pause = pollMs; ; ) {
+    await sleep(pause, undefined, { signal }).catch(() => {})
+    if (signal.aborted) return
+    const before = index.progress
+    const isYielding = yields(index)
+    try {
+      if (!isYielding) await follow()
+      const isQuiet = !isYielding && sameProgress(index.progress, before)
+      pause = isQuiet ? Math.min(2 * pause, maxQuietPolls * pollMs) : pollMs
+    } catch (error) {
+      onError(error)
+      pause = Math.min(2 * pause, maxPauseMs)
+      if (isDivergence(error)) await empty(index).catch(onError)
+    }
+  }
+}
+
+/**
+ * Whether to yield to validation; not for longer than half of `waitMs`, so that callers of `caughtUp` do
+ * not time out.
+ */
+function yields({ busy, followedAt, waitMs }: Follower): boolean {
+  return busy() && performance.now() - followedAt < waitMs / 2
+}
+
+/** Ends when a step has found everything, or when it yields and no caller waits. */
+async function drain(index: Follower): Promise<void> {
+  while (!index.closing.signal.aborted && (index.waiting > 0 || !yields(index))) {
+    if (await step(index)) continue
+    index.followedAt = performance.now()
+    return
+  }
+}
+
+/** One poll. True: more changes are pending. */
+async function step(index: Follower): Promise<boolean> {
+  const { database, source, batchSize, progress: known } = index
+  // In this order, so that a transaction which spends what a dropped one had spent is never seen without
+  // the drop. The step skips those that were dropped between the two reads.
+  const accepted = await source.accepted(known.sequence, batchSize)
+  const drops = await source.dropped(known.dropNumber, dropsPerStep)
+  const missesGenesis = !known.genesis && (await source.genesisOutputs()) !== undefined
+  if (accepted.length === 0 && drops.length === 0 && !missesGenesis) return othersWentOn(index)
+
+  const reset = drops.findLastIndex(({ transaction }) => transaction === undefined)
+  const single = drops.slice(reset + 1).flatMap(({ transaction }) => transaction?.sequence ?? [])
+  const dropped = new Set(single)
+  // More drops than were read may concern what was accepted.
+  const complete = drops.length < dropsPerStep
+  const added = complete && reset < 0 ? accepted.filter(({ sequence }) => !dropped.has(sequence)) : []
+  const newGenesis = reset < 0 && missesGenesis
+  if (newGenesis) await checkGenesis(index)
+  const entries = entriesOf(added, index.bridge)
+
+  const next: Progress = {
+    sequence: complete && reset < 0 ? (accepted.at(-1)?.sequence ?? known.sequence) : known.sequence,
+    dropNumber: drops.at(-1)?.number ?? known.dropNumber,
+    genesis: reset < 0 && (known.genesis || newGenesis),
+  }
+  let overtaken = false
+  index.progress = await database.transaction(async (connection) => {
+    const current = await lockProgress(connection, index.flush)
+    overtaken = !sameProgress(current, known)
+    if (overtaken) return current
+    if (reset >= 0) await emptyTables(connection)
+    await undo(connection, single)
+    if (newGenesis) for (const part of entriesOfGenesis(index.genesis)) await addEntries(connection, part)
+    await addEntries(connection, entries)
+    await writeProgress(connection, next)
+    return next
+  })
+  return overtaken || !complete || reset >= 0 || accepted.length === batchSize
+}
+
+/** Nothing new here; but another process may have followed, or have begun to rebuild. */
+async function othersWentOn(index: Follower): Promise<boolean> {
+  const known = index.progress
+  index.progress = await readProgress(index.database)
+  return !sameProgress(index.progress, known)
+}
+
+async function checkGenesis({ source, genesis }: Follower): Promise<void> {
+  const outputs = await source.genesisOutputs()
+  if (outputs === undefined || outputs === genesis.length) return
+  throw new IndexError(
+    'INDEX_GENESIS',
+    `The ledger has ${outputs} genesis outputs, but ${genesis.length} are given: pass the ledger's own`,
+  )
+}
+
+async function empty({ database, flush }: Follower): Promise<void> {
+  await database.transaction(async (connection) => {
+    await lockProgress(connection, flush)
+    await emptyTables(connection)
+    await writeProgress(connection, start)
+  })
 }
 
 function sameProgress(one: Progress, other: Progress): boolean {

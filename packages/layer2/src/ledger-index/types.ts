@@ -1,3 +1,4 @@
+import type { OutputConditions } from '@ratatosk/chain-apis'
 import type { SharedDriver } from '@ratatosk/database'
 import type { RedeemerPurpose, Script } from '@ratatosk/ledger'
 import type { ExplorerOutput } from '@ratatosk/ports'
@@ -54,24 +55,10 @@ export interface SequenceRange {
 }
 
 /** Selects outputs. An output must match every field given; an empty query matches all of them. */
-export interface OutputQuery {
-  /** Bytes of the address (CIP-19). */
-  readonly address?: Uint8Array
-  /** Hash of the payment key or script, 28 bytes. */
-  readonly paymentCredential?: Uint8Array
-  /** Hash of the stake key or script, 28 bytes. */
-  readonly stakeCredential?: Uint8Array
-  /** Policy id, 28 bytes: the output holds an asset under it. */
-  readonly policy?: Uint8Array
+export interface OutputQuery extends OutputConditions<Uint8Array> {
   /** Asset name, 0 to 32 bytes; only with `policy`. */
   readonly assetName?: Uint8Array
   readonly references?: readonly { readonly transactionId: Uint8Array; readonly index: number }[]
-  /** Id of the transaction that produced the outputs, 32 bytes. */
-  readonly transaction?: Uint8Array
-  /** Hash of the reference script that the output holds, 28 bytes. */
-  readonly referenceScript?: Uint8Array
-  /** True: only spent outputs; false: only unspent ones. Default: both. */
-  readonly spent?: boolean
   /** Sequences that produced the outputs; all of them are in the ledger that is asked about. */
   readonly produced?: SequenceRange
   /** Sequences that spent the outputs: only spent ones. */

@@ -38,6 +38,15 @@ interface Thread {
   timer?: NodeJS.Timeout
 }
 
+/** A pool at work. */
+interface Pool extends EnginePoolOptions {
+  readonly waiting: Job[]
+  /** Those that have not exited. */
+  readonly running: Set<Thread>
+  readonly idle: Thread[]
+  isClosed: boolean
+}
+
 export function evaluatorClosed(): EvaluatorError {
   return new EvaluatorError('EVALUATOR_CLOSED', 'The evaluator is closed')
 }
@@ -50,121 +59,112 @@ const loadLimitMs = 30_000
  * exceeds its time limit is terminated and replaced, so that a script affects no later evaluation. A thread
  * counts until it has exited, so there are never more than `threads` heaps.
  */
-export function createEnginePool({
-  threads: size,
-  queueLimit,
-  program,
-  memoryLimitMb,
-  workerData,
-}: EnginePoolOptions): EnginePool {
-  const waiting: Job[] = []
-  const threads = new Set<Thread>()
-  const idle: Thread[] = []
-  let closed = false
-
-  function dispatch(): void {
-    while (waiting.length > 0 && (idle.length > 0 || threads.size < size)) {
-      const thread = idle.pop() ?? start()
-      const job = waiting.shift()
-      if (job !== undefined) assign(thread, job)
-    }
-  }
-
-  function start(): Thread {
-    const worker = new Worker(program, {
-      name: 'plutus',
-      workerData,
-      resourceLimits: { maxOldGenerationSizeMb: memoryLimitMb, maxYoungGenerationSizeMb: 32 },
-    })
-    const thread: Thread = { worker, loaded: false }
-    threads.add(thread)
-    worker.on('message', (message: EngineAnswer | 'ready') => {
-      if (message !== 'ready') return answer(thread, message)
-      thread.loaded = true
-      send(thread)
-    })
-    worker.on('error', (error: Error & { code?: string }) => {
-      const kind = error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? 'memory' : 'crashed'
-      breakDown(thread, { kind, message: `The engine's thread ended: ${error.message}` })
-    })
-    worker.on('exit', () => {
-      threads.delete(thread)
-      breakDown(thread, { kind: 'crashed', message: "The engine's thread ended" })
-      dispatch()
-    })
-    return thread
-  }
-
-  function assign(thread: Thread, job: Job): void {
-    thread.job = job
-    thread.worker.ref()
-    if (thread.loaded) send(thread)
-    else limit(thread, loadLimitMs, 'The engine did not load in time')
-  }
-
-  function send(thread: Thread): void {
-    const { job } = thread
-    if (job === undefined) return
-    limit(thread, job.timeLimitMs, `Evaluation took more than ${job.timeLimitMs} ms`)
-    thread.worker.postMessage(job.request)
-  }
-
-  function limit(thread: Thread, milliseconds: number, message: string): void {
-    clearTimeout(thread.timer)
-    const { job } = thread
-    thread.timer = setTimeout(() => {
-      // A busy main thread may not have read a timely answer yet. Immediates run after pending messages.
-      setImmediate(() => {
-        if (thread.job === job) breakDown(thread, { kind: 'timeout', message })
-      })
-    }, milliseconds)
-  }
-
-  function answer(thread: Thread, result: PoolAnswer): void {
-    const { job } = thread
-    if (job === undefined) return
-    clearTimeout(thread.timer)
-    delete thread.job
-    thread.worker.unref()
-    idle.push(thread)
-    job.resolve(result)
-    dispatch()
-  }
-
-  /** Answers the job of a thread and terminates the thread. */
-  function breakDown(thread: Thread, result: PoolAnswer): void {
-    clearTimeout(thread.timer)
-    const place = idle.indexOf(thread)
-    if (place >= 0) idle.splice(place, 1)
-    thread.job?.resolve(result)
-    delete thread.job
-    thread.worker.terminate()
-  }
-
+export function createEnginePool(options: EnginePoolOptions): EnginePool {
+  const pool: Pool = { ...options, waiting: [], running: new Set(), idle: [], isClosed: false }
+  const { waiting, running, queueLimit } = pool
   return {
-    run(request, timeLimitMs) {
-      if (closed) return Promise.reject(evaluatorClosed())
+    async run(request, timeLimitMs) {
+      if (pool.isClosed) throw evaluatorClosed()
       if (waiting.length >= queueLimit) {
         const message = `The evaluator is busy: ${waiting.length} evaluations are waiting`
-        return Promise.reject(new EvaluatorError('EVALUATOR_BUSY', message))
+        throw new EvaluatorError('EVALUATOR_BUSY', message)
       }
       return new Promise((resolve, reject) => {
         waiting.push({ request, timeLimitMs, resolve, reject })
-        dispatch()
+        dispatch(pool)
       })
     },
     async close() {
-      closed = true
+      pool.isClosed = true
       const error = evaluatorClosed()
       for (const job of waiting.splice(0)) job.reject(error)
-      await Promise.all(
-        [...threads].map((thread) => {
-          clearTimeout(thread.timer)
-          thread.job?.reject(error)
-          delete thread.job
-          return thread.worker.terminate()
-        }),
-      )
+      for (const { job } of running) job?.reject(error)
+      await Promise.all([...running].map((thread) => end(pool, thread)))
     },
   }
+}
+
+function dispatch(pool: Pool): void {
+  const { waiting, idle, running } = pool
+  while (waiting.length > 0 && (idle.length > 0 || running.size < pool.threads)) {
+    const thread = idle.pop() ?? start(pool)
+    const job = waiting.shift()
+    if (job !== undefined) assign(pool, thread, job)
+  }
+}
+
+function start(pool: Pool): Thread {
+  const { program, workerData, memoryLimitMb } = pool
+  const worker = new Worker(program, {
+    name: 'plutus',
+    workerData,
+    resourceLimits: { maxOldGenerationSizeMb: memoryLimitMb, maxYoungGenerationSizeMb: 32 },
+  })
+  const thread: Thread = { worker, loaded: false }
+  pool.running.add(thread)
+  worker.on('message', (message: EngineAnswer | 'ready') => {
+    if (message !== 'ready') return answer(pool, thread, message)
+    thread.loaded = true
+    send(pool, thread)
+  })
+  worker.on('error', (error: Error & { code?: string }) => {
+    const kind = error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? 'memory' : 'crashed'
+    breakDown(pool, thread, { kind, message: `The engine's thread ended: ${error.message}` })
+  })
+  worker.on('exit', () => {
+    pool.running.delete(thread)
+    breakDown(pool, thread, { kind: 'crashed', message: "The engine's thread ended" })
+    dispatch(pool)
+  })
+  return thread
+}
+
+function assign(pool: Pool, thread: Thread, job: Job): void {
+  thread.job = job
+  thread.worker.ref()
+  if (thread.loaded) send(pool, thread)
+  else limit(pool, thread, loadLimitMs, 'The engine did not load in time')
+}
+
+function send(pool: Pool, thread: Thread): void {
+  const { job } = thread
+  if (job === undefined) return
+  limit(pool, thread, job.timeLimitMs, `Evaluation took more than ${job.timeLimitMs} ms`)
+  thread.worker.postMessage(job.request)
+}
+
+function limit(pool: Pool, thread: Thread, milliseconds: number, message: string): void {
+  clearTimeout(thread.timer)
+  const { job } = thread
+  thread.timer = setTimeout(() => {
+    // A busy main thread may not have read a timely answer yet. Immediates run after pending messages.
+    setImmediate(() => {
+      if (thread.job === job) breakDown(pool, thread, { kind: 'timeout', message })
+    })
+  }, milliseconds)
+}
+
+function answer(pool: Pool, thread: Thread, result: PoolAnswer): void {
+  const { job } = thread
+  if (job === undefined) return
+  clearTimeout(thread.timer)
+  delete thread.job
+  thread.worker.unref()
+  pool.idle.push(thread)
+  job.resolve(result)
+  dispatch(pool)
+}
+
+/** Answers the job of a thread and terminates the thread. */
+function breakDown(pool: Pool, thread: Thread, result: PoolAnswer): void {
+  thread.job?.resolve(result)
+  end(pool, thread)
+}
+
+function end({ idle }: Pool, thread: Thread): Promise<number> {
+  clearTimeout(thread.timer)
+  const place = idle.indexOf(thread)
+  if (place >= 0) idle.splice(place, 1)
+  delete thread.job
+  return thread.worker.terminate()
 }

@@ -42,8 +42,8 @@ export function validateInterval({ body }: Transaction, { slot }: RuleContext, f
   const late = invalidHereafter !== undefined && slot >= invalidHereafter
   if (!early && !late) return
   const message = late
-    ? `The transaction was valid before slot ${invalidHereafter}, the slot is ${slot}`
-    : `The transaction is valid from slot ${invalidBefore} on, the slot is ${slot}`
+    ? `The transaction was valid before slot ${invalidHereafter}, and the next block is in slot ${slot}`
+    : `The transaction is valid from slot ${invalidBefore} on, and the next block is in slot ${slot}`
   const details: { [key: string]: Json } = { slot: String(slot) }
   if (invalidBefore !== undefined) details.invalidBefore = String(invalidBefore)
   if (invalidHereafter !== undefined) details.invalidHereafter = String(invalidHereafter)

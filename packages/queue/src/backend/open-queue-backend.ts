@@ -50,15 +50,18 @@ const ofKind: { readonly [Kind in QueueBackendOptions['kind']]: readonly string[
   pglite: ['pglite', 'schema'],
 }
 
+/** The largest time of a timer of Node.js, and number of connections of PostgreSQL. */
+const largest = { requestTimeoutMs: 2 ** 31 - 1, poolSize: 262_143 }
+
 /** @throws QueueError `QUEUE_CONFIGURATION` */
 function checkOptions(options: QueueBackendOptions): void {
   const { kind } = options
   if (!Object.hasOwn(ofKind, kind))
     throw wrongOption(`kind must be ${Object.keys(ofKind).join(', ')}, not ${kind}`)
   requireKnown(options, ['kind', 'requestTimeoutMs', 'onError', ...ofKind[kind]])
-  for (const name of ['requestTimeoutMs', 'poolSize'] as const) {
+  for (const [name, most] of Object.entries(largest)) {
     const value: unknown = Reflect.get(options, name)
-    if (value !== undefined && !(Number.isSafeInteger(value) && Number(value) > 0))
-      throw wrongOption(`${name} must be a positive integer`)
+    if (value !== undefined && !(Number.isInteger(value) && Number(value) > 0 && Number(value) <= most))
+      throw wrongOption(`${name} must be a whole number from 1 to ${most}`)
   }
 }

@@ -22,6 +22,15 @@ test.each(['', 'localhost', 'mysql://:opensesame@localhost', '//:opensesame@loca
   },
 )
 
+test('refuses a database that does not exist, and says which option to check', async () => {
+  const url = new URL(databaseUrl)
+  url.pathname = '/ratatosk_no_such_database'
+  await expect(openQueueBackend({ kind: 'postgres', url: url.href })).rejects.toMatchObject({
+    code: 'QUEUE_CONFIGURATION',
+    message: 'PostgreSQL refuses the user or has no such database: check the url',
+  })
+})
+
 test('refuses a schema that is not a plain identifier', async () => {
   await expect(
     openQueueBackend({ kind: 'postgres', url: databaseUrl, schema: 'a"; DROP' }),

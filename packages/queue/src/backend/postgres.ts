@@ -14,6 +14,8 @@ interface PostgresConnectOptions {
 
 /** How long a statement that creates tables may take on a busy disk, in milliseconds. */
 const migrationMs = 60_000
+/** No such database, or user and password that it does not accept. */
+const refusals: ReadonlySet<unknown> = new Set(['3D000', '28000', '28P01'])
 /** Bytes; PostgreSQL accepts less than 8,000. */
 const maxNotificationBytes = 7999
 
@@ -41,6 +43,12 @@ export async function connectPostgres(options: PostgresConnectOptions): Promise<
     await storeUncompressed(migrating, schema)
   } catch (cause) {
     await pool.end()
+    if (refusals.has(Reflect.get(Object(cause), 'code')))
+      throw new QueueError(
+        'QUEUE_CONFIGURATION',
+        'PostgreSQL refuses the user or has no such database: check the url',
+        { cause },
+      )
     throw new QueueError(
       'QUEUE_UNAVAILABLE',
       "PostgreSQL is not reachable or did not create the queue's tables",

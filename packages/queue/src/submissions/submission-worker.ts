@@ -1,5 +1,6 @@
 import { Semaphore } from 'async-mutex'
-import type { QueueBackend } from '../types.js'
+import type { Job } from 'bullmq'
+import type { JobWorker, QueueBackend } from '../types.js'
 import { jobOfOne, type QueuedTransaction, type QueuedTransactions, queuedCbor } from './job.js'
 import { jobSizes, submissionQueueName } from './submission-queue.js'
 
@@ -103,175 +104,173 @@ export function createSubmissionWorker(
   handle: (delivery: Delivery, slot: DeliverySlot) => Promise<Disposition>,
   options: SubmissionWorkerOptions,
 ): SubmissionWorker {
-  const { lockDurationMs: lockDuration = defaultLockMs } = options
-  const jobSize = jobSizes[backend.kind]
-  const slots = new Semaphore(options.concurrency)
-  let activeJobs = 0
-  let waking: NodeJS.Timeout | undefined
-  const worker = backend.worker<QueuedTransactions>(
-    submissionQueueName,
-    async (job) => {
-      const { data, timestamp } = job
-      // Finished work need not stay in memory until the last transaction is done.
-      job.data = []
-      activeJobs++
-      try {
-        const isAlone = data.length === 1
-        const settling = data.map((each) => settle(each, timestamp, isAlone))
-        applyConcurrency()
-        const left = (await Promise.all(settling)).filter((each) => each !== undefined)
-        if (left.length === 0) return
-        await job.updateData(left.map(({ transaction }) => transaction))
-        throw new PostponedError(Math.max(...left.map(({ afterMs }) => afterMs)))
-      } finally {
-        activeJobs--
-        clearTimeout(waking)
-        waking = undefined
-        applyConcurrency()
-      }
+  const { concurrency, lockDurationMs: lockDuration = defaultLockMs } = options
+  const { transactions: jobSize } = jobSizes[backend.kind]
+  const worker = backend.worker<QueuedTransactions>(submissionQueueName, (job) => deliverJob(state, job), {
+    concurrency: jobsFor(concurrency, jobSize),
+    lockDuration,
+    stalledInterval: options.stalledIntervalMs ?? Math.ceil(lockDuration / 3),
+    // A transaction must not fail silently because its workers were killed.
+    maxStalledCount: unlimited,
+    removeOnComplete: { count: 0 },
+    runRetryDelay: 1_000,
+    settings: {
+      backoffStrategy: (_attempts, _type, error) =>
+        error instanceof PostponedError ? error.afterMs : failedDelayMs,
     },
-    {
-      concurrency: jobsFor(options.concurrency),
-      lockDuration,
-      stalledInterval: options.stalledIntervalMs ?? Math.ceil(lockDuration / 3),
-      // A transaction must not fail silently because its workers were killed.
-      maxStalledCount: unlimited,
-      removeOnComplete: { count: 0 },
-      runRetryDelay: 1_000,
-      settings: {
-        backoffStrategy: (_attempts, _type, error) =>
-          error instanceof PostponedError ? error.afterMs : failedDelayMs,
-      },
-    },
-  )
+  })
   const held = new HeldDeliveries(
     // Where other processes share the queue, a delivery returns to it, so that any of them can take it.
     backend.kind === 'pglite' ? heldCapacity : 0,
     async () => (await worker.getBackend().getCounts(['waiting']))[0] ?? 0,
   )
-  worker.on('drained', () => applyConcurrency(true))
+  const slots = new Semaphore(concurrency)
+  const state: State = { handle, jobSize, worker, held, slots, activeJobs: 0, waking: undefined }
+  worker.on('drained', () => applyConcurrency(state, true))
   worker.on('closing', () => {
     held.close()
     slots.cancel()
   })
-
-  /** Delivers a transaction of a job. Unless it is done or in a job of its own, it is left in the job. */
-  async function settle(
-    stored: QueuedTransaction,
-    submittedAt: number,
-    isAlone: boolean,
-  ): Promise<Left | undefined> {
-    const [transaction, disposition] = await deliver(stored, submittedAt)
-    if (disposition.kind === 'done') return undefined
-    const afterMs = disposition.kind === 'release' ? 0 : Math.max(0, Math.ceil(disposition.afterMs))
-    if (disposition.kind === 'release' || isAlone) return { transaction, afterMs }
-    try {
-      // Those that are delivered with it may take long. If the job is delivered again, this one is not added
-      // twice: its id is the same.
-      const own = jobOfOne(transaction, { delay: afterMs, submittedAt })
-      await worker.getBackend().addJob(own, own.id)
-      return undefined
-    } catch {
-      return { transaction, afterMs }
-    }
-  }
-
-  async function deliver(
-    stored: QueuedTransaction,
-    submittedAt: number,
-  ): Promise<readonly [QueuedTransaction, Disposition]> {
-    const delivery = {
-      id: stored.id,
-      cbor: queuedCbor(stored),
-      submittedAt: new Date(submittedAt),
-    }
-    held.delivered()
-    let place = false
-    try {
-      for (let transaction = stored; ; ) {
-        const attempt = transaction.attempts + 1
-        const disposition = await inSlot((slot) => handle({ ...delivery, attempt }, slot))
-        if (disposition.kind !== 'again') return [transaction, disposition]
-        transaction = { ...transaction, attempts: attempt }
-        place ||= held.take()
-        if (!place) return [transaction, disposition]
-        if (!(await held.elapsed(disposition.afterMs))) return [transaction, { kind: 'release' }]
-      }
-    } finally {
-      if (place) held.leave()
-    }
-  }
-
-  /** Undefined once the worker closes. */
-  async function takeSlot(): Promise<(() => void) | undefined> {
-    if (worker.closing !== undefined) return undefined
-    try {
-      const [, release] = await slots.acquire()
-      return release
-    } catch {
-      return undefined
-    }
-  }
-
-  async function inSlot(work: (slot: DeliverySlot) => Promise<Disposition>): Promise<Disposition> {
-    const release = await takeSlot()
-    if (release === undefined) return { kind: 'release' }
-    let isTaken = true
-    const vacate = (): void => {
-      if (!isTaken) return
-      isTaken = false
-      const wasFull = slots.isLocked()
-      release()
-      applyConcurrency()
-      if (wasFull && !slots.isLocked()) wakeSoon()
-    }
-    try {
-      return await work({ vacate })
-    } catch {
-      return { kind: 'again', afterMs: failedDelayMs }
-    } finally {
-      vacate()
-    }
-  }
-
-  /**
-   * BullMQ takes jobs until it has as many as its `concurrency`, and starts none of them before; until then
-   * nothing renews their locks. So it may have only a few more than those that are started, and starts again
-   * with a few when the queue was empty.
-   */
-  function applyConcurrency(restart = false): void {
-    const more = jobsFor(slots.getValue())
-    const most = Math.max(1, activeJobs + more)
-    // A job that ends takes the next one along, unless BullMQ has too many by then.
-    worker.concurrency = more === 0 || restart ? most : Math.max(worker.concurrency, most)
-  }
-
-  /** Others may be waiting for what this worker could not begin at once. */
-  function jobsFor(transactions: number): number {
-    return Math.min(maxJobsTaken, Math.ceil(transactions / jobSize.transactions))
-  }
-
-  /**
-   * A worker whose slots were all taken fetches jobs only when one ends, or when it resumes after a pause.
-   */
-  function wakeSoon(): void {
-    waking ??= setTimeout(async () => {
-      waking = undefined
-      if (worker.closing !== undefined) return
-      await worker.pause(true)
-      if (worker.closing === undefined) await worker.resume()
-    }, wakeDelayMs)
-  }
 
   return {
     async ready() {
       await worker.waitUntilReady()
     },
     close() {
-      clearTimeout(waking)
+      clearTimeout(state.waking)
       return worker.close()
     },
   }
+}
+
+interface State {
+  readonly handle: (delivery: Delivery, slot: DeliverySlot) => Promise<Disposition>
+  /** The most transactions of a job. */
+  readonly jobSize: number
+  readonly worker: JobWorker<QueuedTransactions>
+  readonly held: HeldDeliveries
+  readonly slots: Semaphore
+  activeJobs: number
+  waking: NodeJS.Timeout | undefined
+}
+
+async function deliverJob(state: State, job: Job<QueuedTransactions, void>): Promise<void> {
+  const { data, timestamp } = job
+  // Finished work need not stay in memory until the last transaction is done.
+  job.data = []
+  state.activeJobs++
+  try {
+    const isAlone = data.length === 1
+    const settling = data.map((each) => settle(state, each, timestamp, isAlone))
+    applyConcurrency(state)
+    const left = (await Promise.all(settling)).filter((each) => each !== undefined)
+    if (left.length === 0) return
+    await job.updateData(left.map(({ transaction }) => transaction))
+    throw new PostponedError(Math.max(...left.map(({ afterMs }) => afterMs)))
+  } finally {
+    state.activeJobs--
+    clearTimeout(state.waking)
+    state.waking = undefined
+    applyConcurrency(state)
+  }
+}
+
+/** Delivers a transaction of a job. Unless it is done or in a job of its own, it is left in the job. */
+async function settle(
+  state: State,
+  stored: QueuedTransaction,
+  submittedAt: number,
+  isAlone: boolean,
+): Promise<Left | undefined> {
+  const [transaction, disposition] = await deliver(state, stored, submittedAt)
+  if (disposition.kind === 'done') return undefined
+  const afterMs = disposition.kind === 'release' ? 0 : Math.max(0, Math.ceil(disposition.afterMs))
+  if (disposition.kind === 'release' || isAlone) return { transaction, afterMs }
+  try {
+    // Those that are delivered with it may take long. If the job is delivered again, this one is not added
+    // twice: its id is the same.
+    const own = jobOfOne(transaction, { delay: afterMs, submittedAt })
+    await state.worker.getBackend().addJob(own, own.id)
+    return undefined
+  } catch {
+    return { transaction, afterMs }
+  }
+}
+
+async function deliver(
+  state: State,
+  stored: QueuedTransaction,
+  submittedAt: number,
+): Promise<readonly [QueuedTransaction, Disposition]> {
+  const { held } = state
+  const delivery = { id: stored.id, cbor: queuedCbor(stored), submittedAt: new Date(submittedAt) }
+  held.delivered()
+  let place = false
+  try {
+    for (let transaction = stored; ; ) {
+      const attempt = transaction.attempts + 1
+      const disposition = await handleInSlot(state, { ...delivery, attempt })
+      if (disposition.kind !== 'again') return [transaction, disposition]
+      transaction = { ...transaction, attempts: attempt }
+      place ||= held.take()
+      if (!place) return [transaction, disposition]
+      if (!(await held.elapsed(disposition.afterMs))) return [transaction, { kind: 'release' }]
+    }
+  } finally {
+    if (place) held.leave()
+  }
+}
+
+async function handleInSlot(state: State, delivery: Delivery): Promise<Disposition> {
+  const { worker, slots } = state
+  if (worker.closing !== undefined) return { kind: 'release' }
+  // Rejects once the worker closes.
+  const [, release] = await slots.acquire().catch(() => [])
+  if (release === undefined) return { kind: 'release' }
+  let isTaken = true
+  const vacate = (): void => {
+    if (!isTaken) return
+    isTaken = false
+    const wasFull = slots.isLocked()
+    release()
+    applyConcurrency(state)
+    if (wasFull && !slots.isLocked()) wakeSoon(state)
+  }
+  try {
+    return await state.handle(delivery, { vacate })
+  } catch {
+    return { kind: 'again', afterMs: failedDelayMs }
+  } finally {
+    vacate()
+  }
+}
+
+/**
+ * BullMQ takes jobs until it has as many as its `concurrency`, and starts none of them before; until then
+ * nothing renews their locks. So it may have only a few more than those that are started, and starts again
+ * with a few when the queue was empty.
+ */
+function applyConcurrency({ worker, slots, activeJobs, jobSize }: State, restart = false): void {
+  const more = jobsFor(slots.getValue(), jobSize)
+  const most = Math.max(1, activeJobs + more)
+  // A job that ends takes the next one along, unless BullMQ has too many by then.
+  worker.concurrency = more === 0 || restart ? most : Math.max(worker.concurrency, most)
+}
+
+/** Others may be waiting for what this worker could not begin at once. */
+function jobsFor(transactions: number, jobSize: number): number {
+  return Math.min(maxJobsTaken, Math.ceil(transactions / jobSize))
+}
+
+/** A worker whose slots were all taken fetches jobs only when one ends, or when it resumes after a pause. */
+function wakeSoon(state: State): void {
+  const { worker } = state
+  state.waking ??= setTimeout(async () => {
+    state.waking = undefined
+    if (worker.closing !== undefined) return
+    await worker.pause(true)
+    if (worker.closing === undefined) await worker.resume()
+  }, wakeDelayMs)
 }
 
 /** Makes BullMQ deliver the job again. Without a stack, which BullMQ would store. */

@@ -1,3 +1,4 @@
+import { toHex } from '@ratatosk/cbor'
 import { slotToTime } from '@ratatosk/ledger'
 import type { OperationResult } from '@ratatosk/ports'
 import { releaseBond, retireOperator } from '@ratatosk/protocol'
@@ -18,6 +19,7 @@ export async function registerOwn(context: SequencerContext): Promise<OperationR
   const { bond, activeFrom } = entry
   return {
     kind: 'registered',
+    operatorKey: keyOf(context),
     ...(transactionId !== undefined && { transactionId }),
     bond: String(bond),
     activeFrom: Number(activeFrom),
@@ -46,7 +48,12 @@ export async function retireOwn(context: SequencerContext): Promise<OperationRes
   if (activeUntil === undefined) throw noBond()
   const times = { activeUntil: Number(activeUntil), releaseAt: Number(activeUntil + releaseDelay) }
   if (transactionId !== undefined) log.info({ transactionId, ...times }, 'Retired the operator')
-  return { kind: 'retired', ...(transactionId !== undefined && { transactionId }), ...times }
+  return {
+    kind: 'retired',
+    operatorKey: keyOf(context),
+    ...(transactionId !== undefined && { transactionId }),
+    ...times,
+  }
 }
 
 /** Returns the bond of the retired operator to its wallet, once that is allowed; 0 if there is none. */
@@ -54,7 +61,7 @@ export async function releaseOwn(context: SequencerContext): Promise<OperationRe
   const { contracts, operator, layer1, slots, signal, log } = context
   const registry = await existingRegistry(context)
   const entry = entryOf(context, registry)
-  if (entry === undefined) return { kind: 'released', bond: '0' }
+  if (entry === undefined) return { kind: 'released', operatorKey: keyOf(context), bond: '0' }
   if (entry.activeUntil === undefined) throw bondLocked('the operator has not retired: retire it first')
   const releaseAt = entry.activeUntil + contracts.parameters.releaseDelay
   if (slotToTime(slots, (await layer1.tip({ signal })).slot) < releaseAt)
@@ -65,8 +72,15 @@ export async function releaseOwn(context: SequencerContext): Promise<OperationRe
   const transactionId = await submitAndConfirm(context, operator, draft, isDone)
   const bond = String(entry.bond)
   log.info({ transactionId, bond }, 'Withdrew the bond of the operator')
-  return { kind: 'released', ...(transactionId !== undefined && { transactionId }), bond }
+  return {
+    kind: 'released',
+    operatorKey: keyOf(context),
+    ...(transactionId !== undefined && { transactionId }),
+    bond,
+  }
 }
+
+const keyOf = ({ operator }: SequencerContext): string => toHex(operator.keys.payment.hash)
 
 const slotLengthOf = ({ slots }: SequencerContext): bigint => BigInt(slots.slotLength)
 

@@ -137,7 +137,7 @@ describe('bond', () => {
       kind: 'released',
       transactionId: expect.any(String),
     })
-    expect(await sequencer.run('release')).toEqual({ kind: 'released', bond: '0' })
+    expect(await sequencer.run('release')).toMatchObject({ kind: 'released', bond: '0' })
     expect(await sequencer.run('commit')).toMatchObject({ code: 'SEQUENCER_NOT_REGISTERED' })
     expect(await sequencer.run('init')).toMatchObject({ kind: 'initiated', isRegistration: true })
   })

@@ -2,13 +2,16 @@ import type { Operation, OperationDetails, OperationResult } from '@ratatosk/por
 import type { QueueBackend } from '@ratatosk/queue'
 import type { Sequencer } from '../types.js'
 import { type NoResult, openCalls } from './active-calls.js'
-import { type OperationRequest, operationsQueue } from './serve-operations.js'
+import { isOfBond, type OperationRequest, operationsQueue } from './serve-operations.js'
 import { spaceRuns } from './space-runs.js'
 
 export interface CreateOperationsOptions {
   readonly queue: QueueBackend
-  /** The sequencer of this process, if any. While it is active, operations run on it directly. */
-  readonly sequencer?: Pick<Sequencer, 'active' | 'run'>
+  /**
+   * The sequencer of this process, if any. While it is active, operations run on it directly. Those of the
+   * bond run for its operator, or not at all.
+   */
+  readonly sequencer?: Pick<Sequencer, 'active' | 'operatorKey' | 'run'>
   /** How long to wait for a result, in milliseconds. @defaultValue 190000 */
   readonly timeoutMs?: number
   /** As for `serveOperations`, for the callers in this process. @defaultValue 0 */
@@ -53,7 +56,11 @@ export function createOperations({
   })
 
   async function runRemotely(operation: Operation, details?: OperationDetails): Promise<OperationResult> {
-    const answer = await remote.call(operation, { operation, ...(details && { details }) })
+    const answer = await remote.call(operation, {
+      operation,
+      ...(details && { details }),
+      ...(sequencer && isOfBond(operation) && { operatorKey: sequencer.operatorKey }),
+    })
     if (typeof answer !== 'string') return answer.result
     return { kind: 'timed-out', message: messages[answer](operation) }
   }

@@ -14,6 +14,7 @@ const sequencerThat = (
   run: ServeOperationsOptions['sequencer']['run'],
 ): ServeOperationsOptions['sequencer'] => ({
   active: true,
+  operatorKey: 'aa',
   subscribe: () => () => undefined,
   run,
 })
@@ -99,10 +100,42 @@ test('an operation taken after its deadline answers expired and does not run', a
   expect((await jobs.getJob(job.id!))?.returnvalue).toEqual({ kind: 'expired' })
 })
 
+test("a standby's request about its bond does not touch the bond of the active operator", async (context) => {
+  const { queue, name } = await openers['PostgreSQL and Redis'](context)
+  const ran: Operation[] = []
+  const run = async (operation: Operation): Promise<OperationResult> => {
+    ran.push(operation)
+    return { kind: 'released', operatorKey: 'aa', bond: '0' }
+  }
+  const server = serveOperations({ queue, sequencer: sequencerThat(run) })
+  context.onTestFinished(() => server.close())
+  await server.ready()
+  const askedBy = async (operatorKey: string) => {
+    const sequencer = { active: false, operatorKey, run }
+    const operations = createOperations({ queue: await openElsewhere(context, name), sequencer })
+    context.onTestFinished(() => operations.close())
+    return operations
+  }
+  const other = await askedBy('bb')
+  for (const operation of ['register', 'retire', 'release'] as const) {
+    const refusal = await other.run(operation)
+    expect(refusal).toMatchObject({ kind: 'refused', code: 'SEQUENCER_NOT_ACTIVE' })
+    expect(refusal).toHaveProperty('message', expect.stringMatching(/operator bb; the active one has aa/))
+  }
+  expect(ran).toEqual([])
+  await other.run('merge')
+  await (await askedBy('aa')).run('retire')
+  expect(ran).toEqual(['merge', 'retire'])
+})
+
 test('runs on the sequencer of the same process without the queue', async (context) => {
   const { queue } = await openers['PostgreSQL and Redis'](context)
   const run = async (): Promise<OperationResult> => ({ kind: 'repaired' })
-  const operations = createOperations({ queue, sequencer: { active: true, run }, timeoutMs: 100 })
+  const operations = createOperations({
+    queue,
+    sequencer: { active: true, operatorKey: 'aa', run },
+    timeoutMs: 100,
+  })
   expect(await operations.run('repair')).toEqual({ kind: 'repaired' })
   await operations.close()
 })

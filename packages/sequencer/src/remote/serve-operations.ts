@@ -12,17 +12,31 @@ export const operationsQueue = 'operations'
 export interface OperationRequest {
   readonly operation: Operation
   readonly details?: OperationDetails
+  /** Key hash of the operator whose bond is meant, 56 hex digits. */
+  readonly operatorKey?: string
 }
+
+/** Whether an operation changes the bond of one operator. */
+export const isOfBond = (operation: Operation): boolean =>
+  operation === 'register' || operation === 'retire' || operation === 'release'
 
 export interface ServeOperationsOptions {
   readonly queue: QueueBackend
-  readonly sequencer: Pick<Sequencer, 'active' | 'subscribe' | 'run'>
+  readonly sequencer: Pick<Sequencer, 'active' | 'operatorKey' | 'subscribe' | 'run'>
   /**
    * Least time between the beginnings of two runs of one operation, in milliseconds. Requests that come
    * earlier wait for the next run and share its result. @defaultValue 0
    */
   readonly intervalMs?: number
 }
+
+const otherOperator = (asked: string, active: string): OperationResult => ({
+  kind: 'refused',
+  code: 'SEQUENCER_NOT_ACTIVE',
+  message:
+    `The process that was asked stands by, with the operator ${asked}; the active one has ${active}. ` +
+    'Stop the active one first, or ask it for its own operator',
+})
 
 /** High, so that an operation that is refused while another runs is refused at once. */
 const concurrency = 64
@@ -59,7 +73,10 @@ export function serveOperations({ queue, sequencer, intervalMs = 0 }: ServeOpera
     channel: operationsQueue,
     sequencer,
     concurrency,
-    serve: ({ operation, details }) => Promise.race([spaced.run(operation, details), interrupted(operation)]),
+    async serve({ operation, details, operatorKey = sequencer.operatorKey }) {
+      if (operatorKey !== sequencer.operatorKey) return otherOperator(operatorKey, sequencer.operatorKey)
+      return Promise.race([spaced.run(operation, details), interrupted(operation)])
+    },
   })
   return {
     ready: server.ready,

@@ -4,7 +4,7 @@ import { Mutex } from 'async-mutex'
 import { RootsError } from './errors.js'
 import { buffersOf, pack, packOutputs } from './threads/packing.js'
 import type { RootsHandlers } from './threads/roots-thread.js'
-import { startThread } from './threads/thread.js'
+import { startThread, type Thread } from './threads/thread.js'
 import type { Roots, RootsOptions } from './types.js'
 
 /** For a block of 10,000 transactions. With the default of 48 MB, collection took a quarter of the time. */
@@ -48,29 +48,13 @@ export async function openRoots(options: RootsOptions = {}): Promise<Roots> {
     return calls.runExclusive(call)
   }
 
-  async function rebuild(pieces: AsyncIterable<readonly LedgerOutput[]>): Promise<Uint8Array> {
-    // The next piece is fetched while the thread takes this one.
-    let taken: Promise<unknown> = Promise.resolve()
-    try {
-      for await (const piece of pieces) {
-        await taken
-        taken = thread.ask('addToRebuild', ...packOutputs(piece))
-        taken.catch(() => undefined)
-      }
-      await taken
-    } catch (error) {
-      await taken.catch(() => undefined)
-      await thread.ask('abandonRebuild').catch(() => undefined)
-      throw error
-    }
-    return thread.ask('endRebuild')
-  }
+  const ask: typeof thread.ask = (...request) => inOrder(() => thread.ask(...request))
 
   async function freeShare(): Promise<void> {
     let freed = 0
     do {
       const before = left
-      left = await inOrder(() => thread.ask('free'))
+      left = await ask('free')
       if (left > before) share = Math.ceil(left / shares)
       else freed += before - left
     } while (left > 0 && freed < share && closing === undefined)
@@ -82,23 +66,22 @@ export async function openRoots(options: RootsOptions = {}): Promise<Roots> {
   }
 
   return {
-    root: () => inOrder(() => thread.ask('root')),
+    root: () => ask('root'),
 
     apply(transactions, deposits = []) {
       const packed = pack(transactions)
-      const request = { transactions: packed, deposits: copies(deposits) }
-      return inOrder(() => thread.ask('apply', request, buffersOf(packed)))
+      return ask('apply', { transactions: packed, deposits: copies(deposits) }, buffersOf(packed))
     },
 
     applyWithin(transactions, interval, deposits = [], feesTo = undefined) {
       const packed = pack(transactions)
       const request = { transactions: packed, deposits: copies(deposits), interval, feesTo }
-      return inOrder(() => thread.ask('applyWithin', request, buffersOf(packed)))
+      return ask('applyWithin', request, buffersOf(packed))
     },
 
     prepare(transactions, after) {
       const packed = pack(transactions)
-      return inOrder(() => thread.ask('prepare', { transactions: packed, after }, buffersOf(packed)))
+      return ask('prepare', { transactions: packed, after }, buffersOf(packed))
     },
 
     free() {
@@ -108,28 +91,37 @@ export async function openRoots(options: RootsOptions = {}): Promise<Roots> {
       return freeing
     },
 
-    revert(root) {
-      const copy = Uint8Array.from(root)
-      return inOrder(() => thread.ask('revert', copy))
-    },
-
-    prove(root, outref) {
-      const request = { root: Uint8Array.from(root), outref: Uint8Array.from(outref) }
-      return inOrder(() => thread.ask('prove', request))
-    },
-
-    answer(root, question) {
-      const request = { root: Uint8Array.from(root), question }
-      return inOrder(() => thread.ask('answer', request))
-    },
-
-    rebuild: (pieces) => inOrder(() => rebuild(pieces)),
+    revert: (root) => ask('revert', Uint8Array.from(root)),
+    prove: (root, outref) => ask('prove', { root: Uint8Array.from(root), outref: Uint8Array.from(outref) }),
+    answer: (root, question) => ask('answer', { root: Uint8Array.from(root), question }),
+    rebuild: (pieces) => inOrder(() => rebuild(thread, pieces)),
 
     close() {
       closing ??= calls.runExclusive(end)
       return closing
     },
   }
+}
+
+async function rebuild(
+  thread: Thread<RootsHandlers>,
+  pieces: AsyncIterable<readonly LedgerOutput[]>,
+): Promise<Uint8Array> {
+  // The next piece is fetched while the thread takes this one.
+  let taken: Promise<unknown> = Promise.resolve()
+  try {
+    for await (const piece of pieces) {
+      await taken
+      taken = thread.ask('addToRebuild', ...packOutputs(piece))
+      taken.catch(() => undefined)
+    }
+    await taken
+  } catch (error) {
+    await taken.catch(() => undefined)
+    await thread.ask('abandonRebuild').catch(() => undefined)
+    throw error
+  }
+  return thread.ask('endRebuild')
 }
 
 /** Views of larger buffers would be sent with all of these. */

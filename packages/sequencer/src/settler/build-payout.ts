@@ -103,8 +103,10 @@ function reasonOf({ isShort, aside }: Picked): string | undefined {
   return aside && `a payout that can be built: ${aside}`
 }
 
+/** The beginning of the reason of what waits for the wallet. */
+export const lackOfFees = 'ada for fees'
 /** Names what a wallet lacks. */
-const lacking = ({ message }: WalletError): string => `ada for fees: ${message}`
+const lacking = ({ message }: WalletError): string => `${lackOfFees}: ${message}`
 
 interface Picked {
   readonly picked: readonly OwedEntry[]

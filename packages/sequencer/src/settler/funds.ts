@@ -20,8 +20,8 @@ export interface FundsOptions {
 
 /** The ada that pays the fees of payouts. */
 export interface Funds {
-  /** Sends ada to the wallet if it has too little. */
-  keep(slot: bigint, validUntil: bigint, signal: AbortSignal): Promise<void>
+  /** Sends ada to the wallet if it has too little. @returns whether some is on its way */
+  keep(slot: bigint, validUntil: bigint, signal: AbortSignal): Promise<boolean>
 }
 
 /** Opens the funds of a wallet, which another one fills. */
@@ -54,8 +54,9 @@ export function openFunds({ layer1, wallet, fundedBy, resendEverySlots, log }: F
 
   return {
     async keep(slot, validUntil, signal) {
-      if ((await wallet.spendable({ paidByAda: true }, { signal })) < minimumFunds)
-        await fill(slot, validUntil, signal)
+      if ((await wallet.spendable({ paidByAda: true }, { signal })) >= minimumFunds) return false
+      await fill(slot, validUntil, signal)
+      return sent !== undefined
     },
   }
 }

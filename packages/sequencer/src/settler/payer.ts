@@ -12,7 +12,7 @@ import {
 } from '@ratatosk/protocol'
 import { Mutex } from 'async-mutex'
 import { Batches } from './batches.js'
-import { buildPayout } from './build-payout.js'
+import { buildPayout, lackOfFees } from './build-payout.js'
 import { openFunds } from './funds.js'
 import type { PayoutMeans } from './means.js'
 import { type Owed, openOwed } from './owed.js'
@@ -75,6 +75,8 @@ class BridgePayer implements Payer {
   #seen = ''
   /** Layer 1 has refused a transaction in this slot: a rival's waits there. */
   #refusedAt = -1n
+  /** Ada for fees is on its way: what waits for it is paid soon. */
+  #isFilling = false
   #scripts: { readonly utxos: readonly Utxo[]; readonly until: number } | undefined
 
   constructor(options: PayerOptions, slotLength: number) {
@@ -243,7 +245,7 @@ class BridgePayer implements Payer {
     const { layer1, contracts, wallet, validityMs } = this.#options
     const now = await layer1.currentSlot({ signal })
     const validUntil = (now > slot ? now : slot) + BigInt(Math.ceil(validityMs / this.#slotLength))
-    await this.#funds.keep(slot, validUntil, signal)
+    this.#isFilling = await this.#funds.keep(slot, validUntil, signal)
     if (this.#scripts === undefined || performance.now() >= this.#scripts.until) {
       const published = await layer1.utxosAt(administratorAddress(contracts), { signal })
       const utxos = referenceScriptsOf(contracts, published)
@@ -280,7 +282,7 @@ class BridgePayer implements Payer {
       const reported = this.#reported.get(headerHash) ?? new Set()
       this.#reported.set(headerHash, reported)
       const kind = reason.replaceAll(/\d+/g, '')
-      if (reported.has(kind)) continue
+      if (reported.has(kind) || (this.#isFilling && reason.startsWith(lackOfFees))) continue
       reported.add(kind)
       this.#options.log.warn({ headerHash: toHex(headerHash), reason }, 'A settlement waits: it is not paid')
     }

@@ -213,7 +213,8 @@ test('a payout takes as many as a transaction can', async (context) => {
 test('the operator gives its wallet ada when something is owed, and not before', async (context) => {
   const chain = await openBridgeChain(context)
   await chain.reserves(50n * ada)
-  const settler = settle(context, chain, { fundedBy: chain.operator })
+  const { log, warnings } = listening()
+  const settler = settle(context, chain, { fundedBy: chain.operator, log })
   const before = await chain.operator.balance()
   await settler.start()
   await expect.poll(() => settler.status().active).toBe(true)
@@ -225,7 +226,14 @@ test('the operator gives its wallet ada when something is owed, and not before',
   await expectPaid(chain, 3, 50n * ada)
   const spent = before.lovelace - (await chain.operator.balance()).lovelace
   expect(spent, 'beside what the commit has locked').toBeGreaterThan(60n * ada)
+  expect(warnings).toEqual([])
 })
+
+function listening() {
+  const warnings: string[] = []
+  const log: Log = { info: () => {}, warn: (_, message) => void warnings.push(message), error: () => {} }
+  return { log, warnings }
+}
 
 test('a call pays at once, as many as it asks for, of the block that it asks for', async (context) => {
   const chain = await openBridgeChain(context)
@@ -340,8 +348,7 @@ test('reserves are merged if a withdrawal needs more of them than fit, and it is
   for (let n = 0; n < 2; n++) await chain.reserves(...Array.from({ length: 65 }, () => 5n * ada))
   await chain.fund(settlerWallet.addressText)
   await chain.merge([withdrawal(0, 640n * ada)])
-  const warnings: string[] = []
-  const log: Log = { info: () => {}, warn: (_, message) => void warnings.push(message), error: () => {} }
+  const { log, warnings } = listening()
   const settler = settle(context, chain, { log })
   await settler.start()
   await mineUntilPaid(chain, 0)

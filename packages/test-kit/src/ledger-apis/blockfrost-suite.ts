@@ -18,19 +18,33 @@ import {
 } from './scenes.js'
 import type { OpenLedger, RunTest, ServedLedger } from './served-ledger.js'
 
+interface Scene {
+  readonly t: Test
+  readonly api: BlockFrostAPI
+  readonly ledger: ServedLedger
+}
+
+type Scenes = Readonly<Record<string, (scene: Scene) => Promise<void>>>
+
 /**
  * The view of a ledger by the client `@blockfrost/blockfrost-js`.
  *
  * @param served opens the ledger
  */
 export function blockfrostSuite(test: RunTest, served: OpenLedger): void {
-  const open = async (t: Test) => {
-    const ledger = await served(t)
-    return { ledger, api: new BlockFrostAPI({ customBackend: ledger.blockfrost, rateLimiter: false }) }
-  }
+  for (const [name, run] of Object.entries({ ...scenes, ...supplyScenes }))
+    test(name, async (t) => {
+      const ledger = await served(t)
+      await run({
+        t,
+        ledger,
+        api: new BlockFrostAPI({ customBackend: ledger.blockfrost, rateLimiter: false }),
+      })
+    })
+}
 
-  test('genesis and blocks', async (t) => {
-    const { api, ledger } = await open(t)
+const scenes: Scenes = {
+  async 'genesis and blocks'({ t, api, ledger }) {
     t.match(await api.genesis(), { network_magic: 42, slot_length: 1, epoch_length: 432_000 })
     // The newest block of layer 2 is open, so there is always one more.
     const [ahead, count] = ledger.layer === 1 ? [0, 0] : [1, 1]
@@ -64,10 +78,9 @@ export function blockfrostSuite(test: RunTest, served: OpenLedger): void {
       error: 'Not Found',
       message: 'The requested component has not been found.',
     })
-  })
+  },
 
-  test('protocol parameters', async (t) => {
-    const { api, ledger } = await open(t)
+  async 'protocol parameters'({ t, api, ledger }) {
     const parameters = await api.epochsLatestParameters()
     t.match(parameters, {
       min_fee_a: 44,
@@ -79,10 +92,9 @@ export function blockfrostSuite(test: RunTest, served: OpenLedger): void {
       protocol_major_ver: 11,
     })
     t.same(parameters.cost_models_raw?.PlutusV3, ledger.parameters.costModels.PlutusV3?.map(Number))
-  })
+  },
 
-  test('a payment from its inputs to its confirmation', async (t) => {
-    const { api, ledger } = await open(t)
+  async 'a payment from its inputs to its confirmation'({ t, api, ledger }) {
     const [funds] = await api.addressesUtxos(alice.address)
     t.match(funds, {
       tx_hash: '11'.repeat(32),
@@ -131,10 +143,9 @@ export function blockfrostSuite(test: RunTest, served: OpenLedger): void {
     const { epoch } = await api.epochsLatest()
     t.match(await api.epochsPrevious(epoch, { count: 1 }), [{ epoch: epoch - 1, tx_count: 0 }])
     t.same(await api.epochsNext(epoch), [])
-  })
+  },
 
-  test('transactions within blocks, and sums over blocks and an epoch', async (t) => {
-    const { api, ledger } = await open(t)
+  async 'transactions within blocks, and sums over blocks and an epoch'({ t, api, ledger }) {
     const { cbor, hash } = payment()
     await api.txSubmit(cbor)
     await ledger.produceBlock()
@@ -166,10 +177,9 @@ export function blockfrostSuite(test: RunTest, served: OpenLedger): void {
     t.match(await api.blocksBySlot(Number(newest.slot)), { slot: Number(newest.slot) })
     t.match(await api.blocksNext(1), [{ height: 2 }])
     t.match(await api.blocksPrevious(2), [{ height: 1 }])
-  })
+  },
 
-  test('genesis outputs are shown as the outputs of a transaction', async (t) => {
-    const { api, ledger } = await open(t)
+  async 'genesis outputs are shown as the outputs of a transaction'({ t, api, ledger }) {
     t.match(await api.txs('11'.repeat(32)), {
       block: ledger.genesisHash,
       output_amount: [{ unit: 'lovelace', quantity: '200000000' }],
@@ -177,15 +187,13 @@ export function blockfrostSuite(test: RunTest, served: OpenLedger): void {
     const { inputs, outputs } = await api.txsUtxos('11'.repeat(32))
     t.same(inputs, [])
     t.equal(outputs.length, 2)
-  })
+  },
 
-  test('duplicate slashes in a path', async (t) => {
-    const { ledger } = await open(t)
+  async 'duplicate slashes in a path'({ t, ledger }) {
     t.equal((await fetch(`${ledger.blockfrost}//blocks/latest`)).status, 200)
-  })
+  },
 
-  test('paging', async (t) => {
-    const { api } = await open(t)
+  async paging({ t, api }) {
     const page = await api.addressesUtxos(alice.address, { count: 1, page: 2 })
     t.same(
       page.map(({ output_index }) => output_index),
@@ -195,10 +203,9 @@ export function blockfrostSuite(test: RunTest, served: OpenLedger): void {
     const [newest] = await api.addressesUtxos(alice.address, { order: 'desc' })
     t.equal(newest?.output_index, 1)
     t.match(await errorOf(api.addressesUtxos(alice.address, { count: 101 })), { status_code: 400 })
-  })
+  },
 
-  test('scripts and datums by hash', async (t) => {
-    const { api, ledger } = await open(t)
+  async 'scripts and datums by hash'({ t, api, ledger }) {
     const output = await lock(ledger, succeedingHash)
     const { cbor, hash } = unlock(output, succeeding)
     await ledger.submit(cbor)
@@ -216,10 +223,9 @@ export function blockfrostSuite(test: RunTest, served: OpenLedger): void {
     const datum = outputs[0]?.data_hash ?? ''
     t.same(await api.scriptsDatum(datum), { json_value: { constructor: 0, fields: [] } })
     t.same(await api.scriptsDatumCbor(datum), { cbor: toHex(unitDatum) })
-  })
+  },
 
-  test('a registered stake key', async (t) => {
-    const { api, ledger } = await open(t)
+  async 'a registered stake key'({ t, api, ledger }) {
     const { cbor, hash } = draft({
       inputs: [first],
       outputs: [{ address: alice.addressBytes, lovelace: 97_800_000n }],
@@ -254,10 +260,9 @@ export function blockfrostSuite(test: RunTest, served: OpenLedger): void {
     await ledger.rollBack(2)
     t.match(await errorOf(api.accounts(address)), { status_code: 404 })
     t.match(await errorOf(api.accounts('stake_test1')), { status_code: 400 })
-  })
+  },
 
-  test('a script that withdraws zero lovelace', async (t) => {
-    const { api, ledger } = await open(t)
+  async 'a script that withdraws zero lovelace'({ t, api, ledger }) {
     const account = Uint8Array.from([0xf0, ...succeedingHash])
     const stake = bech32Of(account)
     t.match(await errorOf(api.accountsWithdrawals(stake)), { status_code: 404 })
@@ -295,10 +300,9 @@ export function blockfrostSuite(test: RunTest, served: OpenLedger): void {
     t.equal((await api.accountsRegistrations(stake)).length, ledger.layer === 1 ? 1 : 0)
     t.match(await api.scriptsRedeemers(toHex(succeedingHash)), [{ tx_hash: hash, purpose: 'reward' }])
     t.match(await api.txsRedeemers(hash), [{ script_hash: toHex(succeedingHash), purpose: 'reward' }])
-  })
+  },
 
-  test('an account that holds outputs, registered or not', async (t) => {
-    const { api, ledger } = await open(t)
+  async 'an account that holds outputs, registered or not'({ t, api, ledger }) {
     const base = Uint8Array.from([0x00, ...alice.hash, ...bob.hash])
     const stake = bech32Of(Uint8Array.from([0xe0, ...bob.hash]))
     t.match(await errorOf(api.accountsAddresses(stake)), { status_code: 404 })
@@ -329,12 +333,13 @@ export function blockfrostSuite(test: RunTest, served: OpenLedger): void {
       tx_count: 2,
     })
     t.match(await errorOf(api.addressesTotal(bob.address)), { status_code: 404 })
-  })
+  },
 
-  blockfrostSupplySuite(test, open)
-
-  test('submission and evaluation as clients of Yaci expect them: hex, answered with 202', async (t) => {
-    const { api, ledger } = await open(t)
+  async 'submission and evaluation as clients of Yaci expect them: hex, answered with 202'({
+    t,
+    api,
+    ledger,
+  }) {
     const { cbor, hash } = unlock(await lock(ledger, succeedingHash), succeeding)
     const yaci = ledger.blockfrost.replace('/blockfrost/api/v0', '/yaci/api/v1')
     const post = async (path: string, type: string) => {
@@ -351,19 +356,17 @@ export function blockfrostSuite(test: RunTest, served: OpenLedger): void {
     t.match(await api.txsRedeemers(hash), [
       { tx_index: 0, purpose: 'spend', script_hash: toHex(succeedingHash), unit_mem: '10000', fee: '1298' },
     ])
-  })
+  },
 
-  test('a rejection names the violated predicates in the format of cardano-submit-api', async (t) => {
-    const { api } = await open(t)
+  async 'a rejection names the violated predicates in the format of cardano-submit-api'({ t, api }) {
     const error = await errorOf(api.txSubmit(payment(`${'22'.repeat(32)}#0`).cbor))
     t.match(error, { status_code: 400, error: 'Bad Request' })
     const { tag, contents } = JSON.parse(error.message)
     t.equal(tag, 'TxSubmitFail')
     t.match(contents.contents.contents.error, [/^ConwayUtxowFailure \(UtxoFailure \(BadInputsUTxO/])
-  })
+  },
 
-  test('a double spend is refused; layer 2 names the spender', async (t) => {
-    const { api, ledger } = await open(t)
+  async 'a double spend is refused; layer 2 names the spender'({ t, api, ledger }) {
     const { cbor, hash } = payment()
     t.equal(await api.txSubmit(cbor), hash)
     await ledger.produceBlock()
@@ -372,32 +375,29 @@ export function blockfrostSuite(test: RunTest, served: OpenLedger): void {
     t.comment(`refused after ${Math.round(performance.now() - begun)} ms`)
     t.match(message, /BadInputsUTxO/)
     if (ledger.layer === 2) t.match(message, new RegExp(`was spent by transaction ${hash}`))
-  })
+  },
 
-  test('malformed bytes are rejected', async (t) => {
-    const { api } = await open(t)
+  async 'malformed bytes are rejected'({ t, api }) {
     const error = await errorOf(api.txSubmit(Uint8Array.of(0x80)))
     t.match(error, { status_code: 400, message: /DecoderErrorDeserialiseFailure.*TxReadError/ })
-  })
+  },
 
-  test('a failing script is reported by submission and evaluation', async (t) => {
-    const { api, ledger } = await open(t)
+  async 'a failing script is reported by submission and evaluation'({ t, api, ledger }) {
     const { cbor } = unlock(await lock(ledger, failingHash), failing)
     t.match(await errorOf(api.txSubmit(cbor)), { status_code: 400, message: /ValidationTagMismatch/ })
     t.match(await api.utilsTxsEvaluate(toHex(cbor)), {
       type: 'jsonwsp/response',
       result: { EvaluationFailure: { ScriptFailures: { 'spend:0': [{ validatorFailed: { traces: [] } }] } } },
     })
-  })
+  },
 
-  test('evaluation reports execution units', async (t) => {
-    const { api, ledger } = await open(t)
+  async 'evaluation reports execution units'({ t, api, ledger }) {
     const { cbor } = unlock(await lock(ledger, succeedingHash), succeeding)
     const used = { result: { EvaluationResult: { 'spend:0': { memory: 500, steps: 64_100 } } } }
     t.match(await api.utilsTxsEvaluate(toHex(cbor)), used)
     t.match(await api.utilsTxsEvaluate(cbor), used)
     t.match(await api.utilsTxsEvaluateUtxos(toHex(cbor), []), used)
-  })
+  },
 }
 
 export async function errorOf(work: Promise<unknown>): Promise<BlockfrostServerError> {
@@ -415,13 +415,9 @@ function bech32Of(bytes: Uint8Array): string {
   return encodeBech32Address(address)
 }
 
-/** The view of assets, metadata and supply by the client `@blockfrost/blockfrost-js`. */
-function blockfrostSupplySuite(
-  test: RunTest,
-  open: (t: Test) => Promise<{ readonly ledger: ServedLedger; readonly api: BlockFrostAPI }>,
-): void {
-  test('minted assets and their metadata', async (t) => {
-    const { api, ledger } = await open(t)
+/** Assets, metadata and supply. */
+const supplyScenes: Scenes = {
+  async 'minted assets and their metadata'({ t, api, ledger }) {
     const policy = toHex(succeedingHash)
     const [named, plain] = [`${policy}6161`, `${policy}6262`]
     const base = Uint8Array.from([0x00, ...bob.hash, ...alice.hash])
@@ -473,10 +469,9 @@ function blockfrostSupplySuite(
       script: false,
     })
     t.match(await errorOf(api.addressesExtended(bob.address)), { status_code: 404 })
-  })
+  },
 
-  test('the supply is what unspent outputs hold', async (t) => {
-    const { api, ledger } = await open(t)
+  async 'the supply is what unspent outputs hold'({ t, api, ledger }) {
     const before = BigInt((await api.network()).supply.circulating)
     await lock(ledger, succeedingHash)
     const { supply, stake } = await api.network()
@@ -490,5 +485,5 @@ function blockfrostSupplySuite(
       reserves: String(45_000_000_000_000_000n - left),
     })
     t.same(stake, { live: '0', active: '0' })
-  })
+  },
 }

@@ -20,13 +20,16 @@ import {
   succeedingHash,
   unlock,
 } from './scenes.js'
-import type { RunTest, ServedLedger } from './served-ledger.js'
+import type { ServedLedger } from './served-ledger.js'
 
-/** Opens a ledger for a test, with connections to its Ogmios. */
-export type OpenConnection = (t: Test) => Promise<{
+/** Tests by name, each with a ledger and connections to its Ogmios. */
+export type OgmiosScenes = Readonly<Record<string, (scene: Scene) => Promise<void>>>
+
+interface Scene {
+  readonly t: Test
   readonly ledger: ServedLedger
   connect(): Promise<InteractionContext>
-}>
+}
 
 export async function errorOf(work: Promise<unknown>): Promise<JSONRPCError> {
   return work.then(
@@ -38,9 +41,8 @@ export async function errorOf(work: Promise<unknown>): Promise<JSONRPCError> {
 }
 
 /** The client's view of transactions with scripts. */
-export function ogmiosScripts(test: RunTest, open: OpenConnection): void {
-  test('Plutus scripts are evaluated, succeed and fail', async (t) => {
-    const { connect, ledger } = await open(t)
+export const scriptScenes: OgmiosScenes = {
+  async 'Plutus scripts are evaluated, succeed and fail'({ t, connect, ledger }) {
     const client = await createTransactionSubmissionClient(await connect())
     const unlocking = unlock(await lock(ledger, succeedingHash), succeeding)
     t.same(await client.evaluateTransaction(toHex(unlocking.cbor)), [
@@ -64,10 +66,9 @@ export function ogmiosScripts(test: RunTest, open: OpenConnection): void {
       data: [{ error: { code: 3117 } }],
     })
     await client.shutdown()
-  })
+  },
 
-  test('missing Plutus witnesses have the error codes of Ogmios', async (t) => {
-    const { connect, ledger } = await open(t)
+  async 'missing Plutus witnesses have the error codes of Ogmios'({ t, connect, ledger }) {
     const client = await createTransactionSubmissionClient(await connect())
     const locked = await lock(ledger, succeedingHash)
     const base = {
@@ -107,10 +108,9 @@ export function ogmiosScripts(test: RunTest, open: OpenConnection): void {
       t.equal(error.code, Number(code), `${code}: ${error.message}`)
     }
     await client.shutdown()
-  })
+  },
 
-  test('evaluation with an output that only the client knows', async (t) => {
-    const { connect, ledger } = await open(t)
+  async 'evaluation with an output that only the client knows'({ t, connect, ledger }) {
     const client = await createTransactionSubmissionClient(await connect())
     const known = await lock(ledger, succeedingHash)
     const queried = await createLedgerStateQueryClient(await connect())
@@ -127,10 +127,9 @@ export function ogmiosScripts(test: RunTest, open: OpenConnection): void {
     t.match(await errorOf(client.evaluateTransaction(toHex(unlocking.cbor), richer)), { code: 3002 })
     await client.shutdown()
     await queried.shutdown()
-  })
+  },
 
-  test('evaluation with an output of the chain that the client encodes otherwise', async (t) => {
-    const { connect, ledger } = await open(t)
+  async 'evaluation with an output of the chain that the client encodes otherwise'({ t, connect, ledger }) {
     const locking = draft({
       inputs: [first],
       outputs: [
@@ -156,5 +155,5 @@ export function ogmiosScripts(test: RunTest, open: OpenConnection): void {
     t.match(await client.evaluateTransaction(toHex(unlocking.cbor), known), [{ budget: { memory: 500 } }])
     await client.shutdown()
     await queried.shutdown()
-  })
+  },
 }

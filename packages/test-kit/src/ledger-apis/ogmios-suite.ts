@@ -15,10 +15,9 @@ import {
   type InteractionContext,
 } from '@cardano-ogmios/client'
 import { toHex } from '@ratatosk/cbor'
-import type { Test } from 'tap'
 import { until } from '../http-tools.js'
 import { draft } from './draft.js'
-import { errorOf, type OpenConnection, ogmiosScripts } from './ogmios-scripts.js'
+import { errorOf, type OgmiosScenes, scriptScenes } from './ogmios-scripts.js'
 import { alice, bob, first, payment, succeeding } from './scenes.js'
 import type { OpenLedger, RunTest } from './served-ledger.js'
 
@@ -31,34 +30,37 @@ export function ogmiosSuite(test: RunTest, served: OpenLedger): void {
   /** Every response of every test, checked against the schema at the end. */
   const seen: SchemaCase[] = []
 
-  const open: OpenConnection = async (t: Test) => {
-    const ledger = await served(t)
-    const connect = async (): Promise<InteractionContext> => {
-      const context = await createInteractionContext(
-        (error) => t.error(error),
-        () => {},
-        {
-          connection: { address: { http: ledger.ogmios, webSocket: ledger.ogmios.replace('http', 'ws') } },
-        },
-      )
-      context.socket.on('message', (message: unknown) => record(String(message)))
-      return context
-    }
-    return { ledger, connect }
-  }
+  for (const [name, run] of Object.entries({ ...scenes, ...scriptScenes }))
+    test(name, async (t) => {
+      const ledger = await served(t)
+      const address = { http: ledger.ogmios, webSocket: ledger.ogmios.replace('http', 'ws') }
+      const connect = async (): Promise<InteractionContext> => {
+        const context = await createInteractionContext(
+          (error) => t.error(error),
+          () => {},
+          { connection: { address } },
+        )
+        context.socket.on('message', (message: unknown) => seen.push(...schemaCaseOf(String(message))))
+        return context
+      }
+      await run({ t, ledger, connect })
+    })
 
-  /** `queryLedgerState/tip` → `QueryLedgerStateTipResponse`. */
-  function record(json: string): void {
-    const { method } = JSON.parse(json)
-    if (method === undefined) return
-    const name = method.replace(/(^|\/)(\w)/g, (_: string, _slash: string, letter: string) =>
-      letter.toUpperCase(),
-    )
-    seen.push({ type: `${name}Response`, json })
-  }
+  test('every response above matches the schema of Ogmios', async (t) => {
+    t.ok(seen.length > 30, `${seen.length} messages`)
+    t.equal(await checkAgainstSchema(seen), '')
+    const wrong = await checkAgainstSchema([
+      {
+        type: 'QueryNetworkTipResponse',
+        json: '{"jsonrpc":"2.0","method":"queryNetwork/tip","result":{"slot":"1"}}',
+      },
+    ])
+    t.match(wrong, /error TS/, 'a wrong response does not match')
+  })
+}
 
-  test('ledger state and network queries', async (t) => {
-    const { connect, ledger } = await open(t)
+const scenes: OgmiosScenes = {
+  async 'ledger state and network queries'({ t, connect, ledger }) {
     const client = await createLedgerStateQueryClient(await connect())
     // The newest block of layer 2 is open, so there is always one more.
     const ahead = ledger.layer === 1 ? 0 : 1
@@ -96,10 +98,9 @@ export function ogmiosSuite(test: RunTest, served: OpenLedger): void {
     await client.releaseLedgerState()
     t.match(await errorOf(client.utxo({ addresses: ['foo'] })), { code: -32_602, message: /addresses\[0\]/ })
     await client.shutdown()
-  })
+  },
 
-  test('submission', async (t) => {
-    const { connect, ledger } = await open(t)
+  async submission({ t, connect, ledger }) {
     const client = await createTransactionSubmissionClient(await connect())
     const { cbor, hash } = payment()
     t.equal(await client.submitTransaction(toHex(cbor)), hash)
@@ -118,10 +119,9 @@ export function ogmiosSuite(test: RunTest, served: OpenLedger): void {
     })
     t.match(await errorOf(client.submitTransaction('80')), { code: -32_602 })
     await client.shutdown()
-  })
+  },
 
-  test('rejections have the error codes of Ogmios', async (t) => {
-    const { connect, ledger } = await open(t)
+  async 'rejections have the error codes of Ogmios'({ t, connect, ledger }) {
     const client = await createTransactionSubmissionClient(await connect())
     const base = {
       inputs: [first],
@@ -163,12 +163,9 @@ export function ogmiosSuite(test: RunTest, served: OpenLedger): void {
       t.equal(error.code, ofStake ? 3997 : expected, `${code}: ${error.message}`)
     }
     await client.shutdown()
-  })
+  },
 
-  ogmiosScripts(test, open)
-
-  test('mempool monitoring reads a snapshot, and waits for a different one', async (t) => {
-    const { connect, ledger } = await open(t)
+  async 'mempool monitoring reads a snapshot, and waits for a different one'({ t, connect, ledger }) {
     const client = await createMempoolMonitoringClient(await connect())
     t.match(await errorOf(client.sizeOfMempool()), { code: 4000 })
     const { cbor, hash } = payment()
@@ -186,10 +183,9 @@ export function ogmiosSuite(test: RunTest, served: OpenLedger): void {
     t.match(await client.sizeOfMempool(), { transactions: { count: 0 } })
     await client.releaseMempool()
     await client.shutdown()
-  })
+  },
 
-  test('chain synchronization follows blocks and roll-backs', async (t) => {
-    const { connect, ledger } = await open(t)
+  async 'chain synchronization follows blocks and roll-backs'({ t, connect, ledger }) {
     const { cbor, hash } = payment()
     await ledger.submit(cbor)
     const block = await ledger.produceBlock()
@@ -225,25 +221,23 @@ export function ogmiosSuite(test: RunTest, served: OpenLedger): void {
       context.socket.close()
     }
     await client.shutdown()
-  })
-
-  test('every response above matches the schema of Ogmios', async (t) => {
-    t.ok(seen.length > 30, `${seen.length} messages`)
-    t.equal(await checkAgainstSchema(seen), '')
-    const wrong = await checkAgainstSchema([
-      {
-        type: 'QueryNetworkTipResponse',
-        json: '{"jsonrpc":"2.0","method":"queryNetwork/tip","result":{"slot":"1"}}',
-      },
-    ])
-    t.match(wrong, /error TS/, 'a wrong response does not match')
-  })
+  },
 }
 
 /** A message from the wire, with the member of `Ogmios` in `@cardano-ogmios/schema` that it must match. */
 interface SchemaCase {
   readonly type: string
   readonly json: string
+}
+
+/** `queryLedgerState/tip` → `QueryLedgerStateTipResponse`. */
+function schemaCaseOf(json: string): SchemaCase[] {
+  const { method } = JSON.parse(json)
+  if (method === undefined) return []
+  const name = method.replace(/(^|\/)(\w)/g, (_: string, _slash: string, letter: string) =>
+    letter.toUpperCase(),
+  )
+  return [{ type: `${name}Response`, json }]
 }
 
 const header = `import type { Ogmios } from '@cardano-ogmios/schema'

@@ -28,47 +28,38 @@ const branchHeaderLength = 3
 const idLength = 6
 const maxNodeLength = branchHeaderLength + pathLength + radix * (idLength + hashLength)
 
-/** Encodes nodes, each into the same memory. */
-interface NodeEncoder {
-  /** The bytes of a leaf, valid until the next call. */
-  leaf(leaf: Leaf): Uint8Array
-  /** The bytes of a branch whose parent forks just above `depth`, valid until the next call. */
-  branch(branch: Branch, depth: number): Uint8Array
+/** The memory that nodes are encoded in. */
+const encoded = allocate(maxNodeLength)
+const encodedLeaf = encoded.subarray(0, leafLength)
+
+/** The bytes of a leaf, valid until the next node is encoded. */
+export function encodeLeaf({ path, valueHash }: Leaf): Uint8Array {
+  encoded[0] = leafTag
+  copyBytes(encoded, 1, path, 0, hashLength)
+  copyBytes(encoded, 1 + hashLength, valueHash, 0, hashLength)
+  return encodedLeaf
 }
 
-export function createNodeEncoder(): NodeEncoder {
-  const bytes = allocate(maxNodeLength)
-  const leafBytes = bytes.subarray(0, leafLength)
-
-  return {
-    leaf({ path, valueHash }) {
-      bytes[0] = leafTag
-      copyBytes(bytes, 1, path, 0, hashLength)
-      copyBytes(bytes, 1 + hashLength, valueHash, 0, hashLength)
-      return leafBytes
-    },
-
-    branch({ path, fork, mask, ids, hashes }, depth) {
-      bytes[0] = fork - depth
-      writeUint16(bytes, 1, mask)
-      let offset = branchHeaderLength
-      for (let index = depth; index < fork; index += 1) {
-        bytes[offset] = nibbleAt(path, index)
-        offset += 1
-      }
-      for (let nibble = 0; nibble < radix; nibble += 1) {
-        if ((mask & (1 << nibble)) === 0) continue
-        writeUint48(bytes, offset, ids[nibble] ?? 0)
-        offset += idLength
-      }
-      for (let nibble = 0; nibble < radix; nibble += 1) {
-        if ((mask & (1 << nibble)) === 0) continue
-        copyBytes(bytes, offset, hashes, nibble * hashLength, hashLength)
-        offset += hashLength
-      }
-      return bytes.subarray(0, offset)
-    },
+/** The bytes of a branch whose parent forks just above `depth`, valid until the next node is encoded. */
+export function encodeBranch({ path, fork, mask, ids, hashes }: Branch, depth: number): Uint8Array {
+  encoded[0] = fork - depth
+  writeUint16(encoded, 1, mask)
+  let offset = branchHeaderLength
+  for (let index = depth; index < fork; index += 1) {
+    encoded[offset] = nibbleAt(path, index)
+    offset += 1
   }
+  for (let nibble = 0; nibble < radix; nibble += 1) {
+    if ((mask & (1 << nibble)) === 0) continue
+    writeUint48(encoded, offset, ids[nibble] ?? 0)
+    offset += idLength
+  }
+  for (let nibble = 0; nibble < radix; nibble += 1) {
+    if ((mask & (1 << nibble)) === 0) continue
+    copyBytes(encoded, offset, hashes, nibble * hashLength, hashLength)
+    offset += hashLength
+  }
+  return encoded.subarray(0, offset)
 }
 
 /** Decodes the node `id`. `path` is its parent's, with `depth` nibbles known: those before its prefix. */

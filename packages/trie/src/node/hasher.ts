@@ -3,28 +3,6 @@ import { copyBytes, hashLength } from '../hash/memory.js'
 import { nibbleAt, pathLength } from '../path.js'
 import { childrenLength, hashChildren, siblingsOf } from './merkle.js'
 
-/** Hashes nodes, and the parts of nodes that proofs contain, in the memory for hashing. */
-export interface NodeHasher {
-  /** Writes the hash of a leaf whose remaining path begins at nibble `depth` (0–64) from `at` on. */
-  leaf(output: Uint8Array, path: Uint8Array, depth: number, valueHash: Uint8Array, at?: number): void
-  /** Writes the hash of a branch: its prefix is the nibbles `depth` to `fork` of `path`. */
-  branch(output: Uint8Array, path: Uint8Array, depth: number, fork: number, merkleRoot: Uint8Array): void
-  /** The same over sixteen hashes, of which `mask` says which are children. */
-  branchOver(
-    output: Uint8Array,
-    path: Uint8Array,
-    depth: number,
-    fork: number,
-    hashes: Uint8Array,
-    mask: number,
-    at?: number,
-  ): void
-  /** The Merkle root (32 bytes, a copy) of sixteen hashes. */
-  merkleRoot(hashes: Uint8Array, mask: number): Uint8Array
-  /** The four siblings (128 bytes, a copy) of the child under `nibble`, from the half of eight down. */
-  siblings(hashes: Uint8Array, mask: number, nibble: number): Uint8Array
-}
-
 const { bytes } = hashMemory
 
 /** Where what is to be hashed is put. A leaf is preceded by what its hash begins with. */
@@ -75,36 +53,48 @@ function hashPrefixed(output: number, nibbles: Uint8Array, first: number, length
   hashMemory.hash(output, start, length + hashLength)
 }
 
-export function createNodeHasher(): NodeHasher {
-  return {
-    leaf(output, path, depth, valueHash, at = 0) {
-      copyBytes(bytes, leaf, path, 0, hashLength)
-      copyBytes(bytes, leaf + hashLength, valueHash, 0, hashLength)
-      hashLeaf(result, depth)
-      copyBytes(output, at, bytes, result, hashLength)
-    },
+/** Hashes nodes, and the parts of nodes that proofs contain, in the memory for hashing. */
+export const hasher = {
+  /** Writes the hash of a leaf whose remaining path begins at nibble `depth` (0–64) from `at` on. */
+  leaf(output: Uint8Array, path: Uint8Array, depth: number, valueHash: Uint8Array, at = 0): void {
+    copyBytes(bytes, leaf, path, 0, hashLength)
+    copyBytes(bytes, leaf + hashLength, valueHash, 0, hashLength)
+    hashLeaf(result, depth)
+    copyBytes(output, at, bytes, result, hashLength)
+  },
 
-    branch(output, path, depth, fork, merkleRoot) {
-      bytes.set(merkleRoot, prefixEnd)
-      hashPrefixed(result, path, depth, fork - depth)
-      output.set(resultBytes)
-    },
+  /** Writes the hash of a branch: its prefix is the nibbles `depth` to `fork` of `path`. */
+  branch(output: Uint8Array, path: Uint8Array, depth: number, fork: number, merkleRoot: Uint8Array): void {
+    bytes.set(merkleRoot, prefixEnd)
+    hashPrefixed(result, path, depth, fork - depth)
+    output.set(resultBytes)
+  },
 
-    branchOver(output, path, depth, fork, hashes, mask, at = 0) {
-      bytes.set(hashes, children)
-      hashBranch(result, path, depth, fork - depth, children, mask)
-      copyBytes(output, at, bytes, result, hashLength)
-    },
+  /** The same over sixteen hashes, of which `mask` says which are children. */
+  branchOver(
+    output: Uint8Array,
+    path: Uint8Array,
+    depth: number,
+    fork: number,
+    hashes: Uint8Array,
+    mask: number,
+    at = 0,
+  ): void {
+    bytes.set(hashes, children)
+    hashBranch(result, path, depth, fork - depth, children, mask)
+    copyBytes(output, at, bytes, result, hashLength)
+  },
 
-    merkleRoot(hashes, mask) {
-      bytes.set(hashes, children)
-      hashChildren(result, children, mask)
-      return Uint8Array.from(resultBytes)
-    },
+  /** The Merkle root (32 bytes, a copy) of sixteen hashes. */
+  merkleRoot(hashes: Uint8Array, mask: number): Uint8Array {
+    bytes.set(hashes, children)
+    hashChildren(result, children, mask)
+    return Uint8Array.from(resultBytes)
+  },
 
-    siblings(hashes, mask, nibble) {
-      bytes.set(hashes, children)
-      return siblingsOf(children, mask, nibble)
-    },
-  }
-}
+  /** The four siblings (128 bytes, a copy) of the child under `nibble`, from the half of eight down. */
+  siblings(hashes: Uint8Array, mask: number, nibble: number): Uint8Array {
+    bytes.set(hashes, children)
+    return siblingsOf(children, mask, nibble)
+  },
+} as const

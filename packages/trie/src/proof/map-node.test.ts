@@ -1,10 +1,10 @@
 import { equalBytes } from '@ratatosk/cbor'
 import { describe, expect, test } from 'vitest'
-import { extendPath, nibbleAt } from '../path.js'
+import { extendPath, nibbleAt, nibblesOf } from '../path.js'
 import { createMemoryStore } from '../store/memory.js'
 import { bytes, crowdedKeys, pathOf as hexPathOf } from '../test/keys.js'
 import { createTrie } from '../trie.js'
-import { childHash, type MapBranch, nibblesOf, nodeHash, stepAway, stepBeside } from './map-node.js'
+import { childHash, type MapBranch, nodeHash, stepAway, stepBeside } from './map-node.js'
 import { branchesOnWay } from './verify.js'
 
 const pathOf = (key: string): Uint8Array => bytes(hexPathOf(key))

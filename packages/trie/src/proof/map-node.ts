@@ -1,7 +1,7 @@
 import { allocate, hashLength } from '../hash/memory.js'
-import { createNodeHasher } from '../node/hasher.js'
+import { hasher } from '../node/hasher.js'
 import { radix, type TrieNode } from '../node/node.js'
-import { divergence, nibbleAt } from '../path.js'
+import { divergence } from '../path.js'
 import type { LoadNode } from '../update/edit.js'
 import type { BranchStep, ForkStep, LeafStep } from './proof.js'
 import { descend, forkStep, leafStep } from './prove.js'
@@ -28,9 +28,6 @@ export interface MapBranch {
 
 /** A node of a map: what a question about a part of the map is about. */
 export type MapNode = MapLeaf | MapBranch
-
-// Working memory only: no call depends on an earlier one.
-const hasher = createNodeHasher()
 
 /** The node that holds all keys whose paths begin with the first `depth` nibbles of `path`. */
 export function findNode(
@@ -79,7 +76,7 @@ export function stepAway(node: MapNode, depth: number, path: Uint8Array): ForkSt
   const end = divergence(path, node.path, depth)
   if (node.kind === 'leaf') return leafStep(node, end - depth)
   const { fork, children } = node
-  return forkStep({ path: node.path, fork, hashes: children, mask: maskOf(node) }, end, end - depth, hasher)
+  return forkStep({ path: node.path, fork, hashes: children, mask: maskOf(node) }, end, end - depth)
 }
 
 function maskOf(branch: MapBranch): number {
@@ -88,7 +85,3 @@ function maskOf(branch: MapBranch): number {
     if (childHash(branch, nibble) !== undefined) mask |= 1 << nibble
   return mask
 }
-
-/** The nibbles of a path from one index up to another, a byte each. */
-export const nibblesOf = (path: Uint8Array, from: number, to: number): Uint8Array =>
-  Uint8Array.from({ length: to - from }, (_, index) => nibbleAt(path, from + index))

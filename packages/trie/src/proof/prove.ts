@@ -1,6 +1,6 @@
-import type { NodeHasher } from '../node/hasher.js'
+import { hasher } from '../node/hasher.js'
 import { type Branch, countChildren, firstChild, type Leaf, type TrieNode } from '../node/node.js'
-import { divergence, extendPath, nibbleAt, pathLength } from '../path.js'
+import { divergence, extendPath, nibbleAt, nibblesOf, pathLength } from '../path.js'
 import type { LoadNode } from '../update/edit.js'
 import type { ForkStep, LeafStep, ProofStep } from './proof.js'
 
@@ -11,16 +11,16 @@ export interface Walk {
 }
 
 /** Walks towards a path and collects the neighbours. */
-export function walk(root: number, path: Uint8Array, load: LoadNode, hasher: NodeHasher): Walk {
+export function walk(root: number, path: Uint8Array, load: LoadNode): Walk {
   const steps: ProofStep[] = []
   for (const { node, depth, end } of descend(root, path, load)) {
     if (node.kind === 'leaf') {
       if (end === pathLength) return { steps, leaf: node }
       steps.push(leafStep(node, end - depth))
     } else if (end < node.fork) {
-      steps.push(forkStep(node, end, end - depth, hasher))
+      steps.push(forkStep(node, end, end - depth))
     } else {
-      steps.push(besideChild(node, nibbleAt(path, node.fork), node.fork - depth, load, hasher))
+      steps.push(besideChild(node, nibbleAt(path, node.fork), node.fork - depth, load))
     }
   }
   return { steps, leaf: undefined }
@@ -48,13 +48,7 @@ export function* descend(
 }
 
 /** The step past a branch whose child under `nibble` is on the path. */
-function besideChild(
-  branch: Branch,
-  nibble: number,
-  skip: number,
-  load: LoadNode,
-  hasher: NodeHasher,
-): ProofStep {
+function besideChild(branch: Branch, nibble: number, skip: number, load: LoadNode): ProofStep {
   const others = branch.mask & ~(1 << nibble)
   if (countChildren(others) > 1) {
     return { type: 'branch', skip, neighbors: hasher.siblings(branch.hashes, branch.mask, nibble) }
@@ -62,7 +56,7 @@ function besideChild(
   const other = firstChild(others)
   const path = extendPath(branch.path, branch.fork, Uint8Array.of(other))
   const neighbor = load(branch.ids[other] ?? 0, path, branch.fork + 1)
-  return neighbor.kind === 'leaf' ? leafStep(neighbor, skip) : forkStep(neighbor, branch.fork, skip, hasher)
+  return neighbor.kind === 'leaf' ? leafStep(neighbor, skip) : forkStep(neighbor, branch.fork, skip)
 }
 
 export function leafStep({ path, valueHash }: Pick<Leaf, 'path' | 'valueHash'>, skip: number): LeafStep {
@@ -74,18 +68,14 @@ export function forkStep(
   neighbor: Pick<Branch, 'path' | 'fork' | 'hashes' | 'mask'>,
   index: number,
   skip: number,
-  hasher: NodeHasher,
 ): ForkStep {
-  const start = index + 1
   return {
     type: 'fork',
     skip,
     neighbor: {
       nibble: nibbleAt(neighbor.path, index),
-      prefix: Uint8Array.from({ length: neighbor.fork - start }, (_, i) =>
-        nibbleAt(neighbor.path, start + i),
-      ),
-      root: Uint8Array.from(hasher.merkleRoot(neighbor.hashes, neighbor.mask)),
+      prefix: nibblesOf(neighbor.path, index + 1, neighbor.fork),
+      root: hasher.merkleRoot(neighbor.hashes, neighbor.mask),
     },
   }
 }

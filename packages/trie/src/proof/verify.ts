@@ -2,7 +2,7 @@ import { concatBytes, equalBytes } from '@ratatosk/cbor'
 import { blake2b256 } from '#hash'
 import { isTrieError, proofMalformed } from '../errors.js'
 import { allocate, hashLength } from '../hash/memory.js'
-import { createNodeHasher } from '../node/hasher.js'
+import { hasher } from '../node/hasher.js'
 import { radix } from '../node/node.js'
 import { divergence, extendPath, nibbleAt, pathLength } from '../path.js'
 import type { MapBranch } from './map-node.js'
@@ -70,9 +70,6 @@ interface PlacedStep {
   depth: number
   fork: number
 }
-
-// Working memory only: no call depends on an earlier one.
-const hasher = createNodeHasher()
 
 /** A branch that a proof passes. */
 export interface PassedBranch {

@@ -44,119 +44,29 @@ export function openLmdbStore(options: LmdbStoreOptions): TrieStore {
   return openUndamaged(options.path, () => openStore(options))
 }
 
-function openStore({ path, freesLater = false }: LmdbStoreOptions): TrieStore {
-  const root = open<unknown, string>({
-    path,
-    noSubdir: false,
-    maxDbs: 4,
-    // If true, a transaction would count as committed before it is on disk.
-    overlappingSync: false,
-  })
-  const nodes = root.openDB<Buffer, number>({ name: 'nodes', encoding: 'binary' })
-  const rows = root.openDB<Buffer, number>({ name: 'versions', encoding: 'binary' })
-  const obsolete = root.openDB<Buffer, number>({ name: 'superseded', encoding: 'binary' })
-  const meta = root.openDB<number, string>({ name: 'meta' })
-
-  let revision = 0
-  let versions: readonly StoredVersion[] = []
-  let head = genesis
+/** An open folder: its tables, and what this process knows of them. */
+interface Folder extends ReturnType<typeof openTables> {
+  /** The number of changes so far: another one in the folder means that another process has written. */
+  revision: number
+  /** Oldest first. */
+  versions: readonly StoredVersion[]
+  /** The newest of them. */
+  head: StoredVersion
   /** Nodes that are being freed, and the versions that superseded them. */
-  let freeing: { readonly nodes: ObsoleteIds; readonly sequences: readonly number[] } | undefined
+  freeing: { readonly nodes: ObsoleteIds; readonly sequences: readonly number[] } | undefined
+}
 
-  function load(): void {
-    const format = meta.get('format')
-    // Also written if it is there, so that a file that cannot be written to is noticed while it is opened.
-    if (format === undefined || format === formatVersion) meta.putSync('format', formatVersion)
-    if (format === undefined) {
-      meta.putSync('revision', 0)
-      putVersion(genesis)
-    } else if (format !== formatVersion) {
-      throw storeCorrupt(`its format is ${format}, not ${formatVersion}`)
-    }
-    revision = meta.get('revision') ?? 0
-    adopt(Array.from(rows.getRange(), ({ key, value }) => decodeVersion(key, value)))
-    if (head.node !== 0) read(head.node)
+function openStore({ path, freesLater = false }: LmdbStoreOptions): TrieStore {
+  const folder: Folder = {
+    ...openTables(path),
+    revision: 0,
+    versions: [],
+    head: genesis,
+    freeing: undefined,
   }
-
-  function read(id: number): Uint8Array {
-    // A copy of each node took longer than its decoding.
-    const bytes = nodes.getBinaryFast(id)
-    if (bytes === undefined) throw storeCorrupt(`node ${id} is missing`)
-    // `length` is the node's, and other methods go by that of the memory which the next one is read into.
-    return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length)
-  }
-
-  function adopt(kept: readonly StoredVersion[]): void {
-    const newest = kept.at(-1)
-    if (newest === undefined) throw storeCorrupt('it has no version')
-    versions = kept
-    head = newest
-  }
-
-  /** Runs `change` as one transaction; it returns the versions that are kept afterwards. */
-  function transact(change: (revision: number) => readonly StoredVersion[]): void {
-    const next = revision + 1
-    const kept = root.transactionSync(() => {
-      // The newest version and the next free id in memory are right only if no other process has written.
-      if (meta.get('revision') !== revision) {
-        throw new TrieError('TRIE_STORE_CONFLICT', 'Another writer has changed the trie since it was opened')
-      }
-      meta.putSync('revision', next)
-      return change(next)
-    })
-    revision = next
-    adopt(kept)
-  }
-
-  function putVersion(version: StoredVersion): void {
-    rows.putSync(version.sequence, encodeVersion(version))
-  }
-
-  function append(
-    sequence: number,
-    firstNode: number,
-    write: (write: WriteNode) => NewVersion,
-  ): StoredVersion {
-    let nextNode = firstNode
-    const outcome = write((bytes) => {
-      nodes.putSync(nextNode, asBuffer(bytes), { append: true })
-      nextNode += 1
-      return nextNode - 1
-    })
-    const version = { ...outcome, sequence, firstNode, nextNode }
-    putVersion(version)
-    return version
-  }
-
-  function forgetOldest(kept: readonly StoredVersion[], keep: number): readonly StoredVersion[] {
-    const cut = Math.max(0, kept.length - keep)
-    for (const { sequence } of kept.slice(0, cut)) rows.removeSync(sequence)
-    if (freesLater) return kept.slice(cut)
-    // Only the versions before it used what a version superseded.
-    for (const { sequence } of kept.slice(1, cut + 1)) {
-      const row = obsolete.getBinary(sequence)
-      if (row !== undefined) for (const id of decodeIds(row)) nodes.removeSync(id)
-      obsolete.removeSync(sequence)
-    }
-    return kept.slice(cut)
-  }
-
-  /**
-   * The nodes that the kept versions do not need: those superseded by the oldest of them, and before. Their
-   * ids are below those of the oldest version, which cannot be undone, so no node gets one again.
-   */
-  function startFreeing(): typeof freeing {
-    const oldest = versions[0]?.sequence ?? 0
-    const due = [...obsolete.getRange({ end: oldest + 1, limit: freedTogether })]
-    if (due.length < freedTogether) return undefined
-    return {
-      nodes: obsoleteIds(due.map(({ value }) => Buffer.from(value))),
-      sequences: due.map(({ key }) => key),
-    }
-  }
-
+  const { root, nodes, rows, obsolete } = folder
   try {
-    root.transactionSync(load)
+    root.transactionSync(() => load(folder))
   } catch (error) {
     void root.close()
     throw error
@@ -164,67 +74,188 @@ function openStore({ path, freesLater = false }: LmdbStoreOptions): TrieStore {
 
   return {
     get head() {
-      return head
+      return folder.head
     },
 
     get versions() {
-      return versions
+      return folder.versions
     },
 
-    read,
+    read: (id) => read(nodes, id),
 
     commit(superseded, keep, write) {
-      transact((sequence) => {
-        const version = append(sequence, head.nextNode, write)
+      transact(folder, (sequence) => {
+        const version = append(folder, sequence, folder.head.nextNode, write)
         obsolete.putSync(sequence, encodeIds(superseded))
-        return forgetOldest([...versions, version], keep)
+        return forgetOldest(folder, [...folder.versions, version], keep, freesLater)
       })
     },
 
     replace(write) {
-      freeing = undefined
-      transact((sequence) => {
+      folder.freeing = undefined
+      transact(folder, (sequence) => {
         for (const table of [nodes, rows, obsolete]) table.clearSync()
-        return [append(sequence, 1, write)]
+        return [append(folder, sequence, 1, write)]
       })
     },
 
     undo(sequence) {
-      transact(() => {
-        for (const undone of versions.filter((version) => version.sequence > sequence)) {
+      transact(folder, () => {
+        for (const undone of folder.versions.filter((version) => version.sequence > sequence)) {
           for (let id = undone.firstNode; id < undone.nextNode; id += 1) nodes.removeSync(id)
           obsolete.removeSync(undone.sequence)
           rows.removeSync(undone.sequence)
         }
-        return versions.filter((version) => version.sequence <= sequence)
+        return folder.versions.filter((version) => version.sequence <= sequence)
       })
     },
 
     prune(keep) {
-      transact(() => forgetOldest(versions, keep))
+      transact(folder, () => forgetOldest(folder, folder.versions, keep, freesLater))
     },
 
-    free(limit) {
-      const present = freeing ?? startFreeing()
-      if (present === undefined) return 0
-      // If this fails, it begins anew, as after a crash: nodes that are gone already do no harm.
-      freeing = undefined
-      if (!present.nodes.readRow()) {
-        const ids = present.nodes.take(limit)
-        transact(() => {
-          for (const id of ids) nodes.removeSync(id)
-          if (present.nodes.left === 0)
-            for (const sequence of present.sequences) obsolete.removeSync(sequence)
-          return versions
-        })
-      }
-      const { left } = present.nodes
-      if (left > 0) freeing = present
-      return left
-    },
+    free: (limit) => free(folder, limit),
 
     close: () => root.close(),
   }
+}
+
+function openTables(path: string) {
+  const root = open<unknown, string>({
+    path,
+    noSubdir: false,
+    maxDbs: 4,
+    // If true, a transaction would count as committed before it is on disk.
+    overlappingSync: false,
+  })
+  return {
+    root,
+    nodes: root.openDB<Buffer, number>({ name: 'nodes', encoding: 'binary' }),
+    rows: root.openDB<Buffer, number>({ name: 'versions', encoding: 'binary' }),
+    obsolete: root.openDB<Buffer, number>({ name: 'superseded', encoding: 'binary' }),
+    meta: root.openDB<number, string>({ name: 'meta' }),
+  }
+}
+
+function load(folder: Folder): void {
+  const { meta, nodes, rows } = folder
+  const format = meta.get('format')
+  if (format !== undefined && format !== formatVersion)
+    throw storeCorrupt(`its format is ${format}, not ${formatVersion}`)
+  // Also written if it is there, so that a file that cannot be written to is noticed while it is opened.
+  meta.putSync('format', formatVersion)
+  if (format === undefined) {
+    meta.putSync('revision', 0)
+    putVersion(folder, genesis)
+  }
+  folder.revision = meta.get('revision') ?? 0
+  adopt(
+    folder,
+    Array.from(rows.getRange(), ({ key, value }) => decodeVersion(key, value)),
+  )
+  if (folder.head.node !== 0) read(nodes, folder.head.node)
+}
+
+function read(nodes: Folder['nodes'], id: number): Uint8Array {
+  // A copy of each node took longer than its decoding.
+  const bytes = nodes.getBinaryFast(id)
+  if (bytes === undefined) throw storeCorrupt(`node ${id} is missing`)
+  // `length` is the node's, and other methods go by that of the memory which the next one is read into.
+  return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length)
+}
+
+function adopt(folder: Folder, kept: readonly StoredVersion[]): void {
+  const newest = kept.at(-1)
+  if (newest === undefined) throw storeCorrupt('it has no version')
+  folder.versions = kept
+  folder.head = newest
+}
+
+/** Runs `change` as one transaction; it returns the versions that are kept afterwards. */
+function transact(folder: Folder, change: (revision: number) => readonly StoredVersion[]): void {
+  const next = folder.revision + 1
+  const kept = folder.root.transactionSync(() => {
+    // The newest version and the next free id in memory are right only if no other process has written.
+    if (folder.meta.get('revision') !== folder.revision) {
+      throw new TrieError('TRIE_STORE_CONFLICT', 'Another writer has changed the trie since it was opened')
+    }
+    folder.meta.putSync('revision', next)
+    return change(next)
+  })
+  folder.revision = next
+  adopt(folder, kept)
+}
+
+function putVersion({ rows }: Folder, version: StoredVersion): void {
+  rows.putSync(version.sequence, encodeVersion(version))
+}
+
+function append(
+  folder: Folder,
+  sequence: number,
+  firstNode: number,
+  write: (write: WriteNode) => NewVersion,
+): StoredVersion {
+  let nextNode = firstNode
+  const outcome = write((bytes) => {
+    folder.nodes.putSync(nextNode, asBuffer(bytes), { append: true })
+    nextNode += 1
+    return nextNode - 1
+  })
+  const version = { ...outcome, sequence, firstNode, nextNode }
+  putVersion(folder, version)
+  return version
+}
+
+function forgetOldest(
+  { rows, nodes, obsolete }: Folder,
+  versions: readonly StoredVersion[],
+  keep: number,
+  freesLater: boolean,
+): readonly StoredVersion[] {
+  const cut = Math.max(0, versions.length - keep)
+  for (const { sequence } of versions.slice(0, cut)) rows.removeSync(sequence)
+  // Only the versions before it used what a version superseded.
+  for (const { sequence } of freesLater ? [] : versions.slice(1, cut + 1)) {
+    const row = obsolete.getBinary(sequence)
+    if (row !== undefined) for (const id of decodeIds(row)) nodes.removeSync(id)
+    obsolete.removeSync(sequence)
+  }
+  return versions.slice(cut)
+}
+
+/**
+ * The nodes that the kept versions do not need: those superseded by the oldest of them, and before. Their
+ * ids are below those of the oldest version, which cannot be undone, so no node gets one again.
+ */
+function startFreeing({ versions, obsolete }: Folder): Folder['freeing'] {
+  const oldest = versions[0]?.sequence ?? 0
+  const due = [...obsolete.getRange({ end: oldest + 1, limit: freedTogether })]
+  if (due.length < freedTogether) return undefined
+  return {
+    nodes: obsoleteIds(due.map(({ value }) => Buffer.from(value))),
+    sequences: due.map(({ key }) => key),
+  }
+}
+
+/** Does a part of the work of freeing: sorts one row of ids, or removes nodes. */
+function free(folder: Folder, limit: number): number {
+  const present = folder.freeing ?? startFreeing(folder)
+  if (present === undefined) return 0
+  // If this fails, it begins anew, as after a crash: nodes that are gone already do no harm.
+  folder.freeing = undefined
+  if (!present.nodes.readRow()) {
+    const ids = present.nodes.take(limit)
+    transact(folder, () => {
+      for (const id of ids) folder.nodes.removeSync(id)
+      if (present.nodes.left === 0)
+        for (const sequence of present.sequences) folder.obsolete.removeSync(sequence)
+      return folder.versions
+    })
+  }
+  const { left } = present.nodes
+  if (left > 0) folder.freeing = present
+  return left
 }
 
 /** The same bytes as a Buffer, without copying. */

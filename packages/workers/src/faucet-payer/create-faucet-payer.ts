@@ -67,6 +67,18 @@ const pollMs = 100
 /** Time between two sweeps while payments are unsettled. */
 const settleEveryMs = 30_000
 
+/** A payer at work: its checked options and its state. */
+interface Payer extends ReturnType<typeof checked> {
+  readonly leases: ClaimLeases
+  readonly payments: ClaimPayments
+  /** By address and idempotency key. */
+  readonly inProgress: Map<string, Promise<ClaimResult>>
+  settling: Promise<number> | undefined
+  /** Starts the next sweep. */
+  timer: NodeJS.Timeout | undefined
+  isClosed: boolean
+}
+
 /**
  * Pays each claim once, across crashes: a claim is reserved before it is paid, a payment is recorded before
  * it is sent, and no other payment is built until it is certain that the recorded one will never be included.
@@ -85,113 +97,108 @@ const settleEveryMs = 30_000
  * ```
  */
 export function createFaucetPayer(options: FaucetPayerOptions): FaucetPayer {
-  const { claims, wallet, log, now = Date.now } = options
-  const { amount, cooldownMs, dailyIpLimit, minBalance, leaseMs } = checked(options)
-  const leases = holdLeases(claims, leaseMs, log)
-  const payments = new ClaimPayments({
-    claims,
-    wallet,
-    minBalance,
-    timeoutMs: claimTimeoutMs,
-    log,
-    onUnsettled: settleLater,
-    onStalled: settleInBackground,
-  })
-  const inProgress = new Map<string, Promise<ClaimResult>>()
-  let settling: Promise<number> | undefined
-  let timer: NodeJS.Timeout | undefined
-  let closed = false
-
-  async function pay(request: ClaimRequest): Promise<ClaimResult> {
-    const deadline = performance.now() + claimTimeoutMs
-    let settled = false
-    for (;;) {
-      const reservation = await claims.reserve({
-        ...request,
-        amount,
-        now: new Date(now()),
-        cooldownMs,
-        dailyIpLimit,
-        leaseMs,
-      })
-      switch (reservation.kind) {
-        case 'held': {
-          const { claim } = reservation
-          const result = await leases.during([claim], () => payments.pay(claim))
-          if (result !== 'lost') return result
-          if (performance.now() >= deadline) return { kind: 'undecided' }
-          break
-        }
-        case 'funded': {
-          const { id, paymentId, amount: paid, nextEligibleAt } = reservation.claim
-          return { kind: 'funded', claimId: id, txHash: toHex(paymentId), amount: paid, nextEligibleAt }
-        }
-        case 'busy':
-          if (performance.now() >= deadline) return { kind: 'undecided' }
-          await delay(pollMs)
-          break
-        case 'key-used':
-          return { kind: 'key-used' }
-        default:
-          // A claim that was never paid does not count, so the outcome of overdue payments is looked up
-          // first.
-          if (!reservation.overdue || settled) return refusal(reservation)
-          settled = true
-          await settle()
-      }
-    }
+  const settings = checked(options)
+  const { claims, wallet, minBalance, leaseMs, log } = settings
+  const payer: Payer = {
+    ...settings,
+    leases: holdLeases(claims, leaseMs, log),
+    payments: new ClaimPayments({
+      claims,
+      wallet,
+      minBalance,
+      timeoutMs: claimTimeoutMs,
+      log,
+      onUnsettled: () => settleLater(payer),
+      onStalled: () => settleInBackground(payer),
+    }),
+    inProgress: new Map(),
+    settling: undefined,
+    timer: undefined,
+    isClosed: false,
   }
-
-  function claim(request: ClaimRequest): Promise<ClaimResult> {
-    if (closed) return Promise.reject(new FaucetPayerError('FAUCET_PAYER_CLOSED', 'The faucet is closed'))
-    const id = `${toHex(request.address)} ${request.idempotencyKey}`
-    const result = inProgress.get(id) ?? pay(request).finally(() => inProgress.delete(id))
-    inProgress.set(id, result)
-    return result
-  }
-
-  function settle(): Promise<number> {
-    settling ??= sweep().finally(() => {
-      settling = undefined
-    })
-    return settling
-  }
-
-  async function sweep(): Promise<number> {
-    clearTimeout(timer)
-    timer = undefined
-    try {
-      await settlePayments({ claims, wallet, leases, leaseMs, log, now })
-      const { length } = await claims.underWay()
-      if (length > 0) settleLater()
-      return length
-    } catch (error) {
-      settleLater()
-      throw error
-    }
-  }
-
-  function settleLater(): void {
-    if (closed) return
-    timer ??= setTimeout(settleInBackground, settleEveryMs).unref()
-  }
-
-  function settleInBackground(): void {
-    settle().catch((err: unknown) => {
-      log?.warn({ err }, 'Failed to look up unsettled faucet payments; the next sweep looks again')
-    })
-  }
-
+  const { inProgress } = payer
   return {
-    claim,
-    settle,
+    async claim(request) {
+      if (payer.isClosed) throw new FaucetPayerError('FAUCET_PAYER_CLOSED', 'The faucet is closed')
+      const id = `${toHex(request.address)} ${request.idempotencyKey}`
+      const result = inProgress.get(id) ?? pay(payer, request).finally(() => inProgress.delete(id))
+      inProgress.set(id, result)
+      return result
+    },
+    settle: () => settle(payer),
     async close() {
-      closed = true
-      clearTimeout(timer)
+      payer.isClosed = true
+      clearTimeout(payer.timer)
       await Promise.allSettled(inProgress.values())
-      await Promise.allSettled([settling])
+      await Promise.allSettled([payer.settling])
     },
   }
+}
+
+async function pay(payer: Payer, request: ClaimRequest): Promise<ClaimResult> {
+  const { claims, amount, cooldownMs, dailyIpLimit, leaseMs } = payer
+  const deadline = performance.now() + claimTimeoutMs
+  let isSettled = false
+  for (;;) {
+    const now = new Date(payer.now())
+    const reservation = await claims.reserve({ ...request, amount, now, cooldownMs, dailyIpLimit, leaseMs })
+    switch (reservation.kind) {
+      case 'held': {
+        const { claim } = reservation
+        const result = await payer.leases.during([claim], () => payer.payments.pay(claim))
+        if (result !== 'lost') return result
+        if (performance.now() >= deadline) return { kind: 'undecided' }
+        break
+      }
+      case 'funded': {
+        const { id, paymentId, amount: paid, nextEligibleAt } = reservation.claim
+        return { kind: 'funded', claimId: id, txHash: toHex(paymentId), amount: paid, nextEligibleAt }
+      }
+      case 'busy':
+        if (performance.now() >= deadline) return { kind: 'undecided' }
+        await delay(pollMs)
+        break
+      case 'key-used':
+        return { kind: 'key-used' }
+      default:
+        // A claim that was never paid does not count, so the outcome of overdue payments is looked up first.
+        if (!reservation.overdue || isSettled) return refusal(reservation)
+        isSettled = true
+        await settle(payer)
+    }
+  }
+}
+
+function settle(payer: Payer): Promise<number> {
+  payer.settling ??= sweep(payer).finally(() => {
+    payer.settling = undefined
+  })
+  return payer.settling
+}
+
+async function sweep(payer: Payer): Promise<number> {
+  clearTimeout(payer.timer)
+  payer.timer = undefined
+  try {
+    await settlePayments(payer)
+    const { length } = await payer.claims.underWay()
+    if (length > 0) settleLater(payer)
+    return length
+  } catch (error) {
+    settleLater(payer)
+    throw error
+  }
+}
+
+function settleLater(payer: Payer): void {
+  if (payer.isClosed) return
+  payer.timer ??= setTimeout(() => settleInBackground(payer), settleEveryMs).unref()
+}
+
+function settleInBackground(payer: Payer): void {
+  settle(payer).catch((err: unknown) => {
+    payer.log?.warn({ err }, 'Failed to look up unsettled faucet payments; the next sweep looks again')
+  })
 }
 
 function refusal(
@@ -202,6 +209,7 @@ function refusal(
 }
 
 function checked(options: FaucetPayerOptions) {
+  const { claims, wallet, log, now = Date.now } = options
   const { amount = 100_000_000n, minBalance = 100_000_000n } = options
   const { cooldownMs = 86_400_000, dailyIpLimit = 5, leaseMs = 10_000 } = options
   requireOption(amount > 0n, 'amount must be positive')
@@ -209,7 +217,7 @@ function checked(options: FaucetPayerOptions) {
   requireInteger('cooldownMs', cooldownMs, 0)
   requireInteger('dailyIpLimit', dailyIpLimit, 1)
   requireInteger('leaseMs', leaseMs, 1)
-  return { amount, minBalance, cooldownMs, dailyIpLimit, leaseMs }
+  return { claims, wallet, log, now, amount, minBalance, cooldownMs, dailyIpLimit, leaseMs }
 }
 
 function requireInteger(name: string, value: number, least: number): void {
@@ -223,29 +231,19 @@ function requireOption(holds: boolean, message: string): void {
   if (!holds) throw new FaucetPayerError('FAUCET_PAYER_CONFIGURATION', message)
 }
 
-interface SettleOptions {
-  readonly claims: ClaimStore
-  readonly wallet: FaucetWallet
-  readonly leases: ClaimLeases
-  readonly leaseMs: number
-  readonly log: Log | undefined
-  /** POSIX milliseconds. */
-  readonly now: () => number
-}
-
 /** The most claims that one sweep takes, and how many of them are looked up at a time. */
 const maxClaims = 1000
 const concurrency = 8
 
 /** Finds the unsettled payments that no process holds, and resends those that the network has lost. */
-async function settlePayments(options: SettleOptions): Promise<void> {
-  const { claims, leases, leaseMs, log } = options
+async function settlePayments(payer: Payer): Promise<void> {
+  const { claims, leases, leaseMs, log } = payer
   const taken = await claims.take(leaseMs, maxClaims)
   const limit = pLimit(concurrency)
 
   async function settle(claim: HeldClaim): Promise<void> {
     try {
-      await claims.conclude(claim, await conclusionOf(claim, options))
+      await claims.conclude(claim, await conclusionOf(claim, payer))
     } catch (err) {
       log?.warn({ err, claim: claim.id }, 'Failed to look up a faucet payment; it is looked up again later')
       await claims.conclude(claim, 'undecided').catch(() => {})
@@ -254,7 +252,7 @@ async function settlePayments(options: SettleOptions): Promise<void> {
   await leases.during(taken, () => Promise.all(taken.map((claim) => limit(settle, claim))))
 }
 
-async function conclusionOf(claim: HeldClaim, { wallet, log, now }: SettleOptions): Promise<Conclusion> {
+async function conclusionOf(claim: HeldClaim, { wallet, log, now }: Payer): Promise<Conclusion> {
   const { payment } = claim
   if (payment === undefined) return 'undecided'
   switch (await wallet.status(payment)) {

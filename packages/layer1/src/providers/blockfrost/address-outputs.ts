@@ -3,7 +3,8 @@ import pLimit from 'p-limit'
 import { Layer1Error } from '../../errors.js'
 import { countOf, hexOf, type JsonRecord, objectOf, reading } from '../../http/json.js'
 import type { Tip } from '../../types.js'
-import { type Lists, maxConcurrent, maxReads, pageSize } from './lists.js'
+import { maxConcurrent } from '../provider.js'
+import { type Lists, maxReads, pageSize } from './lists.js'
 
 /** A server may be some blocks behind the one that answered with the tip. */
 const overlap = 3

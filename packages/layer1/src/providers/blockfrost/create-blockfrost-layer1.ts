@@ -4,11 +4,12 @@ import {
   outputReferenceKey,
   type ProtocolParameters,
   parseProtocolParameters,
+  type SlotConfig,
   type Utxo,
 } from '@ratatosk/ledger'
 import pLimit from 'p-limit'
 import { Layer1Error } from '../../errors.js'
-import { createHttpClient, type HttpAnswer } from '../../http/http-client.js'
+import { createHttpClient, type HttpAnswer, type HttpClient } from '../../http/http-client.js'
 import {
   arrayOf,
   countOf,
@@ -35,13 +36,16 @@ import {
   cleanReason,
   createBriefMemo,
   createMemo,
+  maxConcurrent,
+  networkIdOf,
   type Provider,
   purposeOf,
   spendingBy,
+  utxosOf,
 } from '../provider.js'
 import { spendingPartsOf } from '../spending-parts.js'
-import { createAddressOutputs } from './address-outputs.js'
-import { createLists, maxConcurrent } from './lists.js'
+import { type Changes, createAddressOutputs } from './address-outputs.js'
+import { createLists } from './lists.js'
 import { createScripts, readUtxo, type ScriptByHash } from './outputs.js'
 import { createPolicyOutputs, holdingsOf } from './policy-outputs.js'
 
@@ -55,8 +59,8 @@ export interface BlockfrostOptions extends Layer1Limits {
 }
 
 const providerName = 'blockfrost'
-const mainnetMagic = 764824073
 const parametersForMs = 60_000
+const notEvaluated = 'The transaction cannot be evaluated'
 
 /**
  * Layer 1 over the HTTP API of Blockfrost or a compatible server.
@@ -78,39 +82,19 @@ export function createBlockfrostLayer1(options: BlockfrostOptions): Layer1 {
     limits,
     ...(projectId !== '' && { headers: { project_id: projectId } }),
   })
-  const rememberParameters = createBriefMemo<ProtocolParameters>(parametersForMs)
-
-  /** The body, or undefined when Blockfrost answers 404. */
-  async function find(path: string, signal: AbortSignal): Promise<unknown> {
-    const answer = await http.read({ method: 'GET', path }, signal)
-    if (answer.status === 404) return undefined
-    return expected(answer)
-  }
-
-  async function get(path: string, signal: AbortSignal): Promise<unknown> {
-    const body = await find(path, signal)
-    if (body === undefined) throw missing()
-    return body
-  }
-
-  function expected(answer: HttpAnswer): unknown {
-    if (answer.status < 300) return answer.body
-    const words = wordsOf(answer)
-    if (/network token mismatch|invalid address for this network/i.test(words)) {
-      throw new Layer1Error('LAYER1_WRONG_NETWORK', 'Blockfrost serves another network')
-    }
-    if (answer.status === 403)
-      throw new Layer1Error('LAYER1_UNAUTHORIZED', 'Blockfrost rejects the project id')
-    throw new Layer1Error('LAYER1_PROVIDER_ERROR', `Blockfrost answered ${answer.status}`)
-  }
-
+  const tip = (signal: AbortSignal) => readTip(http, signal)
   const tipHash = async (signal: AbortSignal) => (await tip(signal)).hash
-  const lists = createLists(find, tipHash)
-  const scripts = createScripts(get, createMemo(200))
-
-  async function utxosUnder(path: string, signal: AbortSignal): Promise<Utxo[]> {
-    return readUtxos(await lists.whole(path, signal), scripts, signal)
-  }
+  const findIn = (path: string, signal: AbortSignal) => find(http, path, signal)
+  const lists = createLists(findIn, tipHash)
+  const scripts = createScripts((path, signal) => get(http, path, signal), createMemo(200))
+  const server: Server = { http, projectId, scripts }
+  const rememberParameters = createBriefMemo<ProtocolParameters>(parametersForMs)
+  const addressOutputs = createAddressOutputs({
+    lists,
+    find: findIn,
+    tip,
+    changesOf: (transactionId, signal) => changesOf(http, transactionId, signal),
+  })
 
   async function utxosAt(address: string, policy: string | undefined, signal: AbortSignal): Promise<Utxo[]> {
     const items = await addressOutputs(address, signal)
@@ -125,96 +109,17 @@ export function createBlockfrostLayer1(options: BlockfrostOptions): Layer1 {
     )
   }
 
-  const policyOutputs = createPolicyOutputs({
-    lists,
-    tipHash,
-    holders,
-    outputsOf: (unit, holder, signal) => lists.whole(`/addresses/${holder}/utxos/${unit}`, signal),
-    readUtxos: (items, signal) => readUtxos(items, scripts, signal),
-  })
-
-  /** The inputs and outputs of a transaction; undefined if the chain does not have it. */
-  async function shownBy(transactionId: string, signal: AbortSignal) {
-    const body = await find(`/txs/${transactionId}/utxos`, signal)
-    if (body === undefined) return undefined
-    return reading('Blockfrost', 'the inputs and outputs of a transaction', () => {
-      const { inputs, outputs } = objectOf(body)
-      return {
-        inputs: arrayOf(inputs).map(objectOf),
-        outputs: arrayOf(outputs).map(
-          (output): JsonRecord => ({ ...objectOf(output), tx_hash: transactionId }),
-        ),
-      }
-    })
-  }
-
-  /** Those of the given inputs and outputs that count. Of a failed transaction, those are its collateral. */
-  async function counted(transactionId: string, items: readonly JsonRecord[], signal: AbortSignal) {
-    const failed =
-      items.some(({ collateral }) => collateral === true) && !(await isValid(transactionId, signal))
-    return items.filter(
-      ({ collateral, reference, consumed_by_tx: spender }) =>
-        (collateral === true) === failed && reference !== true && (spender === null || spender === undefined),
-    )
-  }
-
-  async function unspentOutputs(transactionId: string, signal: AbortSignal): Promise<Utxo[]> {
-    const shown = await shownBy(transactionId, signal)
-    return readUtxos(await counted(transactionId, shown?.outputs ?? [], signal), scripts, signal)
-  }
-
-  const addressOutputs = createAddressOutputs({
-    lists,
-    find,
-    tip,
-    async changesOf(transactionId, signal) {
-      const shown = await shownBy(transactionId, signal)
-      if (shown === undefined) throw missing()
-      const { inputs, outputs } = shown
-      const items = new Set(await counted(transactionId, [...inputs, ...outputs], signal))
-      return {
-        created: outputs.filter((output) => items.has(output)),
-        spent: inputs.filter((input) => items.has(input)),
-      }
-    },
-  })
-
-  async function spending(reference: OutputReference, signal: AbortSignal): Promise<Spending | undefined> {
-    const created = await shownBy(toHex(reference.transactionId), signal)
-    const spender = reading('Blockfrost', 'the outputs of a transaction', () => {
-      const output = created?.outputs.find(({ output_index: index }) => countOf(index) === reference.index)
-      return optionalText(output?.consumed_by_tx)
-    })
-    if (spender === undefined) return undefined
-    const [bytes, shown] = await Promise.all([get(`/txs/${spender}/cbor`, signal), shownBy(spender, signal)])
-    if (shown === undefined) throw missing()
-    const read = shown.inputs.filter(({ reference: isRead }) => isRead === true)
-    const known = new Map(
-      (await readUtxos(read, scripts, signal)).map((utxo) => [outputReferenceKey(utxo.reference), utxo]),
-    )
-    return reading('Blockfrost', 'a transaction', () =>
-      spendingBy(spendingPartsOf(fromHex(textOf(objectOf(bytes).cbor))), reference, (each) =>
-        known.get(outputReferenceKey(each)),
-      ),
-    )
-  }
-
-  async function isValid(transactionId: string, signal: AbortSignal): Promise<boolean> {
-    const body = await get(`/txs/${transactionId}`, signal)
-    return reading('Blockfrost', 'a transaction', () => objectOf(body).valid_contract !== false)
-  }
-
-  async function tip(signal: AbortSignal): Promise<Tip> {
-    const body = await get('/blocks/latest', signal)
-    return reading('Blockfrost', 'a block', () => {
-      const { slot, hash, height } = objectOf(body)
-      return { slot: integerOf(slot), hash: hexOf(hash, 32), height: countOf(height) }
-    })
-  }
+  const outputsOf = (unit: string, holder: string, signal: AbortSignal) =>
+    lists.whole(`/addresses/${holder}/utxos/${unit}`, signal)
 
   const provider: Provider = {
     name: providerName,
-    networkId: networkMagic === mainnetMagic ? 1 : 0,
+    networkId: networkIdOf(networkMagic),
+    network: {
+      server: 'Blockfrost',
+      magic: networkMagic,
+      servedMagic: (signal) => readMagic(http, signal),
+    },
     pollMs,
     utxosAt,
     async utxosAsOf(address, policy, signal) {
@@ -223,87 +128,196 @@ export function createBlockfrostLayer1(options: BlockfrostOptions): Layer1 {
       return { slot, utxos: await utxosAt(address, policy, signal) }
     },
     async utxosByUnit(unit, signal) {
-      const found = await pLimit(maxConcurrent).map(await holders(unit, signal), (address) =>
-        utxosUnder(`/addresses/${address}/utxos/${unit}`, signal),
+      const found = await pLimit(maxConcurrent).map(await holders(unit, signal), async (holder) =>
+        readUtxos(await outputsOf(unit, holder, signal), scripts, signal),
       )
       return found.flat()
     },
-    utxosByPolicy: policyOutputs,
-    async utxosByReferences(references, signal) {
-      const wanted = new Set(references.map(outputReferenceKey))
-      const transactions = [...new Set(references.map(({ transactionId }) => toHex(transactionId)))]
-      const found = await pLimit(maxConcurrent).map(transactions, (id) => unspentOutputs(id, signal))
-      return found.flat().filter(({ reference }) => wanted.has(outputReferenceKey(reference)))
-    },
-    spending,
+    utxosByPolicy: createPolicyOutputs({
+      lists,
+      tipHash,
+      holders,
+      outputsOf,
+      readUtxos: (items, signal) => readUtxos(items, scripts, signal),
+    }),
+    utxosByReferences: (references, signal) =>
+      utxosOf(references, (id) => unspentOutputs(server, id, signal)),
+    spending: (reference, signal) => readSpending(server, reference, signal),
     parameters: (signal) =>
       rememberParameters(async () => {
-        const body = await get('/epochs/latest/parameters', signal)
+        const body = await get(http, '/epochs/latest/parameters', signal)
         return reading('Blockfrost', 'protocol parameters', () => parseProtocolParameters(body))
       }),
     tip,
-    async slots(signal) {
-      const [genesis, eras] = await Promise.all([get('/genesis', signal), get('/network/eras', signal)])
-      return reading('Blockfrost', 'genesis and eras', () => {
-        const { start, parameters } = objectOf(arrayOf(eras).at(-1))
-        const { time, slot } = objectOf(start)
-        const seconds = integerOf(objectOf(genesis).system_start) + integerOf(time)
-        const slotLength = Number(objectOf(parameters).slot_length) * 1000
-        if (!Number.isInteger(slotLength) || slotLength <= 0) throw new TypeError('no slot length')
-        return { zeroTime: seconds * 1000n, zeroSlot: integerOf(slot), slotLength }
-      })
-    },
-    async checkNetwork(signal) {
-      const genesis = await get('/genesis', signal)
-      const magic = reading('Blockfrost', 'genesis', () => countOf(objectOf(genesis).network_magic))
-      if (magic === networkMagic) return
-      throw new Layer1Error(
-        'LAYER1_WRONG_NETWORK',
-        `Blockfrost serves network ${magic} instead of ${networkMagic}`,
-      )
-    },
+    slots: (signal) => readSlots(http, signal),
     async send(cbor, signal) {
-      const answer = await http.once(
-        { method: 'POST', path: '/tx/submit', body: cbor, contentType: 'application/cbor' },
-        signal,
-      )
-      if (answer.status === 400) {
-        const reason = cleanReason(wordsOf(answer), [projectId])
-        throw new Layer1Error('LAYER1_REJECTED', 'The network rejects the transaction', { reason })
-      }
-      const body = expected(answer)
+      const answer = await http.once(post('/tx/submit', cbor), signal)
+      const body = accepted(server, answer, 'The network rejects the transaction')
       return reading('Blockfrost', 'a transaction id', () => hexOf(body, 32))
     },
-    async status(transactionId, signal) {
-      const body = await find(`/txs/${transactionId}`, signal)
-      if (body === undefined) {
-        // Servers without a mempool endpoint answer 400 or 404.
-        const waiting = await http.read({ method: 'GET', path: `/mempool/${transactionId}` }, signal)
-        return { kind: waiting.status === 200 ? 'pending' : 'unknown' }
-      }
-      const { height } = await tip(signal)
-      return reading<TransactionStatus>('Blockfrost', 'a transaction', () => {
-        const { slot, block, block_height: at } = objectOf(body)
-        return {
-          kind: 'confirmed',
-          slot: integerOf(slot),
-          blockHash: hexOf(block, 32),
-          confirmations: Math.max(0, height - countOf(at)),
-        }
-      })
-    },
+    status: (transactionId, signal) => readStatus(http, transactionId, signal),
     async evaluate(cbor, signal) {
-      const path = '/utils/txs/evaluate'
-      const request = { method: 'POST', path, body: toHex(cbor), contentType: 'application/cbor' } as const
-      const answer = await http.read(request, signal)
-      if (answer.status === 400) {
-        const reason = cleanReason(wordsOf(answer), [projectId])
-        throw new Layer1Error('LAYER1_REJECTED', 'The transaction cannot be evaluated', { reason })
-      }
-      return readEvaluation(expected(answer))
+      const answer = await http.read(post('/utils/txs/evaluate', toHex(cbor)), signal)
+      return readEvaluation(accepted(server, answer, notEvaluated))
     },
   }
   return createLayer1(provider, limits)
+}
+
+interface Server {
+  readonly http: HttpClient
+  readonly projectId: string
+  readonly scripts: ScriptByHash
+}
+
+const post = (path: string, body: string | Uint8Array) =>
+  ({ method: 'POST', path, body, contentType: 'application/cbor' }) as const
+
+/** The body, or undefined when Blockfrost answers 404. */
+async function find(http: HttpClient, path: string, signal: AbortSignal): Promise<unknown> {
+  const answer = await http.read({ method: 'GET', path }, signal)
+  return answer.status === 404 ? undefined : expected(answer)
+}
+
+async function get(http: HttpClient, path: string, signal: AbortSignal): Promise<unknown> {
+  const body = await find(http, path, signal)
+  if (body === undefined) throw missing()
+  return body
+}
+
+function expected(answer: HttpAnswer): unknown {
+  if (answer.status < 300) return answer.body
+  const words = wordsOf(answer)
+  if (/network token mismatch|invalid address for this network/i.test(words)) {
+    throw new Layer1Error('LAYER1_WRONG_NETWORK', 'Blockfrost serves another network')
+  }
+  if (answer.status === 403) throw new Layer1Error('LAYER1_UNAUTHORIZED', 'Blockfrost rejects the project id')
+  throw new Layer1Error('LAYER1_PROVIDER_ERROR', `Blockfrost answered ${answer.status}`)
+}
+
+/** The body of an answer about a transaction that was sent. @param refusal the meaning of a 400 */
+function accepted({ projectId }: Server, answer: HttpAnswer, refusal: string): unknown {
+  if (answer.status !== 400) return expected(answer)
+  throw new Layer1Error('LAYER1_REJECTED', refusal, { reason: cleanReason(wordsOf(answer), [projectId]) })
+}
+
+async function readTip(http: HttpClient, signal: AbortSignal): Promise<Tip> {
+  const body = await get(http, '/blocks/latest', signal)
+  return reading('Blockfrost', 'a block', () => {
+    const { slot, hash, height } = objectOf(body)
+    return { slot: integerOf(slot), hash: hexOf(hash, 32), height: countOf(height) }
+  })
+}
+
+async function readSlots(http: HttpClient, signal: AbortSignal): Promise<SlotConfig> {
+  const [genesis, eras] = await Promise.all([
+    get(http, '/genesis', signal),
+    get(http, '/network/eras', signal),
+  ])
+  return reading('Blockfrost', 'genesis and eras', () => {
+    const { start, parameters } = objectOf(arrayOf(eras).at(-1))
+    const { time, slot } = objectOf(start)
+    const seconds = integerOf(objectOf(genesis).system_start) + integerOf(time)
+    const slotLength = Number(objectOf(parameters).slot_length) * 1000
+    if (!Number.isInteger(slotLength) || slotLength <= 0) throw new TypeError('no slot length')
+    return { zeroTime: seconds * 1000n, zeroSlot: integerOf(slot), slotLength }
+  })
+}
+
+async function readMagic(http: HttpClient, signal: AbortSignal): Promise<number> {
+  const genesis = await get(http, '/genesis', signal)
+  return reading('Blockfrost', 'genesis', () => countOf(objectOf(genesis).network_magic))
+}
+
+async function readStatus(http: HttpClient, id: string, signal: AbortSignal): Promise<TransactionStatus> {
+  const body = await find(http, `/txs/${id}`, signal)
+  if (body === undefined) {
+    // Servers without a mempool endpoint answer 400 or 404.
+    const waiting = await http.read({ method: 'GET', path: `/mempool/${id}` }, signal)
+    return { kind: waiting.status === 200 ? 'pending' : 'unknown' }
+  }
+  const { height } = await readTip(http, signal)
+  return reading<TransactionStatus>('Blockfrost', 'a transaction', () => {
+    const { slot, block, block_height: at } = objectOf(body)
+    return {
+      kind: 'confirmed',
+      slot: integerOf(slot),
+      blockHash: hexOf(block, 32),
+      confirmations: Math.max(0, height - countOf(at)),
+    }
+  })
+}
+
+/** The inputs and outputs of a transaction; undefined if the chain does not have it. */
+async function shownBy(http: HttpClient, transactionId: string, signal: AbortSignal) {
+  const body = await find(http, `/txs/${transactionId}/utxos`, signal)
+  if (body === undefined) return undefined
+  return reading('Blockfrost', 'the inputs and outputs of a transaction', () => {
+    const { inputs, outputs } = objectOf(body)
+    return {
+      inputs: arrayOf(inputs).map(objectOf),
+      outputs: arrayOf(outputs).map(
+        (output): JsonRecord => ({ ...objectOf(output), tx_hash: transactionId }),
+      ),
+    }
+  })
+}
+
+/** Those of the given inputs and outputs that count. Of a failed transaction, those are its collateral. */
+async function counted(http: HttpClient, id: string, items: readonly JsonRecord[], signal: AbortSignal) {
+  const failed = items.some(({ collateral }) => collateral === true) && !(await isValid(http, id, signal))
+  return items.filter(
+    ({ collateral, reference, consumed_by_tx: spender }) =>
+      (collateral === true) === failed && reference !== true && (spender === null || spender === undefined),
+  )
+}
+
+async function isValid(http: HttpClient, transactionId: string, signal: AbortSignal): Promise<boolean> {
+  const body = await get(http, `/txs/${transactionId}`, signal)
+  return reading('Blockfrost', 'a transaction', () => objectOf(body).valid_contract !== false)
+}
+
+async function changesOf(http: HttpClient, transactionId: string, signal: AbortSignal): Promise<Changes> {
+  const shown = await shownBy(http, transactionId, signal)
+  if (shown === undefined) throw missing()
+  const { inputs, outputs } = shown
+  const items = new Set(await counted(http, transactionId, [...inputs, ...outputs], signal))
+  return {
+    created: outputs.filter((output) => items.has(output)),
+    spent: inputs.filter((input) => items.has(input)),
+  }
+}
+
+async function unspentOutputs({ http, scripts }: Server, id: string, signal: AbortSignal): Promise<Utxo[]> {
+  const shown = await shownBy(http, id, signal)
+  return readUtxos(await counted(http, id, shown?.outputs ?? [], signal), scripts, signal)
+}
+
+async function readSpending(
+  { http, scripts }: Server,
+  reference: OutputReference,
+  signal: AbortSignal,
+): Promise<Spending | undefined> {
+  const created = await shownBy(http, toHex(reference.transactionId), signal)
+  const spender = reading('Blockfrost', 'the outputs of a transaction', () => {
+    const output = created?.outputs.find(({ output_index: index }) => countOf(index) === reference.index)
+    return optionalText(output?.consumed_by_tx)
+  })
+  if (spender === undefined) return undefined
+  const [bytes, shown] = await Promise.all([
+    get(http, `/txs/${spender}/cbor`, signal),
+    shownBy(http, spender, signal),
+  ])
+  if (shown === undefined) throw missing()
+  const read = shown.inputs.filter(({ reference: isRead }) => isRead === true)
+  const known = new Map(
+    (await readUtxos(read, scripts, signal)).map((utxo) => [outputReferenceKey(utxo.reference), utxo]),
+  )
+  return reading('Blockfrost', 'a transaction', () =>
+    spendingBy(spendingPartsOf(fromHex(textOf(objectOf(bytes).cbor))), reference, (each) =>
+      known.get(outputReferenceKey(each)),
+    ),
+  )
 }
 
 async function readUtxos(
@@ -333,7 +347,7 @@ function readEvaluation(body: unknown): readonly EvaluatedRedeemer[] {
   const { EvaluationResult: units, EvaluationFailure: failure } = result
   if (!isObject(units)) {
     const reason = cleanReason(JSON.stringify(failure ?? result))
-    throw new Layer1Error('LAYER1_REJECTED', 'The transaction cannot be evaluated', { reason })
+    throw new Layer1Error('LAYER1_REJECTED', notEvaluated, { reason })
   }
   return reading('Blockfrost', 'an evaluation', () =>
     Object.entries(units).map(([pointer, used]) => {

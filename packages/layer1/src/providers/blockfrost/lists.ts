@@ -1,9 +1,9 @@
 import { Layer1Error } from '../../errors.js'
 import { arrayOf, reading } from '../../http/json.js'
+import { maxConcurrent } from '../provider.js'
 
 /** Items of a full page, the most that Blockfrost sends. */
 export const pageSize = 100
-export const maxConcurrent = 5
 /** Attempts at reading something with several requests and no block in between. */
 export const maxReads = 4
 

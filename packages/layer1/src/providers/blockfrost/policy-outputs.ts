@@ -2,7 +2,8 @@ import type { Utxo } from '@ratatosk/ledger'
 import { LRUCache } from 'lru-cache'
 import pLimit from 'p-limit'
 import { arrayOf, countOf, hexOf, integerOf, objectOf, reading, textOf } from '../../http/json.js'
-import { type Lists, maxConcurrent, pageSize } from './lists.js'
+import { maxConcurrent } from '../provider.js'
+import { type Lists, pageSize } from './lists.js'
 
 /** At the first read of a policy, assets older than so many burned ones in a row count as burned. */
 const burnedAtFirst = 1000

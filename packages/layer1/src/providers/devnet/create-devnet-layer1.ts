@@ -71,8 +71,6 @@ export function createDevnetLayer1(devnet: DevnetPort, options: Layer1Limits = {
       }),
     slots: async () => devnet.slots,
     currentSlot: async () => devnet.currentSlot(),
-    // The caller chose this chain.
-    checkNetwork: async () => {},
     send: (cbor, signal) =>
       once('submit', signal, async () => {
         const submission = await devnet.submit(cbor)

@@ -1,13 +1,10 @@
-import { toHex } from '@ratatosk/cbor'
-import { outputReferenceKey, type ProtocolParameters, splitUnit } from '@ratatosk/ledger'
+import { type ProtocolParameters, splitUnit } from '@ratatosk/ledger'
 import { LRUCache } from 'lru-cache'
-import pLimit from 'p-limit'
-import { Layer1Error } from '../../errors.js'
 import { createHttpClient } from '../../http/http-client.js'
 import { readLimits } from '../../http/retry.js'
 import type { Layer1, Layer1Limits } from '../../types.js'
 import { createLayer1 } from '../create-layer1.js'
-import { createBriefMemo, type Provider } from '../provider.js'
+import { createBriefMemo, networkIdOf, type Provider, utxosOf } from '../provider.js'
 import { createKupo } from './kupo.js'
 import { createOgmios } from './ogmios.js'
 
@@ -22,8 +19,6 @@ export interface KupmiosOptions extends Layer1Limits {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-const mainnetMagic = 764824073
-const maxConcurrent = 5
 const parametersForMs = 60_000
 const maxHeights = 1000
 
@@ -61,7 +56,8 @@ export function createKupmiosLayer1(options: KupmiosOptions): Layer1 {
 
   const provider: Provider = {
     name: 'kupmios',
-    networkId: networkMagic === mainnetMagic ? 1 : 0,
+    networkId: networkIdOf(networkMagic),
+    network: { server: 'Ogmios', magic: networkMagic, servedMagic: ogmios.networkMagic },
     pollMs,
     utxosAt: (address, policy, signal) => kupo.unspent(address, signal, policy),
     async utxosAsOf(address, policy, signal) {
@@ -75,24 +71,11 @@ export function createKupmiosLayer1(options: KupmiosOptions): Layer1 {
       return found.filter(({ output }) => output.value.assets.get(policy)?.has(name) === true)
     },
     utxosByPolicy: (policy, signal) => kupo.unspent(`${policy}.*`, signal),
-    async utxosByReferences(references, signal) {
-      const wanted = new Set(references.map(outputReferenceKey))
-      const transactions = [...new Set(references.map(({ transactionId }) => toHex(transactionId)))]
-      const found = await pLimit(maxConcurrent).map(transactions, (id) => kupo.unspent(`*@${id}`, signal))
-      return found.flat().filter(({ reference }) => wanted.has(outputReferenceKey(reference)))
-    },
+    utxosByReferences: (references, signal) => utxosOf(references, (id) => kupo.unspent(`*@${id}`, signal)),
     spending: (reference, signal) => kupo.spending(reference, signal),
     parameters: (signal) => rememberParameters(() => ogmios.parameters(signal)),
     tip: (signal) => ogmios.tip(signal),
     slots: (signal) => ogmios.slots(signal),
-    async checkNetwork(signal) {
-      const magic = await ogmios.networkMagic(signal)
-      if (magic === networkMagic) return
-      throw new Layer1Error(
-        'LAYER1_WRONG_NETWORK',
-        `Ogmios serves network ${magic} instead of ${networkMagic}`,
-      )
-    },
     send: (cbor, signal) => ogmios.submit(cbor, signal),
     async status(transactionId, signal) {
       const block = await kupo.blockOf(transactionId, signal)

@@ -17,10 +17,9 @@ import {
 } from '../../http/json.js'
 import type { Spending } from '../../types.js'
 import { addressBytes, scriptOf, valueOfUnits } from '../output-content.js'
-import { createMemo } from '../provider.js'
+import { createMemo, maxConcurrent } from '../provider.js'
 
 const providerName = 'Kupo'
-const maxConcurrent = 5
 const noBytes = new Uint8Array()
 
 const languages: Readonly<Record<string, Script['language']>> = {
