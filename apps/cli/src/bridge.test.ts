@@ -109,6 +109,14 @@ test('ada come from layer 1, and return', { timeout: 300_000 }, async () => {
   expect(after.value).toMatchObject({ treasury: { owed: '0', backed: true }, settlements: [] })
   await auditsTreasury(url, devnetPort)
 
+  const tiny = (lovelace: string) =>
+    asked('withdraw', '--lovelace', lovelace, '--to', receiver.addressText, ...own)
+  const little = await tiny('1')
+  expect(little).toMatchObject({ status: 1, value: { error: { code: 'CLI_TOO_LITTLE' } } })
+  const [, least = ''] = /at least (\d+) lovelace/.exec(little.value.error.message) ?? []
+  expect((await tiny(String(BigInt(least) - 1n))).value.error.message).toContain(`at least ${least} lovelace`)
+  expect(await tiny(least)).toMatchObject({ status: 0 })
+
   const { address } = after.value
   expect(await asked('withdraw', '--lovelace', '5000000', '--to', address, ...own)).toMatchObject({
     status: 1,

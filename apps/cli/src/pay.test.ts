@@ -127,7 +127,13 @@ test.each<[string, Lie, string, RegExp, number]>([
     /costs 50\.\d+ ada, more than 1 ada\. Nothing was submitted\. `--max-fee` raises the limit\.\n$/,
     0,
   ],
-  ['names an output twice', { outputs: [1, 1, 1] }, '5000000', /^The wallet lacks 3000000 lovelace\.\n$/, 0],
+  [
+    'names an output twice',
+    { outputs: [1, 1, 1] },
+    '5000000',
+    /^The wallet lacks 3000000 lovelace\. Its address is addr_test1\w+: pay to it with [^\n]+\n$/,
+    0,
+  ],
   [
     'does not say whether it took one',
     { outputs: [1, 2], submitted: [504, { error: 'late' }] },
@@ -144,7 +150,7 @@ test.each<[string, Lie, string, RegExp, number]>([
     '150000000',
     new RegExp(
       `${progress.source.slice(0, -1)}spent\\\\u000a1 payments [^.]*\\. 1 of 2 [^.]* first 0 payments\\. ` +
-        '[0-9a-f]{64} was refused\\.\\n$',
+        '[0-9a-f]{64} was refused, and has spent nothing\\.\\n$',
     ),
     2,
   ],

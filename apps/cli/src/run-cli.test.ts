@@ -127,10 +127,21 @@ test('check names every fault, and ends with 1', async () => {
   expect(invalid.out).toContain('FAILED   settings: NETWROK is not a setting. Did you mean NETWORK?')
   expect(invalid.out).toContain('FAILED   settings: PORT is "http"')
   expect(await run(['check'], { PORT: '0' })).toMatchObject({ status: 0 })
+
+  await writeFile(file, 'DATABASE_URL: hidden\nNODE_ROL: api\nMAX_TX_SIZE: abc\n')
+  const faulty = await run(['check', '--config', file], { CORS_ORIGIN: 'a.b' })
+  expect(faulty.status).toBe(1)
+  for (const fault of [
+    `${file}: DATABASE_URL is a secret: set DATABASE_URL_FILE`,
+    `${file}: NODE_ROL is not a setting. Did you mean NODE_ROLE?`,
+    'MAX_TX_SIZE is "abc"',
+    'CORS_ORIGIN is "a.b"',
+  ])
+    expect(faulty.out).toContain(`FAILED   settings: ${fault}`)
 })
 
 test.each([
-  ['PORTT: 3000', 'PORTT is not a setting.'],
+  ['PORTT: 3000', 'PORTT is not a setting. Did you mean PORT?'],
   ['HOST_FILE: a', 'HOST_FILE is not a setting.'],
   ['constructor: a', 'constructor is not a setting.'],
   [
@@ -214,6 +225,10 @@ test('audit and verify name what is missing or does not answer', async () => {
   const archivist = ['--archivist', 'http://127.0.0.1:1/archivist']
   const devnet = await run(['audit', ...archivist])
   expect(devnet).toMatchObject({ status: 1, error: expect.stringContaining('DEVNET_PORT=1337') })
+  expect(devnet.error).toMatch(
+    /^This command reads layer 1: set LAYER1_PROVIDER=blockfrost and BLOCKFROST_URL/,
+  )
+  expect(devnet.error).not.toContain('NODE_ROLE')
   const away = { LAYER1_PROVIDER: 'blockfrost', BLOCKFROST_URL: 'http://127.0.0.1:1/api/v0' }
   const verified = await run(['verify', '1', ...archivist], away)
   expect(verified).toMatchObject({ status: 1, error: expect.stringMatching(/^Layer 1 \(Blockfrost at /) })

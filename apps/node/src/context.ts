@@ -2,6 +2,7 @@ import { type BodyBudget, createBodyBudget } from '@ratatosk/follower'
 import type { ProtocolParameters } from '@ratatosk/ledger'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
+import { isSettingsError, SettingsError } from './errors.js'
 import { type NodeKeys, readKeys } from './layer1/keys.js'
 import { type LoadedGenesis, loadGenesis } from './network/genesis.js'
 import { type Network, networkOf } from './network/network.js'
@@ -44,11 +45,11 @@ export async function loadContext(
   { log = createLogger(settings), clock = Date.now }: ContextOptions,
 ): Promise<NodeContext> {
   const network = networkOf(settings.NETWORK)
-  const keys = readKeys(settings, network)
-  const [parameters, genesis] = await Promise.all([
+  const [keys, parameters, genesis] = await everyFault(
+    (async () => readKeys(settings, network))(),
     loadProtocolParameters(settings),
     loadGenesis(settings, network),
-  ])
+  )
   const server = createServer(settings, log)
   return {
     settings,
@@ -67,6 +68,16 @@ export async function loadContext(
       })
     },
   }
+}
+
+/** As `Promise.all`, but one error has the problems of all. @throws SettingsError */
+async function everyFault<A, B, C>(...reads: [Promise<A>, Promise<B>, Promise<C>]): Promise<[A, B, C]> {
+  const problems: string[] = []
+  for (const result of await Promise.allSettled(reads))
+    if (result.status === 'rejected' && isSettingsError(result.reason))
+      problems.push(...result.reason.problems)
+  if (problems.length > 0) throw new SettingsError(problems)
+  return Promise.all(reads)
 }
 
 /** A part that the role of this node has. @throws TypeError if it has not */

@@ -16,7 +16,7 @@ export type { Node } from './node.js'
 export type { Duties } from './roles.js'
 export { type PluginEntry, type PluginRow, pluginRow } from './row.js'
 export { runNode } from './run-node.js'
-export { type Environment, readSettings } from './settings/read.js'
+export { type Environment, nearestSetting, readSettings } from './settings/read.js'
 export {
   type NetworkName,
   type Role,

@@ -1,6 +1,6 @@
 import { ask, browserAttacks } from '@ratatosk/test-kit/http'
 import t from 'tap'
-import { build, changes } from './test/build.js'
+import { build, changes, operatorKey } from './test/build.js'
 
 const txHash = '11'.repeat(32)
 const [activeFrom, activeUntil, releaseAt] = [0, 1000, 2000].map((time) => new Date(time).toISOString())
@@ -18,18 +18,18 @@ t.test('answers what is the case, and whether it was before', async (t) => {
     return found
   }
   t.same(await answers(), [
-    [200, { message: 'The operator is registered', txHash, bond: '5', activeFrom }],
-    [200, { message: 'The operator has retired', txHash, activeUntil, releaseAt }],
-    [200, { message: 'The bond is withdrawn', txHash, bond: '5' }],
+    [200, { message: 'The operator is registered', txHash, operatorKey, bond: '5', activeFrom }],
+    [200, { message: 'The operator has retired', txHash, operatorKey, activeUntil, releaseAt }],
+    [200, { message: 'The bond is withdrawn', txHash, operatorKey, bond: '5' }],
   ])
   Object.assign(node.results, {
-    register: { kind: 'registered', bond, activeFrom: 0 },
-    retire: { kind: 'retired', activeUntil: 1000, releaseAt: 2000 },
+    register: { kind: 'registered', operatorKey, bond, activeFrom: 0 },
+    retire: { kind: 'retired', operatorKey, activeUntil: 1000, releaseAt: 2000 },
     release: { kind: 'refused', code: 'SEQUENCER_BOND_LOCKED', message: 'The bond is locked: wait' },
   })
   t.same(await answers(), [
-    [200, { message: 'The operator is registered already', bond, activeFrom }],
-    [200, { message: 'The operator has retired already', activeUntil, releaseAt }],
+    [200, { message: 'The operator is registered already', operatorKey, bond, activeFrom }],
+    [200, { message: 'The operator has retired already', operatorKey, activeUntil, releaseAt }],
     [409, { error: 'The bond is locked: wait' }],
   ])
   node.end({ kind: 'busy', operation: 'retire' })

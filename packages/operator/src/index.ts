@@ -1,16 +1,20 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { toHex } from '@ratatosk/cbor'
 import {
+  atMost,
   hasMethods,
   hexParameter,
   InvalidParameterError,
   layer1ErrorHandler,
   type OperatorAccess,
   oneOf,
+  onlyParameters,
   openScope,
   operationError,
+  operationResult,
   operatorAccessRules,
   operatorRoute,
+  portResult,
   type Query,
   readBy,
   sideEffectingGet,
@@ -27,7 +31,6 @@ import {
   type OperatorOperation,
   operations,
 } from './ports.js'
-import { checkResult } from './results.js'
 import {
   type Committed,
   commitSchema,
@@ -105,7 +108,8 @@ const rules = {
 const plugin: FastifyPluginAsyncTypebox<OperatorOptions> = async (fastify, options) => {
   openScope(fastify, name, rules, options)
   const { operations: runner, serve = operations, blocks, globals } = options
-  const run: typeof runner.run = async (...asked) => checkResult(await runner.run(...asked))
+  const run: typeof runner.run = async (...asked) =>
+    operationResult('operations.run', await runner.run(...asked))
   const operation = sideEffectingGet(options)
   const guarded = operatorRoute(options)
 
@@ -152,7 +156,8 @@ const plugin: FastifyPluginAsyncTypebox<OperatorOptions> = async (fastify, optio
 
   if (blocks) {
     fastify.get('/logBlocksTxsDB', { ...guarded, schema: logBlocksSchema }, async ({ log }) => {
-      log.info(drawBlockCounts(await blocks.counts(loggedBlocks)))
+      const counts = portResult('blocks.counts', Counts, await blocks.counts(loggedBlocks))
+      log.info(drawBlockCounts(atMost('blocks.counts', loggedBlocks, counts)))
       return { message: 'BlocksTxsDB drawn in server logs!' as const }
     })
   }
@@ -171,8 +176,11 @@ interface Removal {
   readonly headerHash: string
 }
 
-function readRemoval({ header_hash: value }: Query): Removal {
-  if (hexParameter(value, 28) === undefined) throw new InvalidParameterError('OPERATOR', 'block hash', value)
+function readRemoval(query: Query): Removal {
+  const { header_hash: value } = query
+  onlyParameters('OPERATOR', query, ['header_hash'])
+  if (hexParameter(value, 28) === undefined)
+    throw new InvalidParameterError('OPERATOR', 'block hash', value, 'Send header_hash with 56 hex digits')
   return { headerHash: String(value).toLowerCase() }
 }
 
@@ -193,6 +201,16 @@ function readRemoval({ header_hash: value }: Query): Removal {
 export const operator = fp(plugin, { name, fastify: '5.x', encapsulate: true })
 
 export default operator
+
+const Counts = Type.Array(
+  Type.Object({
+    height: Type.BigInt(),
+    state: Type.String(),
+    transactions: Type.Integer(),
+    headerHash: Type.Uint8Array(),
+  }),
+  { title: 'an array of BlockCount' },
+)
 
 const titles = ['height', 'state', 'transactions', 'header hash']
 
@@ -308,24 +326,25 @@ function removeAnswer(result: OperationResult): Removed {
 /** Body of `/operator/register`. */
 function registerAnswer(result: OperationResult): Registered {
   if (result.kind !== 'registered') throw operationError('register', result)
-  const { transactionId, bond, activeFrom } = result
-  return { ...done('The operator is registered', transactionId), bond, activeFrom: timeOf(activeFrom) }
+  const { transactionId, operatorKey, bond, activeFrom } = result
+  const message = done('The operator is registered', transactionId)
+  return { ...message, operatorKey, bond, activeFrom: timeOf(activeFrom) }
 }
 
 /** Body of `/operator/retire`. */
 function retireAnswer(result: OperationResult): Retired {
   if (result.kind !== 'retired') throw operationError('retire', result)
-  const { transactionId, activeUntil, releaseAt } = result
+  const { transactionId, operatorKey, activeUntil, releaseAt } = result
   const message = done('The operator has retired', transactionId)
-  return { ...message, activeUntil: timeOf(activeUntil), releaseAt: timeOf(releaseAt) }
+  return { ...message, operatorKey, activeUntil: timeOf(activeUntil), releaseAt: timeOf(releaseAt) }
 }
 
 /** Body of `/operator/release`. */
 function releaseAnswer(result: OperationResult): Released {
   if (result.kind !== 'released') throw operationError('release', result)
-  const { transactionId, bond } = result
-  if (bond === '0') return { message: 'The registry has no bond of the operator', bond }
-  return { ...done('The bond is withdrawn', transactionId), bond }
+  const { transactionId, operatorKey, bond } = result
+  if (bond === '0') return { message: 'The registry has no bond of the operator', operatorKey, bond }
+  return { ...done('The bond is withdrawn', transactionId), operatorKey, bond }
 }
 
 function done(message: string, txHash: string | undefined): { message: string; txHash?: string } {

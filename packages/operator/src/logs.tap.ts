@@ -39,6 +39,21 @@ t.test('GET /logBlocksTxsDB logs that there are no blocks yet', async (t) => {
   t.match(log(), [{ level: 30, msg: 'Blocks: none' }])
 })
 
+t.test('answers 500 for block counts that are none, and logs the field', async (t) => {
+  const { node, get, log } = await build(t)
+  const [one] = [block(1n, 'merged', 1)]
+  for (const [counts, message] of [
+    [undefined, 'an array of BlockCount: Expected array'],
+    [[{}], 'an array of BlockCount: 0.height: Expected required property'],
+    [[one, { ...one, headerHash: 'ab' }], 'an array of BlockCount: 1.headerHash: Expected Uint8Array'],
+    [Array(101).fill(one), 'at most 100 entries'],
+  ] as const) {
+    node.blocks = counts as unknown as BlockCount[]
+    t.equal((await get('/logBlocksTxsDB')).status, 500, message)
+    t.match(log().at(-1), { err: { message: `blocks.counts() must resolve to ${message}` } })
+  }
+})
+
 t.test('GET /logGlobals logs in-memory state of any shape as one record', async (t) => {
   const { node, get, lines, log } = await build(t)
   const circular: Record<string, unknown> = { own: 1 }

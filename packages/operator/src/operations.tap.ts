@@ -84,14 +84,23 @@ t.test('logs the result of another operation as a defect', async (t) => {
 t.test('answers no result whose values have other types', async (t) => {
   const { node, get, log } = await build(t)
   const bytes = Buffer.alloc(28) as unknown as string
-  for (const [request, result, field] of [
-    ['/init', { ...node.results.init, transactionId: 5 }, 'transactionId'],
-    ['/commit', { ...node.results.commit, headerHash: bytes }, 'headerHash'],
-    ['/merge', { ...node.results.merge, transactionId: 'not hex' }, 'transactionId'],
+  for (const [request, result, fault] of [
+    ['/init', { ...node.results.init, transactionId: 5 }, 'initiated }: transactionId: '],
+    ['/init', { kind: 'root-exists' }, 'root-exists }: rootUnit: '],
+    ['/commit', { ...node.results.commit, headerHash: bytes }, 'committed }: headerHash: '],
+    ['/merge', { ...node.results.merge, transactionId: 'not hex' }, 'merged }: transactionId: '],
+    ['/commit', undefined, 'initiated | root-exists | '],
+    ['/commit', { kind: 'done' }, 'initiated | root-exists | '],
+    ['/commit', { kind: 'refused', code: 'SEQUENCER_FAILED' }, 'refused }: message: '],
+    ['/commit', { kind: 'timed-out' }, 'timed-out }: message: '],
+    ['/merge', { kind: 'busy' }, 'busy }: operation: '],
+    ['/merge', { kind: 'layer1-failed' }, 'layer1-failed }: cause: '],
   ] as const) {
-    node.end(result as OperationResult)
-    t.equal((await get(request)).status, 500, request)
-    t.match(log().at(-1)?.err, { message: new RegExp(`has a wrong ${field}`) })
+    node.end(result as unknown as OperationResult)
+    const { status, body } = await get(request)
+    t.same([status, body], [500, '{"error":"Something went wrong"}'], fault)
+    const { message = '' } = log().at(-1)?.err ?? {}
+    t.ok(message.startsWith(`operations.run() must resolve to { kind: ${fault}`), message)
   }
 })
 
@@ -107,9 +116,15 @@ t.test('asks /remove for one header hash, of either case, before anything runs',
   ] as const) {
     const answer = await get(`/remove${query}`)
     t.equal(answer.status, 400, query)
-    t.equal(answer.body, JSON.stringify({ error: `Invalid block hash: ${printed}` }))
+    const error = `Invalid block hash: ${printed}. Send header_hash with 56 hex digits`
+    t.equal(answer.body, JSON.stringify({ error }))
     t.equal(answer.headers['cache-control'], 'no-store')
   }
+  const error = 'Invalid parameter: hash. Send only header_hash'
+  t.match(await get(`/remove?header_hash=${headerHash}&hash=1`), {
+    status: 400,
+    body: JSON.stringify({ error }),
+  })
   t.same(node.asked, [], 'nothing runs')
   t.equal((await get(`/remove?header_hash=${headerHash.toUpperCase()}`)).status, 200)
   t.same(node.asked, [`remove ${headerHash}`])

@@ -85,7 +85,10 @@ t.test('throws at startup for options that cannot work', async (t) => {
       { ...ports, serve: ['commit', 'repair'] },
       '@ratatosk/operator: serve must be an array of init, commit, merge, reset, remove',
     ],
-    [{ ...ports, operatorToken: '' }, /^@ratatosk\/operator: operatorToken must be a text that is not empty/],
+    [
+      { ...ports, operatorToken: '' },
+      /^@ratatosk\/operator: operatorToken must be a text of ASCII characters/,
+    ],
     [
       { ...ports, allowedHosts: ['http://a'] },
       /^@ratatosk\/operator: allowedHosts must be an array of host names or IP/,

@@ -110,10 +110,16 @@ const ofChange = {
   ),
 }
 const bond = Type.String({ description: 'Lovelace of the bond, in decimal digits' })
+const operatorKey = Type.String({ description: 'Key hash of the operator: 56 hex digits' })
 
 /** Body of `POST /operator/register`. */
 export const Registered = Type.Object(
-  { ...ofChange, bond, activeFrom: time('Start of the first turn in which the operator counts') },
+  {
+    ...ofChange,
+    operatorKey,
+    bond,
+    activeFrom: time('Start of the first turn in which the operator counts'),
+  },
   { title: 'Registered', description: "The registry has the operator of the node, with the operator's bond" },
 )
 export type Registered = Static<typeof Registered>
@@ -122,6 +128,7 @@ export type Registered = Static<typeof Registered>
 export const Retired = Type.Object(
   {
     ...ofChange,
+    operatorKey,
     activeUntil: time('Start of the first turn without the operator'),
     releaseAt: time('From when on the bond may be withdrawn, unless a verdict slashes it before'),
   },
@@ -131,7 +138,7 @@ export type Retired = Static<typeof Retired>
 
 /** Body of `POST /operator/release`. */
 export const Released = Type.Object(
-  { ...ofChange, bond },
+  { ...ofChange, operatorKey, bond },
   {
     title: 'Released',
     description: "The bond is in the operator's wallet; 0: the registry has no bond of the operator",

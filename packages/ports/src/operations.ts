@@ -119,9 +119,13 @@ export type OperationResult =
       readonly removed: readonly string[]
     }
   | { readonly kind: 'repaired' }
-  /** The operator is in the registry. Here and below, without `transactionId` it had been done before. */
+  /**
+   * The operator is in the registry. Here and below, without `transactionId` it had been done before;
+   * `operatorKey` is the operator's key hash in hex.
+   */
   | {
       readonly kind: 'registered'
+      readonly operatorKey: string
       readonly transactionId?: string
       /** Lovelace, decimal. */
       readonly bond: string
@@ -130,6 +134,7 @@ export type OperationResult =
     }
   | {
       readonly kind: 'retired'
+      readonly operatorKey: string
       readonly transactionId?: string
       /** Start of the first turn without the operator, POSIX milliseconds. */
       readonly activeUntil: number
@@ -138,6 +143,7 @@ export type OperationResult =
     }
   | {
       readonly kind: 'released'
+      readonly operatorKey: string
       readonly transactionId?: string
       /** Lovelace that went to the operator's wallet, decimal; 0 if the registry had no bond of it. */
       readonly bond: string

@@ -97,6 +97,7 @@ CREATE TABLE "ratatosk"."deployment" (
 	"ledger_id" uuid DEFAULT gen_random_uuid() NOT NULL,
 	"ledger_version" integer,
 	"rules" text,
+	"queue" text,
 	"begun_at" timestamp with time zone DEFAULT now() NOT NULL,
 	CONSTRAINT "deployment_once" CHECK ("ratatosk"."deployment"."id" = 1)
 );

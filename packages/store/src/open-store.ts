@@ -57,13 +57,8 @@ import { openVerdicts } from './verdicts/verdicts.js'
  * await store.close()
  */
 export async function openStore(options: StoreOptions): Promise<Store> {
+  checkOptions(options)
   const { schema: name = 'ratatosk', maxRejectionBytes } = options
-  if (
-    maxRejectionBytes !== undefined &&
-    !(Number.isSafeInteger(maxRejectionBytes) && maxRejectionBytes >= 0)
-  ) {
-    throw new StoreError('STORE_CONFIGURATION', 'maxRejectionBytes must be a whole number from 0')
-  }
   const vacuumed = 'pglite' in options ? [name, ...(options.vacuumedSchemas ?? [])] : []
   try {
     const schema = quoteSchema(name)
@@ -83,6 +78,30 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   } catch (error) {
     throw toStoreError(error)
   }
+}
+
+const placements = {
+  url: ['maxConnections', 'connectTimeoutMs', 'statementTimeoutMs', 'idleInTransactionTimeoutMs'],
+  pglite: ['vacuumedSchemas'],
+}
+
+/** @throws StoreError `STORE_CONFIGURATION` */
+function checkOptions(options: StoreOptions): void {
+  const wrong = (message: string) => new StoreError('STORE_CONFIGURATION', message)
+  const { url, pglite }: { readonly url?: unknown; readonly pglite?: Partial<PGliteLike> } = options ?? {}
+  const place = url === undefined ? 'pglite' : 'url'
+  const known = [place, 'schema', 'readOnly', 'maxRejectionBytes', ...placements[place]]
+  const isPlaced = typeof url === 'string' || (url === undefined && typeof pglite?.transaction === 'function')
+  if (!isPlaced)
+    throw wrong('one of url, the address of a PostgreSQL database, and pglite, a PGlite, is required')
+  const unknown = Object.entries(options).find(
+    ([name, value]) => value !== undefined && !known.includes(name),
+  )
+  if (unknown !== undefined)
+    throw wrong(`there is no option ${unknown[0]}; its options are ${known.join(', ')}`)
+  const { maxRejectionBytes: bytes } = options
+  if (bytes !== undefined && !(Number.isSafeInteger(bytes) && bytes >= 0))
+    throw wrong('maxRejectionBytes must be a whole number from 0')
 }
 
 /** @throws StoreError `STORE_SCHEMA_MISMATCH` */
@@ -153,6 +172,7 @@ function createStore(
     ledgerId: () => ledgerId(database),
     ledgerVersion: (first) => ledgerVersion(database, first),
     ledgerRules: (first) => ledgerRules(database, first),
+    ledgerQueue: (first) => ledgerQueue(database, first),
     events: openEvents(database),
     rejections: openRejections(database, maxRejectionBytes),
     leases: openLeases(database),
@@ -267,6 +287,17 @@ async function ledgerRules(database: Database, first: string): Promise<string> {
   await database.execute(stateRules, [first])
   const [row] = await database.query(statedRules)
   return row?.rules ?? first
+}
+
+const stateQueue = sql`INSERT INTO ${schema}.deployment (queue) VALUES ($1)
+  ON CONFLICT (id) DO UPDATE SET queue = EXCLUDED.queue WHERE deployment.queue IS NULL`
+const statedQueue = statement({ queue: deployment.queue }, sql`SELECT queue FROM ${schema}.deployment`)
+
+/** See `Store.ledgerQueue`. Of processes that begin at the same time, the first one decides. */
+async function ledgerQueue(database: Database, first: string): Promise<string> {
+  await database.execute(stateQueue, [first])
+  const [row] = await database.query(statedQueue)
+  return row?.queue ?? first
 }
 
 interface EmbeddedOptions {

@@ -2,7 +2,7 @@ import { connect, createServer, type Server, type Socket } from 'node:net'
 import { inspect } from 'node:util'
 import { collect, randomName } from '@ratatosk/test-kit'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { openStore } from './open-store.js'
+import { openStore, type StoreOptions } from './open-store.js'
 import type { Store } from './store.js'
 import { databaseUrl, postgresql, type TestStore } from './test/backends.js'
 import { entry, outputOf, transaction, walletOf } from './test/transactions.js'
@@ -224,6 +224,26 @@ describe.skipIf(postgresql.missing !== undefined)('a PostgreSQL connection', () 
     await expect(openStore({ url: url.href })).rejects.toMatchObject({
       code: 'STORE_CONFIGURATION',
       sqlState: '3D000',
+    })
+  })
+
+  it.each([
+    [{}, 'one of url, the address of a PostgreSQL database, and pglite, a PGlite, is required'],
+    [{ uri: databaseUrl }, 'one of url, the address of'],
+    [{ url: 5 }, 'one of url, the address of'],
+    [undefined, 'one of url, the address of'],
+    [{ pglite: {} }, 'one of url, the address of'],
+    [{ pglite: null }, 'one of url, the address of'],
+    [{ url: databaseUrl, scheme: 'a' }, 'there is no option scheme; its options are url, schema, readOnly, '],
+    [{ url: databaseUrl, vacuumedSchemas: [] }, 'there is no option vacuumedSchemas; '],
+    [
+      { pglite: { transaction() {} }, maxConnections: 1 },
+      'there is no option maxConnections; its options are pglite, ',
+    ],
+  ])('refuses the options %j by name', async (options, message) => {
+    await expect(openStore(options as StoreOptions)).rejects.toMatchObject({
+      code: 'STORE_CONFIGURATION',
+      message: expect.stringContaining(message),
     })
   })
 

@@ -38,6 +38,8 @@ export interface StoredLedger {
   readonly ledgerVersion: number | undefined
   /** The rules of the deployment, see `Store.ledgerRules`; undefined if they are not recorded. */
   readonly ledgerRules: string | undefined
+  /** See `Store.ledgerQueue`; undefined if none is recorded. */
+  readonly ledgerQueue: string | undefined
   /** Runs SQL on the same state of the database. */
   readonly database: Executor
 }
@@ -56,9 +58,14 @@ const archivedHeader = statement(
   sql`SELECT header FROM ${schema}.archived_blocks ORDER BY height DESC LIMIT 1`,
 )
 const deployment = statement(
-  { ledgerId: text, ledgerVersion: nullable(int4), ledgerRules: nullable(text) },
-  sql`SELECT ledger_id::text AS "ledgerId", ledger_version AS "ledgerVersion", rules AS "ledgerRules"
-    FROM ${schema}.deployment`,
+  {
+    ledgerId: text,
+    ledgerVersion: nullable(int4),
+    ledgerRules: nullable(text),
+    ledgerQueue: nullable(text),
+  },
+  sql`SELECT ledger_id::text AS "ledgerId", ledger_version AS "ledgerVersion", rules AS "ledgerRules",
+    queue AS "ledgerQueue" FROM ${schema}.deployment`,
 )
 
 /**
@@ -103,6 +110,7 @@ async function ledgerIn(connection: Connection, database: Executor): Promise<Sto
     ledgerId: begun?.ledgerId,
     ledgerVersion: begun?.ledgerVersion ?? undefined,
     ledgerRules: begun?.ledgerRules ?? undefined,
+    ledgerQueue: begun?.ledgerQueue ?? undefined,
     database,
   }
 }

@@ -130,6 +130,14 @@ export interface Store {
    */
   ledgerRules(first: string): Promise<string>
 
+  /**
+   * The queue whose submissions become transactions of this ledger, as the first process named it; also after
+   * a reset.
+   *
+   * @param first what is recorded if nothing is yet
+   */
+  ledgerQueue(first: string): Promise<string>
+
   /** The events of transactions and blocks, in order and from any position. */
   readonly events: EventLog
   /** Dead letters. */

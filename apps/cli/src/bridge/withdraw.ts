@@ -1,6 +1,16 @@
 import { CborWriter, toHex } from '@ratatosk/cbor'
 import type { BridgeWithdrawal, Client } from '@ratatosk/client'
+import {
+  type Address,
+  type Assets,
+  decodeBech32Address,
+  minimumLovelace,
+  type OutputDatum,
+  type ProtocolParameters,
+} from '@ratatosk/ledger'
+import { toOutput } from '@ratatosk/ledger/builder'
 import { CommandError } from '../frame/errors.js'
+import { parametersOf } from '../layer2/layer2.js'
 import { payAll } from '../layer2/pay-all.js'
 import { assetsOf } from './amounts.js'
 import { openBridge } from './open-bridge.js'
@@ -35,12 +45,48 @@ export async function makeWithdrawal(
   const data = new CborWriter().bytes(to.bytes).toBytes()
   const datum = { kind: 'inline', data } as const
   const output = { address: bridge.address, lovelace, assets: assetsOf(units), datum }
+  const least = leastOf(output, to, BigInt(bridge.payoutFee), await parametersOf(client))
+  if (lovelace < least)
+    throw new CommandError(
+      'CLI_TOO_LITTLE',
+      `A withdrawal like this has at least ${least} lovelace, of which ${bridge.payoutFee} go to who pays ` +
+        'it out. Nothing was sent.',
+    )
   const { transactions } = await payAll(client, from, [output], { onProgress })
   // Those before it join outputs of the wallet.
   const { txHash = '' } = transactions.at(-1) ?? {}
   const fee = transactions.reduce((sum, each) => sum + BigInt(each.fee), 0n)
   const left = lovelace - BigInt(bridge.payoutFee)
   return { outref: `${txHash}#0`, txHash, fee: String(fee), arrives: String(left > 0n ? left : 0n) }
+}
+
+/** The least lovelace that layer 2 holds, and that layer 1 can pay out; both ask for as much a byte. */
+function leastOf(
+  { address, assets, datum }: WithdrawalOutput,
+  payTo: Address,
+  payoutFee: bigint,
+  parameters: ProtocolParameters,
+): bigint {
+  const bridge = decodeBech32Address(address).bytes
+  let least = payoutFee
+  for (;;) {
+    const held = toOutput({ address: bridge, value: { lovelace: least, assets }, datum })
+    const value = { lovelace: least - payoutFee, assets }
+    const paid = toOutput({ address: payTo.bytes, value, datum: { kind: 'none' } })
+    const onLayer1 = payoutFee + minimumLovelace(paid, parameters)
+    let next = minimumLovelace(held, parameters)
+    if (next < onLayer1) next = onLayer1
+    // A greater amount may take more bytes.
+    if (next <= least) return least
+    least = next
+  }
+}
+
+interface WithdrawalOutput {
+  /** Bech32. */
+  readonly address: string
+  readonly assets: Assets
+  readonly datum: OutputDatum
 }
 
 /** Waits until layer 1 has paid a withdrawal. @param onState told of each new state */

@@ -6,6 +6,7 @@ import { decodeTransactionOutput } from '@ratatosk/ledger'
 import { deploymentArguments, readDeployment } from '../deployment/read-deployment.js'
 import { ada } from '../frame/ada.js'
 import { type CommandResult, command } from '../frame/command.js'
+import { counted } from '../frame/counted.js'
 import { CommandError, UsageError } from '../frame/errors.js'
 import { connect, nodeArguments, timeoutMsOf } from '../frame/node-connection.js'
 import { createProgress } from '../frame/progress.js'
@@ -130,8 +131,6 @@ function linesOfReport({
   for (const { what, why } of unchecked) lines.push(`NOT CHECKED  ${what}: ${why}`)
   return lines
 }
-
-const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
 
 function linesOf({ kind, message, block, expected, found }: Finding): readonly string[] {
   const place = block === undefined ? '' : `  block ${block.height} (${block.headerHash})`

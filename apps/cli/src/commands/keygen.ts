@@ -30,7 +30,8 @@ export const keygen = command(
         `The seed phrase is in ${out}: keep a copy in a safe place.`,
         `address   ${keys.addressText}`,
         `key hash  ${keyHash}`,
-        `Set OPERATOR_SEED_PHRASE_FILE or ADMIN_SEED_PHRASE_FILE to ${out}.`,
+        `Set OPERATOR_SEED_PHRASE_FILE, WATCHER_SEED_PHRASE_FILE, ADMIN_SEED_PHRASE_FILE or ` +
+          `FAUCET_SEED_PHRASE_FILE to ${out}.`,
       ],
     }
   },

@@ -8,6 +8,7 @@ import { visible } from '../frame/plain-text.js'
 /** The answer of the node; a field is absent where the operation has no such thing. */
 interface Change {
   readonly message: string
+  readonly operatorKey?: string
   readonly txHash?: string
   readonly bond?: string
   readonly activeFrom?: string
@@ -31,9 +32,19 @@ function explain(error: unknown): never {
   throw new CommandError(error.code, `${visible(error.message)}. ${advice}`)
 }
 
-function linesOf({ message, txHash, bond, activeFrom, activeUntil, releaseAt, others }: Change): string[] {
+function linesOf({
+  message,
+  operatorKey,
+  txHash,
+  bond,
+  activeFrom,
+  activeUntil,
+  releaseAt,
+  others,
+}: Change): string[] {
   return [
     message,
+    ...(operatorKey === undefined ? [] : [`operator    ${operatorKey}`]),
     ...(txHash === undefined ? [] : [`transaction ${txHash}`]),
     ...(bond === undefined ? [] : [`bond        ${ada(bond)}`]),
     ...(activeFrom === undefined ? [] : [`turns       from ${activeFrom}`]),

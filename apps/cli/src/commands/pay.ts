@@ -3,6 +3,7 @@ import { assetsOf, lovelaceOf, unitsOf } from '../bridge/amounts.js'
 import { keysOf, payerArguments, receiverOf } from '../bridge/user.js'
 import { ada } from '../frame/ada.js'
 import { command } from '../frame/command.js'
+import { counted } from '../frame/counted.js'
 import { CommandError, UsageError } from '../frame/errors.js'
 import { fileText } from '../frame/file-text.js'
 import { connect, nodeArguments } from '../frame/node-connection.js'
@@ -83,10 +84,11 @@ function linesOf({ transactions, reasons }: PaidAll): string[] {
   const fee = transactions.reduce((sum, each) => sum + BigInt(each.fee), 0n)
   const payments = transactions.reduce((sum, each) => sum + each.payments, 0)
   const lines = transactions.map(({ txHash, payments: count }) => {
-    const what = count === 0 ? 'joins outputs of the wallet' : `${count} payments`
+    const what = count === 0 ? 'joins outputs of the wallet' : counted(count, 'payment')
     return `${txHash}  ${what}`
   })
-  lines.push(`${payments} payments in ${transactions.length} transactions, for fees of ${ada(fee)}`)
+  const [made, sent] = [counted(payments, 'payment'), counted(transactions.length, 'transaction')]
+  lines.push(`${made} in ${sent}, for fees of ${ada(fee)}`)
   if (reasons.length > 0) lines.push('One transaction was not enough:')
   return [...lines, ...reasons.map(({ predicate, message }) => `  ${predicate}: ${message}`)]
 }

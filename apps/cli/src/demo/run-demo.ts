@@ -39,8 +39,8 @@ export async function runDemo(client: Client, story: Story): Promise<DemoReport>
   const own = newWallet()
   say(own.addressText)
 
-  const builder = await openBuilder(client)
-  const { funds, first, firstMs } = await payFromTestWallet()
+  const demo: Demo = { ...story, client, own, builder: await openBuilder(client) }
+  const { funds, first, accepted } = await payFromTestWallet(demo)
 
   step('GET /utxos: the output is ours')
   const [received] = await outputsOf(client, own.addressText)
@@ -50,9 +50,8 @@ export async function runDemo(client: Client, story: Story): Promise<DemoReport>
   step('We spend it: the next payment of the chain, before any block')
   const friend = newWallet()
   const spend = { from: own, utxo: received }
-  const second = await builder.pay({ ...spend, to: friend.addressText, lovelace: secondPayment })
-  sayPayment(second, secondPayment, 'a friend')
-  const secondMs = await submitAndFollow(second)
+  const second = await pay(demo, { ...spend, to: friend.addressText, lovelace: secondPayment }, 'a friend')
+  const acceptedToo = await submitAndFollow(demo, second)
 
   step('GET /txs: the transactions of our address, oldest first')
   const { txs } = await client.listTransactions({ address: own.addressText })
@@ -62,86 +61,93 @@ export async function runDemo(client: Client, story: Story): Promise<DemoReport>
   say(`sent     ${ada(secondPayment)}`)
 
   step('A double spend: the same output once more, to another address')
-  const double = await builder.pay({ ...spend, to: funds.from.addressText, lovelace: payment / 2n })
-  const code = await submitDoubleSpend(double)
+  const double = await demo.builder.pay({ ...spend, to: funds.from.addressText, lovelace: payment / 2n })
+  const code = await submitDoubleSpend(demo, double)
 
   step('The balances in the end')
-  const balances = { own: await balanceOf(own), friend: await balanceOf(friend) }
+  const balanceOf = async (address: string) => lovelaceIn(await outputsOf(client, address))
+  const balances = { own: await balanceOf(own.addressText), friend: await balanceOf(friend.addressText) }
   say(`we          ${ada(balances.own)}`)
   say(`the friend  ${ada(balances.friend)}`)
   const hashes = [first.txHash, second.txHash]
   return {
-    accepted: [
-      { txHash: first.txHash, lovelace: String(payment), afterMs: firstMs },
-      { txHash: second.txHash, lovelace: String(secondPayment), afterMs: secondMs },
-    ],
+    accepted: [accepted, acceptedToo],
     rejected: { txHash: double.txHash, code },
     balances: { own: String(balances.own), friend: String(balances.friend) },
-    blocks: await showBlockLife(client, own.addressText, hashes, story),
+    blocks: await showBlockLife(demo, hashes),
   }
+}
 
-  /** Retries with another output if another program spent the chosen one first. */
-  async function payFromTestWallet(attempts = 3) {
-    step('GET /network, GET /utxos: the devnet begins with test wallets, whose keys are public')
-    const funds = builder.network === 'devnet' ? await devnetFunds(client, payment + reserve) : undefined
-    if (funds === undefined)
-      throw new CommandError(
-        'CLI_NO_FUNDS',
-        'No devnet wallet has enough on this node. It needs NETWORK=devnet and the genesis of the devnet; ' +
-          'an empty DATA_DIR begins anew.',
-      )
-    say(`${short(funds.from.addressText)} has an output of ${ada(lovelaceIn([funds.utxo]))}.`)
-    const first = await builder.pay({ ...funds, to: own.addressText, lovelace: payment })
-    sayPayment(first, payment, 'our key')
-    step('POST /submit')
-    try {
-      return { funds, first, firstMs: await submitAndFollow(first) }
-    } catch (error) {
-      const isSpent = error instanceof RejectedError && error.code === 'BadInputsUTxO'
-      if (!isSpent || attempts === 1) throw error
-      say('Another program spent the output first.')
-      return payFromTestWallet(attempts - 1)
-    }
-  }
+interface Demo extends Story {
+  readonly client: Client
+  readonly own: ReturnType<typeof newWallet>
+  readonly builder: Awaited<ReturnType<typeof openBuilder>>
+}
 
-  async function balanceOf({ addressText }: { readonly addressText: string }): Promise<bigint> {
-    return lovelaceIn(await outputsOf(client, addressText))
+/** Retries with another output if another program spent the chosen one first. */
+async function payFromTestWallet(demo: Demo, attempts = 3) {
+  const { client, own, builder, say, step } = demo
+  step('GET /network, GET /utxos: the devnet begins with test wallets, whose keys are public')
+  const funds = builder.network === 'devnet' ? await devnetFunds(client, payment + reserve) : undefined
+  if (funds === undefined)
+    throw new CommandError(
+      'CLI_NO_FUNDS',
+      'No devnet wallet has enough on this node. It needs NETWORK=devnet and the genesis of the devnet; ' +
+        'an empty DATA_DIR begins anew.',
+    )
+  say(`${short(funds.from.addressText)} has an output of ${ada(lovelaceIn([funds.utxo]))}.`)
+  const first = await pay(demo, { ...funds, to: own.addressText, lovelace: payment }, 'our key')
+  step('POST /submit')
+  try {
+    return { funds, first, accepted: await submitAndFollow(demo, first) }
+  } catch (error) {
+    const isSpent = error instanceof RejectedError && error.code === 'BadInputsUTxO'
+    if (!isSpent || attempts === 1) throw error
+    say('Another program spent the output first.')
+    return payFromTestWallet(demo, attempts - 1)
   }
+}
 
-  function sayPayment({ txHash, fee, transaction }: SignedPayment, lovelace: bigint, to: string): void {
-    say(`${ada(lovelace)} to ${to}, a fee of ${ada(fee)}, ${transaction.length / 2} bytes`)
-    say(`hash ${txHash}`)
-  }
+async function pay({ builder, say }: Demo, payment: Parameters<Demo['builder']['pay']>[0], to: string) {
+  const signed = await builder.pay(payment)
+  const { txHash, fee, transaction } = signed
+  say(`${ada(payment.lovelace)} to ${to}, a fee of ${ada(fee)}, ${transaction.length / 2} bytes`)
+  say(`hash ${txHash}`)
+  return { ...signed, lovelace: payment.lovelace }
+}
 
-  /** @returns the milliseconds until the node had accepted it */
-  async function submitAndFollow({ transaction, txHash }: SignedPayment): Promise<number> {
-    const begun = performance.now()
-    const { id } = await client.submit(transaction)
-    say(`200: in the queue, as entry ${id}`)
-    await client.awaitTx(txHash, { submissionId: id, timeoutMs })
-    const afterMs = Math.round(performance.now() - begun)
-    await client.getTransaction({ tx_hash: txHash })
-    say(`GET /tx finds it after ${afterMs} ms: it is valid, and in the mempool ledger`)
-    return afterMs
-  }
+async function submitAndFollow(
+  { client, say }: Demo,
+  { transaction, txHash, lovelace }: Awaited<ReturnType<typeof pay>>,
+): Promise<AcceptedPayment> {
+  const begun = performance.now()
+  const { id } = await client.submit(transaction)
+  say(`200: in the queue, as entry ${id}`)
+  await client.awaitTx(txHash, { submissionId: id, timeoutMs })
+  const afterMs = Math.round(performance.now() - begun)
+  await client.getTransaction({ tx_hash: txHash })
+  say(`GET /tx finds it after ${afterMs} ms: it is valid, and in the mempool ledger`)
+  return { txHash, lovelace: String(lovelace), afterMs }
+}
 
-  /** @returns the code of the rejection */
-  async function submitDoubleSpend({ transaction, txHash }: SignedPayment): Promise<string> {
-    const { id } = await client.submit(transaction)
-    say(`200: in the queue, as entry ${id}; validation follows`)
-    const options = { submissionId: id, timeoutMs }
-    const result: unknown = await client.awaitTx(txHash, options).catch((error: unknown) => error)
-    if (!(result instanceof RejectedError))
-      throw new CommandError('CLI_DEMO', 'The node has not rejected a double spend.')
-    const { attempts, code, failures } = result.rejection
-    say(`GET /tx/status: rejected after ${attempts === 1 ? '1 attempt' : `${attempts} attempts`}`)
-    for (const { predicate, message } of failures) say(`${predicate}: ${message}`)
-    const found: unknown = await client.getTransaction({ tx_hash: txHash }).catch((error: unknown) => error)
-    if (!(found instanceof NotFoundError))
-      throw new CommandError('CLI_DEMO', 'GET /tx finds the double spend.')
-    say('GET /tx answers 404, and the ledger is as it was')
-    return code
-  }
+/** @returns the code of the rejection */
+async function submitDoubleSpend(
+  { client, say }: Demo,
+  { transaction, txHash }: SignedPayment,
+): Promise<string> {
+  const { id } = await client.submit(transaction)
+  say(`200: in the queue, as entry ${id}; validation follows`)
+  const options = { submissionId: id, timeoutMs }
+  const result: unknown = await client.awaitTx(txHash, options).catch((error: unknown) => error)
+  if (!(result instanceof RejectedError))
+    throw new CommandError('CLI_DEMO', 'The node has not rejected a double spend.')
+  const { attempts, code, failures } = result.rejection
+  say(`GET /tx/status: rejected after ${attempts === 1 ? '1 attempt' : `${attempts} attempts`}`)
+  for (const { predicate, message } of failures) say(`${predicate}: ${message}`)
+  const found: unknown = await client.getTransaction({ tx_hash: txHash }).catch((error: unknown) => error)
+  if (!(found instanceof NotFoundError)) throw new CommandError('CLI_DEMO', 'GET /tx finds the double spend.')
+  say('GET /tx answers 404, and the ledger is as it was')
+  return code
 }
 
 function newWallet() {
@@ -158,15 +164,12 @@ const blockTimeoutMs = 120_000
 const reportEveryMs = 10_000
 
 /**
- * Follows an address's transactions into the confirmed state; returns their blocks' hashes.
+ * Follows our transactions into the confirmed state; returns their blocks' hashes.
  * @throws CommandError if the merge changes what the node answers
  */
-async function showBlockLife(
-  client: Client,
-  address: string,
-  hashes: readonly string[],
-  { say, step }: Story,
-): Promise<readonly string[]> {
+async function showBlockLife(demo: Demo, hashes: readonly string[]): Promise<readonly string[]> {
+  const { client, own, say, step } = demo
+  const address = own.addressText
   step('GET /stateQueue: valid transactions go into a block, and its header is committed to layer 1')
   const { txs: history } = await client.listTransactions({ address })
   const blocks = new Map<string, readonly string[]>()

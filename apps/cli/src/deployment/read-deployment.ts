@@ -32,6 +32,12 @@ export async function readDeployment(
     throw new UsageError(
       'Name an archivist: --archivist http://127.0.0.1:3000/archivist for the blocks of a node.',
     )
+  if ((environment.LAYER1_PROVIDER || 'devnet') === 'devnet')
+    throw new CommandError(
+      'CLI_SETTINGS',
+      'This command reads layer 1: set LAYER1_PROVIDER=blockfrost and BLOCKFROST_URL, which for the devnet ' +
+        'of a node with DEVNET_PORT=1337 is http://127.0.0.1:1337/blockfrost/api/v0.',
+    )
   const [{ isSettingsError, openDeployment, readSettings }, { openArchivist }] = await Promise.all([
     import('@ratatosk/node'),
     import('@ratatosk/audit'),
@@ -43,6 +49,9 @@ export async function readDeployment(
       ...environment,
       NODE_ROLE: 'archivist',
       ARCHIVIST_PEERS: archivistUrl,
+      // It serves nothing, and opens no store.
+      OPERATOR_OPEN: 'true',
+      DATABASE_READ_URL: undefined,
     })
     const deployment = await openDeployment(settings)
     const archive = `The archivist at ${archivistUrl}`

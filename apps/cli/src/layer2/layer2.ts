@@ -114,6 +114,11 @@ function fromAnywhere<T>(list: readonly T[]): readonly T[] {
   return [...list.slice(start), ...list.slice(0, start)]
 }
 
+export async function parametersOf(client: Client): Promise<ProtocolParameters> {
+  const { protocolParameters } = await client.getNetwork()
+  return understood('GET /network', () => parseProtocolParameters(protocolParameters))
+}
+
 /** Builds and signs payments by what `GET /network` says of layer 2. */
 export async function openBuilder(client: Client): Promise<PaymentBuilder> {
   const { network, networkId, protocolParameters, slotClock } = await client.getNetwork()

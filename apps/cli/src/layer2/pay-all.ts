@@ -46,7 +46,8 @@ export async function payAll(
   const [builder, funds] = await Promise.all([openBuilder(client), outputsOf(client, from.addressText)])
   const { transactions, reasons } = await builder.buildAll(outputs, from, funds).catch((error: unknown) => {
     if (!isWalletError(error)) throw error
-    throw new CommandError(error.code, `${error.message}.`)
+    const isPoor = error.code === 'WALLET_INSUFFICIENT_FUNDS'
+    throw new CommandError(error.code, `${error.message}${isPoor ? fundAdvice(from.addressText) : '.'}`)
   })
   const costly = transactions.find(({ fee }) => fee > maxFee)
   if (costly !== undefined) throw feeRefusal(costly.fee, maxFee)
@@ -64,12 +65,14 @@ export async function payAll(
     } catch (error) {
       if (!(error instanceof ClientError)) throw error
       const isRefused = error instanceof RejectedError || (!isTaken && isRefusal(error))
-      if (isRefused && count === 1) throw error
       const state = count === 1 ? '' : `${accepted(paid, count)}. `
       throw afterSending(
         error,
         isRefused
-          ? { value: { transactions: paid }, advice: `${state}${txHash} was refused` }
+          ? {
+              value: { txHash, transactions: paid },
+              advice: `${state}${txHash} was refused, and has spent nothing`,
+            }
           : {
               value: { txHash, transactions: [...paid, payment] },
               advice: `${state}${sentAdvice(txHash, isTaken)}`,
@@ -80,6 +83,11 @@ export async function payAll(
   }
   return { transactions: paid, reasons }
 }
+
+/** How a wallet on layer 2 gets more. */
+const fundAdvice = (address: string): string =>
+  `. Its address is ${address}: pay to it with \`ratatosk pay\` from another wallet, or with ` +
+  '`ratatosk deposit` from layer 1.'
 
 /** Advice instead of a second payment. @param isTaken whether the node has said that it has it */
 const sentAdvice = (txHash: string, isTaken: boolean): string => {

@@ -52,118 +52,125 @@ const longestPauseMs = 5_000
 export async function submitAll(
   client: Client,
   lines: AsyncIterable<string>,
-  { fromLine = 1, patienceMs = 120_000, onProgress, onRetry }: SubmitOptions = {},
+  { fromLine = 1, patienceMs = 120_000, ...listeners }: SubmitOptions = {},
 ): Promise<SubmitReport> {
-  const refusals: Refusal[] = []
-  const count = { submitted: 0, accepted: 0, refused: 0 }
-  /** The submissions without a result, in order. */
+  const report = { submitted: 0, accepted: 0, refused: 0, refusals: [] }
   const open = new Set<Submission>()
-  /** The first line that was not submitted. */
-  let next = fromLine
-  const report = () => ({ ...count, refusals })
-  const refuse = (refusal: Refusal) => {
-    count.refused++
-    if (refusals.length < mostRefusals) refusals.push(refusal)
-  }
-
-  let answeredAt = performance.now()
-  let toldAt = Number.NEGATIVE_INFINITY
-  const tell = (reason: string, now: number) => {
-    if (now - toldAt < longestPauseMs) return
-    toldAt = now
-    onRetry?.(reason, patienceMs - (now - answeredAt))
-  }
-
-  /** Repeats a request that the node refuses for the time being. */
-  async function patiently<T>(request: () => Promise<T>): Promise<T> {
-    for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
-      try {
-        const answer = await request()
-        answeredAt = performance.now()
-        return answer
-      } catch (error) {
-        const now = performance.now()
-        if (!(error instanceof StatusError && isTemporary(error)) || now - answeredAt > patienceMs)
-          throw error
-        tell(error.message, now)
-        await sleep(Math.min(Math.max(pauseMs, (error.retryAfter ?? 0) * 1000), patienceMs))
-      }
-    }
-  }
-
-  async function submit({ line, text }: Line): Promise<void> {
-    next = line
-    try {
-      open.add({ line, id: (await patiently(() => client.submit(text))).id })
-    } catch (error) {
-      // The others would fail as well.
-      if (!(error instanceof StatusError) || isTemporary(error)) throw error
-      refuse({ line, code: error.code, message: error.message })
-    }
-    count.submitted++
-    next = line + 1
-  }
-
-  async function askFor(submission: Submission): Promise<void> {
-    const { line, id } = submission
-    const { status, rejection } = await patiently(() => client.getSubmissionStatus({ id }))
-    if (status === 'queued' || status === 'validating') return
-    open.delete(submission)
-    if (status === 'rejected')
-      refuse({ line, code: rejection?.code ?? status, message: rejection?.reason ?? 'no reason' })
-    else if (status === 'unknown') refuse({ line, code: status, message: 'The node lost it' })
-    else count.accepted++
-  }
-
-  /** Awaits results, until a while passes without one. @returns what has none */
-  async function settle(all: readonly Submission[]): Promise<readonly Submission[]> {
-    let [waiting, since, pauseMs] = [all, performance.now(), firstPauseMs]
-    while (waiting.length > 0 && performance.now() - since <= patienceMs) {
-      await sleep(pauseMs)
-      await inParts(waiting, askFor)
-      const rest = waiting.filter((each) => open.has(each))
-      const isSame = rest.length === waiting.length
-      if (!isSame) since = performance.now()
-      pauseMs = isSame ? Math.min(2 * pauseMs, longestPauseMs) : firstPauseMs
-      waiting = rest
-      onProgress?.(report())
-    }
-    return waiting
-  }
-
-  /** Why the rest was not submitted. */
-  async function submitWindows(): Promise<string | undefined> {
-    let isStuck = false
-    for await (const { window, next: following, endsPart } of windowsOf(lines, fromLine)) {
-      if (isStuck && window.length > 0) return 'and none of the last ones gets one'
-      const before = open.size
-      for (const line of window) await submit(line)
-      next = following
-      const fresh = [...open].slice(before)
-      isStuck = fresh.length > 0 && (await settle(fresh)).length === fresh.length
-      if (endsPart && (isStuck || (await settle([...open])).length > 0))
-        return 'and what follows may spend the same outputs'
-    }
-    if (!isStuck) await settle([...open])
-    return undefined
-  }
-
-  let stopped: Refusal | undefined
+  const times = { answeredAt: performance.now(), toldAt: Number.NEGATIVE_INFINITY }
+  const state: State = { client, patienceMs, ...listeners, report, open, next: fromLine, ...times }
+  let stopped: Omit<Refusal, 'line'> | undefined
   try {
-    const reason = await submitWindows()
+    const reason = await submitWindows(state, windowsOf(lines, fromLine))
     const [first] = open
     if (reason !== undefined && first !== undefined) {
-      const message =
-        `${open.size} transactions have no result yet, ${reason}. To await them once more, go on with ` +
-        `--from-line ${first.line}.`
-      stopped = { line: next, code: noResult, message }
+      const advice = `To await them once more, go on with --from-line ${first.line}.`
+      const message = `${open.size} transactions have no result yet, ${reason}. ${advice}`
+      stopped = { code: noResult, message }
     }
   } catch (error) {
     if (!(error instanceof ClientError)) throw error
-    stopped = { line: next, code: error.code, message: error.message }
+    stopped = { code: error.code, message: error.message }
   }
-  for (const { line } of open) refuse({ line, code: noResult, message: 'No result was seen' })
-  return { ...report(), ...(stopped && { stopped }) }
+  for (const { line } of open) refuse(state, { line, code: noResult, message: 'No result was seen' })
+  return { ...report, ...(stopped && { stopped: { line: state.next, ...stopped } }) }
+}
+
+interface State extends Pick<SubmitOptions, 'onProgress' | 'onRetry'> {
+  readonly client: Client
+  readonly patienceMs: number
+  readonly report: Record<'submitted' | 'accepted' | 'refused', number> & { readonly refusals: Refusal[] }
+  /** The submissions without a result, in order. */
+  readonly open: Set<Submission>
+  /** The first line that was not submitted. */
+  next: number
+  /** When the node last answered, and `onRetry` was last called, in milliseconds of `performance.now()`. */
+  answeredAt: number
+  toldAt: number
+}
+
+function refuse({ report }: State, refusal: Refusal): void {
+  report.refused++
+  if (report.refusals.length < mostRefusals) report.refusals.push(refusal)
+}
+
+/** Repeats a request that the node refuses for the time being. */
+async function patiently<T>(state: State, request: () => Promise<T>): Promise<T> {
+  const { patienceMs } = state
+  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
+    try {
+      const answer = await request()
+      state.answeredAt = performance.now()
+      return answer
+    } catch (error) {
+      const now = performance.now()
+      if (!(error instanceof StatusError && isTemporary(error)) || now - state.answeredAt > patienceMs)
+        throw error
+      if (now - state.toldAt >= longestPauseMs) {
+        state.toldAt = now
+        state.onRetry?.(error.message, patienceMs - (now - state.answeredAt))
+      }
+      await sleep(Math.min(Math.max(pauseMs, (error.retryAfter ?? 0) * 1000), patienceMs))
+    }
+  }
+}
+
+async function submit(state: State, { line, text }: Line): Promise<void> {
+  state.next = line
+  try {
+    const { id } = await patiently(state, () => state.client.submit(text))
+    state.open.add({ line, id })
+  } catch (error) {
+    // The others would fail as well.
+    if (!(error instanceof StatusError) || isTemporary(error)) throw error
+    refuse(state, { line, code: error.code, message: error.message })
+  }
+  state.report.submitted++
+  state.next = line + 1
+}
+
+async function askFor(state: State, submission: Submission): Promise<void> {
+  const { line, id } = submission
+  const { status, rejection } = await patiently(state, () => state.client.getSubmissionStatus({ id }))
+  if (status === 'queued' || status === 'validating') return
+  state.open.delete(submission)
+  if (status === 'rejected')
+    refuse(state, { line, code: rejection?.code ?? status, message: rejection?.reason ?? 'no reason' })
+  else if (status === 'unknown') refuse(state, { line, code: status, message: 'The node lost it' })
+  else state.report.accepted++
+}
+
+/** Awaits results, until a while passes without one. @returns what has none */
+async function settle(state: State, all: readonly Submission[]): Promise<readonly Submission[]> {
+  let [waiting, since, pauseMs] = [all, performance.now(), firstPauseMs]
+  while (waiting.length > 0 && performance.now() - since <= state.patienceMs) {
+    await sleep(pauseMs)
+    await inParts(waiting, (each) => askFor(state, each))
+    const rest = waiting.filter((each) => state.open.has(each))
+    const isSame = rest.length === waiting.length
+    if (!isSame) since = performance.now()
+    pauseMs = isSame ? Math.min(2 * pauseMs, longestPauseMs) : firstPauseMs
+    waiting = rest
+    state.onProgress?.({ ...state.report })
+  }
+  return waiting
+}
+
+/** Why the rest was not submitted. */
+async function submitWindows(state: State, windows: AsyncIterable<LineWindow>): Promise<string | undefined> {
+  const { open } = state
+  let isStuck = false
+  for await (const { window, next: following, endsPart } of windows) {
+    if (isStuck && window.length > 0) return 'and none of the last ones gets one'
+    const before = open.size
+    for (const line of window) await submit(state, line)
+    state.next = following
+    const fresh = [...open].slice(before)
+    isStuck = fresh.length > 0 && (await settle(state, fresh)).length === fresh.length
+    if (endsPart && (isStuck || (await settle(state, [...open])).length > 0))
+      return 'and what follows may spend the same outputs'
+  }
+  if (!isStuck) await settle(state, [...open])
+  return undefined
 }
 
 const noResult = 'CLI_NO_RESULT'

@@ -30,19 +30,37 @@ export async function withConfigFile(
   path: string | undefined,
   environment: Environment,
 ): Promise<Environment> {
-  if (path === undefined) return environment
+  const { complete, problems } = await readConfigFile(path, environment)
+  if (problems.length > 0) throw new CommandError('CLI_CONFIG', problems.join('\n'))
+  return complete
+}
+
+/** As {@link withConfigFile}, but with the faults of the file, without which it is read. */
+export async function readConfigFile(
+  path: string | undefined,
+  environment: Environment,
+): Promise<{ readonly complete: Environment; readonly problems: readonly string[] }> {
+  if (path === undefined) return { complete: environment, problems: [] }
   const entries = Object.entries(readMapping(path))
-  const { settingsSchema } = await import('@ratatosk/node')
+  const { nearestSetting, settingsSchema } = await import('@ratatosk/node')
   const known: Kinds = new Map(
     Object.entries<object>(settingsSchema.properties).map(([name, notes]) => [
       name,
       'secret' in notes ? 'secret' : 'plain',
     ]),
   )
-  const problems = entries.flatMap(([name, value]) => problemOf(name, value, known))
-  if (problems.length > 0) throw new CommandError('CLI_CONFIG', linesOf(path, problems).join('\n'))
-  const missing = entries.filter(([name]) => !environment[name] && !environment[name.replace(/_FILE$/, '')])
-  return { ...environment, ...Object.fromEntries(missing.map(([name, value]) => [name, textOf(value)])) }
+  const problemsIn = ([name, value]: readonly [string, unknown]) =>
+    problemOf(name, value, known, nearestSetting)
+  const missing = entries
+    .filter(([name]) => !environment[name] && !environment[name.replace(/_FILE$/, '')])
+    .filter((entry) => problemsIn(entry).length === 0)
+  return {
+    complete: {
+      ...environment,
+      ...Object.fromEntries(missing.map(([name, value]) => [name, textOf(value)])),
+    },
+    problems: linesOf(path, entries.flatMap(problemsIn)),
+  }
 }
 
 function readMapping(path: string): object {
@@ -65,11 +83,18 @@ function reasonOf(error: unknown): string {
   return message
 }
 
-function problemOf(name: string, value: unknown, known: Kinds): readonly string[] {
+function problemOf(
+  name: string,
+  value: unknown,
+  known: Kinds,
+  nearest: (name: string) => string | undefined,
+): readonly string[] {
   if (known.get(name) === 'secret')
     return [`${name} is a secret: set ${name}_FILE to the path of a file that contains it.`]
   const namesSecret = name.endsWith('_FILE') && known.get(name.replace(/_FILE$/, '')) === 'secret'
-  if (!known.has(name) && !namesSecret) return [`${name} is not a setting.`]
+  const near = nearest(name)
+  if (!known.has(name) && !namesSecret)
+    return [`${name} is not a setting.${near === undefined ? '' : ` Did you mean ${near}?`}`]
   const texts: readonly unknown[] = Array.isArray(value) ? value : [value]
   if (texts.every((text) => typeof text === 'string')) return []
   return [`${name} must be a value, or a list of values.`]

@@ -1,8 +1,7 @@
 import type { NodeContext } from '../context.js'
 import { isStartError } from '../errors.js'
-import { isHostedAt } from '../layer1/open-layer1.js'
+import { hostOf } from '../layer1/open-layer1.js'
 import { checkPlace } from '../server/listen.js'
-import { checkStoreAt } from '../storage/open-storage.js'
 import { about, type NodeFinding } from './finding.js'
 
 const { ok, failed } = about('devnet port')
@@ -20,21 +19,9 @@ export async function checkDevnetPort({ settings, duties }: NodeContext): Promis
     return [ok(port === 0 ? `a free port of ${host}` : `port ${port} of ${host} is free`)]
   } catch (error) {
     if (!isStartError(error)) throw error
-    return (await isHosted(DATABASE_URL, settings.DATABASE_SCHEMA, port))
+    const host = await hostOf({ url: DATABASE_URL, schema: settings.DATABASE_SCHEMA })
+    return host?.endsWith(`:${port}`)
       ? [ok(`a process of this database hosts the devnet at port ${port}, and this one would stand by`)]
       : [failed(error.message)]
   }
-}
-
-async function isHosted(url: string, schema: string, port: number): Promise<boolean> {
-  let found = false
-  try {
-    await checkStoreAt({ url, schema }, async ({ database }) => {
-      found = await isHostedAt(database, schema, port)
-    })
-  } catch (error) {
-    // The findings about the database say it.
-    if (!isStartError(error)) throw error
-  }
-  return found
 }

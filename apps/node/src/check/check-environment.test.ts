@@ -192,7 +192,7 @@ test.skipIf(withoutServices)('names a port of the devnet that another program ha
     ),
   })
   expect(await found({ DEVNET_PORT: await freePort() })).toMatchObject({ status: 'ok' })
-  const OPERATOR_ADDRESS = 'addr_test1'
+  const OPERATOR_ADDRESS = 'addr_test1vpu5vlrf4xkxv2qpwngf6cjhtw542ayty80v8dyr49rf5eg57c2qv'
   expect(await found({ NODE_ROLE: 'api', OPERATOR_ADDRESS })).toBeUndefined()
 })
 
@@ -336,7 +336,7 @@ test('warns of a wallet that cannot pay for answers, where there is a summons', 
   const genesis = testGenesis({ outputs: 1, lovelace: 2_000_000_000n })
   const { devnet, settings } = await providerOf({ blockEveryMs: 0, genesis })
   await devnet.produceBlock()
-  const own = { ...settings, OPERATOR_BOND: '150000000', SLASH_PENALTY: '130000000' }
+  const own = { ...settings, OPERATOR_BOND: '130000000', SLASH_PENALTY: '115000000' }
   expect(faultsOf(await check(own))).toEqual({})
   const poor = { ...own, OPERATOR_BOND: '400000000' }
   expect(faultsOf(await check({ ...poor, VERDICT_POLICIES: 'ledger' }))).toEqual({})
@@ -364,4 +364,6 @@ test('each peer must have the routes of an archivist', async () => {
     },
     { subject: 'peers', status: 'warning', message: expect.stringContaining('does not answer') },
   ])
+  const wrong = { ...settings, NODE_ROLE: 'archivist', ARCHIVIST_PEERS: url }
+  expect(faultsOf(await check(wrong)).peers).toMatch(/it answers 404\. .*ends with .*\/archivist/)
 })

@@ -10,7 +10,7 @@ import { pino } from 'pino'
 import { loadContext, type NodeContext } from '../context.js'
 import { isSettingsError, isStartError, StartError } from '../errors.js'
 import { checkStored } from '../layer1/check-stored.js'
-import { connectProvider, type OpenedLayer1 } from '../layer1/open-layer1.js'
+import { connectHosted, connectProvider, type OpenedLayer1 } from '../layer1/open-layer1.js'
 import { contractsOf } from '../layer1/settlement.js'
 import { cachesOutputs } from '../roles.js'
 import { checkAddress, isRunning } from '../server/listen.js'
@@ -28,6 +28,7 @@ import {
 import { foreignQueue, remedyOfRedis } from '../storage/queue-ledger.js'
 import { inspectReplica } from '../storage/replica.js'
 import { checkDevnetPort } from './check-devnet-port.js'
+import { checkPeers } from './check-peers.js'
 import { checkStateQueue } from './check-state-queue.js'
 import { about, type NodeFinding } from './finding.js'
 
@@ -88,7 +89,7 @@ async function checkParts(context: NodeContext): Promise<readonly NodeFinding[]>
     settings.REDIS_URL === undefined ? [] : checkRedis(settings, settings.REDIS_URL),
     checkDevnetPort(context),
     duties.reachesLayer1 ? inspectLayer1(context) : none,
-    Promise.all((settings.ARCHIVIST_PEERS ?? []).map(checkPeer)),
+    checkPeers(settings),
   ])
   const times = [postgres.time, layer1.time].filter((time) => time !== undefined)
   return [
@@ -195,10 +196,10 @@ const lovelacePerAda = 1_000_000n
 async function inspectLayer1(context: NodeContext): Promise<Inspection> {
   const { settings, clock } = context
   const limits = { attempts: 1, requestTimeoutMs: timeoutMs, callTimeoutMs: 2 * timeoutMs }
-  const provider = connectProvider(context, limits)
+  const provider = connectProvider(context, limits) ?? (await connectHosted(context, limits))
   if (provider === undefined) return { findings: [ofLayer1.ok('a devnet of the node')] }
-  const url = settings.BLOCKFROST_URL ?? settings.OGMIOS_URL ?? ''
-  const time = await timeOf(url, 'layer 1', { clock, timeoutMs })
+  const url = settings.BLOCKFROST_URL ?? settings.OGMIOS_URL
+  const time = url === undefined ? undefined : await timeOf(url, 'layer 1', { clock, timeoutMs })
   try {
     const tip = await checkTip(context, provider, time)
     if (tip.status !== 'ok') return { findings: [tip], ...(time && { time }) }
@@ -279,29 +280,6 @@ function mendOf(code: string, { LAYER1_PROVIDER, NETWORK }: Settings): string {
       return 'Wait, or use a project with a higher limit.'
     default:
       return `Check ${url}.`
-  }
-}
-
-const ofPeers = about('peers')
-const noBlock = '0'.repeat(56)
-
-/** Whether a peer of ARCHIVIST_PEERS has the routes of an archivist. A node starts without its peers. */
-async function checkPeer(url: string): Promise<NodeFinding> {
-  const place = maskedUrl(url)
-  const mend =
-    'Start it, or correct ARCHIVIST_PEERS: an address ends with the path of these routes, /archivist.'
-  try {
-    const response = await fetch(`${url.replace(/\/+$/, '')}/block/${noBlock}/header`, {
-      redirect: 'manual',
-      signal: AbortSignal.timeout(timeoutMs),
-    })
-    const reader = response.body?.getReader()
-    const { value = new Uint8Array() } = (await reader?.read()) ?? {}
-    await reader?.cancel()
-    if (Buffer.from(value).includes(`Block not found: ${noBlock}`)) return ofPeers.ok(place)
-    return ofPeers.warning(`${place} is no archivist, it answers ${response.status}. ${mend}`)
-  } catch {
-    return ofPeers.warning(`${place} does not answer. ${mend}`)
   }
 }
 

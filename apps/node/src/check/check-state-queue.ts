@@ -1,11 +1,12 @@
 import { resolve } from 'node:path'
-import { equalBytes, toHex } from '@ratatosk/cbor'
+import { equalBytes } from '@ratatosk/cbor'
 import { embeddedFolder } from '@ratatosk/database/embedded'
 import type { Layer1 } from '@ratatosk/layer1'
 import { outputReferenceKey } from '@ratatosk/ledger'
-import { type Contracts, isProtocolError, readRegistry, readStateQueue, soundRoot } from '@ratatosk/protocol'
+import { type Contracts, isProtocolError, readStateQueue, soundRoot } from '@ratatosk/protocol'
 import type { NodeContext } from '../context.js'
 import { isStartError } from '../errors.js'
+import { registryIn, unregisteredLine } from '../layer1/registered.js'
 import { contractsOf } from '../layer1/settlement.js'
 import { includedVersions } from '../network/protocol-parameters.js'
 import { checkStoreAt } from '../storage/open-storage.js'
@@ -60,23 +61,11 @@ async function cannotBegin(contracts: Contracts, layer1: Reads): Promise<string 
   )
 }
 
-const registryIn = async (contracts: Contracts, layer1: Reads) =>
-  readRegistry(contracts, await layer1.utxosByUnit(contracts.scripts.registry.unit))
-
 /** Warns if the operator of this process is not registered: a standby shows it only once it takes over. */
 async function checkOperator(context: NodeContext, layer1: Reads): Promise<readonly NodeFinding[]> {
   const { operator } = context.keys
-  if (operator === undefined) return []
-  const { hash } = operator.payment
-  const registry = await registryIn(contractsOf(context), layer1)
-  const entries = registry?.datum.operators
-  if (entries === undefined || entries.some(({ vkey }) => equalBytes(vkey, hash))) return []
-  return [
-    warning(
-      `the operator's key ${toHex(hash)} is not in the registry, so this node commits no block: start it, ` +
-        'and run `ratatosk operator register`, or correct OPERATOR_SEED_PHRASE if another key is registered.',
-    ),
-  ]
+  const line = operator && (await unregisteredLine(contractsOf(context), layer1, operator.payment.hash))
+  return line === undefined ? [] : [warning(line)]
 }
 
 /** Whether this process has the keys with which a state queue begins. */

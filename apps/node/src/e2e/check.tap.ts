@@ -71,6 +71,13 @@ t.test('a port at which another process hosts the devnet is no fault', { skip: s
   const shared = { ...placement, NODE_ROLE: 'sequencer', DEVNET_PORT: await freePort() }
   const node = await runNode(t, shared)
   const standby = { ...shared, DATA_DIR: await temporaryDirectory(t) }
+  await initialised(node.url)
+  const other = { ...standby, OPERATOR_SEED_PHRASE: `${'abandon '.repeat(23)}art` }
+  t.match(
+    (await findingsOf(t, other)).filter(({ subject }) => subject === 'state queue').at(-1),
+    { status: 'warning', message: /is not in the registry/ },
+    'it compares the keys on the devnet of the other one',
+  )
   t.match(await finding(t, 'devnet port', standby), { status: 'ok', message: /would stand by$/ })
   await node.close()
   t.match(await finding(t, 'devnet port', standby), { status: 'ok', message: /is free$/ })

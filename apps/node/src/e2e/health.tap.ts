@@ -50,10 +50,14 @@ t.test(
       INDEX_MAX_LAG_MS: '600000',
     })
     const ready = () => ask(`${url}/health/ready`)
-    const failing = (...names: string[]) => ({
-      status: 503,
-      body: JSON.stringify({ status: 'not_ready', failing: names }),
-    })
+    const reasonOf: Readonly<Record<string, string>> = {
+      database: 'The database does not answer: start PostgreSQL, or correct DATABASE_URL',
+      queue: 'The queue does not answer: start Redis, or correct REDIS_URL',
+    }
+    const failing = (...names: string[]) => {
+      const reasons = Object.fromEntries(names.map((name) => [name, reasonOf[name]]))
+      return { status: 503, body: JSON.stringify({ status: 'not_ready', failing: names, reasons }) }
+    }
 
     t.match(await ready(), { status: 200 })
     await queue.break()

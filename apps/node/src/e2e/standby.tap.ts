@@ -36,6 +36,9 @@ t.test('a standby continues the devnet where others look for it', { skip: servic
   const { leader, archivist, devnetPort } = await leaderAndArchivist(t, placement)
   const standby = await runNode(t, placement)
   await leader.stop('SIGKILL')
+  await until(async () => /The devnet at http/.test((await ask(`${standby.url}/health/ready`)).body), {
+    what: 'the standby names the devnet that does not answer',
+  })
   await until(() => isDevnet(`http://127.0.0.1:${devnetPort}`), {
     what: 'the standby hosts the devnet at the same port',
     ...patient,

@@ -9,6 +9,7 @@ import { StartError } from '../errors.js'
 import { maskedUrl } from '../settings/read.js'
 import type { Settings } from '../settings/schema.js'
 import { beginAnew, devnetSchema } from '../storage/open-storage.js'
+import { checkQueue } from '../storage/queue-ledger.js'
 import { contextAt, type StoredHead } from '../storage/stored-ledger.js'
 import { checkRules } from './kept-rules.js'
 import { contractsOf } from './settlement.js'
@@ -16,12 +17,12 @@ import { contractsOf } from './settlement.js'
 /**
  * Refuses a store of another deployment, as nothing can follow it: of another ledger version, with other
  * rules, or whose blocks have another version or other contracts; without blocks, a devnet whose deployment
- * output began others. A start and `checkEnvironment` both ask it.
- * @throws StartError `NODE_DATABASE`, with what to do
+ * output began others; or with another queue. A start and `checkEnvironment` both ask it.
+ * @throws StartError `NODE_DATABASE` or `NODE_QUEUE`, with what to do
  */
 export async function checkStored(
   context: NodeContext,
-  { newest, archivedHeader, ledgerVersion, ledgerRules, database }: StoredHead,
+  { newest, archivedHeader, ledgerVersion, ledgerRules, ledgerQueue, database }: StoredHead,
 ): Promise<void> {
   const { settings } = context
   const place = placeOf(settings)
@@ -43,6 +44,7 @@ export async function checkStored(
   // First, as they name the setting.
   const hasBlocks = newest !== undefined || archivedHeader !== undefined
   if (ledgerRules !== undefined) checkRules(kept, ledgerRules, hasBlocks)
+  await checkQueue(context, () => ledgerQueue)
   if (context.duties.reachesLayer1) await checkContracts(kept, newest, database)
 }
 

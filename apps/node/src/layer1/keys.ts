@@ -1,7 +1,6 @@
 import { testWallets } from '@ratatosk/devnet'
-import { decodeBech32Address } from '@ratatosk/ledger'
 import { isWalletError, keysFromSeedPhrase, type WalletKeys } from '@ratatosk/ledger/builder'
-import { SettingsError } from '../errors.js'
+import { isSettingsError, SettingsError } from '../errors.js'
 import type { Network } from '../network/network.js'
 import { duties, hasFaucet, watches } from '../roles.js'
 import type { Settings } from '../settings/schema.js'
@@ -35,30 +34,42 @@ export const backingCosts = 1_000_000_000n
 export const backingKeys = (): WalletKeys =>
   keysFromSeedPhrase(testWallets.mnemonic, { networkId: 0, account: testWallets.wallets.length })
 
-/** Reads the keys of a role. @throws SettingsError if a seed phrase or an address is invalid */
+/** Reads the keys of a role. @throws SettingsError with every seed phrase and address that is invalid */
 export function readKeys(settings: Settings, network: Network): NodeKeys {
   const { serves, sequences, reachesLayer1, validates } = duties[settings.NODE_ROLE]
+  const problems: string[] = []
+  function reading<T>(read: () => T): T | undefined {
+    try {
+      return read()
+    } catch (error) {
+      if (!isSettingsError(error)) throw error
+      problems.push(...error.problems)
+      return undefined
+    }
+  }
   const keysOf = (setting: keyof typeof devnetAccounts) => walletKeys(setting, settings, network.id)
-  const operator = sequences ? keysOf('OPERATOR_SEED_PHRASE') : undefined
-  const watcher = watches(settings) ? keysOf('WATCHER_SEED_PHRASE') : undefined
+  const operator = sequences ? reading(() => keysOf('OPERATOR_SEED_PHRASE')) : undefined
+  const watcher = watches(settings) ? reading(() => keysOf('WATCHER_SEED_PHRASE')) : undefined
   if (watcher && watcher.addressText === operator?.addressText)
-    throw new SettingsError([
+    problems.push(
       'WATCHER_SEED_PHRASE has the address of OPERATOR_SEED_PHRASE: the watcher needs a wallet of its own.',
-    ])
-  return {
+    )
+  const keys = {
     // Who validates knows the bridge from the contracts.
     administrator:
       reachesLayer1 || (validates && network.isDevnet)
-        ? administratorKeys(settings, administratorWallets(settings, network), operator)
+        ? reading(() => administratorKeys(settings, administratorWallets(settings, network), operator))
         : undefined,
     operatorAddress:
       serves.length > 0
-        ? (operatorAddress(settings, network) ?? keysOf('OPERATOR_SEED_PHRASE').addressText)
+        ? reading(() => operatorAddress(settings) ?? keysOf('OPERATOR_SEED_PHRASE').addressText)
         : undefined,
     operator,
-    faucet: hasFaucet(settings) ? keysOf('FAUCET_SEED_PHRASE') : undefined,
+    faucet: hasFaucet(settings) ? reading(() => keysOf('FAUCET_SEED_PHRASE')) : undefined,
     watcher,
   }
+  if (problems.length > 0) throw new SettingsError([...new Set(problems)])
+  return keys
 }
 
 /** The wallets of ADMIN_SEED_PHRASE; none if it is not set, or the administrator is renounced. */
@@ -86,21 +97,5 @@ function walletKeys(setting: keyof typeof devnetAccounts, settings: Settings, ne
 }
 
 /** OPERATOR_ADDRESS, unless the seed phrase is there to derive it from. */
-function operatorAddress(
-  { OPERATOR_ADDRESS, OPERATOR_SEED_PHRASE }: Settings,
-  network: Network,
-): string | undefined {
-  if (OPERATOR_ADDRESS === undefined || OPERATOR_SEED_PHRASE !== undefined) return undefined
-  if (networkIdOf(OPERATOR_ADDRESS) === network.id) return OPERATOR_ADDRESS
-  throw new SettingsError([
-    `OPERATOR_ADDRESS is "${OPERATOR_ADDRESS}": it must be a bech32 address of layer 1's network.`,
-  ])
-}
-
-function networkIdOf(address: string): number | undefined {
-  try {
-    return decodeBech32Address(address).networkId
-  } catch {
-    return undefined
-  }
-}
+const operatorAddress = ({ OPERATOR_ADDRESS, OPERATOR_SEED_PHRASE }: Settings): string | undefined =>
+  OPERATOR_SEED_PHRASE === undefined ? OPERATOR_ADDRESS : undefined

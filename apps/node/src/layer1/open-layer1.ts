@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Executor, quoteSchema } from '@ratatosk/database'
+import { quoteSchema } from '@ratatosk/database'
 import type { Devnet } from '@ratatosk/devnet'
 import {
   createBlockfrostLayer1,
   createDevnetLayer1,
   createKupmiosLayer1,
+  isLayer1Error,
   type Layer1,
   Layer1Error,
   type Layer1Limits,
@@ -15,7 +16,7 @@ import type { NodeContext } from '../context.js'
 import { isStartError } from '../errors.js'
 import type { Network } from '../network/network.js'
 import { maskedUrl } from '../settings/read.js'
-import type { Storage } from '../storage/open-storage.js'
+import { checkStoreAt, type Storage } from '../storage/open-storage.js'
 import { type HostedDevnet, hostDevnet } from './devnet-host.js'
 
 export interface OpenedLayer1 {
@@ -58,6 +59,33 @@ export function connectProvider(
     default:
       return undefined
   }
+}
+
+/** As {@link connectProvider}, of the devnet that a process of the same database hosts. */
+export async function connectHosted(
+  { settings, network }: Pick<NodeContext, 'settings' | 'network'>,
+  limits: Layer1Limits = {},
+): Promise<OpenedLayer1 | undefined> {
+  const { DATABASE_URL, DATABASE_SCHEMA: schema } = settings
+  const url = DATABASE_URL && (await hostOf({ url: DATABASE_URL, schema }))
+  return url ? { layer1: devnetAt(url, network, limits), place: `devnet at ${url}` } : undefined
+}
+
+/** The devnet by its HTTP API, whose errors name it. */
+function devnetAt(url: string, network: Network, limits: Layer1Limits): Layer1 {
+  const networkMagic = network.magic
+  const layer1 = createBlockfrostLayer1({ ...limits, url: `${url}/blockfrost/api/v0`, networkMagic })
+  const named = (error: unknown): never => {
+    if (isLayer1Error(error)) error.message = error.message.replace('Blockfrost', `The devnet at ${url}`)
+    throw error
+  }
+  return new Proxy(layer1, {
+    get(target, name) {
+      const member: unknown = Reflect.get(target, name)
+      if (typeof member !== 'function') return member
+      return (...call: unknown[]) => member.apply(target, call).catch(named)
+    },
+  })
 }
 
 /** An embedded store belongs to one process, and so does its devnet. */
@@ -108,14 +136,23 @@ const takeOverEveryMs = 2000
 const hostTimeoutMs = 5000
 const hostPollMs = 100
 
-/** Whether a process hosts the devnet of this database at a port. @param schema of the store */
-export async function isHostedAt(database: Executor, schema: string, port: number): Promise<boolean> {
-  const { rows } = await database.run(
-    `SELECT FROM ${quoteSchema(schema)}.leases
-    WHERE name = $1 AND expires_at > clock_timestamp() AND holder LIKE $2`,
-    [addressLease, `%:${port}`],
-  )
-  return rows.length > 0
+/** URL of the process that hosts the devnet of a store; undefined if none is known. */
+export async function hostOf(place: { readonly url: string; readonly schema: string }) {
+  let url: string | undefined
+  try {
+    await checkStoreAt(place, async ({ database }) => {
+      const { rows } = await database.run(
+        `SELECT holder FROM ${quoteSchema(place.schema)}.leases
+        WHERE name = $1 AND expires_at > clock_timestamp()`,
+        [addressLease],
+      )
+      url = (rows[0] as { readonly holder: string } | undefined)?.holder || undefined
+    })
+  } catch (error) {
+    // The findings about the database say it.
+    if (!isStartError(error)) throw error
+  }
+  return url
 }
 
 interface SharedDevnetOptions {
@@ -272,12 +309,7 @@ class SharedDevnet {
 
   #remoteAt(url: string): Layer1 {
     if (this.#remote?.url !== url) {
-      const layer1 = createBlockfrostLayer1({
-        url: `${url}/blockfrost/api/v0`,
-        networkMagic: this.#options.network.magic,
-        pollMs: 200,
-        attempts: 2,
-      })
+      const layer1 = devnetAt(url, this.#options.network, { pollMs: 200, attempts: 2 })
       this.#remote = { url, layer1 }
     }
     return this.#remote.layer1

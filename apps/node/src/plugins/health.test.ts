@@ -3,6 +3,7 @@ import type { Utxo } from '@ratatosk/ledger'
 import { QueueError } from '@ratatosk/queue'
 import { StoreError } from '@ratatosk/store'
 import { expect, test } from 'vitest'
+import { about } from '../check/finding.js'
 import {
   answered,
   checkArchive,
@@ -13,6 +14,7 @@ import {
   checkQueue,
   checkWatcher,
   fullDisk,
+  outage,
   watchQueue,
 } from './health.js'
 
@@ -159,14 +161,33 @@ test('a full disk is explained, and nothing else', () => {
   expect(fullDisk('text')).toBe(undefined)
 })
 
-test('an archivist that never followed a block and has none is not ready', () => {
-  const trouble = 'Layer 1 has no state queue of these contracts'
+test('a service that does not answer has a reason', () => {
+  const settings = { DATABASE_URL: 'postgres://db.example', REDIS_URL: 'redis://queue.example' }
+  const away = [new StoreError('STORE_UNAVAILABLE', 'db.example'), new QueueError('QUEUE_UNAVAILABLE', 'x')]
+  expect(away.map((error) => outage(error, settings))).toEqual([
+    'The database does not answer: start PostgreSQL, or correct DATABASE_URL',
+    'The queue does not answer: start Redis, or correct REDIS_URL',
+  ])
+  expect(outage(away[0], {})).toBe('The database does not answer')
+  expect(outage(new QueueError('QUEUE_LEDGER_CONFLICT', 'another ledger'), settings)).toBe('another ledger')
+  for (const error of [new StoreError('STORE_FAILED', 'x'), new Error('x')])
+    expect(outage(error, settings)).toBe(undefined)
+})
+
+test('an archivist that never followed a block is not ready, and names wrong peers', async () => {
+  const trouble = 'No peer has the body of block 1'
   const none = { height: 0n, trouble }
-  expect(() => checkArchive(none)).toThrow(`no block could be followed yet: ${trouble}`)
-  expect(() => checkArchive(undefined)).not.toThrow()
-  expect(() => checkArchive({ height: 0n })).not.toThrow()
-  expect(() => checkArchive({ ...none, height: 1n })).not.toThrow()
-  expect(() => checkArchive({ ...none, syncedAt: new Date(0) })).not.toThrow()
+  const { ok, failed } = about('peers')
+  const check = (status: Parameters<typeof checkArchive>[0], findings = [ok('a')]) =>
+    checkArchive(status, async () => findings)
+  await expect(check(none)).rejects.toThrow(`no block could be followed yet: ${trouble}`)
+  await expect(check(none, [failed('b is no archivist, it answers 404')])).rejects.toThrow(
+    `no block could be followed yet: ${trouble}. b is no archivist, it answers 404`,
+  )
+  await check(undefined)
+  await check({ height: 0n })
+  await check({ ...none, height: 1n })
+  await check({ ...none, syncedAt: new Date(0) })
 })
 
 test('a watcher that has followed no block for long is not ready', () => {

@@ -5,8 +5,11 @@ import { type HealthOptions, ReadinessError } from '@ratatosk/health'
 import { isLayer1Error, type Tip } from '@ratatosk/layer1'
 import { type SlotConfig, slotToTime } from '@ratatosk/ledger'
 import type { Log } from '@ratatosk/ports'
+import { isQueueError } from '@ratatosk/queue'
 import { overdueLine, type Questions, type SequencerSnapshot, unansweredLine } from '@ratatosk/sequencer'
 import { isStoreError } from '@ratatosk/store'
+import { checkPeers } from '../check/check-peers.js'
+import type { NodeFinding } from '../check/finding.js'
 import type { Node } from '../node.js'
 import { watches } from '../roles.js'
 import type { Following } from '../work/following.js'
@@ -21,20 +24,21 @@ export function healthOptions(node: Node): HealthOptions {
   const isQueueInStore = settings.REDIS_URL === undefined
   const openedAt = clock()
   const oldestAt = shared(queueEveryMs, () => submissions.oldestAt())
+  const peers = shared(queueEveryMs, () => checkPeers(settings, settings.HEALTH_PROBE_TIMEOUT_MS / 2))
   const waiting = duties.serves.includes('public') ? watchQueue(oldestAt, settings, clock, log) : undefined
   return {
     probes: {
       database: async (signal) => {
-        if (replica === undefined) return explained(store.ping(signal))
+        if (replica === undefined) return explained(store.ping(signal), settings)
         // Without the primary the lag grows: after a while that is a fault.
         const fault = replica.fault()
         if (fault !== undefined) throw new ReadinessError(fault)
         await replica.store.ping(signal)
       },
       queue: async (signal) => {
-        await explained(queue.ping(signal))
         // Its disk is that of the store.
-        if (isQueueInStore) await explained(store.ping(signal))
+        if (isQueueInStore) await explained(store.ping(signal), settings)
+        await explained(queue.ping(signal), settings)
         await waiting?.look()
       },
       ...(settlement && {
@@ -52,7 +56,7 @@ export function healthOptions(node: Node): HealthOptions {
       ...(following && {
         blocks: async () => {
           noInvalidBlock(following)
-          if (duties.bodies === 'archive') checkArchive(following.now()?.follower.status())
+          if (duties.bodies === 'archive') await checkArchive(following.now()?.follower.status(), peers)
         },
       }),
       ...(watches(settings) &&
@@ -112,14 +116,28 @@ export function watchQueue(
   }
 }
 
-/** Explains a full disk to clients. */
-async function explained(pinged: Promise<void>): Promise<void> {
+type Services = Pick<Node['settings'], 'DATABASE_URL' | 'REDIS_URL'>
+
+/** Explains a full disk to clients, and who does not answer. */
+async function explained(pinged: Promise<void>, settings: Services): Promise<void> {
   try {
     await pinged
   } catch (cause) {
-    const reason = fullDisk(cause)
+    const reason = fullDisk(cause) ?? outage(cause, settings)
     throw reason === undefined ? cause : new ReadinessError(reason, { cause })
   }
+}
+
+/** The message for an error by which a service is unavailable, or is another one's. */
+export function outage(error: unknown, { DATABASE_URL, REDIS_URL }: Services): string | undefined {
+  const remedy = (service: string, name: string, url: string | undefined) =>
+    url === undefined ? '' : `: start ${service}, or correct ${name}`
+  if (isStoreError(error) && error.code === 'STORE_UNAVAILABLE')
+    return `The database does not answer${remedy('PostgreSQL', 'DATABASE_URL', DATABASE_URL)}`
+  if (!isQueueError(error)) return undefined
+  if (error.code === 'QUEUE_LEDGER_CONFLICT') return error.message
+  if (error.code !== 'QUEUE_UNAVAILABLE') return undefined
+  return `The queue does not answer${remedy('Redis', 'REDIS_URL', REDIS_URL)}`
 }
 
 /** The message for an error that, or one of whose causes, is a full disk. */
@@ -221,12 +239,14 @@ export function checkFollowing(
 }
 
 /** @throws {ReadinessError} while an archivist has no block and can follow none: it has nothing to serve */
-export function checkArchive(
+export async function checkArchive(
   status: Pick<FollowerStatus, 'height' | 'syncedAt' | 'trouble'> | undefined,
-): void {
+  peers: () => Promise<readonly NodeFinding[]>,
+): Promise<void> {
   const { height = 0n, syncedAt, trouble } = status ?? {}
-  if (height === 0n && syncedAt === undefined && trouble !== undefined)
-    throw new ReadinessError(`no block could be followed yet: ${trouble}`)
+  if (height !== 0n || syncedAt !== undefined || trouble === undefined) return
+  const faults = (await peers()).filter(({ status }) => status === 'failed').map(({ message }) => message)
+  throw new ReadinessError([`no block could be followed yet: ${trouble}`, ...faults].join('. '))
 }
 
 function checkLag(lagMs: number, maxMs: number): void {

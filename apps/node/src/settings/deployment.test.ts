@@ -101,6 +101,37 @@ test('the service starts with valid settings', () => {
   expect(unit).toContain('StateDirectory=ratatosk/%i\n')
 })
 
+test('the files in ops/env are valid settings, one for each role, and those of compose.yaml', () => {
+  const names = ['api-1', 'reader-1', 'processor-1', 'sequencer-1', 'archivist-1', 'watcher-1']
+  const files = names.map((name) => ({ name, text: readShipped(`ops/env/${name}.env`) }))
+  const ports = files.map(({ name, text }) => {
+    for (const [, named] of text.matchAll(/ratatosk[@/](?:secrets\/)?(\w+-1)/g)) expect(named).toBe(name)
+    const commented = assignments(text, /^#?([A-Z]\w*)=(.*)$/gm)
+    for (const each of Object.keys(commented)) expect(isSetting(each), each).toBe(true)
+    const given = assignments(text, /^([A-Z]\w*)=(.*)$/gm)
+    const secrets = Object.keys(given).filter((each) => each.endsWith('_FILE'))
+    const read = Object.fromEntries(
+      secrets.flatMap((each) => [
+        [each, ''],
+        [each.slice(0, -'_FILE'.length), each.startsWith('DATABASE') ? 'postgres://db/ratatosk' : 'a secret'],
+      ]),
+    )
+    const settings = accept({ ...given, ...read })
+    const [, service] =
+      nodeServices(devnet).find(([, { environment }]) => environment.NODE_ROLE === settings.NODE_ROLE) ?? []
+    const named = (environment: Environment) =>
+      Object.entries(environment)
+        // The devnet is the default.
+        .filter(([each, value]) => value !== '' && !(each === 'LAYER1_PROVIDER' && value === 'devnet'))
+        .map(([each]) => each.replace(/_FILE$/, ''))
+        .filter((each) => each !== 'HOST' && each !== 'PORT')
+        .sort()
+    expect(named(given), name).toEqual(named(service?.environment ?? {}))
+    return settings.PORT
+  })
+  expect(new Set(ports).size).toBe(files.length)
+})
+
 test('a node has time to stop, and keeps connections for longer than Caddy', () => {
   const { SHUTDOWN_TIMEOUT_MS, KEEP_ALIVE_TIMEOUT_MS } = readSettings({})
   const seconds = (text: string | undefined) => Number(/^(\d+)s?$/.exec(text ?? '')?.[1])

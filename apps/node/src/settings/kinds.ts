@@ -71,6 +71,11 @@ export function optionalList(notes: SettingNotes & { pattern: string; allowed: s
   return Type.Optional(Type.Array(Type.String({ pattern }), { minItems: 1, ...rest }))
 }
 
+/** A bearer token without a default. Clients encode other characters in different ways, or not at all. */
+export function optionalToken(notes: SettingNotes) {
+  return optional({ secret: true, pattern: '^[!-~]+$', allowed: 'ASCII characters without spaces', ...notes })
+}
+
 /** An HTTP address without a default. */
 export function optionalUrl(notes: SettingNotes & { example: string }) {
   const { example, ...rest } = notes

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { flag, oneOf, optional, optionalList, wholeNumber } from './kinds.js'
+import { flag, oneOf, optional, optionalList, optionalToken, wholeNumber } from './kinds.js'
 
 const maxBytes = 1_099_511_627_776
 
@@ -26,12 +26,10 @@ export const roleSettings = {
 }
 
 export const accessSettings = {
-  OPERATOR_TOKEN: optional({
-    secret: true,
+  OPERATOR_TOKEN: optionalToken({
     description: 'Bearer token that operator and debug endpoints require; unset: they are unauthenticated',
   }),
-  METRICS_TOKEN: optional({
-    secret: true,
+  METRICS_TOKEN: optionalToken({
     defaultNote: '`OPERATOR_TOKEN`',
     description: 'Bearer token that `/metrics` requires; it allows nothing else',
   }),

@@ -174,11 +174,12 @@ test.each<[Record<string, string>, string]>([
   expect(problemsOf(environment)).toEqual([problem])
 })
 
+const operatorAddress = 'addr_test1vpu5vlrf4xkxv2qpwngf6cjhtw542ayty80v8dyr49rf5eg57c2qv'
 const peers = { ARCHIVIST_PEERS: 'http://127.0.0.1:3000/archivist' }
 const everyPolicy = 'ledger,transaction,witness'
 const forReader = {
   OPERATOR_TOKEN: '',
-  OPERATOR_ADDRESS: 'addr_test1',
+  OPERATOR_ADDRESS: operatorAddress,
   ADMIN_KEY_HASH: 'ab'.repeat(28),
 }
 const noAdministrator = /neither ADMIN_KEY_HASH nor ADMIN_SCRIPT nor ADMIN_SEED_PHRASE is set/
@@ -197,7 +198,7 @@ test.each<[string, Record<string, string>, readonly RegExp[]]>([
     [/ DEPLOYMENT_OUTPUT is not set/],
   ],
   ['api', {}, [/neither OPERATOR_ADDRESS nor OPERATOR_SEED_PHRASE is set/, noAdministrator]],
-  ['api', { OPERATOR_ADDRESS: 'addr_test1', ADMIN_KEY_HASH: 'ab'.repeat(28) }, []],
+  ['api', { OPERATOR_ADDRESS: operatorAddress, ADMIN_KEY_HASH: 'ab'.repeat(28) }, []],
   [
     'reader',
     { OPERATOR_TOKEN: '' },
@@ -325,16 +326,16 @@ test('a summons off the devnet needs time for answers, and a bond that an outage
   ])
   expect(problem({ ...short, VERDICT_POLICIES: everyPolicy })).toEqual([])
   expect(problem({ MATURITY_WINDOW_MS: '86400000' })).toEqual([])
-  expect(problem({ OPERATOR_BOND: '198000000', SLASH_PENALTY: '198000000' })).toEqual([])
-  expect(problem({ OPERATOR_BOND: '198000001', SLASH_PENALTY: '198000001' })).toEqual([
+  expect(problem({ OPERATOR_BOND: '174000000', SLASH_PENALTY: '174000000' })).toEqual([])
+  expect(problem({ OPERATOR_BOND: '174000001', SLASH_PENALTY: '174000001' })).toEqual([
     expect.stringMatching(
-      /^OPERATOR_BOND is 198000001 .* at most 198000000, or a griefer who takes the bond/,
+      /^OPERATOR_BOND is 174000001 .* at most 174000000, or a griefer who takes the bond/,
     ),
   ])
-  expect(problem({ SLASH_PENALTY: '126000000' })).toEqual([])
-  expect(problem({ SLASH_PENALTY: '125999999' })).toEqual([
+  expect(problem({ SLASH_PENALTY: '107857500' })).toEqual([])
+  expect(problem({ SLASH_PENALTY: '107857499' })).toEqual([
     expect.stringMatching(
-      /^SLASH_PENALTY is 125999999 .* at least 126000000, or a griefer who takes the bond/,
+      /^SLASH_PENALTY is 107857499 .* at least 107857500, or a griefer who takes the bond/,
     ),
   ])
 })
@@ -364,4 +365,23 @@ test('refuses a penalty over the bond, on the devnet too', () => {
     'SLASH_PENALTY is 1000001 but OPERATOR_BOND is 1000000: it must be at most the bond.',
   ])
   expect(readSettings({ OPERATOR_BOND: '1000000', SLASH_PENALTY: '1000000' }).SLASH_PENALTY).toBe(1_000_000)
+})
+
+test('names every fault at once, as far as it does not rest on another one', () => {
+  const faulty = {
+    ...{ OPERATOR_ADDRESS: 'addr1', ADMIN_KEY_HASH: 'zz', CORS_ORIGIN: '*', MAX_TX_SIZE: 'abc' },
+    ...{ NODE_ROLE: 'api', DATABASE_ULR: 'postgres://db', FAUCET_TOKEN: 'a' },
+    FAUCET_SEED_PHRASE: 'two words',
+  }
+  expect(problemsOf({ ...preprod, ...faulty })).toEqual([
+    expect.stringMatching(/^DATABASE_ULR is not a setting\. Did you mean DATABASE_URL\?/),
+    expect.stringMatching(/^MAX_TX_SIZE is "abc"/),
+    expect.stringMatching(/^ADMIN_KEY_HASH is "zz"/),
+    expect.stringMatching(/^FAUCET_SEED_PHRASE has an invalid value/),
+    expect.stringMatching(/^OPERATOR_ADDRESS is "addr1": it must be a bech32 address/),
+    expect.stringMatching(/^CORS_ORIGIN is \* but NETWORK is "preprod"/),
+  ])
+  expect(problemsOf({ NODE_ROLE: 'sequenser', CORS_ORIGIN: '*,http://a.b' })).toEqual([
+    expect.stringMatching(/^NODE_ROLE is "sequenser"/),
+  ])
 })

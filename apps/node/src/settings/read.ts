@@ -1,4 +1,5 @@
 import { commitDefaults } from '@ratatosk/sequencer'
+import type { Static } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { SettingsError } from '../errors.js'
 import { allowedValues } from './kinds.js'
@@ -29,8 +30,8 @@ export const publicDefaults = {
   COMMIT_INTERVAL_MS: commitDefaults.public.commitEveryMs,
   MATURITY_WINDOW_MS: 7 * dayMs,
   OPERATION_INTERVAL_MS: 10_000,
-  OPERATOR_BOND: 150_000_000,
-  SLASH_PENALTY: 130_000_000,
+  OPERATOR_BOND: 130_000_000,
+  SLASH_PENALTY: 115_000_000,
 }
 
 /**
@@ -49,9 +50,9 @@ export function readSettings(
   onWarning: (message: string) => void = () => undefined,
 ): Settings {
   const problems: string[] = []
-  const misspelt = nearMisses(environment)
-  if (environment.UNKNOWN_SETTINGS === 'warn') for (const warning of misspelt) onWarning(warning)
-  else problems.push(...misspelt)
+  const misspelt = environment.UNKNOWN_SETTINGS === 'warn' ? [] : misspeltIn(environment)
+  if (environment.UNKNOWN_SETTINGS === 'warn') nearMisses(environment).forEach(onWarning)
+  problems.push(...misspelt.map(({ message }) => message))
   const values: Record<string, Given> = {}
   for (const [name, notes] of settingNotes) {
     const value = notes.secret ? readSecret(name, environment, problems) : environment[name]
@@ -63,16 +64,33 @@ export function readSettings(
     else values[name] = parsed(notes.type, value)
   }
 
-  const settings = Value.Default(settingsSchema, values)
-  for (const name of invalidNames(settings)) problems.push(invalidValue(name, values[name]))
-  if (problems.length === 0 && Value.Check(settingsSchema, settings)) {
-    const isDevnet = settings.NETWORK === 'devnet'
-    const defaults: Required<NetworkDefaults> = isDevnet ? devnetDefaults : publicDefaults
-    const complete = { ...defaults, ...settings }
-    problems.push(...brokenRules(complete))
-    if (problems.length === 0) return complete
+  const doubtful = misspelt.map(({ near }) => near)
+  for (const name of invalidNames(Value.Default(settingsSchema, { ...values }))) {
+    problems.push(invalidValue(name, values[name]))
+    doubtful.push(name)
+    delete values[name]
   }
-  throw new SettingsError(problems)
+  const settings = Value.Default(settingsSchema, values)
+  // Of a secret that cannot be read nothing is known.
+  const unread = [...settingNotes.keys()].filter((name) => problems.some((each) => each.startsWith(name)))
+  const complete = Value.Check(settingsSchema, settings) ? withDefaults(settings) : undefined
+  const broken = complete === undefined ? [] : brokenRules(complete)
+  problems.push(...judgeable(broken, [...doubtful, ...unread]))
+  if (complete === undefined || problems.length > 0) throw new SettingsError(problems)
+  return complete
+}
+
+function withDefaults(settings: Static<typeof settingsSchema>): Settings {
+  const isDevnet = settings.NETWORK === 'devnet'
+  const defaults: Required<NetworkDefaults> = isDevnet ? devnetDefaults : publicDefaults
+  return { ...defaults, ...settings }
+}
+
+/** Without what rests on a setting whose value is not known. */
+function judgeable(faults: readonly string[], doubtful: readonly string[]): readonly string[] {
+  // Nearly all depends on these.
+  if (doubtful.includes('NODE_ROLE') || doubtful.includes('NETWORK')) return []
+  return faults.filter((fault) => !doubtful.some((name) => new RegExp(`\\b${name}\\b`).test(fault)))
 }
 
 /** Kubernetes describes each service to every pod: one with the name `devnet` in `DEVNET_PORT`. */
@@ -130,22 +148,31 @@ export function maskedUrl(url: string): string {
  * Messages about misspelled settings: one edit up to five letters, else two, as `HOME` is not `HOST`; a last
  * word that lacks, or another unit than milliseconds.
  */
-export function nearMisses(environment: Readonly<Record<string, string | undefined>>): string[] {
-  const names = [...settingNotes].flatMap(([name, { secret }]) => (secret ? [name, `${name}_FILE`] : [name]))
-  const known = new Set(names)
+export function nearMisses(environment: Environment): string[] {
+  return misspeltIn(environment).map(({ message }) => message)
+}
+
+function misspeltIn(environment: Environment) {
   return Object.keys(environment).flatMap((variable) => {
-    if (known.has(variable)) return []
-    const near =
-      names.find((name) => edits(variable, name) <= (name.length <= 5 ? 1 : 2)) ??
-      names.find(
-        (name) =>
-          (variable.includes('_') && name.startsWith(`${variable}_`)) ||
-          (name.endsWith('_MS') && variable.startsWith(name.slice(0, -'MS'.length))),
-      )
-    return near === undefined
-      ? []
-      : [`${variable} is not a setting. Did you mean ${near}? If not, set UNKNOWN_SETTINGS=warn.`]
+    const near = nearestSetting(variable)
+    if (near === undefined) return []
+    const message = `${variable} is not a setting. Did you mean ${near}? If not, set UNKNOWN_SETTINGS=warn.`
+    return [{ near, message }]
   })
+}
+
+/** The setting that a name resembles; undefined also if it is one. */
+export function nearestSetting(variable: string): string | undefined {
+  const names = [...settingNotes].flatMap(([name, { secret }]) => (secret ? [name, `${name}_FILE`] : [name]))
+  if (names.includes(variable)) return undefined
+  return (
+    names.find((name) => edits(variable, name) <= (name.length <= 5 ? 1 : 2)) ??
+    names.find(
+      (name) =>
+        (variable.includes('_') && name.startsWith(`${variable}_`)) ||
+        (name.endsWith('_MS') && variable.startsWith(name.slice(0, -'MS'.length))),
+    )
+  )
 }
 
 /** Insertions, deletions, substitutions and swaps of neighbours between two texts; Infinity above two. */

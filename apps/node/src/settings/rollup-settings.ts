@@ -6,6 +6,7 @@ import {
   optional,
   optionalList,
   optionalNumber,
+  optionalToken,
   optionalUrl,
   seedPhrase,
   wholeNumber,
@@ -40,7 +41,9 @@ export const layer1Settings = {
     minimum: 0,
     maximum: 65_535,
     defaultNote: 'not served; if processes share the devnet, the port of its former host, or a free one',
-    description: "Port on HOST for the devnet's Blockfrost, Kupo and Ogmios APIs; `0` takes a free port",
+    description:
+      "Port on HOST for the devnet's Blockfrost, Kupo and Ogmios APIs, the same for a standby; `0` takes a " +
+      'free port',
   }),
   OPERATOR_SEED_PHRASE: seedPhrase(
     "The operator's wallet: signs headers, pays for commitments and merges. Required off the devnet",
@@ -120,13 +123,13 @@ export const contractSettings = {
   OPERATOR_BOND: optionalNumber({
     minimum: 1_000_000,
     maximum: maxLovelace,
-    defaultNote: '`150000000`; devnet: `500000000`',
-    description: "An operator's bond, in lovelace; [with a summons](summons.md#money) at most `198000000`",
+    defaultNote: '`130000000`; devnet: `500000000`',
+    description: "An operator's bond, in lovelace; [with a summons](summons.md#money) at most `174000000`",
   }),
   SLASH_PENALTY: optionalNumber({
     minimum: 0,
     maximum: maxLovelace,
-    defaultNote: '`130000000`; devnet: `0`',
+    defaultNote: '`115000000`; devnet: `0`',
     description:
       'Part of a slashed bond that stays in the registry, in lovelace; the prover of the fraud gets the ' +
       'rest. At `0`, operators who prove their own frauds first lose nothing; off the devnet at least a ' +
@@ -139,7 +142,8 @@ export const contractSettings = {
     description:
       'Policies of fraud proofs by which anyone removes an invalid block, and its operator loses the bond; ' +
       '`summons`: so does a question about a block that its operator does not answer in a fourteenth of ' +
-      'the maturity window, refused on mainnet; `none`: only the administrator removes blocks',
+      'the maturity window, but at least 10 s or a quarter of a shorter one; refused on mainnet; `none`: ' +
+      'only the administrator removes blocks',
   }),
 }
 
@@ -252,8 +256,7 @@ export const sequencerSettings = {
 }
 
 export const faucetSettings = {
-  FAUCET_TOKEN: optional({
-    secret: true,
+  FAUCET_TOKEN: optionalToken({
     description: 'Bearer token for `/faucet/claims`; without it the faucet is off',
   }),
   FAUCET_ENABLED: flag({ default: true, description: '`false` turns the faucet off even with a token' }),

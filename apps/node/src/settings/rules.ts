@@ -1,4 +1,5 @@
 import { BlockList, isIP } from 'node:net'
+import { decodeBech32Address } from '@ratatosk/ledger'
 import { largestBond, leastPenalty } from '@ratatosk/protocol'
 import { duties, hasFaucet, watches } from '../roles.js'
 import { eventMarginMs } from './event-wait.js'
@@ -17,6 +18,7 @@ export function brokenRules(settings: Settings): string[] {
     ...rulesOfPeers(settings),
     ...rulesOfProvider(settings),
     ...rulesOfKeys(settings),
+    ...ruleOfAddress(settings),
     ...rulesOfReader(settings),
     ...rulesOfAdministrator(settings),
     ...ruleOfOperatorAccess(settings),
@@ -143,6 +145,21 @@ function rulesOfKeys(settings: Settings): string[] {
   if (duties[NODE_ROLE].reachesLayer1 && !settings.ADMIN_RENOUNCED)
     needs('ADMIN_KEY_HASH', 'ADMIN_SCRIPT', 'ADMIN_SEED_PHRASE')
   return problems
+}
+
+function ruleOfAddress({ NODE_ROLE, NETWORK, OPERATOR_ADDRESS, OPERATOR_SEED_PHRASE }: Settings): string[] {
+  const isUsed = duties[NODE_ROLE].serves.length > 0 && OPERATOR_SEED_PHRASE === undefined
+  if (!isUsed || OPERATOR_ADDRESS === undefined) return []
+  if (networkIdOf(OPERATOR_ADDRESS) === (NETWORK === 'mainnet' ? 1 : 0)) return []
+  return [`OPERATOR_ADDRESS is "${OPERATOR_ADDRESS}": it must be a bech32 address of layer 1's network.`]
+}
+
+function networkIdOf(address: string): number | undefined {
+  try {
+    return decodeBech32Address(address).networkId
+  } catch {
+    return undefined
+  }
 }
 
 /** The secrets that a reader must not hold, with the roles that use them beside "all". */

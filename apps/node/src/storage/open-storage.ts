@@ -18,7 +18,7 @@ import { StartError } from '../errors.js'
 import { maskedUrl } from '../settings/read.js'
 import type { Settings } from '../settings/schema.js'
 import { refuseUnfinishedRestoration, takeDataDirectory } from './data-directory.js'
-import { foreignQueue, otherLedger, remedyOfRedis } from './queue-ledger.js'
+import { checkQueue, foreignQueue, otherLedger, remedyOfRedis } from './queue-ledger.js'
 import type { StoredHead } from './stored-ledger.js'
 
 /** The remedy for a store that this version cannot continue. */
@@ -64,6 +64,7 @@ export async function openStorage(
   const store = await openStoreAt(settings, place)
   onClose(() => store.close())
   if (embedded === undefined) await warnOfSettings(store, log)
+  await checkQueue(context, (own) => opening(() => store.ledgerQueue(own)))
 
   log.info('Start: opening the queue')
   const queue = await openQueueAt(settings, place, log)

@@ -1,6 +1,8 @@
 import { embeddedFolder } from '@ratatosk/database/embedded'
 import { isQueueError } from '@ratatosk/queue'
 import { isStoreError, readStored } from '@ratatosk/store'
+import type { NodeContext } from '../context.js'
+import { StartError } from '../errors.js'
 import { maskedUrl } from '../settings/read.js'
 import type { Settings } from '../settings/schema.js'
 
@@ -33,6 +35,38 @@ export function otherLedger(settings: Settings): string {
     `than the one in ${place}. It was not touched. Correct ${names}, or set another QUEUE_PREFIX. If the ` +
     `other ledger is gone for good, delete the key "${QUEUE_PREFIX}:ledger" in Redis: this ledger then ` +
     'takes the queue, and validates the submissions that wait in it.'
+  )
+}
+
+/** The queue of the settings, as the store records it: without hosts, whose names differ by process. */
+function queueOf({ REDIS_URL, QUEUE_PREFIX }: Settings): string {
+  if (REDIS_URL === undefined) return "in the store's database"
+  const { pathname, searchParams } = new URL(REDIS_URL)
+  const database = Number(pathname.slice(1) || (searchParams.get('db') ?? 0))
+  return `in database ${database} of Redis, with prefix "${QUEUE_PREFIX}"`
+}
+
+/**
+ * Refuses another queue than that of the other processes on the store: nothing would validate what waits in
+ * it. The first one decides. An embedded store has one process, and an archive needs no queue.
+ *
+ * @throws StartError `NODE_QUEUE`
+ */
+export async function checkQueue(
+  { settings, duties }: Pick<NodeContext, 'settings' | 'duties'>,
+  recorded: (own: string) => Promise<string> | string | undefined,
+): Promise<void> {
+  const { DATABASE_URL, DATABASE_SCHEMA } = settings
+  if (DATABASE_URL === undefined || duties.bodies === 'archive') return
+  const own = queueOf(settings)
+  const kept = (await recorded(own)) ?? own
+  if (kept === own) return
+  throw new StartError(
+    'NODE_QUEUE',
+    `The queue of the ledger in ${maskedUrl(DATABASE_URL)}, schema ${DATABASE_SCHEMA} is ${kept}, but here ` +
+      `it is ${own}: nobody would validate its submissions. Correct REDIS_URL or QUEUE_PREFIX. To move the ` +
+      'queue, let the processes empty it, stop them all, run ' +
+      `\`UPDATE ${DATABASE_SCHEMA}.deployment SET queue = NULL\` in PostgreSQL, and start with the other.`,
   )
 }
 

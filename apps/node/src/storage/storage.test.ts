@@ -177,7 +177,8 @@ describe.skipIf(await whyMissing('PostgreSQL', 'Redis'))('a queue in Redis', () 
     const names = Array.from({ length: count }, () => randomName())
     onTestFinished(async () => {
       for (const name of names) {
-        await inDatabase(`DROP SCHEMA IF EXISTS ${name} CASCADE`)
+        for (const schema of [name, `${name}_queue`])
+          await inDatabase(`DROP SCHEMA IF EXISTS ${schema} CASCADE`)
         await removeKeys(name)
       }
     })
@@ -206,10 +207,45 @@ describe.skipIf(await whyMissing('PostgreSQL', 'Redis'))('a queue in Redis', () 
     await start({ ...foreign, QUEUE_PREFIX: other })
     await expect(start(foreign)).rejects.toMatchObject(refusal(/belongs to another ledger/))
     await withRedis((redis) => redis.del(`${mine}:ledger`))
+    await inDatabase(`UPDATE ${typo}.deployment SET queue = NULL`)
     await start(foreign)
     await expect(start({ ...place, DATABASE_SCHEMA: mine })).rejects.toMatchObject(
       refusal(/belongs to another ledger/),
     )
+  })
+
+  it('is the one of the ledger: another one is refused, also by a check, until it is moved', async () => {
+    const [mine = '', other = ''] = newNames(2)
+    const place = { DATABASE_URL: databaseUrl, DATABASE_SCHEMA: mine }
+    const first = { ...place, REDIS_URL: redisUrl, QUEUE_PREFIX: mine }
+    await start(first)
+    await start(first)
+    const second = new URL('/1', redisUrl).href
+    const wrong = [
+      [place, "in the store's database"],
+      [{ ...first, QUEUE_PREFIX: other }, `in database 0 of Redis, with prefix "${other}"`],
+      [{ ...first, REDIS_URL: second }, `in database 1 of Redis, with prefix "${mine}"`],
+    ] as const
+    const message = (own: string) =>
+      new RegExp(
+        `schema ${mine} is in database 0 of Redis, with prefix "${mine}", but here it is ${own}: .*` +
+          `UPDATE ${mine}\\.deployment SET queue = NULL`,
+      )
+    for (const [environment, own] of wrong) {
+      await expect(start(environment)).rejects.toMatchObject(refusal(message(own)))
+      const context = await loadContext(readSettings({ LOG_LEVEL: 'silent', ...environment }), {})
+      const check = readStored({ url: databaseUrl, schema: mine }, (stored) =>
+        checkStored(context, stored as StoredHead),
+      )
+      await expect(check).rejects.toMatchObject(refusal(message(own)))
+    }
+    expect(await schemaDigest(`${mine}_queue`), 'a refusal creates no queue').toEqual({})
+    const layer1 = { LAYER1_PROVIDER: 'blockfrost', BLOCKFROST_URL: 'http://127.0.0.1:1' }
+    const archivist = { NODE_ROLE: 'archivist', ARCHIVIST_PEERS: 'http://127.0.0.1:1' }
+    await start({ ...place, ...layer1, ...archivist })
+    await inDatabase(`UPDATE ${mine}.deployment SET queue = NULL`)
+    await start(place)
+    await expect(start(first)).rejects.toMatchObject(refusal(/is in the store's database, but here/))
   })
 
   it('stays with an embedded ledger', async () => {

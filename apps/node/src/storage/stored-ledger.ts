@@ -11,7 +11,7 @@ import { codeOf } from './data-directory.js'
 /** The facts that decide whether a node may continue a store. */
 export type StoredHead = Pick<
   StoredLedger,
-  'newest' | 'archivedHeader' | 'ledgerVersion' | 'ledgerRules' | 'database'
+  'newest' | 'archivedHeader' | 'ledgerVersion' | 'ledgerRules' | 'ledgerQueue' | 'database'
 >
 
 /** For work that only a message at its end reports. */

@@ -15,7 +15,8 @@ import {
 import { createWatcher, type Watcher } from '@ratatosk/follower/watcher'
 import { openWallet } from '@ratatosk/layer1'
 import { createEvaluator } from '@ratatosk/ledger/plutus'
-import { openEventSource } from '@ratatosk/protocol'
+import type { Log } from '@ratatosk/ports'
+import { isProtocolError, openEventSource } from '@ratatosk/protocol'
 import { type NodeContext, present } from '../context.js'
 import { blockRules, type Settlement } from '../layer1/settlement.js'
 import { watches } from '../roles.js'
@@ -149,7 +150,7 @@ async function startFollower(
     genesis: genesis?.outputs ?? [],
     rules: { ...blockRules(context, contracts), evaluator },
     ...(contracts.bridge && { events: eventsOf({ layer1, contracts }) }),
-    log,
+    log: beforeInit(log),
     // As often as a devnet makes a block.
     pollMs: network.isDevnet ? 1000 : 5000,
     // One body at a time beside those that the sequencer holds.
@@ -180,6 +181,21 @@ function eventsOf({ layer1, contracts }: Pick<Settlement, 'layer1' | 'contracts'
   }
 }
 
+/** A log to which it is no failure that the sequencer has not begun the state queue yet. */
+export function beforeInit(log: Log): Log {
+  const told = (name: 'warn' | 'error') => (fields: object, message: string) => {
+    const { err, ...others } = fields as { readonly err?: unknown }
+    const isFirst = isProtocolError(err) && err.message.startsWith('Layer 1 has no state queue')
+    if (isFirst) log.info(others, message)
+    else log[name](fields, message)
+  }
+  return {
+    info: (fields, message) => log.info(fields, message),
+    warn: told('warn'),
+    error: told('error'),
+  }
+}
+
 /** An operator never asks itself: what its store has lost for a while, silence would make a verdict. */
 function othersOnly({ unavailable }: Watcher, operator: Uint8Array | undefined): Watcher['unavailable'] {
   const isOwn = ({ operatorVkey }: Header) => operator !== undefined && equalBytes(operatorVkey, operator)
@@ -202,7 +218,7 @@ function openWatcher(context: NodeContext, { store }: Storage, { layer1, contrac
     verdicts: store.verdicts,
     archive: store.archive,
     evaluator,
-    log,
+    log: beforeInit(log),
     ...(settings.WATCHER_PATIENCE_MS !== undefined && { patienceMs: settings.WATCHER_PATIENCE_MS }),
     // Processes of a sequencer open a watcher in turn; see `startFollowing`.
     ...(duties.bodies === 'archive' &&

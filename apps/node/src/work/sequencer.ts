@@ -21,6 +21,7 @@ import { openAnswers, openRoots, type Roots } from '@ratatosk/sequencer/roots'
 import type { ValidationStats, ValidationWorker } from '@ratatosk/workers'
 import { type NodeContext, present } from '../context.js'
 import type { AdministratorKeys } from '../layer1/administrator-keys.js'
+import { unregisteredLine } from '../layer1/registered.js'
 import { blockRules, type Settlement } from '../layer1/settlement.js'
 import { watches } from '../roles.js'
 import { openRebuildable, type Storage } from '../storage/open-storage.js'
@@ -124,6 +125,23 @@ export async function startSequencer(
   log.info('Start: taking part in the election of the sequencer')
   await sequencer.start()
   return { sequencer, roots, rootsCalls, operator, evaluator }
+}
+
+/** Warns once if this process stands by with an operator who could not take over. */
+export function warnStandby(
+  { settings, keys, log, onClose }: NodeContext,
+  { layer1, contracts }: Settlement,
+  sequencer: Sequencer,
+): void {
+  const { hash } = present(keys.operator, 'operator').payment
+  async function look(): Promise<void> {
+    if (sequencer.active) return
+    const line = await unregisteredLine(contracts, layer1, hash).catch(() => undefined)
+    if (line !== undefined) log.warn(`This node stands by, and ${line}`)
+  }
+  // By then one of them holds the lease.
+  const timer = setTimeout(() => void look(), settings.SEQUENCER_LEASE_MS)
+  onClose(async () => clearTimeout(timer))
 }
 
 /** Runs operations and makes proofs for processes without the active sequencer. */

@@ -9,7 +9,7 @@ import { cachesOutputs } from '../roles.js'
 import { cacheDirectory, type Storage } from '../storage/open-storage.js'
 import { type Following, startFollowing } from './following.js'
 import { startForwarder } from './forwarder.js'
-import { startSequencer } from './sequencer.js'
+import { startSequencer, warnStandby } from './sequencer.js'
 import { startSettler } from './settler.js'
 import type { RootsCalls } from './timed-roots.js'
 import { startValidation } from './validation.js'
@@ -42,6 +42,7 @@ export async function startWork(
       ? await startSequencer(context, storage, settlement, directory, validation)
       : undefined
   const { sequencer, roots, rootsCalls } = sequencing ?? {}
+  if (settlement && sequencer) warnStandby(context, settlement, sequencer)
   const settler =
     settlement &&
     sequencing &&

@@ -1,6 +1,6 @@
 import swagger from '@fastify/swagger'
 import { httpErrorOptions, httpErrors } from '@ratatosk/http'
-import { ask, browserAttacks, listening } from '@ratatosk/test-kit/http'
+import { ask, browserAttacks, listening, recordedLog } from '@ratatosk/test-kit/http'
 import fastify from 'fastify'
 import t, { type Test } from 'tap'
 import deadLetters, { type DeadLetters, type DeadLettersOptions, type ListedDeadLetter } from './index.js'
@@ -104,19 +104,66 @@ t.test('lists letters newest first, page by page', async (t) => {
 
 t.test('refuses a limit or a position that is not a number in range', async (t) => {
   const { get } = await build(t)
+  const [limit, before] = ['Send a whole number from 1', 'Send before as GET /deadLetters answered it']
   for (const [query, message] of [
-    ['limit=0', 'Invalid limit: 0'],
-    ['limit=-1', 'Invalid limit: -1'],
-    ['limit=1.5', 'Invalid limit: 1.5'],
-    ['limit=2&limit=3', 'Invalid limit: 2,3'],
-    ['before=x', 'Invalid before: x'],
-    ['before=1234567890123456789', 'Invalid before: 1234567890123456789'],
+    ['limit=0', `Invalid limit: 0. ${limit}`],
+    ['limit=-1', `Invalid limit: -1. ${limit}`],
+    ['limit=1.5', `Invalid limit: 1.5. ${limit}`],
+    ['limit=2&limit=3', `Invalid limit: 2,3. ${limit}`],
+    ['limt=1', 'Invalid parameter: limt. Send only limit, before'],
+    ['before=x', `Invalid before: x. ${before}`],
+    ['before=1234567890123456789', `Invalid before: 1234567890123456789. ${before}`],
   ] as const) {
     const answer = await get(`/deadLetters?${query}`)
     t.equal(answer.status, 400, query)
     t.same(JSON.parse(answer.body), { error: message })
   }
   t.equal((await get('/deadLetters?limit=99999')).status, 200, 'a large limit is capped')
+})
+
+t.test('answers 500 for letters that are none, and logs the method and the field', async (t) => {
+  const { stream, records: log } = recordedLog()
+  const server = fastify({ logger: { level: 'error', stream } })
+  t.teardown(() => server.close())
+  let answer: unknown
+  const give = async () => answer as never
+  const port = { list: give, find: give, replay: give, drop: give }
+  await server.register(deadLetters, { deadLetters: port })
+  const one = letter(1)
+  for (const [method, url, name, given, message] of [
+    ['GET', '', 'list', undefined, 'an array of ListedDeadLetter: Expected array'],
+    [
+      'GET',
+      '',
+      'list',
+      [{ ...one, digest: 5 }],
+      'an array of ListedDeadLetter: 0.digest: Expected Uint8Array',
+    ],
+    [
+      'GET',
+      '',
+      'list',
+      [{ ...one, sequence: 5 }],
+      'an array of ListedDeadLetter: 0.sequence: Expected bigint',
+    ],
+    ['GET', '?limit=1', 'list', [one, one], 'at most 1 entries'],
+    [
+      'GET',
+      '/a',
+      'find',
+      { ...one, rejectedAt: 'now' },
+      'a DeadLetter, or undefined: rejectedAt: Expected Date',
+    ],
+    ['POST', '/a/replay', 'replay', undefined, "{ id }, 'not-found' or 'dropped': Expected object"],
+    ['DELETE', '/a', 'drop', undefined, 'a boolean: Expected boolean'],
+  ] as const) {
+    answer = given
+    const { statusCode } = await server.inject({ method, url: `/deadLetters${url}` })
+    t.equal(statusCode, 500, message)
+    t.match(log().at(-1), { err: { message: `deadLetters.${name}() must resolve to ${message}` } })
+  }
+  answer = null
+  t.equal((await server.inject('/deadLetters/a')).statusCode, 404)
 })
 
 t.test('shows everything that is kept of a letter', async (t) => {

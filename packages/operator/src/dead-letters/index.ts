@@ -1,16 +1,20 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { toHex } from '@ratatosk/cbor'
 import {
+  atMost,
   errorHandler,
   hasMethods,
   InvalidParameterError,
   type OperatorAccess,
+  onlyParameters,
   openScope,
   operatorAccessRules,
   operatorRoute,
+  portResult,
   type Query,
   readBy,
 } from '@ratatosk/http'
+import { Type } from '@sinclair/typebox'
 import type { RegisterOptions } from 'fastify'
 import { fastifyPlugin as fp } from 'fastify-plugin'
 import { DeadLetterDroppedError, DeadLetterNotFoundError } from './errors.js'
@@ -39,6 +43,29 @@ export interface DeadLettersOptions extends RegisterOptions, OperatorAccess {
   deadLetters: DeadLetters
 }
 
+const text = Type.String()
+const Letter = Type.Object(
+  {
+    submissionId: text,
+    digest: Type.Uint8Array(),
+    transactionId: Type.Optional(Type.Uint8Array()),
+    code: text,
+    message: text,
+    attempts: Type.Integer(),
+    count: Type.Integer(),
+    submittedAt: Type.Date(),
+    rejectedAt: Type.Date(),
+    cbor: Type.Optional(Type.Uint8Array()),
+    replayedAs: Type.Optional(text),
+  },
+  { title: 'a DeadLetter, or undefined' },
+)
+const Letters = Type.Array(Type.Intersect([Letter, Type.Object({ sequence: Type.BigInt() })]), {
+  title: 'an array of ListedDeadLetter',
+})
+const ReplayedAs = Type.Object({ id: text }, { title: "{ id }, 'not-found' or 'dropped'" })
+const Dropped = Type.Boolean({ title: 'a boolean' })
+
 interface Page {
   readonly limit: number
   readonly before?: bigint
@@ -58,7 +85,8 @@ const plugin: FastifyPluginAsyncTypebox<DeadLettersOptions> = async (fastify, op
     '/deadLetters',
     { ...route, schema: listSchema, validatorCompiler: readBy(readPage) },
     async ({ query }) => {
-      const page = await letters.list(query)
+      const list = portResult('deadLetters.list', Letters, await letters.list(query))
+      const page = atMost('deadLetters.list', query.limit, list)
       const last = page.at(-1)
       const more = last !== undefined && page.length === query.limit
       return { deadLetters: page.map(summaryOf), ...(more && { before: String(last.sequence) }) }
@@ -67,8 +95,9 @@ const plugin: FastifyPluginAsyncTypebox<DeadLettersOptions> = async (fastify, op
 
   fastify.get('/deadLetters/:id', { ...route, schema: showSchema }, async ({ params }) => {
     const id = readId(params)
-    const letter = await letters.find(id)
-    if (letter === undefined) throw new DeadLetterNotFoundError(id)
+    const found = (await letters.find(id)) ?? undefined
+    if (found === undefined) throw new DeadLetterNotFoundError(id)
+    const letter = portResult('deadLetters.find', Letter, found)
     const { cbor, details } = letter
     return { ...summaryOf(letter), ...(cbor && { cbor: toHex(cbor) }), details }
   })
@@ -78,12 +107,13 @@ const plugin: FastifyPluginAsyncTypebox<DeadLettersOptions> = async (fastify, op
     const replayed = await letters.replay(id)
     if (replayed === 'not-found') throw new DeadLetterNotFoundError(id)
     if (replayed === 'dropped') throw new DeadLetterDroppedError(id)
-    return { id: replayed.id }
+    return portResult('deadLetters.replay', ReplayedAs, replayed)
   })
 
   fastify.delete('/deadLetters/:id', { ...route, schema: dropSchema }, async ({ params }, reply) => {
     const id = readId(params)
-    if (!(await letters.drop(id))) throw new DeadLetterNotFoundError(id)
+    const dropped = portResult('deadLetters.drop', Dropped, await letters.drop(id))
+    if (!dropped) throw new DeadLetterNotFoundError(id)
     return reply.code(204).send(null)
   })
 }
@@ -94,14 +124,16 @@ function readId({ id }: { readonly id: string }): string {
   return id
 }
 
-function readPage({ limit, before }: Query): Page {
+function readPage(query: Query): Page {
+  const { limit, before } = query
+  onlyParameters('DEAD_LETTERS', query, ['limit', 'before'])
   return { limit: readLimit(limit), ...(before !== undefined && { before: readPosition(before) }) }
 }
 
 function readLimit(value: Query[string]): number {
   if (value === undefined) return defaultLimit
   if (typeof value !== 'string' || !/^[0-9]{1,9}$/.test(value) || Number(value) < 1) {
-    throw new InvalidParameterError('DEAD_LETTERS', 'limit', value)
+    throw new InvalidParameterError('DEAD_LETTERS', 'limit', value, 'Send a whole number from 1')
   }
   return Math.min(Number(value), maxLimit)
 }
@@ -109,7 +141,12 @@ function readLimit(value: Query[string]): number {
 function readPosition(value: Query[string]): bigint {
   // 18 digits fit into PostgreSQL's bigint.
   if (typeof value !== 'string' || !/^[0-9]{1,18}$/.test(value))
-    throw new InvalidParameterError('DEAD_LETTERS', 'before', value)
+    throw new InvalidParameterError(
+      'DEAD_LETTERS',
+      'before',
+      value,
+      'Send before as GET /deadLetters answered it',
+    )
   return BigInt(value)
 }
 

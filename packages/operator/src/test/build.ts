@@ -7,6 +7,7 @@ import operator, { type BlockCount, type OperatorOperation, type OperatorOptions
 
 const transactionId = '11'.repeat(32)
 export const headerHash = 'ab'.repeat(28)
+export const operatorKey = 'ef'.repeat(28)
 const rootUnit = `${'cd'.repeat(28)}00`
 
 /** A node with canned answers; records what it is asked. */
@@ -17,9 +18,9 @@ export class Node extends CannedPorts {
     merge: { kind: 'merged', headerHash, transactionId },
     reset: { kind: 'reset' },
     remove: { kind: 'removed', headerHash, transactionId, removed: [headerHash] },
-    register: { kind: 'registered', transactionId, bond: '5', activeFrom: 0 },
-    retire: { kind: 'retired', transactionId, activeUntil: 1000, releaseAt: 2000 },
-    release: { kind: 'released', transactionId, bond: '5' },
+    register: { kind: 'registered', operatorKey, transactionId, bond: '5', activeFrom: 0 },
+    retire: { kind: 'retired', operatorKey, transactionId, activeUntil: 1000, releaseAt: 2000 },
+    release: { kind: 'released', operatorKey, transactionId, bond: '5' },
   }
   blocks: readonly BlockCount[] = []
   globals: unknown = {}

@@ -1,6 +1,6 @@
 import { createPauses } from '@ratatosk/block'
 import { type Connection, nullable, type Row, schema, sql, statement, text, toHex } from '@ratatosk/database'
-import { type OutputReference, outputReferenceKey } from '@ratatosk/ledger'
+import { outputReferenceKey } from '@ratatosk/ledger'
 import type { NewRejection } from '../rejections/types.js'
 import { mempoolRow } from './drop-transactions.js'
 import { endOfBlocks } from './read-blocks.js'
@@ -61,66 +61,90 @@ export function compareMempool(
   block: ForeignBlock,
   examine: (cbor: Uint8Array) => ExaminedTransaction,
 ): Comparison {
-  const { transactions } = block
-  const header = toHex(block.headerHash)
+  const lists = { common: [], held: [], replaced: [], lost: [], rejections: [] }
+  const found = { isCommon: true, spentByOf: new Map(), replacedIds: new Set<string>() }
   const places = new Map(Array.from(block.held ?? [], ([position, sequence]) => [sequence, position]))
-  const common: bigint[] = []
-  const held: HeldTransaction[] = []
-  const replaced: bigint[] = []
-  const lost: bigint[] = []
-  const rejections: NewRejection[] = []
+  const state: State = { ...lists, ...found, block, examine, places, last: -1n, index: undefined }
+  return { ...lists, read: (connection) => read(state, connection) }
+}
+
+type Lists = Omit<Comparison, 'read'>
+
+interface State extends Readonly<{ [Name in keyof Lists]: Lists[Name][number][] }> {
+  readonly block: ForeignBlock
+  readonly examine: (cbor: Uint8Array) => ExaminedTransaction
+  /** The positions of `block.held`, by sequence. */
+  readonly places: ReadonlyMap<bigint, number>
+  isCommon: boolean
   /** The hex ids of those that are lost, with the transaction of the block that they rest on. */
-  const spentByOf = new Map<string, Uint8Array | undefined>()
-  const replacedIds = new Set<string>()
-  let isCommon = true
-  let last = -1n
+  readonly spentByOf: Map<string, Uint8Array | undefined>
+  readonly replacedIds: Set<string>
+  last: bigint
   /** Made for the first transaction that the block may not hold. */
-  let index: BlockIndex | undefined
+  index: BlockIndex | undefined
+}
 
-  /** @param place in the block, if the bytes are known to be those of the block */
-  function compare(sequence: bigint, place: number | undefined, row: MempoolRow | undefined): void {
-    const next = transactions[common.length]
-    const isNext = place === undefined ? row && next && isSame(row, next) : place === common.length
-    if (isCommon && isNext) {
-      common.push(sequence)
-      return
+async function read(state: State, connection: Connection): Promise<void> {
+  const { block, places } = state
+  const pauseIfDue = createPauses()
+  for (;;) {
+    const [page] = await connection.query(sequencesAfter, [state.last])
+    const sequences = page?.sequences?.split(',').map(BigInt) ?? []
+    const others = sequences.filter((sequence) => !places.has(sequence))
+    const rows = others.length === 0 ? [] : await connection.query(mempoolAt, [others])
+    if (rows.length > 0) state.index ??= await indexOf(block)
+    const bySequence = new Map(rows.map((row) => [row.sequence, row]))
+    for (const sequence of sequences) {
+      await pauseIfDue()
+      compare(state, sequence, places.get(sequence), bySequence.get(sequence))
+      state.last = sequence
     }
-    isCommon = false
-    if (place !== undefined) held.push({ sequence, position: place })
-    else if (row !== undefined) compareRow(row)
+    if (sequences.length < pageSize) return
   }
+}
 
-  function compareRow(row: MempoolRow): void {
-    const { sequence } = row
-    const id = toHex(row.id)
-    const position = index?.positions.get(id)
-    const theirs = position === undefined ? undefined : transactions[position]
-    if (position === undefined || theirs === undefined) {
-      const examined = examine(row.cbor)
-      const gone = examined.named.find(isGone)
-      if (gone === undefined) return
-      const conflict = conflictOver(gone)
-      spentByOf.set(id, conflict.spentBy)
-      lost.push(sequence)
-      rejections.push(rejectionOf(row, conflict, header))
-    } else if (isSame(row, theirs)) held.push({ sequence, position })
-    else if (effectsOf(examine(row.cbor)) === effectsOf(theirs))
-      held.push({ sequence, position, bytes: theirs })
-    else {
-      replaced.push(sequence)
-      replacedIds.add(id)
-    }
+/** @param place in the block, if the bytes are known to be those of the block */
+function compare(state: State, sequence: bigint, place: number | undefined, row: MempoolRow | undefined) {
+  const { common, held } = state
+  const next = state.block.transactions[common.length]
+  const isNext = place === undefined ? row && next && isSame(row, next) : place === common.length
+  if (state.isCommon && isNext) {
+    common.push(sequence)
+    return
   }
+  state.isCommon = false
+  if (place !== undefined) held.push({ sequence, position: place })
+  else if (row !== undefined) compareRow(state, row)
+}
 
-  /** Of an output that was there when its transaction was accepted. */
-  function isGone(reference: OutputReference): boolean {
-    const parent = toHex(reference.transactionId)
-    const key = outputReferenceKey(reference)
-    return spentByOf.has(parent) || replacedIds.has(parent) || index?.spenders.has(key) === true
+function compareRow(state: State, row: MempoolRow): void {
+  const { block, examine, held } = state
+  const { sequence } = row
+  const id = toHex(row.id)
+  const position = state.index?.positions.get(id)
+  const theirs = position === undefined ? undefined : block.transactions[position]
+  if (position === undefined || theirs === undefined) {
+    const conflict = conflictOf(state, examine(row.cbor))
+    if (conflict === undefined) return
+    state.spentByOf.set(id, conflict.spentBy)
+    state.lost.push(sequence)
+    state.rejections.push(rejectionOf(row, conflict, toHex(block.headerHash)))
+  } else if (isSame(row, theirs)) held.push({ sequence, position })
+  else if (effectsOf(examine(row.cbor)) === effectsOf(theirs))
+    held.push({ sequence, position, bytes: theirs })
+  else {
+    state.replaced.push(sequence)
+    state.replacedIds.add(id)
   }
+}
 
-  /** @param reference an output that is gone */
-  function conflictOver(reference: OutputReference): Conflict {
+/** Over the first output that is gone of those that it names, which were there when it was accepted. */
+function conflictOf(
+  { block, index, spentByOf, replacedIds }: State,
+  { named }: ExaminedTransaction,
+): Conflict | undefined {
+  const header = toHex(block.headerHash)
+  for (const reference of named) {
     const key = outputReferenceKey(reference)
     const parent = toHex(reference.transactionId)
     const spentBy = index?.spenders.get(key)
@@ -128,36 +152,14 @@ export function compareMempool(
       const message = `The transaction names the output ${key}, which transaction ${toHex(spentBy)} spends`
       return { message: `${message} in block ${header}`, spentBy }
     }
-    const message = spentByOf.has(parent)
+    const isDropped = spentByOf.has(parent)
+    if (!isDropped && !replacedIds.has(parent)) continue
+    const message = isDropped
       ? `The transaction names an output of transaction ${parent}, which was dropped`
       : `The transaction names the output ${key}, which does not exist`
     return { message: `${message} because of block ${header}`, spentBy: spentByOf.get(parent) }
   }
-
-  return {
-    common,
-    held,
-    replaced,
-    lost,
-    rejections,
-    async read(connection) {
-      const pauseIfDue = createPauses()
-      for (;;) {
-        const [page] = await connection.query(sequencesAfter, [last])
-        const sequences = page?.sequences?.split(',').map(BigInt) ?? []
-        const others = sequences.filter((sequence) => !places.has(sequence))
-        const rows = others.length === 0 ? [] : await connection.query(mempoolAt, [others])
-        if (rows.length > 0) index ??= await indexOf(block)
-        const bySequence = new Map(rows.map((row) => [row.sequence, row]))
-        for (const sequence of sequences) {
-          await pauseIfDue()
-          compare(sequence, places.get(sequence), bySequence.get(sequence))
-          last = sequence
-        }
-        if (sequences.length < pageSize) return
-      }
-    },
-  }
+  return undefined
 }
 
 interface BlockIndex {

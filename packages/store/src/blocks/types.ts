@@ -73,14 +73,8 @@ export interface PlacedDeposit extends Deposit {
   readonly headerHash: Uint8Array
 }
 
-/** Where a deposit, or a fee output, is. */
-export interface DepositPlace {
-  /** The block that credits it; of one that waits, the last one that did. */
-  readonly headerHash: Uint8Array
-  /** Of that block. */
-  readonly previousHeaderHash: Uint8Array
-  /** Of that block. */
-  readonly height: bigint
+/** Where a deposit, or a fee output, is. The block credits it; of one that waits, it is the last that did. */
+export interface DepositPlace extends Pick<Block, 'headerHash' | 'previousHeaderHash' | 'height'> {
   /** Of that block; `waiting`: that block was removed, and the next one must credit it. */
   readonly state: Exclude<BlockState, 'removed'> | 'waiting'
 }

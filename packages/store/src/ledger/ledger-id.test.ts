@@ -17,10 +17,13 @@ describeBackends('the id of a ledger', (backend) => {
 
       expect(await test.store.ledgerVersion(11)).toBe(11)
       expect(await test.store.ledgerRules('these')).toBe('these')
+      expect(await test.store.ledgerQueue('this')).toBe('this')
       await test.store.blocks.reset(await takeLease(test.store))
       expect(await other.ledgerId()).toBe(id)
       expect(await stored()).toBe(id)
       expect(await other.ledgerVersion(10)).toBe(11)
+      expect(await other.ledgerQueue('another')).toBe('this')
+      expect(await readStored(test.place, async (ledger) => ledger?.ledgerQueue)).toBe('this')
     } finally {
       await Promise.all([test.drop(), elsewhere.drop()])
     }

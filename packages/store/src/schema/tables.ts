@@ -293,6 +293,8 @@ export const deployment = ratatosk.table(
     ledgerVersion: integer('ledger_version'),
     /** By which rules every process on this store judges and reads, as the first one stated them. */
     rules: text('rules'),
+    /** The queue whose submissions it validates, as the first process stated it. */
+    queue: text('queue'),
     begunAt: moment('begun_at').notNull().defaultNow(),
   },
   (table) => [check('deployment_once', sql`${table.id} = 1`)],

@@ -5,6 +5,7 @@ import {
   type Database,
   int4,
   int8,
+  type Parameter,
   parameterRows,
   type Row,
   type Sql,
@@ -108,57 +109,17 @@ const spent = statement(
 )
 
 export function openVerdicts(database: Database): Verdicts {
-  async function withJournals(
-    connection: Connection,
-    rows: readonly Row<typeof columns>[],
-  ): Promise<VerdictRecord[]> {
-    if (rows.length === 0) return []
-    const all = await connection.query(journalOf, [bytesColumn(rows.map((row) => row.headerHash))])
-    const journals = groupByBlock(all)
-    return rows.map((row) => ({
-      ...present(row),
-      header: row.header,
-      ...(row.commitId !== null && { commitId: row.commitId }),
-      journal: (journals.get(keyOf(row.headerHash)) ?? []).map(recordedOf),
-    }))
+  const change = async (text: Sql, values: Parameter[]) => {
+    await database.execute(text, values)
   }
 
   return {
-    async list({ limit, state = '', before }, signal) {
-      if (!Number.isSafeInteger(limit) || limit < 1)
-        throw new StoreError('STORE_INVALID_ARGUMENT', 'The limit must be a whole number from 1')
-      signal?.throwIfAborted()
-      const rows = await database.query(page, [state, before === undefined ? '' : keyOf(before), limit + 1])
-      const some = rows.slice(0, limit)
-      if (some.length === 0) return { verdicts: [], hasMore: false }
-      signal?.throwIfAborted()
-      const all = await database.query(shownOf, [bytesColumn(some.map((row) => row.headerHash))])
-      const transactions = groupByBlock(all)
-      const listed = some.map((row): BlockVerdict => {
-        const own = transactions.get(keyOf(row.headerHash)) ?? []
-        return {
-          ...present(row),
-          operatorKey: decodeHeader(row.header).operatorVkey,
-          ...(row.position !== null && { position: row.position }),
-          transactions: own.map(({ block: _, ...each }): VerdictTransaction => each),
-          foundAt: row.foundAt,
-          ...(row.removedAt !== null && { removedAt: row.removedAt }),
-        }
-      })
-      return { verdicts: listed, hasMore: rows.length > limit }
-    },
+    list: (query, signal) => listVerdicts(database, query, signal),
 
     found: ({ headerHash, height, header, commitId, reason, position, state = 'invalid' }) =>
       database.transaction(async (connection) => {
-        await connection.execute(add, [
-          headerHash,
-          height,
-          header,
-          commitId ?? new Uint8Array(),
-          reason,
-          position ?? -1,
-          state,
-        ])
+        const commit = commitId ?? new Uint8Array()
+        await connection.execute(add, [headerHash, height, header, commit, reason, position ?? -1, state])
         await connection.execute(prune)
         const [found] = await withJournals(connection, await connection.query(byHash, [headerHash]))
         if (found === undefined) throw new StoreError('STORE_CONFLICT', 'The verdict is gone')
@@ -176,28 +137,13 @@ export function openVerdicts(database: Database): Verdicts {
       }),
 
     recorded: async (ids) => (await database.query(recorded, [bytesColumn(ids)])).map(recordedOf),
-
-    async keepQuestion(headerHash, { reference, output }) {
-      await database.execute(keepQuestion, [headerHash, reference, output])
-    },
-
+    keepQuestion: (headerHash, { reference, output }) =>
+      change(keepQuestion, [headerHash, reference, output]),
     keptQuestions: (headerHash) => database.query(keptQuestions, [headerHash]),
-
-    async drop(id) {
-      await database.execute(drop, [id])
-    },
-
-    async unprovable(headerHash, reason) {
-      await database.execute(unprovable, [headerHash, reason])
-    },
-
-    async valid(headerHash, reason) {
-      await database.execute(valid, [headerHash, reason])
-    },
-
-    async removed(headerHash) {
-      await database.execute(remove, [headerHash])
-    },
+    drop: (id) => change(drop, [id]),
+    unprovable: (headerHash, reason) => change(unprovable, [headerHash, reason]),
+    valid: (headerHash, reason) => change(valid, [headerHash, reason]),
+    removed: (headerHash) => change(remove, [headerHash]),
 
     async counts() {
       return new Map((await database.query(counts)).map(({ state, count }) => [state, count]))
@@ -208,6 +154,49 @@ export function openVerdicts(database: Database): Verdicts {
       return row?.lovelace ?? 0n
     },
   }
+}
+
+async function listVerdicts(
+  database: Database,
+  { limit, state, before }: Parameters<Verdicts['list']>[0],
+  signal?: AbortSignal,
+) {
+  if (!Number.isSafeInteger(limit) || limit < 1)
+    throw new StoreError('STORE_INVALID_ARGUMENT', 'The limit must be a whole number from 1')
+  signal?.throwIfAborted()
+  const rows = await database.query(page, [state ?? '', before === undefined ? '' : keyOf(before), limit + 1])
+  const some = rows.slice(0, limit)
+  if (some.length === 0) return { verdicts: [], hasMore: false }
+  signal?.throwIfAborted()
+  const all = await database.query(shownOf, [bytesColumn(some.map((row) => row.headerHash))])
+  const transactions = groupByBlock(all)
+  const listed = some.map((row): BlockVerdict => {
+    const own = transactions.get(keyOf(row.headerHash)) ?? []
+    return {
+      ...present(row),
+      operatorKey: decodeHeader(row.header).operatorVkey,
+      ...(row.position !== null && { position: row.position }),
+      transactions: own.map(({ block: _, ...each }): VerdictTransaction => each),
+      foundAt: row.foundAt,
+      ...(row.removedAt !== null && { removedAt: row.removedAt }),
+    }
+  })
+  return { verdicts: listed, hasMore: rows.length > limit }
+}
+
+async function withJournals(
+  connection: Connection,
+  rows: readonly Row<typeof columns>[],
+): Promise<VerdictRecord[]> {
+  if (rows.length === 0) return []
+  const all = await connection.query(journalOf, [bytesColumn(rows.map((row) => row.headerHash))])
+  const journals = groupByBlock(all)
+  return rows.map((row) => ({
+    ...present(row),
+    header: row.header,
+    ...(row.commitId !== null && { commitId: row.commitId }),
+    journal: (journals.get(keyOf(row.headerHash)) ?? []).map(recordedOf),
+  }))
 }
 
 const keyOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex')
