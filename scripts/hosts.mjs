@@ -41,7 +41,8 @@ function hostText(name) {
   error with \`statusCode\` and \`expose: true\`, such as an \`HttpError\` of
   [\`@ratatosk/http\`](${pages}/tree/main/packages/http#errors), chooses status and message.
 - **OpenAPI.** \`@fastify/swagger\` gets tags, an \`operationId\` and a schema for each status. An id
-  that is taken gets the prefix behind it: \`submit\`, \`submit_v2\`. A route that requires a token adds it
+  that is taken gets the prefix behind it: \`submit\`, \`submit_v2\`; ids of the server's own routes count if
+  \`httpErrors\` or \`docs\` of \`@ratatosk/http\` is registered first. A route that requires a token adds it
   as a security scheme; the option \`transform\` is not called for it.`
 }
 

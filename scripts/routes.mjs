@@ -7,7 +7,7 @@ import { join } from 'node:path'
 
 /** Routes without a schema: method, path, and what they are. */
 const undescribed = [
-  [/^\/$/, 'GET', '/', 'Landing page'],
+  [/^\/$/, 'GET', '/', 'For browsers: leads to the console, or to `/docs`'],
   [/^\/openapi\.json$/, 'GET', '/openapi.json', 'OpenAPI document of this node'],
   [/^\/docs/, 'GET', '/docs', 'Reference of the API'],
   [/^\/dev-wallet\.js$/, 'GET', '/dev-wallet.js', 'Wallet of the devnet for pages'],

@@ -42,21 +42,44 @@ function typeOf(schema) {
   }
 }
 
-function objectOf({ properties = {}, required = [], additionalProperties }) {
+function fieldsOf({ properties = {}, required = [], additionalProperties }) {
   const fields = Object.entries(properties).map(
     ([name, schema]) =>
       `${comment(schema.description)}readonly ${name}${required.includes(name) ? '' : '?'}: ` +
       `${typeOf(schema)}`,
   )
-  if (additionalProperties) fields.push('readonly [name: string]: unknown')
-  return `{\n${fields.join('\n')}\n}`
+  return additionalProperties ? [...fields, 'readonly [name: string]: unknown'] : fields
 }
 
-const schemas = Object.entries(document.components.schemas).map(([name, schema]) => {
+const objectOf = (schema) => `{\n${fieldsOf(schema).join('\n')}\n}`
+
+const components = Object.entries(document.components.schemas)
+
+/** An interface extends one whose five or more fields it repeats: fewer may be alike by chance. */
+function interfaceOf(name, schema) {
+  const all = fieldsOf(schema)
+  const bases = components.map(([base, each]) => ({ base, fields: fieldsOf(each) }))
+  const { base, fields: known } = bases.find(({ fields }) => {
+    const isShorter = fields.length >= 5 && fields.length < all.length
+    return isShorter && fields.every((each) => all.includes(each))
+  }) ?? { fields: [] }
+  const own = all.filter((field) => !known.includes(field))
+  return `export interface ${nameOf(name)}${base ? ` extends ${nameOf(base)}` : ''} {\n${own.join('\n')}\n}`
+}
+
+const schemas = components.map(([name, schema]) => {
   const isInterface = schema.type === 'object'
-  const head = isInterface ? `export interface ${nameOf(name)} ` : `export type ${nameOf(name)} = `
-  return comment(schema.description) + head + typeOf(schema)
+  const source = isInterface ? interfaceOf(name, schema) : `export type ${nameOf(name)} = ${typeOf(schema)}`
+  return comment(schema.description) + source
 })
+
+/** The fields that every answer of a schema has. */
+function commonFields({ $ref, anyOf, required = [] }) {
+  if ($ref) return commonFields(document.components.schemas[$ref.replace('#/components/schemas/', '')])
+  if (!anyOf) return required
+  const [first, ...others] = anyOf.map(commonFields)
+  return first.filter((name) => others.every((each) => each.includes(name)))
+}
 
 /** The checks of a schema, without descriptions and unchecked parts. */
 function checked(schema) {
@@ -134,6 +157,9 @@ function readOperation(path, method, operation) {
     ...(argument ? ['takesInput: true'] : []),
     ...(body ? [`body: '${Object.keys(body)[0]}'`] : []),
     ...(scheme ? [`token: '${scheme}'`] : []),
+    ...(result && answer
+      ? [`answer: ${JSON.stringify(commonFields(answer['application/json'].schema))}`]
+      : []),
   ]
   table.push(`${id}: { ${members.join(', ')} }`)
 }
@@ -179,6 +205,8 @@ export interface Operation {
   readonly token?: ${Object.keys(document.components.securitySchemes)
     .map((scheme) => `'${scheme}'`)
     .join(' | ')}
+  /** Fields that its answer has. */
+  readonly answer?: readonly string[]
 }
 
 /** Every operation, by its id. */

@@ -3,6 +3,7 @@ import type { ChainOutput, ChainOutputQuery, ChainView, ListPart } from './view/
 /** More outputs match than a sum may be made of. */
 export class TooManyOutputsError extends Error {
   override readonly name = 'TooManyOutputsError'
+  readonly expose = true
   readonly statusCode = 400
 
   constructor(most: number, what = 'outputs match') {

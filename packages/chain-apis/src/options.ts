@@ -47,6 +47,12 @@ const plugin = '@ratatosk/chain-apis'
 
 const isAtLeast1 = (value: unknown): boolean => typeof value === 'number' && value >= 1
 const atLeast1: Rule = [isAtLeast1, 'a number of at least 1']
+/** Node makes longer times one millisecond. */
+const longestTimer = 2 ** 31 - 1
+const timer: Rule = [
+  (value) => isAtLeast1(value) && (value as number) <= longestTimer,
+  `a number from 1 to ${longestTimer}`,
+]
 
 const rules: Readonly<Record<keyof Omit<ApisOptions, 'chain'>, Rule>> = {
   prefix: [(value) => typeof value === 'string', 'a text'],
@@ -55,7 +61,7 @@ const rules: Readonly<Record<keyof Omit<ApisOptions, 'chain'>, Rule>> = {
   ogmiosStrictRpc: [(value) => typeof value === 'boolean', 'true or false'],
   maxOutputs: atLeast1,
   maxWebSockets: atLeast1,
-  stallTimeoutMs: atLeast1,
+  stallTimeoutMs: timer,
   faults: [(value) => isObject(value) && typeof value.take === 'function', 'an object with the method take'],
 }
 

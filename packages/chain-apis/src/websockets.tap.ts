@@ -1,4 +1,4 @@
-import { once } from 'node:events'
+import { EventEmitter, once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import { until } from '@ratatosk/test-kit/http'
 import type { FastifyInstance } from 'fastify'
@@ -44,6 +44,48 @@ t.test('keeps a WebSocket whose client takes data slowly', async (t) => {
   socket.pause()
   const isWhole = answer.then(({ result }) => result.id.length === hash.length)
   t.equal(await Promise.race([isWhole, closed]), true)
+})
+
+t.test('answers the requests of a mini-protocol in their order, also behind one that waits', async (t) => {
+  const changes = new EventEmitter()
+  const entries: { hash: string; bytes: number }[] = []
+  const { connect } = await serve(t, {
+    submit: () => new Promise(() => {}),
+    mempool: () => delay(20, [...entries]),
+    subscribe: (listener) => {
+      changes.on('change', listener)
+      return () => changes.off('change', listener)
+    },
+  })
+  const { socket } = await connect()
+  const answers: string[] = []
+  socket.on('message', (data) => {
+    const { id, error } = JSON.parse(String(data))
+    answers.push(error ? `${id}: ${error.code}` : id)
+  })
+  const send = (...methods: string[]) => {
+    for (const method of methods) socket.send(JSON.stringify({ jsonrpc: '2.0', method, id: method }))
+  }
+  send('nextBlock', 'nextBlock', 'findIntersection', 'acquireMempool', 'sizeOfMempool', 'releaseMempool')
+  const transaction = { cbor: '80' }
+  socket.send(JSON.stringify({ jsonrpc: '2.0', method: 'submitTransaction', params: { transaction } }))
+  send('nextTransaction', 'evaluateTransaction', 'queryNetwork/tip')
+  const ofMempool = ['acquireMempool', 'sizeOfMempool', 'releaseMempool', 'nextTransaction: 4000']
+  await until(() => answers.length === 6, { what: 'all are answered but those behind the tip' })
+  t.same(
+    answers.filter((id) => id.includes('Mempool') || id.includes('Transaction')),
+    ofMempool,
+  )
+  t.same(answers.slice().sort(), [...ofMempool, 'nextBlock', 'queryNetwork/tip'].sort())
+
+  answers.length = 0
+  send('acquireMempool', 'acquireMempool', 'nextTransaction', 'queryNetwork/tip')
+  await until(() => answers.length === 2)
+  t.same(answers, ['queryNetwork/tip', 'acquireMempool'])
+  entries.push({ hash: '00'.repeat(32), bytes: 1 })
+  changes.emit('change', { type: 'transaction' })
+  await until(() => answers.length === 4)
+  t.same(answers.slice(2), ['acquireMempool', 'nextTransaction'])
 })
 
 t.test('answers 503 beyond maxWebSockets', async (t) => {

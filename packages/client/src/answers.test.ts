@@ -4,7 +4,7 @@ import { faultOf } from './answers/index.js'
 import type { Schema } from './answers/schema.js'
 import { answers, named } from './answers/schemas.js'
 import { InvalidAnswerError } from './index.js'
-import { json, refused, served } from './test/served.js'
+import { anyAnswer, json, refused, served } from './test/served.js'
 
 const key = 'ab'.repeat(28)
 const operator = {
@@ -69,12 +69,14 @@ test('equal schemas are one', () => {
 })
 
 test('a checked answer of another shape is an error that shows nothing of it', async () => {
-  const answer = { operators: [{ ...operator, bond: '\u001bevil' }] }
+  const operators = [{ ...operator, bond: '\u001bevil' }]
+  const answer = { turnEndsAt: '', turnLength: 1, operators, maxOperators: 1, permissioned: true }
   const { client } = await served((_, response) => json(response, 200, answer), { checkAnswer: faultOf })
   const error = await refused(client.listOperators())
   expect(error).toBeInstanceOf(InvalidAnswerError)
   expect(error.message).toBe(
-    'GET /operators: the answer has no turnEndsAt. Check that the URL is that of a node',
+    'GET /operators: the answer.operators[0].bond does not match ^[0-9]+$. ' +
+      'Check that the URL is that of a node',
   )
 })
 
@@ -92,7 +94,7 @@ test.each(['[', '{"a":'])('an answer of many levels of %s is not parsed', async 
 })
 
 test('brackets in texts are no levels, and failures before a repetition are told', async () => {
-  const network = { network: `\\"${'['.repeat(1000)}"` }
+  const network = { ...anyAnswer, network: `\\"${'['.repeat(1000)}"` }
   let requests = 0
   const told: string[] = []
   const { client } = await served(

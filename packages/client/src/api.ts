@@ -281,25 +281,7 @@ export type Committed =
     }
 
 /** A dead letter with everything that is kept of it */
-export interface DeadLetter {
-  /** Id of the latest submission, as `POST /submit` answered it */
-  readonly id: string
-  /** SHA-256 of the submitted bytes, 64 hex digits; it stays when they are rejected again */
-  readonly digest: string
-  /** Transaction id, 64 hex digits; absent if the submission does not decode */
-  readonly txHash?: string
-  /** Name of the first failed predicate, such as FeeTooSmallUTxO */
-  readonly code: string
-  /** The reason, for people */
-  readonly reason: string
-  /** Deliveries of the latest submission */
-  readonly attempts: number
-  /** Rejected submissions of the same transaction */
-  readonly count: number
-  readonly submittedAt: string
-  readonly rejectedAt: string
-  /** Id of the submission of the latest replay */
-  readonly replayedAs?: string
+export interface DeadLetter extends DeadLetterSummary {
   /** The transaction as submitted, in hex; absent once retention has dropped it */
   readonly cbor?: string
   /** All failed predicates with their details */
@@ -1178,6 +1160,8 @@ export interface Registered {
   readonly message: string
   /** The layer-1 transaction that changed the registry; absent if it was the case before: 64 hex digits */
   readonly txHash?: string
+  /** Key hash of the operator: 56 hex digits */
+  readonly operatorKey: string
   /** Lovelace of the bond, in decimal digits */
   readonly bond: string
   /** Start of the first turn in which the operator counts */
@@ -1218,6 +1202,8 @@ export interface Released {
   readonly message: string
   /** The layer-1 transaction that changed the registry; absent if it was the case before: 64 hex digits */
   readonly txHash?: string
+  /** Key hash of the operator: 56 hex digits */
+  readonly operatorKey: string
   /** Lovelace of the bond, in decimal digits */
   readonly bond: string
 }
@@ -1256,6 +1242,8 @@ export interface Retired {
   readonly message: string
   /** The layer-1 transaction that changed the registry; absent if it was the case before: 64 hex digits */
   readonly txHash?: string
+  /** Key hash of the operator: 56 hex digits */
+  readonly operatorKey: string
   /** Start of the first turn without the operator */
   readonly activeUntil: string
   /** From when on the bond may be withdrawn, unless a verdict slashes it before */
@@ -1399,19 +1387,7 @@ export interface Transaction {
 }
 
 /** A proof that a block applied a transaction. Key: position; value: the record with its hash; root: transactions_root */
-export interface TransactionProof {
-  /** Hash of the block; zeros for the state before the first block */
-  readonly headerHash: string
-  /** Plutus data of the ten header fields; absent before the first block */
-  readonly header?: string
-  readonly height?: number
-  /** The root that the proof leads to: a field of the header */
-  readonly root: string
-  /** Key in the map */
-  readonly key: string
-  /** Value in the map. The map commits to its Blake2b-256 */
-  readonly value: string
-  readonly proof: MerkleProof
+export interface TransactionProof extends UtxoProof {
   /** Position in the block, from 0; the key is its 8 bytes */
   readonly position: number
 }
@@ -1907,7 +1883,7 @@ export interface Endpoints {
   /** `GET /verdicts`: Invalid blocks that the node found, and their removals. Newest first. Pass the `headerHash` of the last one as `before` for the next page. */
   listVerdicts(parameters?: ListVerdictsParameters, options?: NodeRequestOptions): Promise<BlockVerdicts>
 
-  /** `POST /summon`: Ask the operator of a block for its body, on layer 1. For blocks whose body no peer serves: the watcher of this process asks for a chunk of it now, within its hourly budget, and then goes on as if its patience were over. It locks 3 ada until the answer. */
+  /** `POST /summon`: Ask the operator of a block for its body, on layer 1. For blocks whose body no peer serves: the watcher of this process asks for a chunk of it now, within its hourly budget, and then goes on as if its patience were over. It locks 2.5 ada until the answer. */
   summon(parameters: SummonParameters, options?: NodeRequestOptions): Promise<Summoned>
 
   /** `GET /bridge`: The bridge: its terms, its treasury and what it owes. */
@@ -2004,39 +1980,163 @@ export interface Operation {
   readonly body?: string
   /** The option with its bearer token. */
   readonly token?: 'operatorToken' | 'faucetToken'
+  /** Fields that its answer has. */
+  readonly answer?: readonly string[]
 }
 
 /** Every operation, by its id. */
 export const operations = {
-  getLiveness: { method: 'GET', path: '/health/live', isRead: true },
-  getReadiness: { method: 'GET', path: '/health/ready', isRead: true },
-  submit: { method: 'POST', path: '/submit', takesInput: true, body: 'text/plain' },
-  getTransactionStatus: { method: 'GET', path: '/tx/status', isRead: true, takesInput: true },
-  getTransactionStatuses: { method: 'GET', path: '/tx/statuses', isRead: true, takesInput: true },
-  getSubmissionStatus: { method: 'GET', path: '/submission', isRead: true, takesInput: true },
+  getLiveness: { method: 'GET', path: '/health/live', isRead: true, answer: ['status'] },
+  getReadiness: { method: 'GET', path: '/health/ready', isRead: true, answer: ['status'] },
+  submit: {
+    method: 'POST',
+    path: '/submit',
+    takesInput: true,
+    body: 'text/plain',
+    answer: ['message', 'id'],
+  },
+  getTransactionStatus: {
+    method: 'GET',
+    path: '/tx/status',
+    isRead: true,
+    takesInput: true,
+    answer: ['txHash', 'status'],
+  },
+  getTransactionStatuses: {
+    method: 'GET',
+    path: '/tx/statuses',
+    isRead: true,
+    takesInput: true,
+    answer: ['statuses'],
+  },
+  getSubmissionStatus: {
+    method: 'GET',
+    path: '/submission',
+    isRead: true,
+    takesInput: true,
+    answer: ['id', 'status'],
+  },
   streamEvents: { method: 'GET', path: '/events', isRead: true, takesInput: true },
-  getOverview: { method: 'GET', path: '/explorer/overview', isRead: true },
-  getRates: { method: 'GET', path: '/explorer/rates', isRead: true, takesInput: true },
-  listBlocks: { method: 'GET', path: '/explorer/blocks', isRead: true, takesInput: true },
-  getBlockDetails: { method: 'GET', path: '/explorer/block/{id}', isRead: true, takesInput: true },
-  getTransactionDetails: { method: 'GET', path: '/explorer/tx/{hash}', isRead: true, takesInput: true },
-  getOutput: { method: 'GET', path: '/explorer/output/{ref}', isRead: true, takesInput: true },
-  search: { method: 'GET', path: '/explorer/search', isRead: true, takesInput: true },
-  getTrust: { method: 'GET', path: '/explorer/trust', isRead: true },
-  getTransaction: { method: 'GET', path: '/tx', isRead: true, takesInput: true },
-  listTransactions: { method: 'GET', path: '/txs', isRead: true, takesInput: true },
-  listUtxos: { method: 'GET', path: '/utxos', isRead: true, takesInput: true },
-  listBlockTransactions: { method: 'GET', path: '/block', isRead: true, takesInput: true },
-  evaluate: { method: 'POST', path: '/evaluate', takesInput: true, body: 'text/plain' },
-  getNetwork: { method: 'GET', path: '/network', isRead: true },
-  proveUtxo: { method: 'GET', path: '/proofs/utxo', isRead: true, takesInput: true },
-  proveTransaction: { method: 'GET', path: '/proofs/transaction', isRead: true, takesInput: true },
+  getOverview: {
+    method: 'GET',
+    path: '/explorer/overview',
+    isRead: true,
+    answer: ['at', 'version', 'role', 'network', 'mempool', 'blocks'],
+  },
+  getRates: {
+    method: 'GET',
+    path: '/explorer/rates',
+    isRead: true,
+    takesInput: true,
+    answer: ['since', 'minutes'],
+  },
+  listBlocks: { method: 'GET', path: '/explorer/blocks', isRead: true, takesInput: true, answer: ['blocks'] },
+  getBlockDetails: {
+    method: 'GET',
+    path: '/explorer/block/{id}',
+    isRead: true,
+    takesInput: true,
+    answer: ['block', 'header', 'transactions', 'offset'],
+  },
+  getTransactionDetails: {
+    method: 'GET',
+    path: '/explorer/tx/{hash}',
+    isRead: true,
+    takesInput: true,
+    answer: [
+      'hash',
+      'acceptedAt',
+      'bytes',
+      'fee',
+      'valid',
+      'inputs',
+      'referenceInputs',
+      'collateralInputs',
+      'outputs',
+      'spendersKnown',
+      'mint',
+      'metadata',
+      'datums',
+      'scripts',
+      'redeemers',
+      'fields',
+      'cbor',
+    ],
+  },
+  getOutput: {
+    method: 'GET',
+    path: '/explorer/output/{ref}',
+    isRead: true,
+    takesInput: true,
+    answer: ['output'],
+  },
+  search: {
+    method: 'GET',
+    path: '/explorer/search',
+    isRead: true,
+    takesInput: true,
+    answer: ['matches', 'couldBe'],
+  },
+  getTrust: { method: 'GET', path: '/explorer/trust', isRead: true, answer: ['answers'] },
+  getTransaction: { method: 'GET', path: '/tx', isRead: true, takesInput: true, answer: ['tx'] },
+  listTransactions: {
+    method: 'GET',
+    path: '/txs',
+    isRead: true,
+    takesInput: true,
+    answer: ['txs', 'limit', 'offset', 'hasMore'],
+  },
+  listUtxos: { method: 'GET', path: '/utxos', isRead: true, takesInput: true, answer: ['utxos'] },
+  listBlockTransactions: {
+    method: 'GET',
+    path: '/block',
+    isRead: true,
+    takesInput: true,
+    answer: ['hashes'],
+  },
+  evaluate: {
+    method: 'POST',
+    path: '/evaluate',
+    takesInput: true,
+    body: 'text/plain',
+    answer: ['verdict', 'failures', 'redeemers', 'slot'],
+  },
+  getNetwork: {
+    method: 'GET',
+    path: '/network',
+    isRead: true,
+    answer: [
+      'network',
+      'networkId',
+      'networkMagic',
+      'slotClock',
+      'protocolParameters',
+      'maturityWindow',
+      'versions',
+      'apis',
+    ],
+  },
+  proveUtxo: {
+    method: 'GET',
+    path: '/proofs/utxo',
+    isRead: true,
+    takesInput: true,
+    answer: ['headerHash', 'root', 'key', 'value', 'proof'],
+  },
+  proveTransaction: {
+    method: 'GET',
+    path: '/proofs/transaction',
+    isRead: true,
+    takesInput: true,
+    answer: ['headerHash', 'root', 'key', 'value', 'proof', 'position'],
+  },
   listDeadLetters: {
     method: 'GET',
     path: '/deadLetters',
     isRead: true,
     takesInput: true,
     token: 'operatorToken',
+    answer: ['deadLetters'],
   },
   showDeadLetter: {
     method: 'GET',
@@ -2044,6 +2144,7 @@ export const operations = {
     isRead: true,
     takesInput: true,
     token: 'operatorToken',
+    answer: ['id', 'digest', 'code', 'reason', 'attempts', 'count', 'submittedAt', 'rejectedAt', 'details'],
   },
   dropDeadLetter: { method: 'DELETE', path: '/deadLetters/{id}', takesInput: true, token: 'operatorToken' },
   replayDeadLetter: {
@@ -2051,35 +2152,97 @@ export const operations = {
     path: '/deadLetters/{id}/replay',
     takesInput: true,
     token: 'operatorToken',
+    answer: ['id'],
   },
-  getStateQueue: { method: 'GET', path: '/stateQueue', isRead: true },
-  getRootUnitDiagnostics: { method: 'GET', path: '/stateQueue/root-unit-diagnostics', isRead: true },
-  repairRootUnits: { method: 'GET', path: '/stateQueue/repair-root-units', token: 'operatorToken' },
-  getCommitmentWalletBalance: { method: 'GET', path: '/commitment-wallet/balance', isRead: true },
-  listOperators: { method: 'GET', path: '/operators', isRead: true },
-  listQuestions: { method: 'GET', path: '/summons', isRead: true, takesInput: true },
-  listVerdicts: { method: 'GET', path: '/verdicts', isRead: true, takesInput: true },
+  getStateQueue: { method: 'GET', path: '/stateQueue', isRead: true, answer: ['headers'] },
+  getRootUnitDiagnostics: {
+    method: 'GET',
+    path: '/stateQueue/root-unit-diagnostics',
+    isRead: true,
+    answer: ['status', 'resetInProgress', 'stateQueueAddress', 'rootUnit', 'count', 'outRefs'],
+  },
+  repairRootUnits: {
+    method: 'GET',
+    path: '/stateQueue/repair-root-units',
+    token: 'operatorToken',
+    answer: ['message'],
+  },
+  getCommitmentWalletBalance: {
+    method: 'GET',
+    path: '/commitment-wallet/balance',
+    isRead: true,
+    answer: ['lovelaceBalance'],
+  },
+  listOperators: {
+    method: 'GET',
+    path: '/operators',
+    isRead: true,
+    answer: ['turnEndsAt', 'turnLength', 'operators', 'maxOperators', 'permissioned'],
+  },
+  listQuestions: {
+    method: 'GET',
+    path: '/summons',
+    isRead: true,
+    takesInput: true,
+    answer: ['questions', 'hasMore'],
+  },
+  listVerdicts: {
+    method: 'GET',
+    path: '/verdicts',
+    isRead: true,
+    takesInput: true,
+    answer: ['verdicts', 'hasMore'],
+  },
   summon: {
     method: 'POST',
     path: '/summon',
     takesInput: true,
     body: 'application/json',
     token: 'operatorToken',
+    answer: ['question', 'txHash', 'deadline'],
   },
-  getBridge: { method: 'GET', path: '/bridge', isRead: true },
-  listDeposits: { method: 'GET', path: '/deposits', isRead: true, takesInput: true },
-  listWithdrawals: { method: 'GET', path: '/withdrawals', isRead: true, takesInput: true },
+  getBridge: {
+    method: 'GET',
+    path: '/bridge',
+    isRead: true,
+    answer: [
+      'address',
+      'policies',
+      'assets',
+      'eventWaitMs',
+      'payoutFee',
+      'reserveMin',
+      'treasury',
+      'settlements',
+    ],
+  },
+  listDeposits: {
+    method: 'GET',
+    path: '/deposits',
+    isRead: true,
+    takesInput: true,
+    answer: ['deposits', 'hasMore'],
+  },
+  listWithdrawals: {
+    method: 'GET',
+    path: '/withdrawals',
+    isRead: true,
+    takesInput: true,
+    answer: ['withdrawals', 'hasMore'],
+  },
   draftBridgeTransaction: {
     method: 'POST',
     path: '/bridge/draft',
     takesInput: true,
     body: 'application/json',
+    answer: ['transaction', 'txHash', 'fee'],
   },
   submitBridgeTransaction: {
     method: 'POST',
     path: '/bridge/submit',
     takesInput: true,
     body: 'application/json',
+    answer: ['txHash'],
   },
   payWithdrawals: {
     method: 'POST',
@@ -2087,26 +2250,85 @@ export const operations = {
     takesInput: true,
     body: 'application/json',
     token: 'operatorToken',
+    answer: ['txHashes', 'paid', 'remaining'],
   },
-  init: { method: 'GET', path: '/init', token: 'operatorToken' },
-  commit: { method: 'GET', path: '/commit', token: 'operatorToken' },
-  merge: { method: 'GET', path: '/merge', token: 'operatorToken' },
-  reset: { method: 'GET', path: '/reset', token: 'operatorToken' },
-  remove: { method: 'GET', path: '/remove', takesInput: true, token: 'operatorToken' },
-  registerOperator: { method: 'POST', path: '/operator/register', token: 'operatorToken' },
-  retireOperator: { method: 'POST', path: '/operator/retire', token: 'operatorToken' },
-  releaseBond: { method: 'POST', path: '/operator/release', token: 'operatorToken' },
-  logBlocksTxsDB: { method: 'GET', path: '/logBlocksTxsDB', isRead: true, token: 'operatorToken' },
-  logGlobals: { method: 'GET', path: '/logGlobals', isRead: true, token: 'operatorToken' },
+  init: { method: 'GET', path: '/init', token: 'operatorToken', answer: ['message', 'txHash', 'rootUnit'] },
+  commit: { method: 'GET', path: '/commit', token: 'operatorToken', answer: ['message', 'transactions'] },
+  merge: { method: 'GET', path: '/merge', token: 'operatorToken', answer: ['message'] },
+  reset: { method: 'GET', path: '/reset', token: 'operatorToken', answer: ['message'] },
+  remove: {
+    method: 'GET',
+    path: '/remove',
+    takesInput: true,
+    token: 'operatorToken',
+    answer: ['message', 'headerHash', 'txHash', 'removed'],
+  },
+  registerOperator: {
+    method: 'POST',
+    path: '/operator/register',
+    token: 'operatorToken',
+    answer: ['message', 'operatorKey', 'bond', 'activeFrom'],
+  },
+  retireOperator: {
+    method: 'POST',
+    path: '/operator/retire',
+    token: 'operatorToken',
+    answer: ['message', 'operatorKey', 'activeUntil', 'releaseAt'],
+  },
+  releaseBond: {
+    method: 'POST',
+    path: '/operator/release',
+    token: 'operatorToken',
+    answer: ['message', 'operatorKey', 'bond'],
+  },
+  logBlocksTxsDB: {
+    method: 'GET',
+    path: '/logBlocksTxsDB',
+    isRead: true,
+    token: 'operatorToken',
+    answer: ['message'],
+  },
+  logGlobals: {
+    method: 'GET',
+    path: '/logGlobals',
+    isRead: true,
+    token: 'operatorToken',
+    answer: ['message'],
+  },
   claim: {
     method: 'POST',
     path: '/faucet/claims',
     takesInput: true,
     body: 'application/json',
     token: 'faucetToken',
+    answer: ['claimId', 'txHash', 'amount', 'nextEligibleAt'],
   },
-  getArchivedBlock: { method: 'GET', path: '/archivist/block/{id}', isRead: true, takesInput: true },
-  getArchivedHeader: { method: 'GET', path: '/archivist/block/{id}/header', isRead: true, takesInput: true },
-  getArchivedBody: { method: 'GET', path: '/archivist/block/{id}/body', isRead: true, takesInput: true },
-  listArchivedBlocks: { method: 'GET', path: '/archivist/blocks', isRead: true, takesInput: true },
+  getArchivedBlock: {
+    method: 'GET',
+    path: '/archivist/block/{id}',
+    isRead: true,
+    takesInput: true,
+    answer: ['hash', 'height', 'header', 'body'],
+  },
+  getArchivedHeader: {
+    method: 'GET',
+    path: '/archivist/block/{id}/header',
+    isRead: true,
+    takesInput: true,
+    answer: ['hash', 'height', 'header'],
+  },
+  getArchivedBody: {
+    method: 'GET',
+    path: '/archivist/block/{id}/body',
+    isRead: true,
+    takesInput: true,
+    answer: ['hash', 'height', 'body'],
+  },
+  listArchivedBlocks: {
+    method: 'GET',
+    path: '/archivist/blocks',
+    isRead: true,
+    takesInput: true,
+    answer: ['blocks'],
+  },
 } as const satisfies Readonly<Record<string, Operation>>

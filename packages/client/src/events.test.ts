@@ -90,6 +90,15 @@ describe('events', () => {
     await expect.poll(() => ended).toBe(2)
   })
 
+  test('end with the position alone, if the filter takes none', async () => {
+    const { client } = await served(({ headers }, response) => {
+      const last = headers['last-event-id']
+      start(response, typeof last === 'string' ? last : '3.7.1')
+      if (last !== undefined) response.write(':\nid: 3.7.1\n\n')
+    })
+    expect((await client.readEvents({ address: 'addr_test1' }).next()).done).toBe(true)
+  })
+
   test('refuse a line without end', async () => {
     const { client } = await served((_, response) => {
       start(response, '0.0.0')

@@ -52,9 +52,7 @@ export class Transport {
   /** @throws TypeError */
   constructor(url: string | URL, options: ClientOptions) {
     checkOptions('createClient', options, clientOptions)
-    const base = new URL(url)
-    // Without a scheme, `localhost:3000` is absolute as well.
-    if (!/^https?:$/.test(base.protocol)) throw new TypeError('The URL must begin with http:// or https://')
+    const base = baseOf(url)
     // A path in front, as behind a reverse proxy, is kept.
     this.#base = base.href.replace(/\/+$/, '')
     this.#place = `${base.origin}${base.pathname}`.replace(/\/+$/, '')
@@ -68,7 +66,8 @@ export class Transport {
       try {
         const text = await this.#textOf(answer.response, nameOf(request), options)
         const value = text === '' ? undefined : parse(nameOf(request), text)
-        const fault = this.#options.checkAnswer?.(nameOf(request), value)
+        const fault =
+          missingIn(value, request.operation) ?? this.#options.checkAnswer?.(nameOf(request), value)
         if (fault !== undefined) throw new InvalidAnswerError(nameOf(request), fault)
         return value
       } catch (error) {
@@ -174,6 +173,16 @@ export class Transport {
   }
 }
 
+/** @throws TypeError */
+function baseOf(url: string | URL): URL {
+  try {
+    const base = new URL(url)
+    // Without a scheme, `localhost:3000` is absolute as well.
+    if (/^https?:$/.test(base.protocol)) return base
+  } catch {}
+  throw new TypeError('createClient: url must be a URL such as http://127.0.0.1:3000')
+}
+
 /** Whether a node that has answered before may answer again, as after a restart. */
 export function isTransient(error: unknown): boolean {
   return error instanceof NetworkError || error instanceof TimeoutError || error instanceof ServerError
@@ -206,6 +215,12 @@ function locate(template: string, parameters: RequestParameters): string {
   }
   const text = query.toString()
   return text === '' ? path : `${path}?${text}`
+}
+
+/** Which field the answer of an operation lacks, as an error says it. */
+function missingIn(value: unknown, { answer = [] }: Operation): string | undefined {
+  const missing = answer.find((name) => !Object.hasOwn(Object(value), name))
+  return missing && `the answer has no ${missing}`
 }
 
 function parse(name: string, text: string): unknown {

@@ -19,7 +19,8 @@ t.test('is exported by default and by name, and registered under its npm name', 
 
 t.test('refuses options that cannot work', async (t) => {
   const wrong = [{ reads: {} }, { ledger: {} }, { queue: {} }, { index: {} }, { layer1: {} }, { node: {} }]
-  for (const changes of [...wrong, { trust: 1 }, { maturityWindowMs: -1 }])
+  const functions = ['sequencer', 'runScripts', 'knowsSubmission', 'clock'].map((name) => ({ [name]: {} }))
+  for (const changes of [...wrong, ...functions, { trust: 1 }, { maturityWindowMs: -1 }])
     await t.rejects(
       async () => fastify().register(explorer, { ...options, ...changes } as ExplorerOptions),
       TypeError,
@@ -58,6 +59,10 @@ t.test('refuses what it cannot read, and says what to send', async (t) => {
     ['search', /^Invalid search: undefined\. Send q with 1 to 200 characters$/],
     [`search?q=${'x'.repeat(201)}`, /^Invalid search/],
     ['search?q=%00', /^Invalid search/],
+    ['search?q=1&x', /^Unknown parameter: x\. Send any of q$/],
+    ['blocks?limt=2', /^Unknown parameter: limt\. Send any of before, limit$/],
+    ['block/1?page=2&limit=x', /^Unknown parameter: page\. Send any of offset, limit$/],
+    ['rates?constructor=1', /^Unknown parameter: constructor\. Send any of minutes$/],
   ] as const) {
     const { statusCode, body } = await server.inject(`/explorer/${path}`)
     t.equal(statusCode, 400, path)

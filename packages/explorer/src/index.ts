@@ -2,18 +2,18 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { fromHex } from '@ratatosk/cbor'
 import { addressText, readAddressText } from '@ratatosk/chain-apis'
 import {
-  checkedLater,
   errorHandler,
   hasMethods,
   noStore,
   openScope,
   optionalInteger,
+  type Query,
   readBy,
   shareAnswers,
 } from '@ratatosk/http'
 import { type Address, isAddressError, outputReferenceKey } from '@ratatosk/ledger'
-import { Type } from '@sinclair/typebox'
-import type { FastifyReply, FastifySchemaCompiler } from 'fastify'
+import { type TObject, Type } from '@sinclair/typebox'
+import type { FastifyReply, FastifyRequest, FastifySchemaCompiler } from 'fastify'
 import { fastifyPlugin as fp } from 'fastify-plugin'
 import { blockAnswers } from './blocks.js'
 import type { ExplorerOptions } from './options.js'
@@ -27,6 +27,7 @@ import {
   readSearch,
   readTransactionId,
   readTransactionsPart,
+  refuseUnknown,
 } from './parameters.js'
 import { createRates } from './rates.js'
 import type { ExplorerBlockAnswer } from './schemas/block.js'
@@ -72,6 +73,7 @@ export {
 } from './schemas/transaction.js'
 
 const name = '@ratatosk/explorer'
+const optionalFunction = Type.Optional(Type.Function([], Type.Unknown(), { expected: 'a function' }))
 const rules = {
   reads: hasMethods('blocks', 'block', 'totals', 'accepted', 'acceptedBefore', 'rejected', 'moved', 'delay'),
   ledger: hasMethods('transaction', 'placeOf', 'transactionsOf', 'mempool', 'head'),
@@ -81,10 +83,10 @@ const rules = {
   node: Type.Object({ version: Type.String(), role: Type.String(), network: Type.String() }),
   trust: Type.Array(Type.Unknown()),
   maturityWindowMs: optionalInteger(0),
-  sequencer: checkedLater,
-  runScripts: checkedLater,
-  knowsSubmission: checkedLater,
-  clock: checkedLater,
+  sequencer: optionalFunction,
+  runScripts: optionalFunction,
+  knowsSubmission: optionalFunction,
+  clock: optionalFunction,
 }
 
 /** How long readers share an answer, in milliseconds. */
@@ -110,6 +112,7 @@ const plugin: FastifyPluginAsyncTypebox<ExplorerOptions> = async (fastify, optio
 
   fastify.setErrorHandler(errorHandler)
   fastify.addHook('onRequest', noStore)
+  fastify.addHook('preValidation', refuseMisspelt)
 
   const count = () => {
     rates.follow().catch((err: unknown) => fastify.log.warn({ err }, 'The explorer could not count'))
@@ -171,6 +174,12 @@ const plugin: FastifyPluginAsyncTypebox<ExplorerOptions> = async (fastify, optio
   fastify.get('/explorer/trust', { schema: trustSchema }, () => ({ answers: [...options.trust] }))
 }
 
+/** Refuses parameters that a route with a query does not have. */
+async function refuseMisspelt({ query, routeOptions: { schema } }: FastifyRequest): Promise<void> {
+  const { properties } = (schema?.querystring ?? {}) as Partial<TObject>
+  if (properties) refuseUnknown(query as Query, Object.keys(properties))
+}
+
 /** Like `readBy`, for a route with parameters in its path and in its query. */
 function byPart<Params, Part>(
   params: (sent: Params) => unknown,
@@ -199,10 +208,7 @@ export default explorer
 type Match = SearchAnswer['matches'][number]
 
 /** Something that a text can name. */
-interface Candidate {
-  readonly kind: Kind
-  readonly id: string
-  readonly path: string
+interface Candidate extends Match {
   readonly isHere: () => Promise<boolean>
 }
 

@@ -1,6 +1,7 @@
 import { toHex } from '@ratatosk/cbor'
 import {
   decimalParameter,
+  HttpError,
   hexParameter,
   InvalidParameterError,
   type Query,
@@ -39,6 +40,14 @@ export interface TransactionsPart {
 
 function invalid(what: string, value: QueryValue, rule: string): InvalidParameterError {
   return new InvalidParameterError('EXPLORER', what, value, rule)
+}
+
+/** Without it, a misspelt parameter would be ignored. @throws HttpError */
+export function refuseUnknown(query: Query, known: readonly string[]): void {
+  const unknown = Object.keys(query).find((name) => !known.includes(name))
+  if (unknown === undefined) return
+  const message = `Unknown parameter: ${unknown}. Send any of ${known.join(', ')}`
+  throw new HttpError(400, 'EXPLORER_INVALID_PARAMETER', message)
 }
 
 /** A whole number within bounds. @throws InvalidParameterError */

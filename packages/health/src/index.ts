@@ -1,5 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { errorHandler, functionsByName, openScope, optionalInteger, servedUnderLoad } from '@ratatosk/http'
+import { errorHandler, functionsByName, openScope, optionalTimer, servedUnderLoad } from '@ratatosk/http'
 import { Type } from '@sinclair/typebox'
 import type { RegisterOptions } from 'fastify'
 import { fastifyPlugin as fp } from 'fastify-plugin'
@@ -31,7 +31,7 @@ const name = '@ratatosk/health'
 const rules = {
   probes: functionsByName(),
   counters: Type.Optional(functionsByName('status', 'failing', 'reasons')),
-  probeTimeoutMs: optionalInteger(1),
+  probeTimeoutMs: optionalTimer(1),
 }
 
 const plugin: FastifyPluginAsyncTypebox<HealthOptions> = async (fastify, options) => {

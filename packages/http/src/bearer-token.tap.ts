@@ -1,7 +1,6 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect } from 'node:net'
 import { ignoreAnswers } from '@ratatosk/test-kit/answers-hook'
-import { exchange, listening } from '@ratatosk/test-kit/http'
 import t from 'tap'
 import { bearerToken, operatorGuards } from './index.js'
 import { build, unauthorized } from './test/guarded.js'
@@ -80,21 +79,9 @@ t.test('checks the token before the body', async (t) => {
   t.match(answer, /^HTTP\/1\.1 401 /, 'the body has not been sent yet')
 })
 
-t.test('compares a token beyond ASCII by its UTF-8 bytes', async (t) => {
-  const { server } = await build(t, { operatorToken: 'schlüssel–鍵' })
-  const { port } = await listening(server)
-  const get = (token: string) =>
-    exchange(
-      port,
-      `GET /reset HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\nauthorization: Bearer ${token}\r\n\r\n`,
-    )
-  t.equal((await get('schlüssel–鍵')).status, 200)
-  t.equal((await get('schlüssel–鎖')).status, 401)
-})
-
-t.test('refuses an empty token at startup', async (t) => {
-  for (const token of ['', undefined]) {
-    t.throws(() => bearerToken(token as string), { message: /^a bearer token must not be empty/ })
-  }
-  t.throws(() => operatorGuards({ operatorToken: '' }), { message: /^a bearer token must not be empty/ })
+t.test('refuses a token that no client can send, at startup', async (t) => {
+  const message = /^a bearer token must be a text of ASCII characters that is not empty/
+  for (const token of ['', undefined, ' a', 'a\n', 'schlüssel', '鍵'])
+    t.throws(() => bearerToken(token as string), { message })
+  t.throws(() => operatorGuards({ operatorToken: '' }), { message })
 })

@@ -168,6 +168,11 @@ export function refuseForeignPages(allowedHosts: readonly string[] = []): onRequ
   })
 }
 
+/** A bearer token that clients can send in a header. */
+export const tokenPattern = /^[!-~](?:[ -~]*[!-~])?$/
+/** The texts that {@link tokenPattern} accepts, in words. */
+export const tokenRule = 'a text of ASCII characters that is not empty, and has no space around it'
+
 /**
  * `onRequest` hook that accepts requests with `Authorization: Bearer <expected>` and answers all others 401
  * `{"error":"Unauthorized"}` with `WWW-Authenticate: Bearer`. As an `onRequest` hook it runs before the body
@@ -176,8 +181,8 @@ export function refuseForeignPages(allowedHosts: readonly string[] = []): onRequ
  * The time it takes reveals neither how much of a token is right nor how long the right one is: hashes are
  * compared, in constant time.
  *
- * @param expected the token, without white space around it; characters beyond ASCII are UTF-8
- * @throws {TypeError} for an empty token, or one that no header can carry
+ * @param expected the token, in ASCII, without white space around it
+ * @throws {TypeError} for an empty token, or one that clients cannot send
  *
  * @example
  * ```ts
@@ -185,12 +190,11 @@ export function refuseForeignPages(allowedHosts: readonly string[] = []): onRequ
  * ```
  */
 export function bearerToken(expected: string): onRequestHookHandler {
-  if (typeof expected !== 'string' || expected === '' || expected.trim() !== expected)
-    throw new TypeError('a bearer token must not be empty, and has no space around it')
-  const right = digest(Buffer.from(expected, 'utf8'))
+  if (typeof expected !== 'string' || !tokenPattern.test(expected))
+    throw new TypeError(`a bearer token must be ${tokenRule}`)
+  const right = digest(Buffer.from(expected, 'latin1'))
   return guard((request, reply, done) => {
     const [, given] = /^bearer +(.*)$/i.exec(request.headers.authorization ?? '') ?? []
-    // Node decodes headers as Latin-1, whatever their bytes are.
     if (given !== undefined && timingSafeEqual(digest(Buffer.from(given, 'latin1')), right)) {
       done()
       return

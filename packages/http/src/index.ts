@@ -53,6 +53,7 @@ export {
 export { lazySchemas } from './lazy-schemas.js'
 export { type AddressNetwork, addressNetwork, networkIds } from './network.js'
 export { operationError, operationResponses } from './operation-error.js'
+export { operationResult } from './operation-result.js'
 export {
   checkedLater,
   checkOptions,
@@ -61,13 +62,16 @@ export {
   oneOf,
   operatorAccessRules,
   optionalInteger,
+  optionalTimer,
   tokenText,
 } from './options.js'
 export { noteOperationIds, openScope, type PluginScope } from './plugin-scope.js'
+export { atMost, isWrongResult, portOutcome, portResult } from './port-results.js'
 export {
   decimalParameter,
   hexParameter,
   InvalidParameterError,
+  onlyParameters,
   type Query,
   type QueryValue,
   readBy,

@@ -7,12 +7,14 @@ import {
   oneOf,
   operatorAccessRules,
   optionalInteger,
+  optionalTimer,
 } from './options.js'
 
 const rules = {
   queue: hasMethods('add', 'size'),
   network: oneOf('mainnet', 'testnet'),
   maxSize: optionalInteger(1),
+  waitMs: optionalTimer(1),
   probes: Type.Optional(functionsByName('status')),
   ...operatorAccessRules,
 }
@@ -32,6 +34,7 @@ describe('checkOptions', () => {
     { ...good, queue: new Queue() },
     { ...good, maxSize: 1, probes: { queue: method }, prefix: '/v1', logLevel: 'warn', other: undefined },
     { ...good, maxSize: undefined, probes: {} },
+    { ...good, maxSize: 2 ** 31, waitMs: 2 ** 31 - 1, operatorToken: 'a b~' },
     { ...good, allowedHosts: ['node.example', '::1', '[::1]', '192.168.1.20'], operatorToken: 'secret' },
   ])('accepts %j', (options) => {
     expect(check(options)).toBeUndefined()
@@ -39,6 +42,9 @@ describe('checkOptions', () => {
 
   const methods = 'queue must be an object with the methods add, size'
   const integer = 'maxSize must be a whole number from 1'
+  const timer = 'waitMs must be a whole number from 1 to 2147483647'
+  const token =
+    'operatorToken must be a text of ASCII characters that is not empty, and has no space around it'
   const hosts = 'allowedHosts must be an array of host names or IP addresses, without port'
   const functions = 'probes must be an object of functions with other names than status'
   it.each([
@@ -57,10 +63,13 @@ describe('checkOptions', () => {
     [{ ...good, allowedHosts: [5] }, hosts],
     [{ ...good, allowedHosts: ['node.example:80'] }, hosts],
     [{ ...good, allowedHosts: ['[::1]:80'] }, hosts],
-    [
-      { ...good, operatorToken: '' },
-      'operatorToken must be a text that is not empty, and has no space around it',
-    ],
+    [{ ...good, waitMs: 0 }, timer],
+    [{ ...good, waitMs: 2 ** 31 }, timer],
+    [{ ...good, operatorToken: '' }, token],
+    [{ ...good, operatorToken: ' a' }, token],
+    [{ ...good, operatorToken: 'a\n' }, token],
+    [{ ...good, operatorToken: 'geheimnis-ä' }, token],
+    [{ ...good, operatorToken: '秘密' }, token],
     [{ ...good, maxsize: 1 }, `there is no option maxsize; its options are ${Object.keys(rules).join(', ')}`],
   ])('refuses %j: %s', (options, message) => {
     expect(() => check(options)).toThrow(new TypeError(`@example/plugin: ${message}`))

@@ -1,6 +1,6 @@
 import { FormatRegistry, OptionalKind, type TSchema, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
-import { isHostName } from './guards.js'
+import { isHostName, tokenPattern, tokenRule } from './guards.js'
 
 /**
  * Checks the options of a plugin when it is registered.
@@ -41,11 +41,8 @@ const ofFastify: ReadonlySet<string> = new Set(['prefix', 'logLevel', 'logSerial
 /** Rule of an option that its user checks. */
 export const checkedLater = Type.Optional(Type.Unknown())
 
-/** Rule of an option that is a bearer token. No header begins or ends with white space. */
-export const tokenText = Type.String({
-  pattern: '^\\S(?:[^\\r\\n]*\\S)?$',
-  expected: 'a text that is not empty, and has no space around it',
-})
+/** Rule of an option that is a bearer token. */
+export const tokenText = Type.String({ pattern: tokenPattern.source, expected: tokenRule })
 
 const hostFormat = 'ratatosk-host'
 FormatRegistry.Set(hostFormat, isHostName)
@@ -96,4 +93,18 @@ export function integer(minimum: number) {
 /** Rule of an optional {@link integer}. */
 export function optionalInteger(minimum: number) {
   return Type.Optional(integer(minimum))
+}
+
+/** The longest time of a timer of Node.js, in milliseconds; a longer one would end after 1. */
+const maxTimer = 2 ** 31 - 1
+
+/** Rule of the milliseconds of a timer. */
+export function timer(minimum: number) {
+  const expected = `a whole number from ${minimum} to ${maxTimer}`
+  return Type.Integer({ minimum, maximum: maxTimer, expected })
+}
+
+/** Rule of an optional {@link timer}. */
+export function optionalTimer(minimum: number) {
+  return Type.Optional(timer(minimum))
 }

@@ -31,6 +31,22 @@ export class InvalidParameterError extends HttpError {
 }
 
 /**
+ * Refuses parameters that a route does not have: a misspelt one would be ignored.
+ *
+ * @param prefix as of {@link InvalidParameterError}, which it throws
+ */
+export function onlyParameters(prefix: string, query: Query, names: readonly string[]): void {
+  const unknown = Object.keys(query).find((name) => !names.includes(name))
+  if (unknown === undefined) return
+  const shown = unknown.length > maxShown ? `${unknown.slice(0, maxShown)}…` : unknown
+  const rule = names.length === 0 ? 'Send none' : `Send only ${names.join(', ')}`
+  throw new InvalidParameterError(prefix, 'parameter', shown, rule)
+}
+
+/** Characters of an unknown name that an answer repeats. */
+const maxShown = 200
+
+/**
  * Decodes a parameter of exactly `length` bytes from hex of either case; `undefined` if it is anything else.
  */
 export function hexParameter(value: QueryValue, length: number): Uint8Array | undefined {

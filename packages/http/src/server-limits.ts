@@ -6,7 +6,7 @@ import { fastifyPlugin as fp } from 'fastify-plugin'
 import { BusyError } from './errors.js'
 import { isServedUnderLoad } from './guards.js'
 import { httpErrorOptions } from './http-errors.js'
-import { checkedLater, checkOptions, integer } from './options.js'
+import { checkedLater, checkOptions, integer, timer } from './options.js'
 import { refusalLog } from './refusal-log.js'
 import { TurnQueue } from './turns.js'
 
@@ -32,9 +32,9 @@ export interface ServerLimits {
 }
 
 const rules = {
-  requestTimeoutMs: integer(0),
-  keepAliveTimeoutMs: integer(0),
-  stallTimeoutMs: integer(0),
+  requestTimeoutMs: timer(0),
+  keepAliveTimeoutMs: timer(0),
+  stallTimeoutMs: timer(0),
   maxConnections: integer(0),
   alwaysServed: checkedLater,
 }

@@ -8,7 +8,9 @@ import {
   type OperatorAccess,
   openScope,
   operationError,
+  operationResult,
   operatorAccessRules,
+  portResult,
   sideEffectingGet,
 } from '@ratatosk/http'
 import { Type } from '@sinclair/typebox'
@@ -22,6 +24,7 @@ import type {
   StateQueueReader,
   StateQueueView,
 } from './ports.js'
+import { Lovelace, Queue, Units } from './results.js'
 import { repairSchema, rootUnitDiagnosticsSchema, stateQueueSchema, walletBalanceSchema } from './schemas.js'
 
 export { drawStateQueue } from './draw-state-queue.js'
@@ -85,7 +88,7 @@ const plugin: FastifyPluginAsyncTypebox<StateQueueOptions> = async (fastify, opt
   if (queue) {
     let drawn: string | undefined
     fastify.get('/stateQueue', { schema: stateQueueSchema, onRequest: noStore }, async ({ signal, log }) => {
-      const view = await queue.read(signal)
+      const view = portResult('queue.read', Queue, await queue.read(signal))
       const current = fingerprint(view)
       // Requests are unlimited, so a drawing that the log already has is logged for debugging only.
       const level = current === drawn ? 'debug' : isBroken(view) ? 'warn' : 'info'
@@ -100,7 +103,8 @@ const plugin: FastifyPluginAsyncTypebox<StateQueueOptions> = async (fastify, opt
       '/stateQueue/root-unit-diagnostics',
       { schema: rootUnitDiagnosticsSchema, onRequest: noStore },
       async ({ signal }) => {
-        const { resetInProgress, stateQueueAddress, rootUnit, outRefs } = await rootUnits.read(signal)
+        const units = portResult('rootUnits.read', Units, await rootUnits.read(signal))
+        const { resetInProgress, stateQueueAddress, rootUnit, outRefs } = units
         const count = outRefs.length
         const status = count === 1 ? ('ok' as const) : ('invalid' as const)
         return { status, resetInProgress, stateQueueAddress, rootUnit, count, outRefs: [...outRefs] }
@@ -110,7 +114,7 @@ const plugin: FastifyPluginAsyncTypebox<StateQueueOptions> = async (fastify, opt
 
   if (repair) {
     fastify.get('/stateQueue/repair-root-units', { ...operation, schema: repairSchema }, async () => {
-      const result = await repair.repair()
+      const result = operationResult('repair.repair', await repair.repair())
       if (result.kind !== 'repaired') throw operationError('repair', result)
       return { message: 'State-queue root-unit repair completed successfully!' as const }
     })
@@ -121,8 +125,7 @@ const plugin: FastifyPluginAsyncTypebox<StateQueueOptions> = async (fastify, opt
       '/commitment-wallet/balance',
       { schema: walletBalanceSchema, onRequest: noStore },
       async ({ signal }) => {
-        const lovelace: unknown = await wallet.lovelace(signal)
-        if (typeof lovelace !== 'bigint') throw new TypeError('wallet.lovelace() must give a bigint')
+        const lovelace = portResult('wallet.lovelace', Lovelace, await wallet.lovelace(signal))
         return { lovelaceBalance: String(lovelace) }
       },
     )

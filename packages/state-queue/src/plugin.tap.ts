@@ -81,6 +81,32 @@ t.test(
   },
 )
 
+t.test('answers 500 for a port that gives something else, and logs the method and the field', async (t) => {
+  const { chain, get, log } = await build(t)
+  const units = { ...chain.units, outRefs: undefined }
+  for (const [change, path, message] of [
+    [{ view: undefined }, 0, 'queue.read() must resolve to StateQueueView: Expected object'],
+    [
+      { view: { roots: [], blocks: [{ headerHash: 'ab' }] } },
+      0,
+      'queue.read() must resolve to StateQueueView: blocks.0.startTime: Expected required property',
+    ],
+    [{ units: undefined }, 1, 'rootUnits.read() must resolve to RootUnits: Expected object'],
+    [{ units }, 1, 'rootUnits.read() must resolve to RootUnits: outRefs: Expected array'],
+    [
+      { result: { kind: 'refused', code: 'A' } },
+      2,
+      'repair.repair() must resolve to { kind: refused }: message: Expected required property',
+    ],
+    [{ balance: '5' }, 3, 'wallet.lovelace() must resolve to a bigint: Expected bigint'],
+  ] as const) {
+    Object.assign(chain, change)
+    const { status, body } = await get(paths[path])
+    t.same([status, body], [500, '{"error":"Something went wrong"}'], message)
+    t.match(log().at(-1), { level: 50, err: { message } })
+  }
+})
+
 t.test('serves HEAD like GET on the reads, failures included', async (t) => {
   const { chain, get, head } = await build(t)
   for (const failure of [
@@ -128,7 +154,7 @@ t.test('throws at startup for options that cannot work', async (t) => {
     [{}, /one of queue, rootUnits, repair, wallet is required/],
     [
       { ...new Chain().ports, operatorToken: '' },
-      /^@ratatosk\/state-queue: operatorToken must be a text that is not empty/,
+      /^@ratatosk\/state-queue: operatorToken must be a text of ASCII characters/,
     ],
     [
       { ...new Chain().ports, allowedHosts: ['a:1'] },

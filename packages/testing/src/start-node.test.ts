@@ -8,7 +8,7 @@ import { promisify } from 'node:util'
 import { createClient } from '@ratatosk/client'
 import { loadNode } from '@ratatosk/node/bundled'
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
-import { startNode, type TestNode } from './index.js'
+import { type SavedState, startNode, type TestNode } from './index.js'
 import { templateOf } from './template.js'
 
 // A first start creates a database, which takes long on a busy machine.
@@ -116,16 +116,40 @@ test('a saved state comes back, with its time, as often as wanted', async () => 
   }
 })
 
+test('loads nothing but a saved state, and runs on', async () => {
+  for (const state of [undefined, {}, { folder: join(cache, 'none'), time: 0 }, { folder: cache }])
+    await expect(node.load(state as SavedState)).rejects.toThrow(
+      new TypeError('load() takes a state that save() of an open node has given: { folder, time }'),
+    )
+  expect((await fetch(`${node.url}/health/live`)).status).toBe(200)
+})
+
+test('a start that fails closes what it has opened', async () => {
+  const listening = () => process.getActiveResourcesInfo().filter((name) => name === 'TCPServerWrap').length
+  const before = listening()
+  expect(before).toBeGreaterThan(0)
+  // As for a port that `fetch` refuses, such as 1.
+  const refuses = vi.spyOn(globalThis, 'fetch').mockRejectedValue(new TypeError('fetch failed'))
+  onTestFinished(() => refuses.mockRestore())
+  await expect(startNode({ settings: { MERGE_INTERVAL_MS: '501' }, templates: cache })).rejects.toThrow(
+    'fetch failed',
+  )
+  expect(listening()).toBe(before)
+})
+
 test('refuses what a test node cannot have', async () => {
   for (const wallets of [8, -1, 1.5])
     await expect(startNode({ wallets, templates: cache })).rejects.toThrow(
       `wallets must be a whole number from 0 to 7, not ${wallets}`,
     )
-  await expect(startNode({ settings: { DATABASE_URL: 'postgres://a' }, templates: cache })).rejects.toThrow(
-    'settings must not contain DATABASE_URL',
-  )
+  for (const name of ['DATABASE_URL', 'PORT'])
+    await expect(startNode({ settings: { [name]: '1' }, templates: cache })).rejects.toThrow(
+      new TypeError(`settings must not contain ${name}`),
+    )
   const misspelt = { wallet: 2, templates: cache } as object
-  await expect(startNode(misspelt)).rejects.toThrow(new TypeError('there is no option wallet'))
+  await expect(startNode(misspelt)).rejects.toThrow(
+    new TypeError('there is no option wallet; the options are wallets, settings, templates'),
+  )
   for (const name of ['MATURITY_WINDOW', 'PORT_FILE', 'toString'])
     await expect(startNode({ settings: { [name]: '5000' }, templates: cache })).rejects.toThrow(
       new TypeError(`there is no setting ${name}`),

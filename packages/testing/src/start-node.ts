@@ -44,14 +44,25 @@ export interface TestNode {
   awaitSlot(slot: number): Promise<void>
   /** Saves the state. The node restarts at the same URL, so requests in progress must have ended. */
   save(): Promise<SavedState>
-  /** Returns to a saved state, of this node or another with the same settings. The node restarts. */
+  /**
+   * Returns to a saved state, of this node or another with the same settings. The node restarts.
+   * @throws {TypeError} for anything else
+   */
   load(state: SavedState): Promise<void>
   /** Stops the node and removes everything that it wrote, except the template. */
   close(): Promise<void>
 }
 
-/** A test would lose what makes it quick and repeatable. */
-const refusedSettings = ['DATABASE_URL', 'DATA_DIR', 'LAYER1_PROVIDER', 'NETWORK', 'NODE_ROLE', 'REDIS_URL']
+/** A test would lose what makes it quick and repeatable; the node takes a free port. */
+const refusedSettings = [
+  'DATABASE_URL',
+  'DATA_DIR',
+  'LAYER1_PROVIDER',
+  'NETWORK',
+  'NODE_ROLE',
+  'PORT',
+  'REDIS_URL',
+]
 
 /** A node that lives for a test needs no API reference, and merges soon. */
 const defaultSettings = {
@@ -85,12 +96,24 @@ const initialMs = 120_000
  */
 export async function startNode(options: TestNodeOptions = {}): Promise<TestNode> {
   const { settings = {}, templates = defaultTemplates() } = options
-  refuse(options, (name) => !optionNames.includes(name), 'there is no option')
-  refuse(settings, (name) => refusedSettings.includes(name), 'settings must not contain')
+  refuse(
+    options,
+    (name) => !optionNames.includes(name),
+    (name) => `there is no option ${name}; the options are ${optionNames.join(', ')}`,
+  )
+  refuse(
+    settings,
+    (name) => refusedSettings.includes(name),
+    (name) => `settings must not contain ${name}`,
+  )
   // All from the bundle: to load one of these packages automatically takes as long as the rest of a start.
   const loaded = await loadNode()
   const { readSettings, startNode: openNode, testGenesis, testWallets, build } = loaded
-  refuse(settings, (name) => !isSetting(loaded.settingsSchema.properties, name), 'there is no setting')
+  refuse(
+    settings,
+    (name) => !isSetting(loaded.settingsSchema.properties, name),
+    (name) => `there is no setting ${name}`,
+  )
   const wallets = fundedWallets(testWallets, options.wallets ?? 2)
   const template = templateOf(templates, settings, build)
   const folder = await createWorkFolder()
@@ -103,7 +126,7 @@ export async function startNode(options: TestNodeOptions = {}): Promise<TestNode
     })
   let node: RunningNode
   try {
-    node = await openFromTemplate(templates, template, data, () => open(settings.PORT ?? '0'))
+    node = await openFromTemplate(templates, template, data, () => open('0'))
   } catch (error) {
     await removeWorkFolder(folder)
     throw error
@@ -148,12 +171,14 @@ export async function startNode(options: TestNodeOptions = {}): Promise<TestNode
       await whileStopped(() => copyFolder(data, state.folder))
       return state
     },
-    load: (state) =>
-      whileStopped(async () => {
+    async load(state) {
+      await checkState(state)
+      await whileStopped(async () => {
         await rm(data, { recursive: true })
         await copyFolder(state.folder, data)
         clock.set(state.time)
-      }),
+      })
+    },
     async close() {
       isClosed = true
       await node.close()
@@ -163,9 +188,21 @@ export async function startNode(options: TestNodeOptions = {}): Promise<TestNode
 }
 
 /** @throws {TypeError} that names the first of the given options or settings to which it applies */
-function refuse(given: object, applies: (name: string) => boolean, message: string): void {
+function refuse(
+  given: object,
+  applies: (name: string) => boolean,
+  messageOf: (name: string) => string,
+): void {
   const found = Object.entries(given).find(([name, value]) => value !== undefined && applies(name))
-  if (found !== undefined) throw new TypeError(`${message} ${found[0]}`)
+  if (found !== undefined) throw new TypeError(messageOf(found[0]))
+}
+
+/** @throws {TypeError} for anything but a state whose folder is there */
+async function checkState(state: SavedState): Promise<void> {
+  const { folder, time }: Partial<SavedState> = state ?? {}
+  const isThere = async () => (await stat(String(folder)).catch(() => undefined))?.isDirectory() === true
+  if (typeof folder === 'string' && Number.isFinite(time) && (await isThere())) return
+  throw new TypeError('load() takes a state that save() of an open node has given: { folder, time }')
 }
 
 /** A secret may be in the file that a setting names. */
@@ -191,23 +228,24 @@ async function openFromTemplate(
     }
   }
   const node = await open()
-  if (node.settings.AUTO_INIT) await initialised(node)
-  await node.close()
+  try {
+    if (node.settings.AUTO_INIT) await initialised(node)
+  } finally {
+    await node.close()
+  }
   await saveTemplate(data, templates, template)
   return open()
 }
 
 /** Waits until the state queue is on layer 1. */
-async function initialised({ url, close }: RunningNode): Promise<void> {
+async function initialised({ url }: RunningNode): Promise<void> {
   const deadline = performance.now() + initialMs
   for (;;) {
     const response = await fetch(`${url}/stateQueue/root-unit-diagnostics`)
     const { status } = (await response.json()) as { readonly status: string }
     if (status === 'ok') return
-    if (performance.now() > deadline) {
-      await close()
+    if (performance.now() > deadline)
       throw new Error(`The state queue was not initialised within ${initialMs / 1000} s`)
-    }
     await sleep(50)
   }
 }

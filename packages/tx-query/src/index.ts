@@ -8,6 +8,7 @@ import {
   hasMethods,
   openScope,
   optionalInteger,
+  optionalTimer,
   readBy,
 } from '@ratatosk/http'
 import { encodeOutputReference } from '@ratatosk/ledger'
@@ -57,7 +58,7 @@ const rules = {
   ledger: hasMethods('transaction', 'history', 'utxosAt', 'blockTransactions'),
   network: addressNetwork(),
   maxLargeReads: optionalInteger(1),
-  stallTimeoutMs: optionalInteger(1),
+  stallTimeoutMs: optionalTimer(1),
 }
 
 const plugin: FastifyPluginAsyncTypebox<TxQueryOptions> = async (fastify, options) => {
@@ -89,6 +90,7 @@ const plugin: FastifyPluginAsyncTypebox<TxQueryOptions> = async (fastify, option
           rows: () => ledger.history(address, { limit, offset }, request.signal),
           item: (transaction) => `"${hexOf(transaction, expected.history)}"`,
           expected: expected.history,
+          limit: { rows: limit, expected: 'ledger.history must return at most limit transactions' },
           tail: (count) => `],"limit":${limit},"offset":${offset},"hasMore":${count === limit}}`,
         },
         request,
@@ -122,7 +124,7 @@ const plugin: FastifyPluginAsyncTypebox<TxQueryOptions> = async (fastify, option
         {
           head: '{"hashes":[',
           rows: () => ledger.blockTransactions(request.query.headerHash, request.signal),
-          item: (id) => `"${hexOf(id, expected.blockTransactions)}"`,
+          item: (id) => `"${hexOf(id, expected.blockTransactions, 32)}"`,
           expected: expected.blockTransactions,
           tail: () => ']}',
         },
@@ -137,21 +139,25 @@ const expected = {
   transaction: 'ledger.transaction must resolve to a Uint8Array, or undefined',
   history: 'ledger.history must return arrays of Uint8Array',
   utxosAt:
-    'ledger.utxosAt must return arrays of { reference: { transactionId: Uint8Array, index: number }, ' +
-    'output: Uint8Array }',
-  blockTransactions: 'ledger.blockTransactions must return arrays of Uint8Array',
+    'ledger.utxosAt must return arrays of { reference: { transactionId: Uint8Array of 32 bytes, ' +
+    'index: number from 0 to 65535 }, output: Uint8Array }',
+  blockTransactions: 'ledger.blockTransactions must return arrays of Uint8Array of 32 bytes',
 }
 
-/** @throws {TypeError} with the message, if the value is no bytes */
-function hexOf(bytes: unknown, message: string): string {
-  if (!types.isUint8Array(bytes)) throw new TypeError(message)
+/** @throws {TypeError} with the message, if the value is no bytes, or not that many */
+function hexOf(bytes: unknown, message: string, length?: number): string {
+  if (!types.isUint8Array(bytes) || (length ?? bytes.length) !== bytes.length) throw new TypeError(message)
   return toHex(bytes)
 }
+
+/** Indexes of outputs have 16 bits. */
+const maxIndex = 0xffff
 
 /** JSON of an unspent output: hex has nothing to escape. */
 function utxoItem(row: Partial<UtxoRow> | undefined | null): string {
   const { transactionId, index } = row?.reference ?? {}
-  if (!types.isUint8Array(transactionId) || index === undefined || !Number.isInteger(index))
+  const isIndex = Number.isInteger(index) && Number(index) >= 0 && Number(index) <= maxIndex
+  if (!types.isUint8Array(transactionId) || transactionId.length !== 32 || index === undefined || !isIndex)
     throw new TypeError(expected.utxosAt)
   const reference = encodeOutputReference({ transactionId, index })
   return `{"outref":"${toHex(reference)}","value":"${hexOf(row?.output, expected.utxosAt)}"}`

@@ -25,6 +25,8 @@ interface ListAnswer<Row> {
   item(row: Row): string
   /** The error of rows that are no array. */
   readonly expected: string
+  /** The most rows, and the error of more. */
+  readonly limit?: { readonly rows: number; readonly expected: string }
   /** The text from the array's closing bracket on, given the number of rows. */
   tail(count: number): string
 }
@@ -113,13 +115,14 @@ async function* prepend(first: string, rest: AsyncGenerator<string, void>): Asyn
 
 /** @param readNext runs each read but the first */
 async function* chunksOf<Row>(
-  { head, rows, item, expected, tail }: ListAnswer<Row>,
+  { head, rows, item, expected, limit, tail }: ListAnswer<Row>,
   readNext: Reader,
 ): AsyncGenerator<string, void> {
   let count = 0
   yield head
   for await (const batch of batches(rows(), readNext)) {
     if (!Array.isArray(batch)) throw new TypeError(expected)
+    if (limit !== undefined && count + batch.length > limit.rows) throw new TypeError(limit.expected)
     for (let first = 0; first < batch.length; first += rowsPerChunk) {
       const items = batch.slice(first, first + rowsPerChunk).map(item)
       yield (count === 0 ? '' : ',') + items.join(',')

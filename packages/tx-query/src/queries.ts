@@ -5,6 +5,7 @@ import {
   hexParameter,
   InvalidParameterError,
   networkIds,
+  onlyParameters,
   type Query,
   type QueryValue,
 } from '@ratatosk/http'
@@ -42,26 +43,38 @@ export interface HistoryQuery extends AddressQuery, HistoryPage {}
 export function readTransactionQuery(query: Query): TransactionQuery {
   const hash = hexParameter(query.tx_hash, 32)
   if (!hash) throw invalid('transaction hash', query.tx_hash)
+  only(query, 'tx_hash')
   return { hash }
 }
 
 export function readBlockQuery(query: Query): BlockQuery {
   const headerHash = hexParameter(query.header_hash, 28)
   if (!headerHash) throw invalid('block hash', query.header_hash)
+  only(query, 'header_hash')
   return { headerHash }
 }
 
 export function addressQueryReader(network: AddressNetwork): (query: Query) => AddressQuery {
-  return (query) => ({ address: readAddress(query.address, network) })
+  return (query) => {
+    const address = readAddress(query.address, network)
+    only(query, 'address')
+    return { address }
+  }
 }
 
 /** Checks the address first, then the limit, then the offset. */
 export function historyQueryReader(network: AddressNetwork): (query: Query) => HistoryQuery {
-  return (query) => ({
-    address: readAddress(query.address, network),
-    limit: readLimit(query),
-    offset: readOffset(query),
-  })
+  return (query) => {
+    const address = readAddress(query.address, network)
+    const page = { limit: readLimit(query), offset: readOffset(query) }
+    only(query, 'address', 'limit', 'offset')
+    return { address, ...page }
+  }
+}
+
+/** Unknown parameters are judged last: the API document says how the others are answered. */
+function only(query: Query, ...names: readonly string[]): void {
+  onlyParameters('TX_QUERY', query, names)
 }
 
 function readLimit({ limit }: Query): number {

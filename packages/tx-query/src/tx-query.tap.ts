@@ -51,6 +51,8 @@ t.test('answers 500 if the ledger returns something else, and the log names the 
     ...[undefined, null, 'ab', {}, ['84a0'], [undefined]],
     [{ reference: { transactionId: 'ab', index: 0 }, output: bytes }],
     [{ reference: { transactionId: bytes }, output: bytes }],
+    [{ reference: { transactionId: bytes, index: -1 }, output: bytes }],
+    [{ reference: { transactionId: bytes.subarray(3), index: 0 }, output: bytes }],
     [{ reference: { transactionId: bytes, index: 0 }, output: 'ab' }],
   ]
   for (const list of rows.flatMap((result) => [async () => result as never, () => result as never])) {
@@ -65,6 +67,43 @@ t.test('answers 500 if the ledger returns something else, and the log names the 
       const [error] = log.records().filter(({ level }) => level === 50)
       t.match(error?.err?.message, new RegExp(`^ledger.${method} must .*Uint8Array`))
     }
+  }
+})
+
+t.test('answers 500 for ids of another length, and for more transactions than the limit', async (t) => {
+  const ids = async () => [new Uint8Array(3)]
+  for (const [url, ledger, message] of [
+    [
+      urls[3],
+      { blockTransactions: ids },
+      'ledger.blockTransactions must return arrays of Uint8Array of 32 bytes',
+    ],
+    [`${urls[1]}&limit=2`, { history: async () => Array(3).fill(Uint8Array.of(0x80)) }, historyLimit],
+    [`${urls[1]}&limit=2`, { history: batches }, historyLimit],
+  ] as const) {
+    const { get, log } = await build(t, { ledger: Object.assign(new MemoryLedger(), ledger) })
+    t.same(await get(url ?? ''), { ...json, status: 500, body: '{"error":"Something went wrong"}' })
+    t.match(log.records().at(-1), { level: 50, err: { message } })
+  }
+})
+
+const json = { type: 'application/json; charset=utf-8' }
+const historyLimit = 'ledger.history must return at most limit transactions'
+async function* batches() {
+  for (let count = 0; count < 3; count++) yield [Uint8Array.of(0x80)]
+}
+
+t.test('refuses parameters that a route does not have, after those that it has', async (t) => {
+  const { get } = await build(t)
+  for (const [index, names] of ['tx_hash', 'address, limit, offset', 'address', 'header_hash'].entries()) {
+    const url = urls[index] ?? ''
+    const error = `Invalid parameter: limt. Send only ${names}`
+    t.same(await get(`${url}&limt=3`), { ...json, status: 400, body: JSON.stringify({ error }) })
+    const [path] = url.split('?')
+    t.match(
+      (await get(`${path}?limt=3`)).body,
+      /^\{"error":"Invalid (address type|block hash|transaction hash): undefined"/,
+    )
   }
 })
 

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import { noteHandlers } from '../errors.js'
 import { type ApiOptions, addFaultHook } from '../faults/fault-hook.js'
 import { blockfrostErrorBody, handleError, invalidPath } from './errors.js'
 import { addAccountRoutes } from './routes/account-routes.js'
@@ -29,6 +30,7 @@ export async function blockfrostApi(
   { faults, postStatus, ...source }: BlockfrostApiOptions,
 ): Promise<void> {
   fastify.setErrorHandler(handleError)
+  noteHandlers(fastify)
   fastify.setNotFoundHandler((_request, reply) => {
     const { statusCode, message } = invalidPath()
     return reply.code(statusCode).send(blockfrostErrorBody(statusCode, message))

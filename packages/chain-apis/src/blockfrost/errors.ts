@@ -1,12 +1,13 @@
 import { STATUS_CODES } from 'node:http'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { isForClients } from '../errors.js'
+import { refusalOf } from '../errors.js'
 
 /** Blockfrost's names of statuses that differ from those of HTTP. */
 const statusNames: Readonly<Record<number, string>> = { 425: 'Mempool Full', 429: 'Project Over Limit' }
 
 export class BlockfrostError extends Error {
   override readonly name = 'BlockfrostError'
+  readonly expose = true
 
   constructor(
     readonly statusCode: number,
@@ -34,9 +35,7 @@ export function blockfrostErrorBody(status: number, message: string) {
 }
 
 export function handleError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const status = error.statusCode ?? 500
-  const isExpected = error instanceof BlockfrostError || isForClients(error) || status < 500
-  if (!isExpected) request.log.error(error)
-  const message = !isExpected ? 'An unexpected response was received from the backend.' : error.message
+  const unexpected = 'An unexpected response was received from the backend.'
+  const { status, message = unexpected } = refusalOf(error, request, reply)
   return reply.code(status).send(blockfrostErrorBody(status, message))
 }

@@ -50,45 +50,8 @@ const later = `
   bls12_381_G2_multiScalarMul:linear insertCoin:linear2 lookupCoin:linear unionValue:product
   valueContains:containment valueData:linear2 unValueData:quadratic scaleValue:linear2`
 
-const plutusV1 = `
-  addInteger:linear2 appendByteString:linear2 appendString:linear2 bData blake2b_256:linear
-  cekApplyCost:budget cekBuiltinCost:budget cekConstCost:budget cekDelayCost:budget cekForceCost:budget
-  cekLamCost:budget cekStartupCost:budget cekVarCost:budget chooseData chooseList chooseUnit
-  consByteString:linear2 constrData decodeUtf8:linear2 divideInteger:division encodeUtf8:linear2
-  equalsByteString:equality equalsData:linear equalsInteger:linear equalsString:equality fstPair
-  headList iData ifThenElse indexByteString lengthOfByteString lessThanByteString:linear
-  lessThanEqualsByteString:linear lessThanEqualsInteger:linear lessThanInteger:linear listData mapData
-  mkCons mkNilData mkNilPairData mkPairData modInteger:division multiplyInteger:linear2 nullList
-  quotientInteger:division remainderInteger:division sha2_256:linear sha3_256:linear
-  sliceByteString:linear2 sndPair subtractInteger:linear2 tailList trace unBData unConstrData unIData
-  unListData unMapData verifyEd25519Signature:linear serialiseData:linear2 verifyEcdsaSecp256k1Signature
-  verifySchnorrSecp256k1Signature:linear cekConstrCost:budget cekCaseCost:budget bls12_381_G1_add
-  bls12_381_G1_compress bls12_381_G1_equal bls12_381_G1_hashToGroup:linear bls12_381_G1_neg
-  bls12_381_G1_scalarMul:linear bls12_381_G1_uncompress bls12_381_G2_add bls12_381_G2_compress
-  bls12_381_G2_equal bls12_381_G2_hashToGroup:linear bls12_381_G2_neg bls12_381_G2_scalarMul:linear
-  bls12_381_G2_uncompress bls12_381_finalVerify bls12_381_millerLoop bls12_381_mulMlResult
-  keccak_256:linear blake2b_224:linear integerToByteString:quadratic byteStringToInteger:quadratic`
-
-const plutusV2 = `
-  addInteger:linear2 appendByteString:linear2 appendString:linear2 bData blake2b_256:linear
-  cekApplyCost:budget cekBuiltinCost:budget cekConstCost:budget cekDelayCost:budget cekForceCost:budget
-  cekLamCost:budget cekStartupCost:budget cekVarCost:budget chooseData chooseList chooseUnit
-  consByteString:linear2 constrData decodeUtf8:linear2 divideInteger:division encodeUtf8:linear2
-  equalsByteString:equality equalsData:linear equalsInteger:linear equalsString:equality fstPair
-  headList iData ifThenElse indexByteString lengthOfByteString lessThanByteString:linear
-  lessThanEqualsByteString:linear lessThanEqualsInteger:linear lessThanInteger:linear listData mapData
-  mkCons mkNilData mkNilPairData mkPairData modInteger:division multiplyInteger:linear2 nullList
-  quotientInteger:division remainderInteger:division serialiseData:linear2 sha2_256:linear
-  sha3_256:linear sliceByteString:linear2 sndPair subtractInteger:linear2 tailList trace unBData
-  unConstrData unIData unListData unMapData verifyEcdsaSecp256k1Signature verifyEd25519Signature:linear
-  verifySchnorrSecp256k1Signature:linear integerToByteString:quadratic byteStringToInteger:quadratic
-  cekConstrCost:budget cekCaseCost:budget bls12_381_G1_add bls12_381_G1_compress bls12_381_G1_equal
-  bls12_381_G1_hashToGroup:linear bls12_381_G1_neg bls12_381_G1_scalarMul:linear bls12_381_G1_uncompress
-  bls12_381_G2_add bls12_381_G2_compress bls12_381_G2_equal bls12_381_G2_hashToGroup:linear
-  bls12_381_G2_neg bls12_381_G2_scalarMul:linear bls12_381_G2_uncompress bls12_381_finalVerify
-  bls12_381_millerLoop bls12_381_mulMlResult keccak_256:linear blake2b_224:linear`
-
-const plutusV3 = `
+/** Builtins before these, in parts that every language has; their order differs. */
+const first = `
   addInteger:linear2 appendByteString:linear2 appendString:linear2 bData blake2b_256:linear
   cekApplyCost:budget cekBuiltinCost:budget cekConstCost:budget cekDelayCost:budget cekForceCost:budget
   cekLamCost:budget cekStartupCost:budget cekVarCost:budget chooseData chooseList chooseUnit
@@ -97,20 +60,32 @@ const plutusV3 = `
   headList iData ifThenElse indexByteString lengthOfByteString lessThanByteString:linear
   lessThanEqualsByteString:linear lessThanEqualsInteger:linear lessThanInteger:linear listData mapData
   mkCons mkNilData mkNilPairData mkPairData modInteger:modulus multiplyInteger:linear2 nullList
-  quotientInteger:modulus remainderInteger:quotient serialiseData:linear2 sha2_256:linear
-  sha3_256:linear sliceByteString:linear2 sndPair subtractInteger:linear2 tailList trace unBData
-  unConstrData unIData unListData unMapData verifyEcdsaSecp256k1Signature verifyEd25519Signature:linear
-  verifySchnorrSecp256k1Signature:linear cekConstrCost:budget cekCaseCost:budget bls12_381_G1_add
-  bls12_381_G1_compress bls12_381_G1_equal bls12_381_G1_hashToGroup:linear bls12_381_G1_neg
-  bls12_381_G1_scalarMul:linear bls12_381_G1_uncompress bls12_381_G2_add bls12_381_G2_compress
-  bls12_381_G2_equal bls12_381_G2_hashToGroup:linear bls12_381_G2_neg bls12_381_G2_scalarMul:linear
-  bls12_381_G2_uncompress bls12_381_finalVerify bls12_381_millerLoop bls12_381_mulMlResult
-  keccak_256:linear blake2b_224:linear integerToByteString:quadratic byteStringToInteger:quadratic`
+  quotientInteger:modulus remainderInteger:quotient`
+const firstUntilV3 = first.replace(/:(?:quotient|modulus)/g, ':division')
+
+const second = `
+  sha2_256:linear sha3_256:linear sliceByteString:linear2 sndPair subtractInteger:linear2 tailList trace
+  unBData unConstrData unIData unListData unMapData`
+
+const third = `
+  cekConstrCost:budget cekCaseCost:budget bls12_381_G1_add bls12_381_G1_compress bls12_381_G1_equal
+  bls12_381_G1_hashToGroup:linear bls12_381_G1_neg bls12_381_G1_scalarMul:linear bls12_381_G1_uncompress
+  bls12_381_G2_add bls12_381_G2_compress bls12_381_G2_equal bls12_381_G2_hashToGroup:linear
+  bls12_381_G2_neg bls12_381_G2_scalarMul:linear bls12_381_G2_uncompress bls12_381_finalVerify
+  bls12_381_millerLoop bls12_381_mulMlResult keccak_256:linear blake2b_224:linear`
+
+const data = ' serialiseData:linear2'
+const signatures = `
+  verifyEcdsaSecp256k1Signature verifyEd25519Signature:linear verifySchnorrSecp256k1Signature:linear`
+const signaturesV1 = `
+  verifyEd25519Signature:linear serialiseData:linear2 verifyEcdsaSecp256k1Signature
+  verifySchnorrSecp256k1Signature:linear`
+const bytes = ' integerToByteString:quadratic byteStringToInteger:quadratic'
 
 const names: { readonly [language in PlutusLanguage]: readonly string[] } = {
-  PlutusV1: namesOf(plutusV1 + later),
-  PlutusV2: namesOf(plutusV2 + later),
-  PlutusV3: namesOf(plutusV3 + later),
+  PlutusV1: namesOf(firstUntilV3 + second + signaturesV1 + third + bytes + later),
+  PlutusV2: namesOf(firstUntilV3 + data + second + signatures + bytes + third + later),
+  PlutusV3: namesOf(first + data + second + signatures + third + bytes + later),
 }
 
 function namesOf(builtins: string): string[] {

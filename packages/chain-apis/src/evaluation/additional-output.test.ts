@@ -7,7 +7,10 @@ const address = decodeBech32Address('addr_test1vpu5vlrf4xkxv2qpwngf6cjhtw542ayty
 const policy = (n: number) => n.toString(16).padStart(56, '0')
 
 function write(assets: AdditionalOutput['assets']) {
-  return writeAdditionalOutput({ address, lovelace: 2_000_000n, assets }, maxValueSize)
+  return writeAdditionalOutput(
+    { address, lovelace: 2_000_000n, assets, datum: { kind: 'none' } },
+    maxValueSize,
+  )
 }
 
 it('collects the assets of each policy', () => {

@@ -1,19 +1,24 @@
 import { CborWriter, fromHex } from '@ratatosk/cbor'
-import { type Address, decodeTransactionOutput, type TransactionOutput } from '@ratatosk/ledger'
+import {
+  type Address,
+  decodeTransactionOutput,
+  type OutputDatum,
+  type TransactionOutput,
+} from '@ratatosk/ledger'
 
 /** An asset and how much of it there is; policy id and name in hex, lower case. */
 export type AssetEntry = readonly [policy: string, name: string, quantity: bigint]
 
-/** An output that a client adds to those of the chain for an evaluation. */
-export interface AdditionalOutput {
-  readonly address: Address
+export interface AdditionalValue {
   readonly lovelace: bigint
   /** Read once, and no further than the first entry that is refused. */
   readonly assets: Iterable<AssetEntry>
-  /** Hex. */
-  readonly datumHash?: string | undefined
-  /** Inline datum: Plutus data in hex. */
-  readonly datum?: string | undefined
+}
+
+/** An output that a client adds to those of the chain for an evaluation. */
+export interface AdditionalOutput extends AdditionalValue {
+  readonly address: Address
+  readonly datum: OutputDatum
   /** CBOR of `[language, script]`. */
   readonly script?: Uint8Array | undefined
 }
@@ -25,15 +30,14 @@ export interface AdditionalOutput {
  * @throws {RangeError} there are too many assets, or one is repeated
  */
 export function writeAdditionalOutput(output: AdditionalOutput, maxValueSize: number): TransactionOutput {
-  const { address, lovelace, assets, datumHash, datum, script } = output
-  const withDatum = datum !== undefined || datumHash !== undefined
-  const writer = new CborWriter().map(2 + (withDatum ? 1 : 0) + (script ? 1 : 0))
+  const { address, lovelace, assets, datum, script } = output
+  const writer = new CborWriter().map(2 + (datum.kind === 'none' ? 0 : 1) + (script ? 1 : 0))
   writer.uint(0).bytes(address.bytes).uint(1)
   const policies = byPolicy(assets, maxValueSize)
   if (policies.size === 0) writer.uint(lovelace)
   else writeAssets(writer.array(2).uint(lovelace), policies)
-  if (datum !== undefined) writer.uint(2).array(2).uint(1).tag(24).bytes(fromHex(datum))
-  else if (datumHash !== undefined) writer.uint(2).array(2).uint(0).bytes(fromHex(datumHash))
+  if (datum.kind === 'inline') writer.uint(2).array(2).uint(1).tag(24).bytes(datum.data)
+  if (datum.kind === 'hash') writer.uint(2).array(2).uint(0).bytes(datum.hash)
   if (script) writer.uint(3).tag(24).bytes(script)
   return decodeTransactionOutput(writer.toBytes())
 }

@@ -1,5 +1,5 @@
 import { fromHex, isDecodeError } from '@ratatosk/cbor'
-import { splitUnit, type TransactionOutput } from '@ratatosk/ledger'
+import { type OutputDatum, splitUnit, type TransactionOutput } from '@ratatosk/ledger'
 import { decodeAnyData, isPlutusDataError } from '@ratatosk/ledger/plutus-data'
 import {
   InvalidInputError,
@@ -13,7 +13,7 @@ import {
   readList,
   readQuantity,
 } from '../input.js'
-import { type AssetEntry, writeAdditionalOutput } from './additional-output.js'
+import { type AdditionalValue, type AssetEntry, writeAdditionalOutput } from './additional-output.js'
 import { type OutputDialect, readScript } from './script-json.js'
 
 const maxAdditionalOutputs = 300
@@ -79,14 +79,11 @@ export function referenceKey(id: unknown, index: unknown, what: string): string 
 }
 
 function readOutput(fields: JsonObject, what: string, { dialect, maxValueSize }: OutputsReading) {
-  const { datum, datumHash } = readDatum(fields, what, dialect)
-  const { lovelace, assets } = readValue(fields.value, `${what}.value`, dialect)
+  const datum = readDatum(fields, what, dialect)
   const output = {
+    ...readValue(fields.value, `${what}.value`, dialect),
     address: readAddress(fields.address, `${what}.address`),
-    lovelace,
-    assets,
     datum,
-    datumHash,
     script: fields.script === undefined ? undefined : readScript(fields.script, `${what}.script`, dialect),
   }
   try {
@@ -104,18 +101,19 @@ function readDatum(
   { datum, datumHash, datum_hash: alias = datumHash }: JsonObject,
   what: string,
   dialect: OutputDialect,
-): { readonly datum?: string; readonly datumHash?: string } {
+): OutputDatum {
   const content = datum === undefined ? undefined : readHex(datum, `${what}.datum`)
   const hash = alias === undefined ? undefined : readHex(alias, `the datum hash of ${what}`, 32)
   if (datumHash !== undefined && readHex(datumHash, `${what}.datumHash`, 32) !== hash) {
     throw new InvalidInputError(`${what} has two different hashes of a datum.`)
   }
-  if (content === undefined) return hash === undefined ? {} : { datumHash: hash }
+  if (content === undefined)
+    return hash === undefined ? { kind: 'none' } : { kind: 'hash', hash: fromHex(hash) }
   const isHash = dialect === 'blockfrost' && content.length === 64 && !isPlutusData(content)
   if (hash !== undefined && !(isHash && hash === content)) {
     throw new InvalidInputError(`${what} has both "datum" and "datumHash": send one of them.`)
   }
-  return isHash ? { datumHash: content } : { datum: content }
+  return isHash ? { kind: 'hash', hash: fromHex(content) } : { kind: 'inline', data: fromHex(content) }
 }
 
 function isPlutusData(hex: string): boolean {
@@ -126,11 +124,6 @@ function isPlutusData(hex: string): boolean {
     if (isPlutusDataError(error)) return false
     throw error
   }
-}
-
-interface AdditionalValue {
-  readonly lovelace: bigint
-  readonly assets: Iterable<AssetEntry>
 }
 
 /**

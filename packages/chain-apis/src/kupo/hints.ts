@@ -1,6 +1,7 @@
 /** A request that Kupo refuses. Its body is `{ hint, details }`. */
 export class KupoError extends Error {
   override readonly name = 'KupoError'
+  readonly expose = true
 
   constructor(
     message: string,

@@ -1,7 +1,7 @@
 import { toHex } from '@ratatosk/cbor'
 import { blake2b256 } from '@ratatosk/ledger'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { isChainUnavailable, isForClients } from '../errors.js'
+import { noteHandlers, refusalOf } from '../errors.js'
 import { type ApiOptions, addFaultHook } from '../faults/fault-hook.js'
 import type { FaultOperation } from '../faults/faults.js'
 import { encodeJson } from '../json.js'
@@ -26,13 +26,11 @@ import { hasBounds } from './slots.js'
 /** The API of Kupo for reading: an index with the pattern `*`. */
 export async function kupoApi(fastify: FastifyInstance, options: ApiOptions & AnswerOptions): Promise<void> {
   fastify.setErrorHandler((error: FastifyError, request, reply) => {
-    const status = error.statusCode ?? 500
-    const isExpected = status < 500 || isForClients(error)
-    if (!isExpected) request.log.error(error)
-    if (isChainUnavailable(error)) reply.header('retry-after', '1')
+    const { status, message = hints.unexpected } = refusalOf(error, request, reply)
     const details = error instanceof KupoError ? error.details : undefined
-    return refuse(reply, status, isExpected ? error.message : hints.unexpected, details)
+    return refuse(reply, status, message, details)
   })
+  noteHandlers(fastify)
   fastify.setNotFoundHandler((_request, reply) => refuse(reply, 404, hints.endpoint))
   // Before a body is read.
   fastify.addHook('onRequest', async ({ method, url }, reply) => {

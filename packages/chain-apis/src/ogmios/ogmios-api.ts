@@ -2,9 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { WebSocket } from '@fastify/websocket'
 import { slotToTime } from '@ratatosk/ledger'
 import { Mutex } from 'async-mutex'
-import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyBaseLogger, FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { clientOf } from '../client-signal.js'
-import { isChainUnavailable, isForClients } from '../errors.js'
+import { noteHandlers, refusalOf } from '../errors.js'
 import { type ApiOptions, addFaultHook, garbage } from '../faults/fault-hook.js'
 import { encodeJson, encodeJsonParts } from '../json.js'
 import { maxRequestLength } from '../limits.js'
@@ -27,8 +27,13 @@ const maxPending = 1024 * 1024
 /** The size of a waiting request beside its text, in bytes. */
 const requestOverhead = 512
 
-/** Methods that may wait for the chain to change. They delay each other, but no other method. */
-const waitingMethods = new Set(['findIntersection', 'nextBlock', 'acquireMempool'])
+/** The mini-protocols in which a request may wait for the chain. It delays no other protocol. */
+const waitingProtocols = [
+  ['submitTransaction', 'evaluateTransaction'],
+  ['findIntersection', 'nextBlock'],
+  ['acquireMempool', 'nextTransaction', 'hasTransaction', 'sizeOfMempool', 'releaseMempool'],
+]
+const waitingMethods = new Set(waitingProtocols.flat())
 
 interface OgmiosOptions extends ApiOptions {
   readonly lists: LongLists
@@ -43,7 +48,15 @@ interface OgmiosOptions extends ApiOptions {
 
 const announced = { '6': 'v6.14.0', '7': 'v7.0.0' } as const satisfies Record<OgmiosVersion, string>
 
+interface Server extends Pick<OgmiosOptions, 'faults' | 'strictRpc' | 'stallTimeoutMs'> {
+  readonly context: Parameters<typeof createSession>[0]
+  /** For messages on WebSockets: thousands may arrive, or get an answer, in one turn of the event loop. */
+  readonly turn: () => Promise<void>
+  connections: number
+}
+
 interface Connection {
+  readonly server: Server
   readonly socket: WebSocket
   readonly send: Send
   readonly session: Session
@@ -54,21 +67,12 @@ export async function ogmiosApi(
   fastify: FastifyInstance,
   { chain, lists, faults, maxWebSockets, stallTimeoutMs, version, strictRpc }: OgmiosOptions,
 ): Promise<void> {
-  const context = {
-    chain,
-    lists,
-    blocks: createBlockReader(chain, version),
-    mempool: createMempoolFeed(chain),
-    version,
-  }
-  let connections = 0
-  /** For messages on WebSockets: thousands may arrive, or get an answer, in one turn of the event loop. */
-  const turn = createTurns()
-
-  const wire = (response: RpcResponse): RpcResponse =>
-    strictRpc ? { ...response, method: undefined } : response
+  const readers = { blocks: createBlockReader(chain, version), mempool: createMempoolFeed(chain) }
+  const context = { chain, lists, version, ...readers }
+  const server: Server = { context, faults, strictRpc, stallTimeoutMs, turn: createTurns(), connections: 0 }
 
   fastify.setErrorHandler(handleError)
+  noteHandlers(fastify)
   fastify.removeAllContentTypeParsers()
   fastify.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body))
   addFaultHook(fastify, {
@@ -94,24 +98,9 @@ export async function ogmiosApi(
     return reply.code(503).header('retry-after', '1').type(json).send(encodeJson(body))
   })
 
-  fastify.get('/health', { config: { operation: 'tip' } }, async (_request, reply) => {
-    const tip = await chain.tip()
-    return reply.type(json).send(
-      encodeJson({
-        startTime: utcTime(slotToTime(chain.slots, 0n)),
-        lastKnownTip: tipJson(tip),
-        lastTipUpdate: new Date().toISOString(),
-        networkSynchronization: synchronization(chain, await chain.indexedSlot(), tip.slot),
-        currentEra: 'conway',
-        metrics: { activeConnections: connections },
-        connectionStatus: 'connected',
-        currentEpoch: epochOf(tip.slot),
-        slotInEpoch: tip.slot % epochLength,
-        version: announced[version],
-        network: networkName(chain),
-      }),
-    )
-  })
+  fastify.get('/health', { config: { operation: 'tip' } }, async (_request, reply) =>
+    reply.type(json).send(encodeJson(await healthOf(server))),
+  )
 
   fastify.post<{ Body: unknown }>('/', { bodyLimit: maxRequestLength }, async (request, reply) => {
     const session = createSession(context, (error) => request.log.error(error), clientOf(reply))
@@ -122,7 +111,7 @@ export async function ogmiosApi(
       return reply
         .code(status)
         .type(json)
-        .send(await bodyOf(encodeJsonParts(wire(response))))
+        .send(await bodyOf(encodeJsonParts(wire(server, response))))
     } catch (error) {
       if (!(error instanceof RpcError)) throw error
       return reply
@@ -134,79 +123,115 @@ export async function ogmiosApi(
     }
   })
 
-  fastify.get('/', { websocket: true }, (socket, request) => {
-    connections++
-    const left = new AbortController()
-    const client = { signal: left.signal, disconnect: () => socket.terminate() }
-    const session = createSession(context, (error) => request.log.error(error), client)
-    const send = createSender(socket, stallTimeoutMs)
-    // Responses come in the order of the requests, except that waiting methods have an order of their own.
-    const waiting = new Mutex()
-    const prompt = new Mutex()
-    let pending = 0
-    socket.on('message', (message) => {
-      const text = String(message)
-      const size = text.length + requestOverhead
-      if (pending + size > maxPending) return socket.close(1013, 'Too many requests are pending')
-      pending += size
-      const parsed = parse(text)
-      const queue = parsed instanceof RpcError || !waitingMethods.has(parsed.method) ? prompt : waiting
-      queue
-        .runExclusive(async () => {
-          await turn()
-          // The client may have left while the request waited.
-          if (socket.readyState !== socket.OPEN) return
-          if (parsed instanceof RpcError) await send(encodeJson(failure(undefined, parsed)))
-          else await respond({ socket, send, session }, parsed)
-        })
-        .catch((error) => {
-          // A client that leaves in the middle of a list ends it with an error.
-          if (!left.signal.aborted) request.log.error(error)
-          socket.terminate()
-        })
-        .finally(() => {
-          pending -= size
-        })
-    })
-    socket.on('error', (error) => request.log.info(error))
-    socket.on('close', () => {
-      connections--
-      left.abort()
-      session.close()
-    })
+  fastify.route({
+    method: 'GET',
+    url: '/',
+    handler: async (_request, reply) => {
+      const message = 'Invalid request: open a WebSocket, or send the request by POST.'
+      reply.code(426).headers({ upgrade: 'websocket', connection: 'upgrade' }).type(json)
+      return encodeJson(failure(undefined, { code: -32_600, message }))
+    },
+    wsHandler: (socket, { log }) => connect(server, socket, log),
   })
+}
 
-  async function respond({ socket, send, session }: Connection, request: RpcRequest): Promise<void> {
-    const fault = faults?.take('ogmios', operationOf(request.method))
-    switch (fault?.kind) {
-      case 'time-out':
-        return
-      case 'refusal':
-        return socket.terminate()
-      case 'rate-limit':
-        return send(encodeJson(wire(failure(request, { code: -32_000, message: 'Usage is over limit.' }))))
-      case 'failure':
-        return send(encodeJson(wire(failure(request, { code: -32_603, message: 'Internal error.' }))))
-      case 'garbage':
-        return send(garbage)
-      case 'delay':
-        await delay(fault.delayMs ?? 1000)
-    }
-    const response = await session.answer(request)
-    if (fault?.kind === 'lost-answer') return socket.terminate()
-    if (waitingMethods.has(request.method)) await turn()
-    await send(encodeJsonParts(wire(response)))
+const wire = ({ strictRpc }: Server, response: RpcResponse): RpcResponse =>
+  strictRpc ? { ...response, method: undefined } : response
+
+async function healthOf(server: Server) {
+  const { chain, version } = server.context
+  const tip = await chain.tip()
+  return {
+    startTime: utcTime(slotToTime(chain.slots, 0n)),
+    lastKnownTip: tipJson(tip),
+    lastTipUpdate: new Date().toISOString(),
+    networkSynchronization: synchronization(chain, await chain.indexedSlot(), tip.slot),
+    currentEra: 'conway',
+    metrics: { activeConnections: server.connections },
+    connectionStatus: 'connected',
+    currentEpoch: epochOf(tip.slot),
+    slotInEpoch: tip.slot % epochLength,
+    version: announced[version],
+    network: networkName(chain),
   }
+}
+
+function connect(server: Server, socket: WebSocket, log: FastifyBaseLogger): void {
+  server.connections++
+  const left = new AbortController()
+  const client = { signal: left.signal, disconnect: () => socket.terminate() }
+  const session = createSession(server.context, (error) => log.error(error), client)
+  const send = createSender(socket, server.stallTimeoutMs)
+  // Responses come in the order of the requests, except that waiting protocols have orders of their own.
+  const prompt = new Mutex()
+  const queues = new Map(
+    waitingProtocols.flatMap((methods) => {
+      const queue = new Mutex()
+      return methods.map((method) => [method, queue])
+    }),
+  )
+  let pending = 0
+  socket.on('message', (message) => {
+    const text = String(message)
+    const size = text.length + requestOverhead
+    if (pending + size > maxPending) return socket.close(1013, 'Too many requests are pending')
+    pending += size
+    const parsed = parse(text)
+    const queue = parsed instanceof RpcError ? prompt : (queues.get(parsed.method) ?? prompt)
+    queue
+      .runExclusive(async () => {
+        await server.turn()
+        // The client may have left while the request waited.
+        if (socket.readyState !== socket.OPEN) return
+        if (parsed instanceof RpcError) await send(encodeJson(failure(undefined, parsed)))
+        else await respond({ server, socket, send, session }, parsed)
+      })
+      .catch((error) => {
+        // A client that leaves in the middle of a list ends it with an error.
+        if (!left.signal.aborted) log.error(error)
+        socket.terminate()
+      })
+      .finally(() => {
+        pending -= size
+      })
+  })
+  socket.on('error', (error) => log.info(error))
+  socket.on('close', () => {
+    server.connections--
+    left.abort()
+    session.close()
+  })
+}
+
+async function respond({ server, socket, send, session }: Connection, request: RpcRequest): Promise<void> {
+  const sendFailure = (code: number, message: string) =>
+    send(encodeJson(wire(server, failure(request, { code, message }))))
+  const fault = server.faults?.take('ogmios', operationOf(request.method))
+  switch (fault?.kind) {
+    case 'time-out':
+      return
+    case 'refusal':
+      return socket.terminate()
+    case 'rate-limit':
+      return sendFailure(-32_000, 'Usage is over limit.')
+    case 'failure':
+      return sendFailure(-32_603, 'Internal error.')
+    case 'garbage':
+      return send(garbage)
+    case 'delay':
+      await delay(fault.delayMs ?? 1000)
+  }
+  const response = await session.answer(request)
+  if (fault?.kind === 'lost-answer') return socket.terminate()
+  if (waitingMethods.has(request.method)) await server.turn()
+  await send(encodeJsonParts(wire(server, response)))
 }
 
 /** Answers what is thrown outside of a session, which answers the errors of its methods. */
 function handleError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const status = error.statusCode ?? 500
-  const isExpected = status < 500 || isForClients(error)
-  if (!isExpected) request.log.error(error)
-  if (isChainUnavailable(error)) reply.header('retry-after', '1')
+  const { status, message = 'Internal error.' } = refusalOf(error, request, reply)
   const code = status < 500 ? -32_600 : status === 503 ? unavailable : -32_603
-  const body = failure(undefined, { code, message: isExpected ? error.message : 'Internal error.' })
+  const body = failure(undefined, { code, message })
   return reply.code(status).type(json).send(encodeJson(body))
 }
 

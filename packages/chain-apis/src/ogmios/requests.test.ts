@@ -1,3 +1,6 @@
+import { toHex } from '@ratatosk/cbor'
+import { decodeTransaction } from '@ratatosk/ledger'
+import { payment } from '@ratatosk/test-kit/ledger-apis'
 import fastify, { type FastifyInstance } from 'fastify'
 import { afterAll, beforeEach, expect, it } from 'vitest'
 import { apis } from '../apis.js'
@@ -216,6 +219,27 @@ it.each([
   const answer = await ask(method, params)
   expect(answer).toMatchObject({ jsonrpc: '2.0', error: { code }, id: 1 })
   expect(answer.method).toBe(isNamed ? method : undefined)
+})
+
+it('names the slot by which a transaction was judged', async () => {
+  const { cbor, hash } = payment()
+  const details = { slot: '9', invalidHereafter: '8' }
+  const failure = { predicate: 'OutsideValidityIntervalUTxO', message: 'the slot is 9', details } as const
+  const { ask } = await served(
+    {},
+    {
+      currentSlot: () => 5n,
+      pendingOutputs: () => new Map(),
+      submit: async () => ({
+        kind: 'rejected',
+        hash,
+        transaction: decodeTransaction(cbor),
+        failures: [failure],
+      }),
+    },
+  )
+  const { error } = await ask('submitTransaction', { transaction: { cbor: toHex(cbor) } })
+  expect(error).toMatchObject({ code: 3118, data: { currentSlot: 9 } })
 })
 
 it('omits the method from responses with strict JSON-RPC', async () => {

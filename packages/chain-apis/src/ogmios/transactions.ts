@@ -14,7 +14,6 @@ export async function submitTransaction(
   { transaction: given }: JsonObject,
   version: OgmiosVersion,
 ): Promise<unknown> {
-  const slot = chain.currentSlot()
   const result = await chain.submit(readCbor(given, version))
   if (result.kind === 'malformed') throw malformed(result.message, version)
   if (result.kind === 'accepted') return { transaction: { id: result.hash } }
@@ -28,7 +27,6 @@ export async function submitTransaction(
     utxos: await chain.pendingOutputs([...inputs, ...collateralInputs].map(outputReferenceKey)),
     keyDeposit: chain.parameters.keyDeposit,
     network: networkName(chain),
-    slot,
   })
   throw new RpcError(code, message, data)
 }

@@ -72,7 +72,7 @@ async function connect(t: Test, url: string, options?: ClientOptions) {
     socket,
     /** The code with which the connection was closed. */
     closed,
-    /** Answers come in the order of the requests. */
+    /** For requests whose answers come in their order. */
     ask(method: string, params?: object) {
       socket.send(JSON.stringify({ jsonrpc: '2.0', method, params }))
       // biome-ignore lint/suspicious/noExplicitAny: tests compare parts of answers.

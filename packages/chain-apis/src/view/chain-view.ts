@@ -92,25 +92,29 @@ export interface SlotRange {
 }
 
 /** Selects outputs. An output must match every field given; an empty query matches all of them. */
-export interface ChainOutputQuery {
-  /** Bytes of the address (CIP-19) in hex. */
-  readonly address?: string
-  /** Hash of the payment key or script, 56 hex digits. */
-  readonly paymentCredential?: string
-  /** Hash of the stake key or script, 56 hex digits. */
-  readonly stakeCredential?: string
-  /** Policy id, 56 hex digits: the output holds an asset under it. */
-  readonly policy?: string
+export interface OutputConditions<Bytes> {
+  /** Of CIP-19. */
+  readonly address?: Bytes
+  /** Hash of the payment key or script, 28 bytes. */
+  readonly paymentCredential?: Bytes
+  /** Hash of the stake key or script, 28 bytes. */
+  readonly stakeCredential?: Bytes
+  /** Policy id, 28 bytes: the output holds an asset under it. */
+  readonly policy?: Bytes
+  /** Id of the transaction that created the outputs, 32 bytes. */
+  readonly transaction?: Bytes
+  /** Hash of the reference script that the output holds, 28 bytes. */
+  readonly referenceScript?: Bytes
+  /** True: only spent outputs; false: only unspent ones. Default: both. */
+  readonly spent?: boolean
+}
+
+/** Bytes are in hex. */
+export interface ChainOutputQuery extends OutputConditions<string> {
   /** Policy id followed by the asset name, in hex: an asset that the output holds. */
   readonly unit?: string
   /** Output references, `<64 hex digits>#<index>`. */
   readonly references?: readonly string[]
-  /** Id of the transaction that created the outputs. */
-  readonly transaction?: string
-  /** Hash of the reference script that the output holds, 56 hex digits. */
-  readonly referenceScript?: string
-  /** True: only spent outputs; false: only unspent ones. Default: both. */
-  readonly spent?: boolean
   /** The slot of `created`. */
   readonly createdIn?: SlotRange
   /** The slot of `spent`: only spent outputs. */

@@ -639,11 +639,15 @@ export const named: Readonly<Record<string, Schema>> = {
   },
   Reset: object({ message: { enum: ['Collected all UTxOs successfully!'], type: 'string' } }),
   Removed: object({ message: string1, headerHash: string1, txHash: string1, removed: array4 }),
-  Registered: object({ message: string1, txHash: string1, bond: string1, activeFrom: string1 }, ['txHash']),
-  Retired: object({ message: string1, txHash: string1, activeUntil: string1, releaseAt: string1 }, [
-    'txHash',
-  ]),
-  Released: object({ message: string1, txHash: string1, bond: string1 }, ['txHash']),
+  Registered: object(
+    { message: string1, txHash: string1, operatorKey: string1, bond: string1, activeFrom: string1 },
+    ['txHash'],
+  ),
+  Retired: object(
+    { message: string1, txHash: string1, operatorKey: string1, activeUntil: string1, releaseAt: string1 },
+    ['txHash'],
+  ),
+  Released: object({ message: string1, txHash: string1, operatorKey: string1, bond: string1 }, ['txHash']),
   BlocksLogged: object({ message: { enum: ['BlocksTxsDB drawn in server logs!'], type: 'string' } }),
   GlobalsLogged: object({ message: { enum: ['Global variables logged!'], type: 'string' } }),
   FaucetClaim: object({ claimId: string1, txHash: string2, amount: string4, nextEligibleAt: string1 }),

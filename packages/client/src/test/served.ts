@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach } from 'vitest'
+import { type Operation, operations } from '../api.js'
 import { type ClientOptions, createClient } from '../index.js'
 
 export type Handler = (
@@ -40,6 +41,12 @@ export async function served(handler: Handler, options: ClientOptions = {}) {
 export function json(response: ServerResponse, status: number, body: unknown, headers = {}): void {
   response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body))
 }
+
+const fields = Object.values(operations).flatMap(({ answer = [] }: Operation) => answer)
+/** Has the fields of every answer, and no values. */
+export const anyAnswer: Readonly<Record<string, unknown>> = Object.fromEntries(
+  fields.map((name) => [name, null]),
+)
 
 export const hash = 'ab'.repeat(32)
 export const refused = (promise: Promise<unknown>) =>

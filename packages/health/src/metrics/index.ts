@@ -1,5 +1,6 @@
 import {
   bearerToken,
+  checkOptions,
   errorHandler,
   hasMethods,
   noStore,
@@ -8,7 +9,9 @@ import {
   openScope,
   operatorAccessRules,
   operatorRoute,
+  portResult,
 } from '@ratatosk/http'
+import { Type } from '@sinclair/typebox'
 import type { FastifyPluginAsync, RegisterOptions } from 'fastify'
 import { fastifyPlugin as fp } from 'fastify-plugin'
 import type { Registry } from './ports.js'
@@ -28,13 +31,28 @@ const schema = {
   hide: true,
   response: { 200: { description: "Prometheus's text format", type: 'string' } },
 }
+const Scraped = Type.Object(
+  { contentType: Type.String(), text: Type.String() },
+  { title: '{ contentType, text }' },
+)
 const rules = { registry: hasMethods('answered', 'read'), ...operatorAccessRules }
 
+/** The requests that a registry has counted, which may be of nested scopes that both have the plugin. */
+const counted = new WeakMap<Registry, WeakSet<object>>()
+
 const plugin: FastifyPluginAsync<MetricsOptions> = async (fastify, options) => {
+  checkOptions(name, rules, options)
   const { registry } = options
+  const answered = counted.get(registry) ?? new WeakSet()
+  counted.set(registry, answered)
   noteOperationIds(fastify)
   fastify.addHook('onResponse', (request, reply, done) => {
     const { method, routeOptions } = request
+    if (answered.has(request.raw)) {
+      done()
+      return
+    }
+    answered.add(request.raw)
     const route = patternOf(routeOptions.url)
     // Only methods of a route: a client can make up others.
     registry.answered({
@@ -59,9 +77,10 @@ const scope = fp<MetricsOptions>(
     fastify.setErrorHandler(errorHandler)
     const route = { onRequest: guards, config, schema, exposeHeadRoute: false }
     fastify.get('/metrics', route, async (_request, reply) => {
-      const { contentType, text } = await registry.read((metric, err) =>
+      const scraped = await registry.read((metric, err) =>
         fastify.log.warn({ metric, err }, 'The metric cannot be read: scrapes omit it'),
       )
+      const { contentType, text } = portResult('registry.read', Scraped, scraped)
       return reply.type(contentType).send(text)
     })
   },

@@ -57,6 +57,18 @@ t.test('reads metrics at each scrape, and forgets labels that are gone', async (
   )
 })
 
+t.test('answers 500 for a registry that writes no metrics, and logs what is missing', async (t) => {
+  const { stream, records } = recordedLog()
+  const server = fastify({ logger: { level: 'error', stream } })
+  t.teardown(() => server.close())
+  const registry = { answered: () => undefined, read: async () => ({}) as never }
+  await server.register(metrics, { registry })
+  t.equal((await server.inject('/metrics')).statusCode, 500)
+  const message =
+    'registry.read() must resolve to { contentType, text }: contentType: Expected required property'
+  t.match(records(), [{ err: { message } }])
+})
+
 t.test('omits what cannot be read, counts it, and serves the rest', async (t) => {
   let broken = true
   const all: Metric[] = [
@@ -182,6 +194,20 @@ t.test('times requests by the pattern of their route', async (t) => {
     count('method="GET",route="/l2/committed/kupo",status="2xx"', 1),
     count('method="any",route="none",status="4xx"', 1),
   ])
+})
+
+t.test('counts a request once, however often a registry is registered', async (t) => {
+  const registry = prometheus()
+  const { server, lines } = await build(t, { registry })
+  const nested = fastify()
+  t.teardown(() => nested.close())
+  await nested.register(metrics, { registry, prefix: '/a' })
+  await nested.register(metrics, { registry, prefix: '/b' })
+  nested.get('/items/:id', async () => 'item')
+  await nested.inject('/items/7')
+  await server.inject('/items/7')
+  const count = 'ratatosk_http_request_duration_seconds_count{method="GET",route="/items/:id",status="2xx"}'
+  t.ok((await lines()).includes(`${count} 2`))
 })
 
 t.test('has a bounded number of series, whatever is requested', async (t) => {

@@ -1,4 +1,4 @@
-import { checkOptions, oneOf, optionalInteger } from '@ratatosk/http'
+import { checkOptions, oneOf, optionalTimer } from '@ratatosk/http'
 import { Type } from '@sinclair/typebox'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry as PrometheusRegistry } from 'prom-client'
 import type { Metric, Registry, Sample } from './ports.js'
@@ -19,7 +19,7 @@ const maxRequestSeries = 150
 const packageName = '@ratatosk/health/metrics'
 const rules = {
   metrics: Type.Optional(Type.Array(Type.Unknown(), { expected: 'an array of metrics' })),
-  readTimeoutMs: optionalInteger(1),
+  readTimeoutMs: optionalTimer(1),
 }
 const metricRules = {
   name: Type.String({

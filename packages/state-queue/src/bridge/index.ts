@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import {
-  checkedLater,
+  atMost,
   checkOptions,
   clientSignal,
   encoded,
@@ -11,12 +11,12 @@ import {
   openScope,
   operatorAccessRules,
   operatorRoute,
+  portOutcome,
   readBy,
 } from '@ratatosk/http'
 import { Type } from '@sinclair/typebox'
 import type { RegisterOptions } from 'fastify'
 import { fastifyPlugin as fp } from 'fastify-plugin'
-import { answered } from '../answered.js'
 import {
   BridgeAnswer,
   BridgeSubmitAnswer,
@@ -76,13 +76,24 @@ export interface BridgeOptions extends RegisterOptions, OperatorAccess {
 
 const name = '@ratatosk/state-queue/bridge'
 const rules = {
-  bridge: hasMethods('read'),
-  deposits: hasMethods('list'),
-  withdrawals: hasMethods('list'),
-  drafter: hasMethods('deposit', 'payout'),
-  submitter: hasMethods('submit'),
-  payer: Type.Optional(hasMethods('pay')),
+  ports: Type.Union([Type.Undefined(), Type.Object({})], {
+    expected: 'an object of ports, or undefined for no bridge',
+  }),
+  ...operatorAccessRules,
 }
+const portRules = {
+  'ports.bridge': hasMethods('read'),
+  'ports.deposits': hasMethods('list'),
+  'ports.withdrawals': hasMethods('list'),
+  'ports.drafter': hasMethods('deposit', 'payout'),
+  'ports.submitter': hasMethods('submit'),
+  'ports.payer': Type.Optional(hasMethods('pay')),
+}
+
+const reason = { reason: Type.String({ minLength: 1 }) }
+const draftOutcomes = { drafted: {}, refused: reason, 'not owed': reason, busy: {} }
+const submitOutcomes = { sent: {}, foreign: {}, spent: {}, refused: reason, busy: {} }
+const payOutcomes = { paid: {}, refused: reason }
 
 /** Room for 500 outputs of a wallet, most of which are small. */
 const draftLimit = 512 * 1024
@@ -91,7 +102,8 @@ const submitLimit = 40 * 1024
 const payoutLimit = 4_096
 
 const plugin: FastifyPluginAsyncTypebox<BridgeOptions> = async (fastify, options) => {
-  openScope(fastify, name, { ports: checkedLater, ...operatorAccessRules }, options)
+  // Without this check, forgotten ports would mean that there is no bridge.
+  openScope(fastify, name, rules, 'ports' in options ? options : { ...Object(options), ports: null })
   const { ports } = options
   fastify.setErrorHandler(layer1ErrorHandler)
   fastify.addHook('onRequest', noStore)
@@ -99,7 +111,9 @@ const plugin: FastifyPluginAsyncTypebox<BridgeOptions> = async (fastify, options
     serveAbsence(fastify)
     return
   }
-  checkOptions(name, rules, ports)
+  const known = Object.keys(portRules).map((rule) => [rule, Reflect.get(ports, rule.slice('ports.'.length))])
+  const given = Object.entries(ports).map(([port, value]) => [`ports.${port}`, value])
+  checkOptions(name, portRules, Object.fromEntries([...known, ...given]))
   serveReads(fastify, ports)
   fastify.removeAllContentTypeParsers()
   fastify.addContentTypeParser(
@@ -137,9 +151,10 @@ function serveAbsence(fastify: Server): void {
   const absent = async () => {
     throw new NoBridgeError()
   }
+  const schema = { hide: true }
   // Before a body is read.
-  for (const path of paths) fastify.get(path, { onRequest: absent }, absent)
-  for (const path of writtenPaths) fastify.post(path, { onRequest: absent }, absent)
+  for (const path of paths) fastify.get(path, { schema, onRequest: absent }, absent)
+  for (const path of writtenPaths) fastify.post(path, { schema, onRequest: absent }, absent)
 }
 
 function serveReads(fastify: Server, { bridge: reader, deposits, withdrawals }: BridgePorts): void {
@@ -147,16 +162,18 @@ function serveReads(fastify: Server, { bridge: reader, deposits, withdrawals }: 
   fastify.get(
     '/bridge',
     { schema: bridgeSchema, validatorCompiler: readBy(readNothing) },
-    async ({ signal }) => encoded(BridgeAnswer, answered('bridge.read', await reader.read(signal))),
+    async ({ signal }) => encoded(BridgeAnswer, await reader.read(signal), 'bridge.read'),
   )
 
   fastify.get(
     '/deposits',
     { schema: depositsSchema, validatorCompiler: readBy(readDepositsPart) },
     async ({ query, signal }) => {
-      const page = answered('deposits.list', await deposits.list(query, signal))
+      const page = await deposits.list(query, signal)
       if (page === 'not an address') throw invalidAddress(query.address)
-      return encoded(DepositsAnswer, page)
+      const answer = encoded(DepositsAnswer, page, 'deposits.list')
+      atMost('deposits.list', query.limit, answer.deposits)
+      return answer
     },
   )
 
@@ -164,13 +181,14 @@ function serveReads(fastify: Server, { bridge: reader, deposits, withdrawals }: 
     '/withdrawals',
     { schema: withdrawalsSchema, validatorCompiler: readBy(readWithdrawalsPart) },
     async ({ query, signal, ip }) => {
-      const page = await listing(ip, async () =>
-        answered('withdrawals.list', await withdrawals.list(query, signal)),
-      )
-      if (page === undefined) throw tooManyOfClient()
+      const listed = await listing(ip, async () => ({ page: await withdrawals.list(query, signal) }))
+      if (listed === undefined) throw tooManyOfClient()
+      const { page } = listed
       if (page === 'not an address') throw invalidAddress(query.address)
       if (page === 'busy') throw tooMany()
-      return encoded(WithdrawalsAnswer, page)
+      const answer = encoded(WithdrawalsAnswer, page, 'withdrawals.list')
+      atMost('withdrawals.list', query.limit, answer.withdrawals)
+      return answer
     },
   )
 }
@@ -184,15 +202,15 @@ function serveDrafts(fastify: Server, { drafter, submitter }: BridgePorts): void
       const signal = clientSignal(reply)
       const outcome = await drafting(ip, async () =>
         body.kind === 'deposit'
-          ? answered('drafter.deposit', await drafter.deposit(body, signal))
-          : answered('drafter.payout', await drafter.payout(body, signal)),
+          ? portOutcome('drafter.deposit', draftOutcomes, await drafter.deposit(body, signal))
+          : portOutcome('drafter.payout', draftOutcomes, await drafter.payout(body, signal)),
       )
       if (outcome === undefined) throw tooManyOfClient()
       if (outcome.kind === 'refused') throw new RefusedError(outcome.reason)
       if (outcome.kind === 'not owed') throw new NotOwedError(outcome.reason)
       if (outcome.kind === 'busy') throw tooMany()
       const { transactionId: txHash, kind: _, ...draft } = outcome
-      return encoded(DraftAnswer, { ...draft, txHash })
+      return encoded(DraftAnswer, { ...draft, txHash }, `drafter.${body.kind}`)
     },
   )
 
@@ -201,14 +219,18 @@ function serveDrafts(fastify: Server, { drafter, submitter }: BridgePorts): void
     { schema: bridgeSubmitSchema, validatorCompiler: readBy(readSubmitBody), bodyLimit: submitLimit },
     async ({ body, ip }, reply) => {
       const outcome = await submitting(ip, async () =>
-        answered('submitter.submit', await submitter.submit(body.transaction, clientSignal(reply))),
+        portOutcome(
+          'submitter.submit',
+          submitOutcomes,
+          await submitter.submit(body.transaction, clientSignal(reply)),
+        ),
       )
       if (outcome === undefined) throw tooManyOfClient()
       if (outcome.kind === 'foreign') throw new ForeignTransactionError()
       if (outcome.kind === 'spent') throw new SpentError()
       if (outcome.kind === 'refused') throw new RefusedError(outcome.reason)
       if (outcome.kind === 'busy') throw tooMany()
-      return encoded(BridgeSubmitAnswer, { txHash: outcome.transactionId })
+      return encoded(BridgeSubmitAnswer, { txHash: outcome.transactionId }, 'submitter.submit')
     },
   )
 }
@@ -223,10 +245,10 @@ function servePayout(fastify: Server, payer: Payer, access: OperatorAccess): voi
       bodyLimit: payoutLimit,
     },
     async ({ body }, reply) => {
-      const outcome = await payer.pay(body, clientSignal(reply))
+      const outcome = portOutcome('payer.pay', payOutcomes, await payer.pay(body, clientSignal(reply)))
       if (outcome.kind === 'refused') throw new NotOwedError(outcome.reason)
       const { transactionIds: txHashes, paid, remaining } = outcome
-      return encoded(PayoutAnswer, { txHashes, paid, remaining })
+      return encoded(PayoutAnswer, { txHashes, paid, remaining }, 'payer.pay')
     },
   )
 }

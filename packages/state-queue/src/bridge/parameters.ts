@@ -1,4 +1,10 @@
-import { hexParameter, type InvalidParameterError, type Query, type QueryValue } from '@ratatosk/http'
+import {
+  hexParameter,
+  type InvalidParameterError,
+  onlyParameters,
+  type Query,
+  type QueryValue,
+} from '@ratatosk/http'
 import { parameterReader } from '../list-parameters.js'
 import { depositStates, withdrawalStates } from './answers.js'
 import type { DepositsPart, ListPart, WithdrawalsPart } from './ports.js'
@@ -18,13 +24,13 @@ export function invalid(name: string, value: QueryValue, rule: string): InvalidP
 
 /** @throws InvalidParameterError */
 export function readNothing(query: Query): Record<string, never> {
-  only(query, [])
+  onlyParameters('BRIDGE', query, [])
   return {}
 }
 
 /** @throws InvalidParameterError */
 export function readDepositsPart(query: Query): DepositsPart {
-  only(query, ['id', 'outref', 'address', 'state', 'limit', 'offset'])
+  onlyParameters('BRIDGE', query, ['id', 'outref', 'address', 'state', 'limit', 'offset'])
   const { id, outref, address, state } = query
   return {
     ...(id !== undefined && { id: readId(id) }),
@@ -37,7 +43,7 @@ export function readDepositsPart(query: Query): DepositsPart {
 
 /** @throws InvalidParameterError */
 export function readWithdrawalsPart(query: Query): WithdrawalsPart {
-  only(query, ['outref', 'address', 'header_hash', 'state', 'limit', 'offset'])
+  onlyParameters('BRIDGE', query, ['outref', 'address', 'header_hash', 'state', 'limit', 'offset'])
   const { outref, address, header_hash: headerHash, state } = query
   return {
     ...(outref !== undefined && { outref: readOutref('outref', outref) }),
@@ -45,13 +51,6 @@ export function readWithdrawalsPart(query: Query): WithdrawalsPart {
     ...(headerHash !== undefined && { headerHash: readHash('header_hash', headerHash) }),
     ...(state !== undefined && { state: reader.state(withdrawalStates, state) }),
     ...listPart(query),
-  }
-}
-
-function only(query: Query, names: readonly string[]): void {
-  for (const name of Object.keys(query)) {
-    if (names.includes(name)) continue
-    throw invalid('parameter', name, names.length === 0 ? 'Send none' : `Send only ${names.join(', ')}`)
   }
 }
 

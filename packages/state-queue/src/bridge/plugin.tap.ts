@@ -2,7 +2,7 @@ import swagger from '@fastify/swagger'
 import fastify from 'fastify'
 import t from 'tap'
 import bridge, { type BridgeOptions, bridge as named } from './index.js'
-import { build, Ports } from './test/build.js'
+import { build, deposit, Ports, withdrawal } from './test/build.js'
 
 const secret = 'https://preprod0000secret@blockfrost.example'
 const reads = ['/bridge', '/deposits', '/withdrawals']
@@ -60,19 +60,42 @@ t.test('answers 500 for a port that gives nothing, and logs which one', async (t
         payer: undefined,
       },
     })
-    for (const [path, port] of [
-      ['/bridge', 'bridge.read'],
-      ['/deposits', 'deposits.list'],
-      ['/withdrawals', 'withdrawals.list'],
+    for (const [path, message] of [
+      ['/bridge', 'bridge.read() must resolve to Bridge: Expected object'],
+      ['/deposits', 'deposits.list() must resolve to BridgeDeposits: Expected object'],
+      ['/withdrawals', 'withdrawals.list() must resolve to BridgeWithdrawals: Expected object'],
     ] as const) {
       const answer = await get(path)
       t.equal(answer.status, 500, path)
       t.equal(answer.body, '{"error":"Something went wrong"}')
-      t.match(log().at(-1), { level: 50, err: { message: `${port}() must not give ${nothing}` } })
+      t.match(log().at(-1), { level: 50, err: { message } })
     }
     t.match(await post('/bridge/submit', { transaction: '84' }), { status: 500 })
-    t.match(log().at(-1), { level: 50, err: { message: `submitter.submit() must not give ${nothing}` } })
+    const kinds = '{ kind: sent | foreign | spent | refused | busy }'
+    t.match(log().at(-1), { level: 50, err: { message: `submitter.submit() must resolve to ${kinds}` } })
   }
+})
+
+t.test('answers 500 for a port that gives something else, and logs the method and the field', async (t) => {
+  const { ports, get, post, log } = await build(t)
+  const expectFault = (path: string, answer: { readonly status: number }, message: string) => {
+    t.equal(answer.status, 500, path)
+    t.match(log().at(-1), { level: 50, err: { message } })
+  }
+  Object.assign(ports, { view: { ...ports.view, payoutFee: 5 } })
+  const fault = 'bridge.read() must resolve to Bridge: payoutFee: Expected bigint'
+  expectFault('/bridge', await get('/bridge'), fault)
+  Object.assign(ports, { deposits: [{ ...deposit(1), id: 'ab' }], withdrawals: [withdrawal(1)] })
+  const id = 'deposits.list() must resolve to BridgeDeposits: deposits.0.id: Expected Uint8Array'
+  expectFault('/deposits', await get('/deposits'), id)
+  Object.assign(ports, { withdrawals: Object.assign([], { slice: () => [withdrawal(1), withdrawal(2)] }) })
+  const most = 'withdrawals.list() must resolve to at most 1 entries'
+  expectFault('/withdrawals', await get('/withdrawals?limit=1'), most)
+  Object.assign(ports, { submitted: { kind: 'sent', transactionId: 'ab' }, paid: { kind: 'refused' } })
+  const sent = 'submitter.submit() must resolve to BridgeSubmitted: txHash: Expected Uint8Array'
+  expectFault('/bridge/submit', await post('/bridge/submit', { transaction: '84' }), sent)
+  const refused = 'payer.pay() must resolve to { kind: refused }: reason: Expected required property'
+  expectFault('/payout', await post('/payout', {}), refused)
 })
 
 t.test('answers any other failure with a bare 500 and logs its cause', async (t) => {
@@ -89,14 +112,33 @@ t.test('answers any other failure with a bare 500 and logs its cause', async (t)
 t.test('throws at startup for options that cannot work', async (t) => {
   const { ports } = new Ports()
   for (const [options, message] of [
-    [{ ports: {} }, /bridge must be an object with the method read/],
-    [{ ports: { ...ports, drafter: {} } }, /drafter must be an object with the methods deposit, payout/],
-    [{ ports: { ...ports, payer: {} } }, /payer must be an object with the method pay/],
+    [undefined, /bridge: ports must be an object of ports, or undefined for no bridge$/],
+    [{}, /bridge: ports must be an object of ports, or undefined for no bridge$/],
+    [{ ports: null }, /bridge: ports must be an object of ports, or undefined for no bridge$/],
+    [{ ports: {} }, /bridge: ports\.bridge must be an object with the method read$/],
+    [
+      { ports: { ...ports, drafter: {} } },
+      /: ports\.drafter must be an object with the methods deposit, payout/,
+    ],
+    [{ ports: { ...ports, payer: {} } }, /: ports\.payer must be an object with the method pay/],
+    [
+      { ports: { ...ports, payee: {} } },
+      /: there is no option ports\.payee; its options are ports\.bridge, /,
+    ],
   ] as const) {
     const server = fastify()
     await t.rejects(async () => server.register(bridge, options as unknown as BridgeOptions), { message })
     await server.close()
   }
+})
+
+t.test('documents no route of a bridge that there is not', async (t) => {
+  const server = fastify()
+  t.teardown(() => server.close())
+  await server.register(swagger, { openapi: {} })
+  await server.register(bridge, { ports: undefined, prefix: '/a' })
+  await server.ready()
+  t.same(server.swagger().paths, {})
 })
 
 t.test('documents every route and status in OpenAPI', async (t) => {

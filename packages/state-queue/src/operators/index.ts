@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { toHex } from '@ratatosk/cbor'
 import {
+  atMost,
   clientSignal,
   encoded,
   hasMethods,
@@ -10,6 +11,8 @@ import {
   openScope,
   operatorAccessRules,
   operatorRoute,
+  portOutcome,
+  portResult,
   readBy,
   shareAnswers,
 } from '@ratatosk/http'
@@ -17,7 +20,6 @@ import type { VerdictTransaction } from '@ratatosk/ports'
 import { Type } from '@sinclair/typebox'
 import type { RegisterOptions } from 'fastify'
 import { fastifyPlugin as fp } from 'fastify-plugin'
-import { answered } from '../answered.js'
 import { OperatorsAnswer, type QuestionAnswer, Summoned, SummonsAnswer, VerdictsAnswer } from './answers.js'
 import { NotAskedError, tooManyQuestions, UnknownBlockError } from './errors.js'
 import { readQuestionsPart, readRequestedQuestion, readVerdictsPart } from './parameters.js'
@@ -62,6 +64,18 @@ const rules = {
   ...operatorAccessRules,
 }
 
+/** As far as it is read before it becomes an answer. */
+const verdictPage = Type.Object(
+  { verdicts: Type.Array(Type.Object({ transactions: Type.Array(Type.Object({})) })) },
+  { title: 'BlockVerdicts' },
+)
+const outcomes = {
+  asked: {},
+  absent: {},
+  refused: { reason: Type.String({ minLength: 1 }) },
+  busy: {},
+}
+
 /** How long readers share the list of questions, in milliseconds. */
 const freshMs = 500
 /** Bytes of questions that are kept for readers: about 10,000 questions. */
@@ -81,7 +95,7 @@ const plugin: FastifyPluginAsyncTypebox<OperatorsOptions> = async (fastify, opti
 
   if (registry) {
     fastify.get('/operators', { schema: operatorsSchema }, async ({ signal }) =>
-      encoded(OperatorsAnswer, answered('registry.read', await registry.read(signal))),
+      encoded(OperatorsAnswer, await registry.read(signal), 'registry.read'),
     )
   }
 
@@ -92,7 +106,7 @@ const plugin: FastifyPluginAsyncTypebox<OperatorsOptions> = async (fastify, opti
       { schema: summonsSchema, validatorCompiler: readBy(readQuestionsPart) },
       async ({ query }) => {
         const open = await share('', () => collectQuestions(questions, maxQuestionBytes))
-        return encoded(SummonsAnswer, partOf(open, query))
+        return encoded(SummonsAnswer, partOf(open, query), 'questions.read')
       },
     )
   }
@@ -102,15 +116,13 @@ const plugin: FastifyPluginAsyncTypebox<OperatorsOptions> = async (fastify, opti
       '/verdicts',
       { schema: verdictsSchema, validatorCompiler: readBy(readVerdictsPart) },
       async ({ query, signal }) => {
-        const page = await verdicts.list(query, signal)
+        const page = portResult('verdicts.list', verdictPage, await verdicts.list(query, signal))
         const transactionAnswer = ({ id, ...rest }: VerdictTransaction) => ({ ...rest, txHash: id })
-        return encoded(VerdictsAnswer, {
-          ...page,
-          verdicts: page.verdicts.map((verdict) => ({
-            ...verdict,
-            transactions: verdict.transactions.map(transactionAnswer),
-          })),
-        })
+        const answer = atMost('verdicts.list', query.limit, page.verdicts).map((verdict) => ({
+          ...verdict,
+          transactions: verdict.transactions.map(transactionAnswer),
+        }))
+        return encoded(VerdictsAnswer, { ...page, verdicts: answer }, 'verdicts.list')
       },
     )
   }
@@ -131,12 +143,13 @@ const plugin: FastifyPluginAsyncTypebox<OperatorsOptions> = async (fastify, opti
         bodyLimit,
       },
       async ({ body }, reply) => {
-        const outcome = await summoner.summon(body, clientSignal(reply))
+        const given = await summoner.summon(body, clientSignal(reply))
+        const outcome = portOutcome('summoner.summon', outcomes, given)
         if (outcome.kind === 'absent') throw new UnknownBlockError(toHex(body.headerHash))
         if (outcome.kind === 'busy') throw tooManyQuestions()
         if (outcome.kind === 'refused') throw new NotAskedError(outcome.reason)
         const { question, transactionId: txHash, deadline } = outcome
-        return encoded(Summoned, { question, txHash, deadline })
+        return encoded(Summoned, { question, txHash, deadline }, 'summoner.summon')
       },
     )
   }

@@ -1,4 +1,4 @@
-import type { Query } from '@ratatosk/http'
+import { onlyParameters, type Query } from '@ratatosk/http'
 import { parameterReader } from '../list-parameters.js'
 import { verdictStates } from './answers.js'
 import type { RequestedQuestion, VerdictsPart } from './ports.js'
@@ -14,6 +14,7 @@ const { invalid, limit, offset, headerHash, state } = parameterReader('OPERATORS
 
 /** @throws InvalidParameterError */
 export function readQuestionsPart(query: Query): QuestionsPart {
+  onlyParameters('OPERATORS', query, ['header_hash', 'limit', 'offset'])
   return {
     ...(query.header_hash !== undefined && { headerHash: headerHash('header_hash', query.header_hash) }),
     limit: limit(query.limit),
@@ -23,6 +24,7 @@ export function readQuestionsPart(query: Query): QuestionsPart {
 
 /** @throws InvalidParameterError */
 export function readVerdictsPart(query: Query): VerdictsPart {
+  onlyParameters('OPERATORS', query, ['state', 'limit', 'before'])
   return {
     ...(query.state !== undefined && { state: state(verdictStates, query.state) }),
     limit: limit(query.limit),

@@ -4,7 +4,7 @@ import swagger from '@fastify/swagger'
 import fastify from 'fastify'
 import t from 'tap'
 import operators, { operators as named, type OperatorsOptions } from './index.js'
-import { build, Ports, paths } from './test/build.js'
+import { build, hash28, hex28, Ports, paths, question, verdict } from './test/build.js'
 
 const notFound = '{"error":"Not Found","code":"DISABLED"}'
 const secret = 'https://preprod0000secret@blockfrost.example'
@@ -69,8 +69,8 @@ t.test('answers 500 for a port that gives nothing, and logs which one', async (t
     const read = async () => nothing as never
     const { get, log } = await build(t, { registry: { read }, verdicts: { list: read } })
     for (const [path, message] of [
-      ['/operators', `registry.read() must not give ${nothing}`],
-      ['/verdicts', /./],
+      ['/operators', 'registry.read() must resolve to Operators: Expected object'],
+      ['/verdicts', 'verdicts.list() must resolve to BlockVerdicts: Expected object'],
     ] as const) {
       const answer = await get(path)
       t.equal(answer.status, 500, path)
@@ -80,14 +80,75 @@ t.test('answers 500 for a port that gives nothing, and logs which one', async (t
   }
 })
 
-t.test('serves HEAD like GET, forbids caches, and ignores unknown parameters', async (t) => {
+t.test('answers 500 for a port that gives something else, and logs the method and the field', async (t) => {
+  const { ports, get, url, log } = await build(t)
+  const [one] = [verdict(1)]
+  for (const [change, path, message] of [
+    [{ view: {} }, '/operators', 'registry.read() must resolve to Operators: turnEndsAt: Expected required'],
+    [
+      { view: { ...ports.view, operators: [{ operatorKey: hash28(1).subarray(1) }] } },
+      '/operators',
+      'registry.read() must resolve to Operators: operators.0.bond: Expected required',
+    ],
+    [{ open: [[{}]] }, '/summons', 'questions.read() must resolve to arrays of QuestionAnswer: 0.question: '],
+    [
+      { open: [[question(1, { kind: 'riddle' as never })]] },
+      '/summons',
+      'questions.read() must resolve to OpenQuestions: questions.0.kind: Expected one of chunk, ',
+    ],
+    [
+      { found: [{ ...one, transactions: [undefined] }] },
+      '/verdicts',
+      'verdicts.list() must resolve to BlockVerdicts: verdicts.0.transactions.0: Expected object',
+    ],
+    [
+      { found: [{ ...one, height: 5.5 }] },
+      '/verdicts',
+      'verdicts.list() must resolve to BlockVerdicts: verdicts.0.height: Expected integer',
+    ],
+  ] as const) {
+    Object.assign(ports, change)
+    const { status, body } = await get(path)
+    t.same([status, body], [500, '{"error":"Something went wrong"}'], message)
+    const logged = log().at(-1)?.err?.message ?? ''
+    t.ok(logged.startsWith(message), logged)
+  }
+  const [headers, body] = [
+    { 'content-type': 'application/json' },
+    JSON.stringify({ kind: 'chunk', chunk: 0, headerHash: hex28(1) }),
+  ]
+  for (const [outcome, message] of [
+    [undefined, '{ kind: asked | absent | refused | busy }'],
+    [{ kind: 'refused' }, '{ kind: refused }: reason: Expected required property'],
+    [{ ...question(1), kind: 'asked', transactionId: 'ab' }, 'Summoned: txHash: Expected Uint8Array'],
+  ] as const) {
+    Object.assign(ports, { outcome })
+    t.equal((await fetch(`${url}/summon`, { method: 'POST', headers, body })).status, 500)
+    t.match(log().at(-1), { err: { message: `summoner.summon() must resolve to ${message}` } })
+  }
+})
+
+t.test('answers 500 for more verdicts than the limit', async (t) => {
+  const list = async () => ({ verdicts: [verdict(1), verdict(2)], hasMore: false })
+  const { get, log } = await build(t, { verdicts: { list } })
+  t.equal((await get('/verdicts?limit=1')).status, 500)
+  t.match(log().at(-1), { err: { message: 'verdicts.list() must resolve to at most 1 entries' } })
+})
+
+t.test('serves HEAD like GET, forbids caches, and refuses unknown parameters of lists', async (t) => {
   const { get, head } = await build(t)
   for (const path of paths) {
     const [asked, headed] = [await get(path), await head(path)]
     t.equal(asked.status, 200)
     t.equal(asked.headers['cache-control'], 'no-store')
     t.same(headed, { ...asked, body: '' }, path)
-    t.equal((await get(`${path}?page=7`)).body, asked.body)
+  }
+  for (const [path, names] of [
+    ['/summons', 'header_hash, limit, offset'],
+    ['/verdicts', 'state, limit, before'],
+  ] as const) {
+    const error = `Invalid parameter: page. Send only ${names}`
+    t.match(await get(`${path}?page=7`), { status: 400, body: JSON.stringify({ error }) })
   }
 })
 

@@ -1,5 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { equalBytes } from '@ratatosk/cbor'
+import { portResult } from '@ratatosk/http'
+import { Type } from '@sinclair/typebox'
 import type { QuestionAnswer } from './answers.js'
 import type { QuestionsPart } from './parameters.js'
 import type { OpenQuestions } from './ports.js'
@@ -7,15 +9,26 @@ import type { OpenQuestions } from './ports.js'
 /** Bytes that a question takes in memory beside those of its fields, about. */
 const overhead = 256
 
+/** The fields of questions that are read before a page of them becomes an answer. */
+const Piece = Type.Array(
+  Type.Object({
+    question: Type.String(),
+    headerHash: Type.Uint8Array(),
+    key: Type.Uint8Array(),
+    deadline: Type.BigInt(),
+  }),
+  { title: 'arrays of QuestionAnswer' },
+)
+
 /** Open questions by deadline, at most `maxBytes`. There may be thousands: other work runs in between. */
 export async function collectQuestions(
-  source: OpenQuestions,
+  questions: OpenQuestions,
   maxBytes: number,
 ): Promise<readonly QuestionAnswer[]> {
   let kept: QuestionAnswer[] = []
   let bytes = 0
-  for await (const piece of source.read()) {
-    for (const question of piece) {
+  for await (const piece of questions.read()) {
+    for (const question of portResult('questions.read', Piece, piece)) {
       kept.push(question)
       bytes += sizeOf(question)
     }

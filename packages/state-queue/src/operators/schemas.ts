@@ -80,7 +80,7 @@ export const summonSchema = {
   summary: 'Ask the operator of a block for its body, on layer 1',
   description:
     'For blocks whose body no peer serves: the watcher of this process asks for a chunk of it now, within ' +
-    'its hourly budget, and then goes on as if its patience were over. It locks 3 ada until the answer.',
+    'its hourly budget, and then goes on as if its patience were over. It locks 2.5 ada until the answer.',
   tags,
   body: Type.Unsafe<RequestedQuestion>(
     Type.Object({

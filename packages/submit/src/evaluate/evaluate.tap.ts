@@ -170,19 +170,22 @@ t.test('the log names the field of an evaluation that has another shape', async 
   const evaluations = { evaluate: async () => answer } as EvaluateOptions['evaluations']
   await server.register(evaluate, { evaluations })
   for (const [given, message] of [
-    [undefined, 'verdict must be one of valid, known, retriable, invalid'],
-    [{ ...valid, verdict: 'good' }, 'verdict must be one of valid, known, retriable, invalid'],
-    [{ ...valid, transactionId: 'ab' }, 'transactionId must be a Uint8Array'],
-    [{ ...valid, failures: undefined }, 'failures must be an array'],
-    [{ ...valid, failures: [{}] }, 'predicate of failures must be a string'],
-    [{ ...valid, redeemers: {} }, 'redeemers must be an array'],
-    [{ ...valid, slot: 'now' }, 'slot must be an integer'],
+    [undefined, 'Expected object'],
+    [{ ...valid, verdict: 'good' }, "verdict: Expected string to match '^(valid|known|retriable|invalid)$'"],
+    [{ ...valid, transactionId: 'ab' }, 'transactionId: Expected Uint8Array'],
+    [{ ...valid, failures: undefined }, 'failures: Expected array'],
+    [{ ...valid, failures: [{}] }, 'failures.0.predicate: Expected required property'],
+    [{ ...valid, redeemers: {} }, 'redeemers: Expected array'],
+    [{ ...valid, redeemers: [{}] }, 'redeemers.0.purpose: Expected required property'],
+    [{ ...valid, slot: 'now' }, 'slot: Expected union value'],
   ] as const) {
     answer = given
     const headers = { 'content-type': 'text/plain' }
     const { statusCode } = await server.inject({ method: 'POST', url: '/evaluate', headers, payload: '80' })
     t.equal(statusCode, 500)
-    t.match(log().at(-1), { err: { type: 'TypeError', message: `evaluations.evaluate: ${message}` } })
+    t.match(log().at(-1), {
+      err: { type: 'TypeError', message: `evaluations.evaluate() must resolve to an Evaluation: ${message}` },
+    })
   }
 })
 

@@ -1,4 +1,5 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { toHex } from '@ratatosk/cbor'
 import {
   BusyError,
   clientSignal,
@@ -6,13 +7,14 @@ import {
   noStore,
   openScope,
   optionalInteger,
+  portResult,
   readTransactionBodies,
   retryAfterSeconds,
 } from '@ratatosk/http'
 import type { Evaluation, Evaluations, RedeemerReport, Units } from '@ratatosk/ports'
+import { Type } from '@sinclair/typebox'
 import type { RegisterOptions } from 'fastify'
 import { fastifyPlugin as fp } from 'fastify-plugin'
-import { arrayOf, hexOf, integerOf, oneOf, textOf } from '../port-values.js'
 import { type EvaluateAnswer, evaluateSchema } from './schemas.js'
 
 export { InvalidCborError, TransactionTooLargeError, UnsupportedTypeError } from '@ratatosk/http'
@@ -51,22 +53,42 @@ const plugin: FastifyPluginAsyncTypebox<EvaluateOptions> = async (fastify, optio
   )
 }
 
-const port = 'evaluations.evaluate'
-const verdicts: readonly Evaluation['verdict'][] = ['valid', 'known', 'retriable', 'invalid']
+const amount = Type.Union([Type.BigInt(), Type.Integer()])
+const UnitsShape = Type.Object({ memory: amount, steps: amount })
+const text = Type.String()
+const EvaluationShape = Type.Object(
+  {
+    verdict: Type.String({ pattern: '^(valid|known|retriable|invalid)$' }),
+    transactionId: Type.Optional(Type.Uint8Array({ minByteLength: 32, maxByteLength: 32 })),
+    failures: Type.Array(Type.Object({ predicate: text, message: text })),
+    redeemers: Type.Array(
+      Type.Object({
+        purpose: text,
+        index: Type.Integer({ minimum: 0 }),
+        declared: UnitsShape,
+        outcome: Type.Object({
+          kind: text,
+          used: Type.Optional(UnitsShape),
+          message: Type.Optional(text),
+          logs: Type.Optional(Type.Array(text)),
+        }),
+      }),
+    ),
+    slot: amount,
+  },
+  { title: 'an Evaluation' },
+)
 
 /** @throws {TypeError} for evaluations in JavaScript of another shape; it names the field */
 function answerOf(evaluation: Evaluation): EvaluateAnswer {
-  const { verdict, transactionId, failures, redeemers, slot }: Evaluation = Object(evaluation)
+  const checked = portResult('evaluations.evaluate', EvaluationShape, evaluation)
+  const { verdict, transactionId, failures, redeemers, slot } = checked
   return {
-    verdict: oneOf(verdict, verdicts, `${port}: verdict`),
-    ...(transactionId && { txHash: hexOf(transactionId, `${port}: transactionId`) }),
-    failures: arrayOf(failures, `${port}: failures`).map(({ predicate, message, details }) => ({
-      predicate: textOf(predicate, `${port}: predicate of failures`),
-      message: textOf(message, `${port}: message of failures`),
-      details,
-    })),
-    redeemers: arrayOf(redeemers, `${port}: redeemers`).map(reportOf),
-    slot: integerOf(slot, `${port}: slot`),
+    verdict,
+    ...(transactionId && { txHash: toHex(transactionId) }),
+    failures: failures.map(({ predicate, message, details }) => ({ predicate, message, details })),
+    redeemers: redeemers.map(reportOf),
+    slot: Number(slot),
   }
 }
 

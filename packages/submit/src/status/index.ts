@@ -7,6 +7,7 @@ import {
   InvalidParameterError,
   noStore,
   OverloadedError,
+  onlyParameters,
   openScope,
   optionalInteger,
   type Query,
@@ -114,13 +115,17 @@ function invalid(what: string, value: QueryValue, rule: string): InvalidParamete
   return new InvalidParameterError('TX_STATUS', what, value, rule)
 }
 
-function readTransactionQuery({ tx_hash }: Query): TransactionStatusQuery {
+function readTransactionQuery(query: Query): TransactionStatusQuery {
+  const { tx_hash } = query
+  onlyParameters('TX_STATUS', query, ['tx_hash'])
   const hash = hexParameter(tx_hash, 32)
   if (!hash) throw invalid('transaction hash', tx_hash, 'Send tx_hash with 64 hex digits')
   return { hash }
 }
 
-function readTransactionsQuery({ tx_hash }: Query): TransactionStatusesQuery {
+function readTransactionsQuery(query: Query): TransactionStatusesQuery {
+  const { tx_hash } = query
+  onlyParameters('TX_STATUS', query, ['tx_hash'])
   const rule = `Send tx_hash once, with up to ${mostHashes} hashes of 64 hex digits, separated by commas`
   if (typeof tx_hash !== 'string') throw invalid('transaction hashes', tx_hash, rule)
   const hashes = tx_hash.split(',')
@@ -133,7 +138,9 @@ function readTransactionsQuery({ tx_hash }: Query): TransactionStatusesQuery {
   return { hashes: bytes }
 }
 
-function readSubmissionQuery({ id }: Query): SubmissionStatusQuery {
+function readSubmissionQuery(query: Query): SubmissionStatusQuery {
+  const { id } = query
+  onlyParameters('TX_STATUS', query, ['id'])
   // U+0000 cannot be part of a text in PostgreSQL.
   if (typeof id !== 'string' || id === '' || id.length > maxIdLength || id.includes('\0')) {
     throw invalid('submission id', id, 'Send id as POST /submit answered it')

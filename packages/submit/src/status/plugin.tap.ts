@@ -30,6 +30,18 @@ t.test('refuses what is no hash and no id', async (t) => {
   }
 })
 
+t.test('refuses parameters that a route does not have', async (t) => {
+  const { get } = await build(t, {})
+  for (const [url, name] of [
+    [`/tx/status?tx_hash=${txHash}`, 'tx_hash'],
+    [`/tx/statuses?tx_hash=${txHash}`, 'tx_hash'],
+    ['/submission?id=s-1', 'id'],
+  ]) {
+    const { status, body } = await get(`${url}&foo=1`)
+    t.same([status, JSON.parse(body)], [400, { error: `Invalid parameter: foo. Send only ${name}` }])
+  }
+})
+
 t.test('answers must not be stored, hashes may be in either case', async (t) => {
   const { get } = await build(t, {})
   const answer = await get(`/tx/status?tx_hash=${txHash.toUpperCase()}`)

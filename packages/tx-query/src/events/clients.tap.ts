@@ -149,46 +149,86 @@ t.test('ends a stream that starts while the server closes', async (t) => {
   t.same(client.received, [{ id: '0.0.0' }], 'with an id to resume from')
 })
 
-t.test('a log that gives no position is told in the log, and ends no process', async (t) => {
-  const { log, server, port, records } = await build(t, { heartbeatMs: 1 })
-  const { head, read } = log
+t.test('a log that gives no position is answered 500, and ends streams', async (t) => {
+  const { log, server, port, records } = await build(t)
+  const { head } = log
+  const client = follow(t, port, '/events', { connection: 'close' })
+  await until(() => client.received.length === 1)
   log.head = async () => undefined as never
-  t.equal((await server.inject('/events')).statusCode, 500)
+  await until(() => client.hasEnded())
+  for (const url of ['/events', '/events?after=9.0.0'])
+    t.match(await server.inject(url), { statusCode: 500, body: '{"error":"Something went wrong"}' })
+  const message = 'log.head() must resolve to an EventPosition: Expected object'
+  t.ok(records().some(({ err }) => err?.message === message))
   log.head = head
-  const client = follow(t, port)
-  await until(() => client.received.length > 1)
-  log.read = async () => ({ events: [], position: null as never })
-  log.add()
-  const told = () => JSON.stringify(records())
-  await until(() => told().includes('log.read() must give a position'))
-  log.read = read
-  await until(() => client.events().length === 1)
-  t.match(told(), /log\.head\(\) must give a position/)
+  follow(t, port)
+  await until(() => records().at(-1)?.msg === 'The event log can be read again')
 })
 
-t.test('a log that gives no events is told in the log by method and field', async (t) => {
+t.test(
+  'a log that gives no events ends the stream, and is told in the log by method and field',
+  async (t) => {
+    const { log, port, records } = await build(t)
+    const { read } = log
+    log.add()
+    const { events, position } = await read.call(log, {
+      after: { accepted: 0n, rejected: 0n, block: 0n, verdict: 0n },
+      to: await log.head(),
+      filter: {},
+      limit: 1,
+    })
+    const [one] = events
+    for (const [page, message] of [
+      [undefined, 'an EventPage: Expected object'],
+      [{ events, position: null }, 'an EventPage: position: Expected object'],
+      [{ events: [{ ...one, at: 5 }], position }, 'an EventPage: events.0.at: Expected Date'],
+      [
+        { events: [{ ...one, type: 'no' }], position },
+        /^log\.read\(\) must resolve to an EventPage: events\.0\.type: /,
+      ],
+      [
+        { events: [{ ...one, transactionId: 'ab' }], position },
+        'an AcceptedEvent: transactionId: Expected Uint8Array',
+      ],
+      [{ events: Array(1001).fill(one), position }, 'at most 1000 entries'],
+    ] as const) {
+      log.read = async () => page as never
+      log.add()
+      const client = follow(t, port, '/events?after=0.0.0', { connection: 'close' })
+      await until(() => client.hasEnded())
+      const expected = typeof message === 'string' ? `log.read() must resolve to ${message}` : message
+      t.match(records().findLast(({ level }) => level === 40)?.err?.message, expected)
+      log.read = read
+      const other = follow(t, port, '/events?after=0.0.0')
+      await until(() => other.events().length === log.events.length)
+      other.socket.destroy()
+    }
+  },
+)
+
+t.test('a log that cannot be read is told once, until it can be read again', async (t) => {
   const { log, port, records } = await build(t)
   const { read } = log
   const client = follow(t, port)
   await until(() => client.received.length === 1)
-  log.add()
-  const { events, position } = await read.call(log, {
-    after: { accepted: 0n, rejected: 0n, block: 0n, verdict: 0n },
-    to: await log.head(),
-    filter: {},
-    limit: 1,
-  })
-  for (const [page, message] of [
-    [undefined, 'log.read() must give an array of events'],
-    [
-      { events: events.map((event) => ({ ...event, at: 5 })), position },
-      'must give events whose at is a Date',
-    ],
-  ] as const) {
-    log.read = async () => page as never
-    log.add()
-    await until(() => JSON.stringify(records()).includes(message), { what: message })
+  let reads = 0
+  log.read = async () => {
+    reads++
+    throw new TypeError('of the log')
   }
+  log.add()
+  await until(() => reads > 3)
+  const told = () => records().map(({ msg }) => msg)
+  const failed = 'The event log cannot be read; trying again'
+  t.same(
+    told().filter((msg) => msg.startsWith('The event log')),
+    [failed],
+  )
   log.read = read
-  await until(() => client.events().length === 3)
+  await until(() => client.events().length === 1)
+  t.same(
+    told().filter((msg) => msg.startsWith('The event log')),
+    [failed, 'The event log can be read again'],
+  )
+  t.notOk(client.hasEnded())
 })

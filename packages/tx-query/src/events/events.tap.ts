@@ -36,6 +36,25 @@ t.test('resumes after the id of the header, or of `after`', async (t) => {
   t.same(numbers(part.events()), upTo(1000, 991))
 })
 
+t.test('tells the position at the end of what has happened, if a filter leaves out its events', async (t) => {
+  const { log, port } = await build(t, { heartbeatMs: 60_000 })
+  log.add(3)
+  const { read } = log
+  log.read = async (range) => {
+    const page = await read.call(log, range)
+    const isRejected = range.filter.types?.includes('rejected') === true
+    return isRejected ? { ...page, events: [], position: range.to } : page
+  }
+  const none = follow(t, port, '/events?after=0.0.0&type=rejected')
+  const all = follow(t, port, '/events?after=0.0.0')
+  await until(() => none.received.length === 2 && all.events().length === 3)
+  t.same(none.received, [{ id: '0.0.0' }, { comment: true, id: '3.0.0' }])
+  log.add()
+  await until(() => all.events().length === 4)
+  t.equal(none.received.length, 2, 'later positions come with heartbeats')
+  t.equal(all.received.length, 5, 'the last event has the position')
+})
+
 t.test('starts at the newest position after an id that is later, of a log that is gone', async (t) => {
   const { log, port } = await build(t)
   log.add(3)

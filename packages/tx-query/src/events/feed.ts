@@ -1,18 +1,23 @@
-import { TurnQueue } from '@ratatosk/http'
-import type { EventFilter, EventLog, EventPage, EventPosition } from '@ratatosk/ports'
+import { isWrongResult, TurnQueue } from '@ratatosk/http'
+import type { EventFilter, EventLog, EventPosition } from '@ratatosk/ports'
 import type { FastifyBaseLogger } from 'fastify'
 import { LRUCache } from 'lru-cache'
-import { checkedPosition, covers, earliest, formatPosition, latest } from './position.js'
+import { covers, earliest, formatPosition, latest } from './position.js'
 import { renderEvents } from './render.js'
+import { checkedHead, checkedPage } from './results.js'
 
 interface RenderedPage {
   readonly bytes: Buffer
   readonly position: EventPosition
+  /** Of the last event; undefined without events. */
+  readonly last: EventPosition | undefined
 }
 
 export interface FeedClient {
   /** Something may have happened, or a read may succeed again. */
   wake(): void
+  /** The log is no log. */
+  end(): void
   /** Called about once a second. */
   tick(now: number): void
 }
@@ -43,7 +48,8 @@ export class EventFeed {
   #head: EventPosition | undefined
   #polling: Promise<EventPosition> | undefined
   #timers: NodeJS.Timeout[] = []
-  #failing = false
+  /** Methods of the log that have failed since they were last called. */
+  readonly #failing = new Set<'head' | 'read'>()
 
   constructor(options: FeedOptions) {
     this.#options = options
@@ -74,7 +80,11 @@ export class EventFeed {
     // A pending poll may have read before this call.
     await this.#polling?.catch(() => undefined)
     if (asked === undefined) return this.#poll()
-    return earliest(asked, await this.#poll().catch(() => asked))
+    const head = await this.#poll().catch((error: unknown) => {
+      if (isWrongResult(error)) throw error
+      return asked
+    })
+    return earliest(asked, head)
   }
 
   /** Whether a position has everything that is known to have happened. */
@@ -98,17 +108,17 @@ export class EventFeed {
     this.#pages.set(key, page)
     page.catch((error: unknown) => {
       this.#pages.delete(key)
-      this.#failed(error)
+      this.#failed('read', error)
     })
     return page
   }
 
   async #read(after: EventPosition, to: EventPosition, filter: EventFilter): Promise<RenderedPage> {
     const { log, maturityWindowMs } = this.#options
-    const page = await log.read({ after, to, filter, limit: pageSize })
-    const { events, position }: EventPage = page ?? {}
-    if (!Array.isArray(events)) throw new TypeError('log.read() must give an array of events')
-    return { bytes: renderEvents(events, maturityWindowMs), position: checkedPosition(position, 'read') }
+    const page = checkedPage(await log.read({ after, to, filter, limit: pageSize }), pageSize)
+    const { events, position } = page
+    this.#worked('read')
+    return { bytes: renderEvents(events, maturityWindowMs), position, last: events.at(-1)?.position }
   }
 
   /** Polls for new events, one poll at a time, so that a slow database is not queried more often. */
@@ -121,22 +131,29 @@ export class EventFeed {
 
   async #pollNow(): Promise<EventPosition> {
     try {
-      const head = checkedPosition(await this.#options.log.head(), 'head')
-      if (this.#failing) this.#options.logger.info('The event log can be read again')
+      const head = checkedHead(await this.#options.log.head())
       const hasMoved = this.#head === undefined || !covers(this.#head, head)
       if (hasMoved) this.#head = this.#head === undefined ? head : latest(this.#head, head)
-      if (hasMoved || this.#failing) for (const client of this.#clients) client.wake()
-      this.#failing = false
+      const mustWake = hasMoved || this.#failing.size > 0
+      this.#worked('head')
+      if (mustWake) for (const client of this.#clients) client.wake()
       return head
     } catch (error) {
-      this.#failed(error)
+      this.#failed('head', error)
+      if (isWrongResult(error)) for (const client of this.#clients) client.end()
       throw error
     }
   }
 
-  #failed(err: unknown): void {
-    if (!this.#failing) this.#options.logger.warn({ err }, 'The event log cannot be read; trying again')
-    this.#failing = true
+  /** Logs a failure once until the method works again. */
+  #failed(method: 'head' | 'read', err: unknown): void {
+    if (this.#failing.has(method)) return
+    this.#failing.add(method)
+    this.#options.logger.warn({ err }, 'The event log cannot be read; trying again')
+  }
+
+  #worked(method: 'head' | 'read'): void {
+    if (this.#failing.delete(method)) this.#options.logger.info('The event log can be read again')
   }
 
   #tick(): void {

@@ -5,8 +5,10 @@ import {
   addressNetwork,
   errorHandler,
   hasMethods,
+  isWrongResult,
   openScope,
   optionalInteger,
+  optionalTimer,
   readBy,
 } from '@ratatosk/http'
 import type { EventLog, EventPosition } from '@ratatosk/ports'
@@ -66,9 +68,9 @@ const rules = {
   network: addressNetwork(),
   maturityWindowMs: optionalInteger(0),
   maxClients: optionalInteger(1),
-  pollMs: optionalInteger(1),
-  heartbeatMs: optionalInteger(1),
-  drainTimeoutMs: optionalInteger(1),
+  pollMs: optionalTimer(1),
+  heartbeatMs: optionalTimer(1),
+  drainTimeoutMs: optionalTimer(1),
 }
 
 const plugin: FastifyPluginAsyncTypebox<EventsOptions> = async (fastify, options) => {
@@ -170,6 +172,8 @@ class EventStream extends Readable implements FeedClient {
   #position: EventPosition
   #reading = false
   #wanted = true
+  /** Whether everything was read that had happened when the stream began. */
+  #isCurrent = false
   /** When something was last sent, and since when the client has not taken it. */
   #sentAt = performance.now()
   #waitingSince: number | undefined
@@ -221,16 +225,25 @@ class EventStream extends Readable implements FeedClient {
     this.#reading = true
     try {
       while (this.#wanted && !this.destroyed && !feed.isCurrent(this.#position)) {
-        const { bytes, position } = await feed.page(this.#position, query.filter, query.filterKey)
+        const { bytes, position, last } = await feed.page(this.#position, query.filter, query.filterKey)
         if (!this.#wanted || this.destroyed || covers(this.#position, position)) return
         this.#position = position
         if (bytes.length > 0) this.#send(bytes)
+        this.#tellPosition(last)
       }
-    } catch {
+    } catch (error) {
       // The feed has logged it.
+      if (isWrongResult(error)) this.end()
     } finally {
       this.#reading = false
     }
+  }
+
+  /** Sends the position once everything earlier was read, unless the last event has it. */
+  #tellPosition(last: EventPosition | undefined): void {
+    if (this.#isCurrent || !this.#options.feed.isCurrent(this.#position)) return
+    this.#isCurrent = true
+    if (last === undefined || !covers(last, this.#position)) this.#send(renderHeartbeat(this.#position))
   }
 
   #send(bytes: Buffer): void {

@@ -8,13 +8,6 @@ export function formatPosition({ accepted, rejected, block, verdict }: EventPosi
   return `${accepted}.${rejected}.${block}${verdict === 0n ? '' : `.${verdict}`}`
 }
 
-/** @throws TypeError if a log gives something else: it would end up in a stream, which no one could resume */
-export function checkedPosition(given: EventPosition, method: string): EventPosition {
-  const { accepted, rejected, block, verdict } = given ?? {}
-  if ([accepted, rejected, block, verdict].every((each) => typeof each === 'bigint')) return given
-  throw new TypeError(`log.${method}() must give a position of four bigints`)
-}
-
 /** Reads the id of an event; undefined if the text is not one. */
 export function parsePosition(text: string): EventPosition | undefined {
   const [, accepted, rejected, block, verdict = 0] = pattern.exec(text) ?? []

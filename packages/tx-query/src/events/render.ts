@@ -1,4 +1,3 @@
-import { types } from 'node:util'
 import { toHex } from '@ratatosk/cbor'
 import type { BlockEvent, EventPosition, LedgerEvent, VerdictEvent } from '@ratatosk/ports'
 import { formatPosition } from './position.js'
@@ -37,7 +36,6 @@ function dataOf(
   event: LedgerEvent,
   maturityWindowMs: number | undefined,
 ): AcceptedData | RejectedData | BlockData | VerdictData {
-  if (!types.isDate(event?.at)) throw new TypeError('log.read() must give events whose at is a Date')
   const at = event.at.toISOString()
   if (event.type === 'accepted') return { txHash: toHex(event.transactionId), at }
   if (event.type === 'block') return blockData(event, at, maturityWindowMs)

@@ -1,4 +1,3 @@
-import { types } from 'node:util'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { isDecodeError, toHex } from '@ratatosk/cbor'
 import {
@@ -8,7 +7,9 @@ import {
   hexParameter,
   InvalidParameterError,
   noStore,
+  onlyParameters,
   openScope,
+  portResult,
   type Query,
   type QueryValue,
   readBy,
@@ -17,6 +18,7 @@ import {
 import { decodeOutputReference, type OutputReference } from '@ratatosk/ledger'
 import type { Against, HeldProof, Prover } from '@ratatosk/ports'
 import { proofFromCbor, proofToJson } from '@ratatosk/trie'
+import { Type } from '@sinclair/typebox'
 import type { RegisterOptions } from 'fastify'
 import { fastifyPlugin as fp } from 'fastify-plugin'
 import { InvalidStateError, NoBlockError, NotKeptError } from './errors.js'
@@ -105,12 +107,24 @@ async function unlessBusy<T>(prove: () => Promise<T>): Promise<T> {
   }
 }
 
+const bytes = Type.Uint8Array()
+const ProofShape = Type.Object(
+  {
+    headerHash: bytes,
+    header: Type.Optional(bytes),
+    height: Type.Optional(Type.BigInt()),
+    root: bytes,
+    key: bytes,
+    value: Type.Optional(bytes),
+    proof: bytes,
+    position: Type.Optional(Type.Integer({ minimum: 0 })),
+  },
+  { title: 'a proof' },
+)
+
 /** @throws {TypeError} for a prover in JavaScript that gives something else */
 function checkedProof<Proof extends HeldProof>(given: Proof, method: string): Proof {
-  const { headerHash, root, key, proof }: Partial<HeldProof> = given ?? {}
-  const wrong = Object.entries({ headerHash, root, key, proof }).find(([, each]) => !types.isUint8Array(each))
-  if (wrong === undefined) return given
-  throw new TypeError(`prover.${method}() must give a proof whose ${wrong[0]} is a Uint8Array`)
+  return portResult(`prover.${method}`, ProofShape, given)
 }
 
 function answerOf({ headerHash, header, height, root, key, proof }: HeldProof) {
@@ -128,11 +142,15 @@ function invalid(what: string, value: QueryValue, rule: string): InvalidParamete
   return new InvalidParameterError('PROOFS', what, value, rule)
 }
 
-function readUtxoQuery({ outref, at, header_hash: block }: Query): UtxoProofQuery {
+function readUtxoQuery(query: Query): UtxoProofQuery {
+  const { outref, at, header_hash: block } = query
+  onlyParameters('PROOFS', query, ['outref', 'at', 'header_hash'])
   return { reference: readOutref(outref), against: readState(at, block) }
 }
 
-function readTransactionQuery({ tx_hash: hash, header_hash: block }: Query): TransactionProofQuery {
+function readTransactionQuery(query: Query): TransactionProofQuery {
+  const { tx_hash: hash, header_hash: block } = query
+  onlyParameters('PROOFS', query, ['tx_hash', 'header_hash'])
   const id = hexParameter(hash, 32)
   if (id === undefined) throw invalid('transaction hash', hash, 'Send tx_hash with 64 hex digits')
   return { id, headerHash: block === undefined ? undefined : readBlockHash(block) }

@@ -55,11 +55,13 @@ t.test('the log names the method and the field of a proof that has another shape
   let answer: unknown
   const give = async () => answer as never
   await server.register(proofs, { prover: { utxo: give, transaction: give } })
-  for (const [given, field] of [
-    [undefined, 'headerHash'],
-    [null, 'headerHash'],
-    [{ ...present, root: 'ab' }, 'root'],
-    [{ ...present, proof: undefined }, 'proof'],
+  for (const [given, fault] of [
+    [undefined, 'Expected object'],
+    [null, 'Expected object'],
+    [{ ...present, root: 'ab' }, 'root: Expected Uint8Array'],
+    [{ ...present, header: 'ab' }, 'header: Expected Uint8Array'],
+    [{ ...present, value: 'ab' }, 'value: Expected Uint8Array'],
+    [{ ...present, proof: undefined }, 'proof: Expected Uint8Array'],
   ] as const) {
     answer = given
     for (const [url, method] of [
@@ -67,9 +69,20 @@ t.test('the log names the method and the field of a proof that has another shape
       [`/proofs/transaction?tx_hash=${hash}`, 'transaction'],
     ] as const) {
       t.equal((await server.inject(url)).statusCode, 500)
-      const message = `prover.${method}() must give a proof whose ${field} is a Uint8Array`
+      const message = `prover.${method}() must resolve to a proof: ${fault}`
       t.match(log().at(-1), { err: { type: 'TypeError', message } })
     }
+  }
+})
+
+t.test('refuses parameters that a route does not have', async (t) => {
+  const server = await build(t, {})
+  for (const [url, names] of [
+    [`/proofs/utxo?outref=${hash}%231`, 'outref, at, header_hash'],
+    [`/proofs/transaction?tx_hash=${hash}`, 'tx_hash, header_hash'],
+  ]) {
+    const answer = await server.inject(`${url}&foo=1`)
+    t.same([answer.statusCode, answer.json()], [400, { error: `Invalid parameter: foo. Send only ${names}` }])
   }
 })
 

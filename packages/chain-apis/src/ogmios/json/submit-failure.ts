@@ -57,7 +57,10 @@ const known: Readonly<Record<string, readonly [code: number, data?: Data]>> = {
   BadInputsUTxO: [3117, ({ details }) => ({ unknownOutputReferences: references(details.inputs) })],
   OutsideValidityIntervalUTxO: [
     3118,
-    ({ transaction, slot }) => ({ validityInterval: intervalJson(transaction), currentSlot: slot }),
+    ({ transaction, details }) => ({
+      validityInterval: intervalJson(transaction),
+      currentSlot: amount(details.slot),
+    }),
   ],
   MaxTxSizeUTxO: [
     3119,
@@ -264,7 +267,6 @@ interface FailureContext {
   readonly utxos: UtxoView
   readonly keyDeposit: bigint
   readonly network: 'mainnet' | 'testnet'
-  readonly slot: bigint
   readonly details: PredicateFailure['details']
 }
 
