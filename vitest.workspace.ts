@@ -16,7 +16,7 @@ const alone = new Set([...isolated, 'trie'])
 /** `npm run test:full` sets it. */
 const full = process.env.RATATOSK_TESTS === 'full'
 
-/** Amounts of the full run, where the environment sets no others; docs/testing.md says what they are. */
+/** Amounts of the full run, where the environment sets no others. */
 const fullAmounts = {
   RATATOSK_ANSWERS: '400',
   RATATOSK_CRASHES: '3',

@@ -145,6 +145,8 @@ const [questionBytes, maxBytes] = [300, 11_500]
 /**
  * Asks questions about a block, as many in a transaction as fit, each of which is recorded before. One that
  * cannot be built holds up no other.
+ *
+ * @param least questions of a transaction, unless fewer are wanted: those behind wait for more ada
  */
 export async function askAll(
   context: WatcherContext,
@@ -152,6 +154,7 @@ export async function askAll(
   wanted: readonly WantedQuestion[],
   term: QuestionTerm,
   slot: bigint,
+  least = 1,
 ): Promise<void> {
   const { bond = 1n } = context.contracts.parameters.summons ?? {}
   const without = encodeAsk(block.header, []).length
@@ -166,6 +169,7 @@ export async function askAll(
     while (count < Math.min(next.length, most) && bytes <= maxBytes) bytes += sizes[count++] ?? 0
     // One is tried even if it is too much, so that the reason is reported.
     batch = next.slice(0, Math.max(1, bytes > maxBytes ? count - 1 : count))
+    if (batch.length < Math.min(least, next.length)) return
     const sent = await send(batch)
     if (sent === undefined) return
     if (sent === failed && batch.length > 1) for (const each of batch) await send([each])

@@ -1,7 +1,9 @@
 import { chunkKey, encodeChunkRecord } from '@ratatosk/block'
 import { toHex } from '@ratatosk/cbor'
+import { testWallets } from '@ratatosk/devnet'
 import type { ShownChunkAnswer } from '@ratatosk/fraud'
 import { blake2b256 } from '@ratatosk/ledger'
+import { keysFromSeedPhrase } from '@ratatosk/ledger/builder'
 import { readQuestions } from '@ratatosk/protocol'
 import { expect, test } from 'vitest'
 import { blockOf, framesOf } from '../../../fraud/dist/test/lying-blocks.js'
@@ -80,6 +82,44 @@ test('behind a removal by proof, one question is ended, and the bonds of the oth
   await until('no question is left', async () => (await open()) === 0)
   expect(await verdicts()).toBe(1)
   expect(errors).toEqual([])
+})
+
+test('answers one after another are waited for: a question in a transaction of its own is dear', {
+  timeout: 300_000,
+}, async () => {
+  const count = 40
+  const watched = await openWatched({ contracts })
+  const { transactions } = watched.story
+  const bytes = framesOf(...transactions)
+  const record = encodeChunkRecord({ first: 0, chunks: count, chunkHash: blake2b256(bytes) })
+  const committed = blockOf(transactions, {
+    entries(map) {
+      for (let number = 0; number < count; number++) map.set(toHex(chunkKey(number)), record)
+    },
+  })
+  const { entries: _, ...block } = (await watched.commit(committed)) as InvalidBlock & { entries?: unknown }
+  const chunks = Array.from({ length: count }, () => bytes)
+  const { answered } = await openOperator(
+    watched,
+    { ...committed, chunks },
+    {
+      async whenDue(_asked, answer) {
+        await new Promise((resolve) => setTimeout(resolve, 300))
+        await answer()
+      },
+    },
+  )
+  // It carries 19 questions at a time.
+  const walletKeys = keysFromSeedPhrase(testWallets.mnemonic, { networkId: 0, account: 9 })
+  const funds = { address: walletKeys.addressText, lovelace: 60_000_000n }
+  await watched.scene.run({ outputs: [funds] }, watched.scene.otherWallet)
+  openWatcher(watched, [block], { walletKeys, withheld: { judge: async () => false }, patienceMs: 20_000 })
+  const chunksOf = () => answered.filter(({ kind }) => kind === 'chunk').length
+  await until('all are shown', async () => chunksOf() === count, 240_000)
+  const [verdict] = (await watched.store.verdicts.list({ limit: 1 })).verdicts
+  const asked = verdict!.transactions.filter(({ stage }) => stage === 'question').length
+  console.log(`${asked} transactions with questions`)
+  expect(asked).toBeLessThan(7)
 })
 
 test('absences, which strangers may ask for, let neither more nor less be asked', () => {

@@ -25,6 +25,11 @@ import { follow, removalsOf } from './send.js'
 export const mostAtOnce = maxChunks
 /** Own questions that wait for a block of layer 1: other watchers see them there, and ask for the rest. */
 export const mostPending = mostInAsking
+/**
+ * Questions that are asked at once while others wait, if as many are wanted: one answer after another would
+ * free one question after another, which costs ten times as much in a transaction of its own.
+ */
+export const leastAtOnce = mostInAsking / 2
 /** Share of the patience in which this process has missed the body too: a peer may just have started. */
 const ownShare = 10n
 const reason = 'No peer serves its body'
@@ -162,7 +167,8 @@ async function askFor(
     if (number === 0 ? isBehind && !(await takeBehind(context, allowance)) : allowance.chunks-- <= 0) break
     next.push(wanted)
   }
-  await askAll(context, block, next, term, slot)
+  const least = unasked.length < numbers.length ? Math.min(leastAtOnce, unasked.length) : 1
+  if (next.length >= least) await askAll(context, block, next, term, slot, least)
 }
 
 /** The questions that wait, by subject: anyone can ask thousands. */

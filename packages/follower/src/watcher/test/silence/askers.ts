@@ -6,7 +6,7 @@ import { waveOf } from '../../allowance.js'
 import { termAt } from '../../ask.js'
 import { mostAtOnce } from '../../false-maps.js'
 import { chunkNumberOf, type Subject } from '../../question-book.js'
-import { inOwnOrder, mostPending } from '../../unavailable.js'
+import { inOwnOrder, leastAtOnce, mostPending } from '../../unavailable.js'
 import type { OpenQuestions, Pace, SentQuestion } from './layer1.js'
 import type { Next } from './search.js'
 
@@ -45,10 +45,12 @@ export function openAskers(
   const counts = { asked: 0, answered: 0, paid: 0n, mostLocked: 0n }
   type Wallet = (typeof wallets)[number]
 
-  function affords({ spent, locked }: Wallet, slot: number, fee: bigint): boolean {
+  /** Whether a wallet can pay one more, beside so many. */
+  function affords({ spent, locked }: Wallet, slot: number, fee: bigint, beside: number): boolean {
     while (spent[0] !== undefined && spent[0].at <= slot - hourMs / slots.slotLength) spent.shift()
-    const sum = spent.reduce((total, { lovelace }) => total + lovelace, fee + bond)
-    return (budget === undefined || sum <= budget) && (funds === undefined || locked + bond <= funds)
+    const count = BigInt(beside + 1)
+    const sum = spent.reduce((total, { lovelace }) => total + lovelace, count * (fee + bond))
+    return (budget === undefined || sum <= budget) && (funds === undefined || locked + count * bond <= funds)
   }
 
   function pay(wallet: Wallet, slot: number, fee: bigint): void {
@@ -72,11 +74,17 @@ export function openAskers(
     const wanted = (isOfChunks ? subjects : subjects.slice(0, mostAtOnce)).filter((each) => !isAsked(each))
     let allowed = waveOf(counts.answered) - (subjects.length - wanted.length)
     const isLater = (subject: Subject) => isOfChunks && chunkNumberOf(subject.key) > 0
+    if (wanted.length > 0 && !term.isInTime) return !isOfChunks && !questions.isEmpty()
+    const next: Subject[] = []
     for (const subject of isOfChunks ? inOrderOf(wallet.key, wanted) : wanted) {
-      if (!term.isInTime) return !isOfChunks && !questions.isEmpty()
       if (isLater(subject) && allowed-- <= 0) break
       if (isOfChunks && pending++ >= mostPending) break
-      if (!affords(wallet, slot, askers.fees[about])) break
+      if (!affords(wallet, slot, askers.fees[about], next.length)) break
+      next.push(subject)
+    }
+    const least = isOfChunks && wanted.length < subjects.length ? Math.min(leastAtOnce, wanted.length) : 0
+    if (next.length < least) return true
+    for (const subject of next) {
       pay(wallet, slot, askers.fees[about])
       const [validUntil, deadline] = [term.validUntil, timeToSlot(slots, term.deadline)].map(Number) as [
         number,
