@@ -7,9 +7,9 @@ import type { Block, HeldLease } from '@ratatosk/store'
 import { createContext, type Resources, type SequencerSettings, settingsOf } from './context.js'
 import { Cycle } from './cycle.js'
 import { notActive, resultOf } from './errors.js'
-import { createOperationRunner } from './run-operation.js'
+import { runOperation } from './run-operation.js'
 import { createScheduler } from './scheduler.js'
-import { createAnswerer } from './summons/answerer.js'
+import { answerDue, createAnswerer } from './summons/answerer.js'
 import { openQuestionBook, type QuestionBook } from './summons/questions.js'
 import { canAnswer } from './summons/send-answer.js'
 import type { BlockSnapshot, Sequencer, SequencerOptions, SequencerSnapshot, Step } from './types.js'
@@ -168,7 +168,6 @@ function openSession(state: State, held: HeldLease, slots: SlotConfig): Session 
   const cycle = new Cycle(createContext({ resources, options, held, slots, ends, lost, step }))
   const scheduler = createScheduler(cycle)
   const answerer = canAnswer(cycle.context) ? createAnswerer(cycle.context, book, ends) : undefined
-  const runOperation = createOperationRunner(cycle)
   let wakeUp = new AbortController()
 
   async function work(): Promise<void> {
@@ -184,7 +183,7 @@ function openSession(state: State, held: HeldLease, slots: SlotConfig): Session 
   /** Beside all other work: neither waits for the other. */
   async function answerQuestions(): Promise<void> {
     while (answerer !== undefined && !ends.aborted)
-      await sleep(await answerer.tick(), undefined, { signal: ends }).catch(() => undefined)
+      await sleep(await answerDue(answerer), undefined, { signal: ends }).catch(() => undefined)
   }
 
   return {
@@ -194,7 +193,7 @@ function openSession(state: State, held: HeldLease, slots: SlotConfig): Session 
     async run(operation, details) {
       if (operation !== 'commit' && operation !== 'merge') scheduler.cancelInit()
       try {
-        return await runOperation(operation, details)
+        return await runOperation(cycle, operation, details)
       } catch (error) {
         const result = resultOf(ends.aborted ? notActive() : error)
         if (result === undefined) throw error

@@ -33,9 +33,23 @@ const maxBytesInFlight = 131_072
 /** Most of these while an answer about a block of another operator is sent. */
 const maxBytesForOthers = maxBytesInFlight / 2
 
+/** An answerer: its means, and all that it knows beside its store. */
 interface Answerer {
-  /** Does what is due. Never rejects. @returns milliseconds until the next call */
-  tick(): Promise<number>
+  readonly context: AnswerContext
+  readonly book: QuestionBook
+  /** Aborts when no further answer is to begin. */
+  readonly ends: AbortSignal
+  readonly outbox: Outbox
+  /** Milliseconds for an answer, and between two reads of the questions. */
+  readonly period: bigint
+  readonly pauseMs: number
+  /** When an answer failed, by question, on the clock of `performance.now()`. */
+  readonly failedAt: Map<string, number>
+  /** The answers that this process has in flight, with their questions. */
+  readonly sent: BytesMap<{ readonly key: string; readonly bytes: Uint8Array }>
+  /** Hash of the tip at which as many answers as may be were in flight. */
+  fullAt: string | undefined
+  reported: string
 }
 
 /**
@@ -44,192 +58,251 @@ interface Answerer {
  * recorded before it is sent, and looked up before it is sent again.
  */
 export function createAnswerer(context: AnswerContext, book: QuestionBook, ends: AbortSignal): Answerer {
-  const { contracts, log, options, layer1, store, operator, signal, slots, cache, answers } = context
-  const { period = 1n } = contracts.parameters.summons ?? {}
-  const pauseMs = Math.max(options.pollMs, Math.min(longestPauseMs, Number(period) / readsPerPeriod))
-  const failedAt = new Map<string, number>()
-  const outbox = openAnswerOutbox(context)
-  /** The answers that this process has in flight, with their questions. */
-  const sent = new BytesMap<{ readonly key: string; readonly bytes: Uint8Array }>()
-  /** Hash of the tip at which as many answers as may be were in flight. */
-  let fullAt: string | undefined
-  let reported = ''
-
-  const isOwn = ({ header }: Block): boolean =>
-    equalBytes(decodeHeader(header).operatorVkey, operator.keys.payment.hash)
-
-  /**
-   * Open questions about blocks of the store, own ones first: those about others may not delay the answers
-   * that this operator owes. Never cached: a header may be guessed before its commit.
-   */
-  async function readKnown(): Promise<KnownQuestion[]> {
-    if (contracts.summons === undefined) return []
-    const { addressText, policy } = contracts.summons
-    // By address: a question that is asked again under its name must not hide behind others.
-    const utxos = await layer1.utxosAt(addressText, { policy, signal })
-    const { questions, unread } = await surveyQuestions(contracts, utxos)
-    if (book.seeUnread(unread)) log.error({ code: 'SUMMONS_UNREAD' }, unreadLine(unread) ?? '')
-    if (questions.length === 0) return []
-    const unmerged = await store.blocks.unmerged()
-    const strange = new BytesSet(questions.map(({ question }) => question.headerHash))
-    for (const { headerHash } of unmerged) strange.delete(headerHash)
-    const returned = strange.size === 0 ? [] : await findReturned([...strange])
-    const blocks = new BytesMap(
-      [...unmerged, ...returned].map((block) => [block.headerHash, { block, isOwn: isOwn(block) }] as const),
-    )
-    const known = questions.flatMap((asked) => {
-      const about = blocks.get(asked.question.headerHash)
-      return about === undefined ? [] : { ...asked, ...about }
-    })
-    const ordered = inOrder(known, period)
-    return [...ordered.filter((each) => each.isOwn), ...ordered.filter((each) => !each.isOwn)]
+  const { period = 1n } = context.contracts.parameters.summons ?? {}
+  const { pollMs } = context.options
+  return {
+    context,
+    book,
+    ends,
+    outbox: openAnswerOutbox(context),
+    period,
+    pauseMs: Math.max(pollMs, Math.min(longestPauseMs, Number(period) / readsPerPeriod)),
+    failedAt: new Map(),
+    sent: new BytesMap(),
+    fullAt: undefined,
+    reported: '',
   }
+}
 
-  /** Those of these blocks that layer 1 has in the queue again after a roll-back, before the store has. */
-  async function findReturned(headerHashes: readonly Uint8Array[]): Promise<readonly Block[]> {
-    const returned: Block[] = []
-    for (const block of await store.blocks.byHashes(headerHashes))
-      if ((await readElement(context, block)) !== undefined) returned.push(block)
-    return returned
+/** Does what is due. Never rejects. @returns milliseconds until the next call */
+export async function answerDue(answerer: Answerer): Promise<number> {
+  const { context, pauseMs } = answerer
+  const { options, signal, log } = context
+  try {
+    const isMoreLeft = await answerAll(answerer)
+    answerer.reported = ''
+    return isMoreLeft ? options.pollMs : pauseMs
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    if (reason !== answerer.reported && !signal.aborted)
+      log.warn({ err: error }, `Questions about blocks wait: ${reason}`)
+    answerer.reported = reason
+    return pauseMs
   }
+}
 
-  /** Those that it is this operator's turn to answer, and those that it has answered once. */
-  function dueOf(questions: readonly KnownQuestion[], slot: bigint): KnownQuestion[] {
-    const begun = new Set([...sent.values()].map(({ key }) => key))
-    const now = slotToTime(slots, slot)
-    const isDue = (asked: KnownQuestion): boolean =>
-      asked.isOwn || begun.has(keyOf(asked)) || turnAt(asked, period, operator.keys.payment.hash) <= now
-    return questions.filter(isDue)
-  }
-
-  /** @returns whether questions are left that could be answered now */
-  async function answerAll(): Promise<boolean> {
-    // Read first, so that the questions are at least as new.
-    const { slot, hash } = await layer1.tip({ signal })
-    if (hash === fullAt) return true
-    fullAt = undefined
-    const questions = await readKnown()
-    for (const asked of questions)
-      if (asked.isOwn && !book.knows(asked)) log.info(...questionLine(asked, 'is asked for'))
-    book.see(questions)
-    const open = new Map(questions.map((asked) => [keyOf(asked), asked]))
-    for (const key of failedAt.keys()) if (!open.has(key)) failedAt.delete(key)
-    await releaseOvertaken(open, slot)
-    const due = dueOf(questions, slot)
-    if (due.length === 0) {
-      await answers.blocks.rest()
-      return false
-    }
-    const recorded = await store.answers.of(due.map(({ utxo }) => encodeOutputReference(utxo.reference)))
-    const failures = new Map<string, unknown>()
-    const states = await followAnswers(context, outbox, recorded, slot, (each, error) => {
-      failures.set(questionOf(each), error)
-    })
-    const journal = new Map(recorded.map((each) => [`${questionOf(each)} ${each.stage}`, each]))
-    const aliveOf = (key: string, stage: AnswerTransaction['stage']) => {
-      const found = journal.get(`${key} ${stage}`)
-      return found !== undefined && isAlive(states, found) ? found : undefined
-    }
-    let bytes = 0
-    for (const asked of due) {
-      const key = keyOf(asked)
-      if (failures.has(key)) failed(asked, failures.get(key))
-      const before = aliveOf(key, 'answer')
-      if (before === undefined || failures.has(key)) continue
-      if (sent.has(before.id)) book.clear(asked)
-      // Its first sending failed, or was by an earlier process.
-      else book.answered(asked)
-      sent.set(before.id, { key, bytes: before.cbor })
-      bytes += before.cbor.length + (aliveOf(key, 'datum')?.cbor.length ?? 0)
-    }
-    // An answer costs more than its reward: more has to come before the wallet is empty.
-    cache.questionsDue = due.filter(({ isOwn }) => isOwn).length
-    if (cache.questionsDue > 0 && (await lacksFunds(cache.questionsDue))) cache.mayLackAnswerFunds = true
-    const began = performance.now()
-    for (const asked of due) {
-      const key = keyOf(asked)
-      if (aliveOf(key, 'answer') !== undefined || failures.has(key)) continue
-      if (ends.aborted) return false
-      if (asked.isOwn && bytes >= maxBytesInFlight) {
-        fullAt = hash
-        return true
-      }
-      if (!asked.isOwn) {
-        if (bytes >= maxBytesForOthers || (await lacksFunds())) return false
-        // Own ones may have come.
-        if (performance.now() - began > pauseMs) return true
-      }
-      if (performance.now() - (failedAt.get(key) ?? -Infinity) < Math.min(retryMs, pauseMs)) continue
-      bytes += await answer(asked, aliveOf(key, 'datum'))
-    }
+/** @returns whether questions are left that could be answered now */
+async function answerAll(answerer: Answerer): Promise<boolean> {
+  const { context, book, failedAt } = answerer
+  const { layer1, cache, answers, signal, log } = context
+  // Read first, so that the questions are at least as new.
+  const { slot, hash } = await layer1.tip({ signal })
+  if (hash === answerer.fullAt) return true
+  answerer.fullAt = undefined
+  const questions = await readKnown(answerer)
+  for (const asked of questions)
+    if (asked.isOwn && !book.knows(asked)) log.info(...questionLine(asked, 'is asked for'))
+  book.see(questions)
+  const open = new Map(questions.map((asked) => [keyOf(asked), asked]))
+  for (const key of failedAt.keys()) if (!open.has(key)) failedAt.delete(key)
+  await releaseOvertaken(answerer, open, slot)
+  const due = dueOf(answerer, questions, slot)
+  if (due.length === 0) {
+    await answers.blocks.rest()
     return false
   }
+  const inFlight = await followDue(answerer, due, slot)
+  // An answer costs more than its reward: more has to come before the wallet is empty.
+  cache.questionsDue = due.filter(({ isOwn }) => isOwn).length
+  if (cache.questionsDue > 0 && (await lacksFunds(context, cache.questionsDue)))
+    cache.mayLackAnswerFunds = true
+  return answerEach(answerer, due, inFlight, hash)
+}
 
-  /** Whether the wallet has less than so many own questions need. */
-  const lacksFunds = async (questions = 1): Promise<boolean> =>
-    (await answers.wallet.spendable({ paidByAda: true }, { signal })) < fundsFor(questions)
+/**
+ * Open questions about blocks of the store, own ones first: those about others may not delay the answers
+ * that this operator owes. Never cached: a header may be guessed before its commit.
+ */
+async function readKnown({ context, book, period }: Answerer): Promise<KnownQuestion[]> {
+  const { contracts, layer1, store, operator, signal, log } = context
+  if (contracts.summons === undefined) return []
+  const { addressText, policy } = contracts.summons
+  // By address: a question that is asked again under its name must not hide behind others.
+  const utxos = await layer1.utxosAt(addressText, { policy, signal })
+  const { questions, unread } = await surveyQuestions(contracts, utxos)
+  if (book.seeUnread(unread)) log.error({ code: 'SUMMONS_UNREAD' }, unreadLine(unread) ?? '')
+  if (questions.length === 0) return []
+  const unmerged = await store.blocks.unmerged()
+  const strange = new BytesSet(questions.map(({ question }) => question.headerHash))
+  for (const { headerHash } of unmerged) strange.delete(headerHash)
+  const returned = strange.size === 0 ? [] : await findReturned(context, [...strange])
+  const isOwn = ({ header }: Block): boolean =>
+    equalBytes(decodeHeader(header).operatorVkey, operator.keys.payment.hash)
+  const blocks = new BytesMap(
+    [...unmerged, ...returned].map((block) => [block.headerHash, { block, isOwn: isOwn(block) }] as const),
+  )
+  const known = questions.flatMap((asked) => {
+    const about = blocks.get(asked.question.headerHash)
+    return about === undefined ? [] : { ...asked, ...about }
+  })
+  const ordered = inOrder(known, period)
+  return [...ordered.filter((each) => each.isOwn), ...ordered.filter((each) => !each.isOwn)]
+}
 
-  /** Gives up answers whose question is gone, unless they have ended it: nothing may spend their change. */
-  async function releaseOvertaken(open: ReadonlyMap<string, KnownQuestion>, slot: bigint): Promise<void> {
-    for (const [id, { key, bytes }] of [...sent]) {
-      if (open.has(key)) continue
-      const state = await outbox.follow({ id, bytes }, slot, { signal })
-      sent.delete(id)
-      if (state === 'included') continue
-      log.info({ transaction: toHex(id), question: key }, 'Another answer was quicker')
-      outbox.drop(id)
+/** Those of these blocks that layer 1 has in the queue again after a roll-back, before the store has. */
+async function findReturned(
+  context: AnswerContext,
+  headerHashes: readonly Uint8Array[],
+): Promise<readonly Block[]> {
+  const returned: Block[] = []
+  for (const block of await context.store.blocks.byHashes(headerHashes))
+    if ((await readElement(context, block)) !== undefined) returned.push(block)
+  return returned
+}
+
+/** Those that it is this operator's turn to answer, and those that it has answered once. */
+function dueOf(
+  { context: { slots, operator }, sent, period }: Answerer,
+  questions: readonly KnownQuestion[],
+  slot: bigint,
+): KnownQuestion[] {
+  const begun = new Set([...sent.values()].map(({ key }) => key))
+  const now = slotToTime(slots, slot)
+  const isDue = (asked: KnownQuestion): boolean =>
+    asked.isOwn || begun.has(keyOf(asked)) || turnAt(asked, period, operator.keys.payment.hash) <= now
+  return questions.filter(isDue)
+}
+
+/** The recorded answers that layer 1 may still include. */
+interface InFlight {
+  readonly failures: ReadonlyMap<string, unknown>
+  /** Of all of them. */
+  readonly bytes: number
+  aliveOf(key: string, stage: AnswerStage): AnswerTransaction | undefined
+}
+
+async function followDue(
+  { context, book, outbox, sent, failedAt }: Answerer,
+  due: readonly KnownQuestion[],
+  slot: bigint,
+): Promise<InFlight> {
+  const { store } = context
+  const recorded = await store.answers.of(due.map(({ utxo }) => encodeOutputReference(utxo.reference)))
+  const failures = new Map<string, unknown>()
+  const states = await followAnswers(context, outbox, recorded, slot, (each, error) => {
+    failures.set(questionOf(each), error)
+  })
+  const journal = new Map(recorded.map((each) => [`${questionOf(each)} ${each.stage}`, each]))
+  const aliveOf: InFlight['aliveOf'] = (key, stage) => {
+    const found = journal.get(`${key} ${stage}`)
+    return found !== undefined && isAlive(states, found) ? found : undefined
+  }
+  let bytes = 0
+  for (const asked of due) {
+    const key = keyOf(asked)
+    if (failures.has(key)) reportFailure({ context, book, failedAt }, asked, failures.get(key))
+    const before = aliveOf(key, 'answer')
+    if (before === undefined || failures.has(key)) continue
+    if (sent.has(before.id)) book.clear(asked)
+    // Its first sending failed, or was by an earlier process.
+    else book.answered(asked)
+    sent.set(before.id, { key, bytes: before.cbor })
+    bytes += before.cbor.length + (aliveOf(key, 'datum')?.cbor.length ?? 0)
+  }
+  return { failures, bytes, aliveOf }
+}
+
+/** @returns whether questions are left that could be answered now */
+async function answerEach(
+  answerer: Answerer,
+  due: readonly KnownQuestion[],
+  { failures, aliveOf, ...inFlight }: InFlight,
+  tip: string,
+): Promise<boolean> {
+  const { context, ends, pauseMs, failedAt } = answerer
+  const began = performance.now()
+  let { bytes } = inFlight
+  for (const asked of due) {
+    const key = keyOf(asked)
+    if (aliveOf(key, 'answer') !== undefined || failures.has(key)) continue
+    if (ends.aborted) return false
+    if (asked.isOwn && bytes >= maxBytesInFlight) {
+      answerer.fullAt = tip
+      return true
     }
-  }
-
-  /** @returns the bytes of the answer, with those of a datum; 0 without one */
-  async function answer(asked: KnownQuestion, held: AnswerTransaction | undefined) {
-    try {
-      const shown = await answers.blocks.show(asked.question, asked.block)
-      if (shown.kind === 'nothing') throw new Error('The block does not have what the question is about')
-      // Many questions take longer than an answer is valid.
-      const { slot } = await layer1.tip({ signal })
-      const { built, length } = await buildAnswer(context, outbox, asked, shown, slot, held)
-      const { id, bytes } = built
-      sent.set(id, { key: keyOf(asked), bytes })
-      failedAt.delete(keyOf(asked))
-      book.answered(asked)
-      log.info(...questionLine(asked, 'has answered for'))
-      return length
-    } catch (error) {
-      if (isLayer1Away(error) || refusalOf(error)?.code === 'SEQUENCER_NOT_ACTIVE') throw error
-      const isPoor = isWalletError(error) && error.code === 'WALLET_INSUFFICIENT_FUNDS'
-      if (isPoor && asked.isOwn) cache.mayLackAnswerFunds = true
-      failed(asked, error)
-      return 0
+    if (!asked.isOwn) {
+      if (bytes >= maxBytesForOthers || (await lacksFunds(context))) return false
+      // Own ones may have come.
+      if (performance.now() - began > pauseMs) return true
     }
+    if (performance.now() - (failedAt.get(key) ?? -Infinity) < Math.min(retryMs, pauseMs)) continue
+    bytes += await answer(answerer, asked, aliveOf(key, 'datum'))
   }
+  return false
+}
 
-  function failed(asked: KnownQuestion, error: unknown): void {
-    failedAt.set(keyOf(asked), performance.now())
-    const reason = error instanceof Error ? error.message : String(error)
-    if (!book.failed(asked, reason)) return
-    const [fields, line] = questionLine(asked, 'cannot answer for')
-    log[asked.isOwn ? 'error' : 'warn'](
-      isWalletError(error) ? { ...fields, code: error.code } : { ...fields, err: error },
-      `${line}: ${reason}`,
-    )
-  }
+/** Whether the wallet has less than so many own questions need. */
+const lacksFunds = async ({ answers, signal }: AnswerContext, questions = 1): Promise<boolean> =>
+  (await answers.wallet.spendable({ paidByAda: true }, { signal })) < fundsFor(questions)
 
-  return {
-    async tick() {
-      try {
-        const isMoreLeft = await answerAll()
-        reported = ''
-        return isMoreLeft ? options.pollMs : pauseMs
-      } catch (error) {
-        const reason = error instanceof Error ? error.message : String(error)
-        if (reason !== reported && !signal.aborted)
-          log.warn({ err: error }, `Questions about blocks wait: ${reason}`)
-        reported = reason
-        return pauseMs
-      }
-    },
+/** Gives up answers whose question is gone, unless they have ended it: nothing may spend their change. */
+async function releaseOvertaken(
+  { context: { log, signal }, outbox, sent }: Answerer,
+  open: ReadonlyMap<string, KnownQuestion>,
+  slot: bigint,
+): Promise<void> {
+  for (const [id, { key, bytes }] of [...sent]) {
+    if (open.has(key)) continue
+    const state = await outbox.follow({ id, bytes }, slot, { signal })
+    sent.delete(id)
+    if (state === 'included') continue
+    log.info({ transaction: toHex(id), question: key }, 'Another answer was quicker')
+    outbox.drop(id)
   }
+}
+
+/** @returns the bytes of the answer, with those of a datum; 0 without one */
+async function answer(
+  answerer: Answerer,
+  asked: KnownQuestion,
+  held: AnswerTransaction | undefined,
+): Promise<number> {
+  const { context, book, outbox, sent, failedAt } = answerer
+  const { answers, layer1, cache, signal, log } = context
+  try {
+    const shown = await answers.blocks.show(asked.question, asked.block)
+    if (shown.kind === 'nothing') throw new Error('The block does not have what the question is about')
+    // Many questions take longer than an answer is valid.
+    const { slot } = await layer1.tip({ signal })
+    const { built, length } = await buildAnswer(context, outbox, asked, shown, slot, held)
+    const { id, bytes } = built
+    sent.set(id, { key: keyOf(asked), bytes })
+    failedAt.delete(keyOf(asked))
+    book.answered(asked)
+    log.info(...questionLine(asked, 'has answered for'))
+    return length
+  } catch (error) {
+    if (isLayer1Away(error) || refusalOf(error)?.code === 'SEQUENCER_NOT_ACTIVE') throw error
+    const isPoor = isWalletError(error) && error.code === 'WALLET_INSUFFICIENT_FUNDS'
+    if (isPoor && asked.isOwn) cache.mayLackAnswerFunds = true
+    reportFailure(answerer, asked, error)
+    return 0
+  }
+}
+
+function reportFailure(
+  { context: { log }, book, failedAt }: Pick<Answerer, 'context' | 'book' | 'failedAt'>,
+  asked: KnownQuestion,
+  error: unknown,
+): void {
+  failedAt.set(keyOf(asked), performance.now())
+  const reason = error instanceof Error ? error.message : String(error)
+  if (!book.failed(asked, reason)) return
+  const [fields, line] = questionLine(asked, 'cannot answer for')
+  log[asked.isOwn ? 'error' : 'warn'](
+    isWalletError(error) ? { ...fields, code: error.code } : { ...fields, err: error },
+    `${line}: ${reason}`,
+  )
 }
 
 const isAlive = (states: BytesMap<OutboxState>, { id }: AnswerTransaction): boolean =>
