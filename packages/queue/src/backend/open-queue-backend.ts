@@ -59,6 +59,8 @@ function checkOptions(options: QueueBackendOptions): void {
   if (!Object.hasOwn(ofKind, kind))
     throw wrongOption(`kind must be ${Object.keys(ofKind).join(', ')}, not ${kind}`)
   requireKnown(options, ['kind', 'requestTimeoutMs', 'onError', ...ofKind[kind]])
+  if (options.kind === 'pglite' && typeof options.pglite?.exec !== 'function')
+    throw wrongOption('pglite must be an instance of PGlite')
   for (const [name, most] of Object.entries(largest)) {
     const value: unknown = Reflect.get(options, name)
     if (value !== undefined && !(Number.isInteger(value) && Number(value) > 0 && Number(value) <= most))

@@ -214,6 +214,11 @@ test.each([
   expect(error).toMatchObject({ code: 'QUEUE_CONFIGURATION', message: expect.stringContaining(message) })
 })
 
+test('refuses an embedded database that is missing', async () => {
+  const none = { kind: 'pglite' } as unknown as QueueBackendOptions
+  await expect(openQueueBackend(none)).rejects.toThrow('pglite must be an instance of PGlite')
+})
+
 test.each(['', 'localhost', 'http://:opensesame@localhost', '//:opensesame@localhost'])(
   'refuses the address %j',
   async (url) => {
