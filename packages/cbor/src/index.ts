@@ -21,6 +21,8 @@ export { Major } from './major.js'
 export { normalForm } from './normal-form.js'
 export { CborReader } from './reader.js'
 export {
+  type EnteredVariant,
+  enterVariant,
   expectTag,
   isShortMap,
   located,

@@ -161,18 +161,41 @@ export type Variants<T> = readonly (readonly [size: number, read: (reader: CborR
  * ])
  */
 export function readVariant<T>(reader: CborReader, what: string, variants: Variants<T>): T {
+  const { size, count, start, layout } = enterVariant(reader, what, variants)
+  const result = layout(reader)
+  reader.leaveArray(count, size, start)
+  return result
+}
+
+/** A tagged union that is entered: its content is next, then `leaveArray(count, size, start)`. */
+export interface EnteredVariant<T> {
+  readonly layout: T
+  readonly size: number
+  readonly count: number
+  readonly start: number
+}
+
+/**
+ * Enters a tagged union, for decoders that do not recurse into its content.
+ *
+ * @param variants the size of the whole array and a layout, by the number that starts the array
+ * @throws DecodeError as {@link readVariant}
+ */
+export function enterVariant<T>(
+  reader: CborReader,
+  what: string,
+  variants: readonly (readonly [size: number, layout: T] | undefined)[],
+): EnteredVariant<T> {
   const start = reader.position
   const count = reader.readArray()
   const variant = reader.readUint()
-  const layout = variants[variant]
-  if (layout === undefined) throw reader.error('CBOR_UNKNOWN_VARIANT', `${what} of kind ${variant}`, start)
-  const [size, read] = layout
+  const found = variants[variant]
+  if (found === undefined) throw reader.error('CBOR_UNKNOWN_VARIANT', `${what} of kind ${variant}`, start)
+  const [size, layout] = found
   if (count >= 0 && count !== size) {
     throw reader.error('CBOR_UNEXPECTED_SIZE', `an array of ${count} items instead of ${size}`, start)
   }
-  const result = read(reader)
-  reader.leaveArray(count, size, start)
-  return result
+  return { layout, size, count, start }
 }
 
 /** Reads an item that may be null; undefined if it is. */

@@ -1,7 +1,7 @@
 import { isDecodeError, toHex } from '@ratatosk/cbor'
 import { evaluateTransaction, readAddressText } from '@ratatosk/chain-apis'
 import {
-  decodeTransaction,
+  decodeLayer1Transaction,
   type SlotConfig,
   slotToTime,
   type Transaction,
@@ -309,7 +309,7 @@ function openEvaluator(given: Pick<Evaluator, 'evaluate'> | undefined): Evaluato
 /** The transaction, or the reason why the bytes do not decode. */
 function readTransaction(cbor: Uint8Array): Transaction | string {
   try {
-    return decodeTransaction(cbor)
+    return decodeLayer1Transaction(cbor)
   } catch (error) {
     if (isDecodeError(error)) return error.message
     throw error

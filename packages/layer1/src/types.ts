@@ -53,10 +53,10 @@ export interface Spending {
   /** Plutus data CBOR; absent if no script ran for the output. */
   readonly redeemer?: Uint8Array
   /**
-   * The outputs that the transaction refers to, in the ledger's order; absent if the provider does not know
-   * it.
+   * The outputs that the transaction refers to, in the ledger's order, without their reference scripts;
+   * undefined in the place of one that cannot be read. Absent if the provider does not know them.
    */
-  readonly referenceInputs?: readonly Utxo[]
+  readonly referenceInputs?: readonly (Utxo | undefined)[]
 }
 
 export type TransactionStatus =
@@ -149,7 +149,7 @@ export interface Layer1 {
 
 /** Time limits and retries of calls; times in milliseconds. */
 export interface Layer1Limits {
-  /** One request, its body included; default 10,000. */
+  /** One request, its body included; of a long list from Kupo, each part that arrives. Default 10,000. */
   readonly requestTimeoutMs?: number
   /** One call with all its requests and attempts; default 30,000. */
   readonly callTimeoutMs?: number

@@ -61,10 +61,13 @@ export {
   validateUnsigned,
 } from './rules/validate.js'
 export {
+  decodeLayer1Output,
+  decodeLayer1Transaction,
   decodeNativeScript,
   decodeTransaction,
   decodeTransactionBody,
   decodeTransactionOutput,
+  layer1Limits,
 } from './transaction/decode.js'
 export { metadataLabels } from './transaction/metadata.js'
 export {

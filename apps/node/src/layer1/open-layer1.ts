@@ -32,7 +32,7 @@ export interface OpenedLayer1 {
 /** Connects to the layer 1 of the settings, and hosts the devnet if no other process does. */
 export async function openLayer1(context: NodeContext, storage: Storage): Promise<OpenedLayer1> {
   return (
-    connectProvider(context) ??
+    connectProvider(context, { log: context.log }) ??
     (storage.embedded === undefined
       ? openSharedDevnet(context, storage)
       : openEmbeddedDevnet(context, storage.store))
@@ -42,9 +42,9 @@ export async function openLayer1(context: NodeContext, storage: Storage): Promis
 /** Layer 1 by the provider of the settings; undefined for a devnet of the node. It sends no request. */
 export function connectProvider(
   { settings, network }: Pick<NodeContext, 'settings' | 'network'>,
-  limits: Layer1Limits = {},
+  others: Layer1Limits & { readonly log?: Logger } = {},
 ): OpenedLayer1 | undefined {
-  const options = { networkMagic: network.magic, ...limits }
+  const options = { networkMagic: network.magic, ...others }
   switch (settings.LAYER1_PROVIDER) {
     case 'blockfrost': {
       const { BLOCKFROST_URL: url = '', BLOCKFROST_PROJECT_ID: projectId } = settings

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { fromHex, isDecodeError, toHex } from '@ratatosk/cbor'
 import {
   blake2b256,
-  decodeTransactionOutput,
+  decodeLayer1Output,
   type ProtocolParameters,
   parseProtocolParameters,
   type TransactionOutput,
@@ -50,7 +50,7 @@ export function genesisOutputs({ utxos }: Genesis): GenesisOutput[] {
 
 function readOutput(hex: string, fail: (reason: string) => DevnetError): TransactionOutput {
   try {
-    return decodeTransactionOutput(fromHex(hex))
+    return decodeLayer1Output(fromHex(hex))
   } catch (error) {
     if (isDecodeError(error) || error instanceof RangeError) throw fail(error.message)
     throw error

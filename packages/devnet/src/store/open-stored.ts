@@ -1,5 +1,10 @@
 import { isDecodeError, toHex } from '@ratatosk/cbor'
-import { decodeTransaction, type ProtocolParameters, type SlotConfig, slotToTime } from '@ratatosk/ledger'
+import {
+  decodeLayer1Transaction,
+  type ProtocolParameters,
+  type SlotConfig,
+  slotToTime,
+} from '@ratatosk/ledger'
 import { blockHash } from '../chain/blocks.js'
 import type { Chain } from '../chain/chain.js'
 import type { DevnetTransaction } from '../chain/types.js'
@@ -64,7 +69,7 @@ export function restore(stored: StoredChain, chain: Chain, slots: SlotConfig): D
 
 function readTransaction({ hash, cbor, sequence }: StoredTransaction): DevnetTransaction {
   try {
-    const transaction = decodeTransaction(cbor)
+    const transaction = decodeLayer1Transaction(cbor)
     if (toHex(transaction.id) !== hash) throw corrupt(`transaction ${hash} has a different hash`)
     return { hash, transaction, sequence }
   } catch (error) {

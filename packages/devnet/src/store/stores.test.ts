@@ -1,3 +1,4 @@
+import { fromHex } from '@ratatosk/cbor'
 import { openPGlite, openPostgres } from '@ratatosk/database'
 import { createPGlite, databaseUrl, inDatabase, randomName, whyMissing } from '@ratatosk/test-kit'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
@@ -108,6 +109,29 @@ describe.each(Object.entries(stores))('a chain in %s', (name, createStore) => {
     }
     expect(devnet.mempool().map(({ hash }) => hash)).toEqual([two.hash])
     await devnet.close()
+  })
+
+  it('has data of any depth, like layer 1', async () => {
+    const inlineDatum = fromHex(`${'81'.repeat(10_000)}00`)
+    const store = createStore()
+    const devnet = await reopen(store)
+    const deep = draft({
+      inputs: [first],
+      outputs: [{ address: alice.addressBytes, lovelace: 99_000_000n, inlineDatum }],
+      fee: 1_000_000n,
+      signers: [alice],
+    })
+    expect(await devnet.submit(deep.cbor)).toMatchObject({ kind: 'accepted' })
+    await devnet.produceBlock()
+    const before = stateOf(devnet)
+    await devnet.close()
+    const again = await reopen(store)
+    expect(stateOf(again)).toEqual(before)
+    expect(again.utxos({ references: [`${deep.hash}#0`] })[0]?.output.datum).toEqual({
+      kind: 'inline',
+      data: inlineDatum,
+    })
+    await again.close()
   })
 
   it.each(['before', 'after'] as const)('is consistent if the process dies %s a write', async (moment) => {

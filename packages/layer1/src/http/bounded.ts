@@ -3,11 +3,13 @@ import { setMaxListeners } from 'node:events'
 /**
  * Runs `run` under a signal of the caller or a time-out. Node 20 never frees what `AbortSignal.any` attaches,
  * so the listener is removed from the caller's signal.
+ *
+ * @param run may restart the time
  */
 export async function bounded<T>(
   timeoutMs: number,
   signal: AbortSignal | undefined,
-  run: (signal: AbortSignal) => Promise<T>,
+  run: (signal: AbortSignal, restart: () => void) => Promise<T>,
 ): Promise<T> {
   const controller = new AbortController()
   // One listener per concurrent request.
@@ -18,7 +20,7 @@ export async function bounded<T>(
   if (signal?.aborted) end()
   else signal?.addEventListener('abort', end, { once: true })
   try {
-    return await run(controller.signal)
+    return await run(controller.signal, () => timer.refresh())
   } finally {
     clearTimeout(timer)
     signal?.removeEventListener('abort', end)

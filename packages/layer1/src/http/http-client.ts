@@ -1,6 +1,7 @@
 import { isLayer1Error, Layer1Error } from '../errors.js'
 import { bounded, unlessAborted } from './bounded.js'
 import { parseJson } from './json.js'
+import { createJsonItems } from './json-items.js'
 import { endedBy, isTimeout, type Limits, retrying } from './retry.js'
 
 /** Maximum size of a provider's answer, in bytes. */
@@ -20,11 +21,31 @@ export interface HttpAnswer {
   readonly body: unknown
 }
 
+interface ListRequest<T> {
+  /** As of an {@link HttpRequest}. */
+  readonly path: string
+  readonly maxBytes: number
+  /** Reads an item as soon as it has arrived; undefined leaves it out. @throws Layer1Error */
+  read(item: unknown): T | undefined
+}
+
+/** The items of a list. */
+interface ListAnswer<T> {
+  readonly status: number
+  /** Absent if the answer is an error or longer than wanted. */
+  readonly items?: readonly T[]
+}
+
 export interface HttpClient {
   /** Retried on transient failures; for requests without effect. */
   read(request: HttpRequest, signal: AbortSignal): Promise<HttpAnswer>
   /** Sent once. */
   once(request: HttpRequest, signal: AbortSignal): Promise<HttpAnswer>
+  /**
+   * Reads a long JSON array item by item, so that neither its text nor all its items are in memory. The time
+   * for a request applies to each part that arrives.
+   */
+  list<T>(request: ListRequest<T>, signal: AbortSignal): Promise<ListAnswer<T>>
 }
 
 interface HttpClientOptions {
@@ -42,7 +63,7 @@ interface HttpClientOptions {
 export function createHttpClient({ provider, url, headers = {}, limits }: HttpClientOptions): HttpClient {
   const base = baseAddress(provider, url)
 
-  async function ask(request: HttpRequest, signal: AbortSignal): Promise<HttpAnswer> {
+  async function open(request: HttpRequest, signal: AbortSignal): Promise<Response> {
     const response = await fetch(base + request.path, {
       method: request.method,
       headers: {
@@ -59,20 +80,60 @@ export function createHttpClient({ provider, url, headers = {}, limits }: HttpCl
       await response.body?.cancel()
       throw failure
     }
+    return response
+  }
+
+  async function ask(request: HttpRequest, signal: AbortSignal): Promise<HttpAnswer> {
+    const response = await open(request, signal)
     return { status: response.status, body: await readBody(response, provider) }
   }
 
-  async function once(request: HttpRequest, signal: AbortSignal): Promise<HttpAnswer> {
+  async function askForList<T>(
+    { path, maxBytes, read }: ListRequest<T>,
+    signal: AbortSignal,
+    restart: () => void,
+  ): Promise<ListAnswer<T>> {
+    const response = await open({ method: 'GET', path }, signal)
+    const { status } = response
+    const items: T[] = []
+    const arriving = createJsonItems()
+    let size = 0
+    for await (const bytes of response.body ?? []) {
+      restart()
+      size += bytes.byteLength
+      // Leaving the loop cancels the body.
+      if (status >= 300 || size > maxBytes) return { status }
+      for (const item of parsed(() => arriving.take(bytes), provider)) {
+        const value = read(item)
+        if (value !== undefined) items.push(value)
+      }
+    }
+    if (status >= 300) return { status }
+    parsed(() => arriving.end(), provider)
+    return { status, items }
+  }
+
+  async function within<T>(
+    signal: AbortSignal,
+    run: (signal: AbortSignal, restart: () => void) => Promise<T>,
+  ): Promise<T> {
     try {
-      return await bounded(limits.requestTimeoutMs, signal, (inner) =>
-        unlessAborted(inner, ask(request, inner)),
+      return await bounded(limits.requestTimeoutMs, signal, (inner, restart) =>
+        unlessAborted(inner, run(inner, restart)),
       )
     } catch (error) {
       throw transportFailure(error, provider, signal)
     }
   }
 
-  return { once, read: (request, signal) => retrying(limits, signal, () => once(request, signal)) }
+  const once = (request: HttpRequest, signal: AbortSignal) => within(signal, (inner) => ask(request, inner))
+
+  return {
+    once,
+    read: (request, signal) => retrying(limits, signal, () => once(request, signal)),
+    list: (request, signal) =>
+      retrying(limits, signal, () => within(signal, (inner, restart) => askForList(request, inner, restart))),
+  }
 }
 
 function baseAddress(provider: string, text: string): string {
@@ -132,6 +193,14 @@ async function readBody(response: Response, provider: string): Promise<unknown> 
     // Kupo and proxies may answer plain text.
     if (response.status >= 400) return text
     throw invalid(provider, 'it is not JSON')
+  }
+}
+
+function parsed<T>(parse: () => T, provider: string): T {
+  try {
+    return parse()
+  } catch {
+    throw invalid(provider, 'it is no JSON array')
   }
 }
 

@@ -81,6 +81,14 @@ describe('answers of providers', () => {
     }
   })
 
+  it('writes native scripts of any depth', () => {
+    const depth = 30_000
+    const inner = '{"type":"after","slot":18446744073709551615}'
+    const text = `${'{"type":"all","scripts":['.repeat(depth)}${inner}${']}'.repeat(depth)}`
+    const bytes = nativeScriptBytes(parseJson(text))
+    expect(toHex(bytes)).toBe(`${'820181'.repeat(depth)}82041bffffffffffffffff`)
+  })
+
   it('writes outputs that CML reads', () => {
     const output = toOutput({
       address: keys.address.bytes,

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { isDecodeError, toHex } from '@ratatosk/cbor'
 import {
   decodeBech32Address,
-  decodeTransaction,
+  decodeLayer1Transaction,
   type SlotConfig,
   type Transaction,
   timeToSlot,
@@ -237,7 +237,7 @@ async function isKnown(provider: Provider, id: string, signal: AbortSignal): Pro
 
 function readTransaction(cbor: Uint8Array): Transaction {
   try {
-    return decodeTransaction(cbor)
+    return decodeLayer1Transaction(cbor)
   } catch (error) {
     if (!isDecodeError(error)) throw error
     throw new Layer1Error('LAYER1_REJECTED', 'The bytes are not a transaction', { reason: error.message })

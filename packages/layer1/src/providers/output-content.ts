@@ -1,7 +1,7 @@
 import { CborWriter, fromHex, toHex } from '@ratatosk/cbor'
 import { decodeBech32Address, type Script, scriptHash, splitUnit, type Value } from '@ratatosk/ledger'
 import type { ScriptContent } from '@ratatosk/ledger/builder'
-import { arrayOf, countOf, isObject, textOf } from '../http/json.js'
+import { arrayOf, integerOf, isObject, textOf } from '../http/json.js'
 
 const alphabet = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 /** Longer than any Byron address; decoding base58 takes quadratic time. */
@@ -56,41 +56,45 @@ function byteString(bytes: Uint8Array): Uint8Array | undefined {
   return initial >= 0x40 && initial < 0x58 ? bytes.subarray(1) : undefined
 }
 
-/** The CBOR of a native script from cardano-cli's JSON, which Blockfrost uses. */
+/** The CBOR of a native script from cardano-cli's JSON, which Blockfrost uses. It may have any depth. */
 export function nativeScriptBytes(json: unknown): Uint8Array {
   const writer = new CborWriter()
-  writeNativeScript(writer, json, 0)
+  // Those that are still to be written, the next one last.
+  const scripts = [json]
+  while (scripts.length > 0) {
+    const parts = writeNativeHead(writer, scripts.pop())
+    if (parts === undefined) continue
+    writer.array(parts.length)
+    for (let index = parts.length - 1; index >= 0; index--) scripts.push(parts[index])
+  }
   return writer.toBytes()
 }
 
-const maxNativeDepth = 100
-
-function writeNativeScript(writer: CborWriter, json: unknown, depth: number): void {
-  if (!isObject(json) || depth > maxNativeDepth) throw new TypeError('no native script')
+/** Writes a native script up to its list, and returns the list. */
+function writeNativeHead(writer: CborWriter, json: unknown): readonly unknown[] | undefined {
+  if (!isObject(json)) throw new TypeError('no native script')
   switch (json.type) {
     case 'sig':
       writer
         .array(2)
         .uint(0)
         .bytes(fromHex(textOf(json.keyHash)))
-      return
+      return undefined
     case 'all':
     case 'any':
       writer.array(2).uint(json.type === 'all' ? 1 : 2)
-      break
+      return arrayOf(json.scripts)
     case 'atLeast':
-      writer.array(3).uint(3).int(countOf(json.required))
-      break
+      writer.array(3).uint(3).int(integerOf(json.required))
+      return arrayOf(json.scripts)
     case 'after':
-      writer.array(2).uint(4).uint(countOf(json.slot))
-      return
     case 'before':
-      writer.array(2).uint(5).uint(countOf(json.slot))
-      return
+      writer
+        .array(2)
+        .uint(json.type === 'after' ? 4 : 5)
+        .uint(integerOf(json.slot))
+      return undefined
     default:
       throw new TypeError('no native script')
   }
-  const scripts = arrayOf(json.scripts)
-  writer.array(scripts.length)
-  for (const script of scripts) writeNativeScript(writer, script, depth + 1)
 }

@@ -53,15 +53,49 @@ export const maxConcurrent = 5
 
 export const networkIdOf = (magic: number): 0 | 1 => (magic === mainnetMagic ? 1 : 0)
 
-/** @param outputsOf the unspent outputs of a transaction */
+/**
+ * Reads outputs by the transactions that made them.
+ *
+ * @param outputsOf the unspent outputs of a transaction with these indexes: others are not read, since anyone
+ *   may have made one that cannot be
+ */
 export async function utxosOf(
   references: readonly OutputReference[],
-  outputsOf: (transactionId: string) => Promise<readonly Utxo[]>,
+  outputsOf: (transactionId: string, indexes: ReadonlySet<number>) => Promise<readonly Utxo[]>,
 ): Promise<Utxo[]> {
-  const wanted = new Set(references.map(outputReferenceKey))
-  const transactions = [...new Set(references.map(({ transactionId }) => toHex(transactionId)))]
-  const found = await pLimit(maxConcurrent).map(transactions, outputsOf)
-  return found.flat().filter(({ reference }) => wanted.has(outputReferenceKey(reference)))
+  const wanted = new Map<string, Set<number>>()
+  for (const { transactionId, index } of references) {
+    const id = toHex(transactionId)
+    wanted.set(id, (wanted.get(id) ?? new Set()).add(index))
+  }
+  const found = await pLimit(maxConcurrent).map([...wanted], ([id, indexes]) => outputsOf(id, indexes))
+  return found.flat()
+}
+
+/** Takes note of an output that a read leaves out. */
+export type LeaveOut = (reference: string, reason: string) => void
+
+/** How a provider reports outputs that it leaves out. */
+export interface ReadLog {
+  warn(fields: Readonly<Record<string, unknown>>, message: string): void
+}
+
+const maxReported = 1000
+
+/** Reports each output once. Anyone can send such an output, which must not hide others. */
+export function createLeaveOut(provider: string, log: ReadLog = processLog): LeaveOut {
+  const reported = new LRUCache<string, true>({ max: maxReported })
+  return (reference, reason) => {
+    if (reported.has(reference)) return
+    reported.set(reference, true)
+    log.warn({ provider, reference, reason }, 'An output of layer 1 cannot be read and is left out')
+  }
+}
+
+const processLog: ReadLog = {
+  warn({ provider, reference, reason }, message) {
+    process.emitWarning(`${message}: ${reference} by ${provider}: ${reason}`, { code: 'LAYER1_LEFT_OUT' })
+  },
 }
 
 /** The names of redeemer purposes in Ogmios 5 and 6. */
@@ -94,24 +128,24 @@ export function cleanReason(words: string, secrets: readonly string[] = []): str
   return text.replace(/\b[a-z][a-z0-9+.-]*:\/\/[^\s"'<>\\]+/gi, '…').slice(0, maxReasonLength)
 }
 
-/** The spending of an output by a transaction; `outputAt` is undefined for unknown references. */
+/**
+ * The spending of an output by a transaction.
+ *
+ * @param outputAt undefined for outputs that cannot be read; they hide no other
+ */
 export function spendingBy(
   { id, inputs, redeemers, ...read }: SpendingParts,
   reference: OutputReference,
-  outputAt: (reference: OutputReference) => Pick<Utxo, 'output'> | undefined,
+  outputAt: (reference: OutputReference) => Utxo['output'] | undefined,
 ): Spending {
   const key = outputReferenceKey(reference)
   const place = [...inputs].sort(byReference).findIndex((each) => outputReferenceKey(each) === key)
   const redeemer = redeemers.get(place)
-  const referenceInputs = [...read.referenceInputs].sort(byReference).flatMap((each) => {
-    const found = outputAt(each)
-    return found === undefined ? [] : { reference: each, output: found.output }
+  const referenceInputs = [...read.referenceInputs].sort(byReference).map((each) => {
+    const output = outputAt(each)
+    return output && { reference: each, output }
   })
-  return {
-    transactionId: id,
-    ...(redeemer && { redeemer }),
-    ...(referenceInputs.length === read.referenceInputs.length && { referenceInputs }),
-  }
+  return { transactionId: id, ...(redeemer && { redeemer }), referenceInputs }
 }
 
 /** Remembers the newest `size` values that never change, such as a script by its hash. */

@@ -1,5 +1,5 @@
-import { CborReader, defaultLimits, isShortMap, readList, readRecord, readTaggedList } from '@ratatosk/cbor'
-import { blake2b256, type OutputReference } from '@ratatosk/ledger'
+import { CborReader, isShortMap, readList, readRecord, readTaggedList } from '@ratatosk/cbor'
+import { blake2b256, layer1Limits, type OutputReference } from '@ratatosk/ledger'
 
 /** The parts of a transaction that say what it spends, and by which redeemers. */
 export interface SpendingParts {
@@ -11,8 +11,6 @@ export interface SpendingParts {
   readonly redeemers: ReadonlyMap<number, Uint8Array>
 }
 
-/** Layer 1 limits the size of a transaction, not its depth: one byte may open one level. */
-const limits = { ...defaultLimits, maxDepth: defaultLimits.maxLength }
 const bodyFields = { inputs: 0, referenceInputs: 18 } as const
 const redeemersField = 5
 const spendPurpose = 0
@@ -24,7 +22,7 @@ const spendPurpose = 0
  * @throws {DecodeError} if the bytes are no transaction
  */
 export function spendingPartsOf(cbor: Uint8Array): SpendingParts {
-  const reader = new CborReader(cbor, 0, cbor.length, limits)
+  const reader = new CborReader(cbor, 0, cbor.length, layer1Limits)
   reader.readArray()
   const start = reader.position
   const references = new Map<number, readonly OutputReference[]>()

@@ -1,6 +1,6 @@
 import { CborWriter, toHex } from '@ratatosk/cbor'
 import { createDevnet, testWallets } from '@ratatosk/devnet'
-import { keysFromSeedPhrase } from '@ratatosk/ledger/builder'
+import { keysFromSeedPhrase, type OutputContent, toLayer1Output } from '@ratatosk/ledger/builder'
 import { createEvaluator } from '@ratatosk/ledger/plutus'
 import type { HarnessOptions, ProviderHarness } from '../provider-suite/harness.js'
 import type { Layer1, Layer1Limits } from '../types.js'
@@ -21,7 +21,7 @@ export const keys = keysFromSeedPhrase(testWallets.mnemonic, { networkId: 0, acc
 export const emptyKeys = keysFromSeedPhrase(testWallets.mnemonic, { networkId: 0, account: 40 })
 
 /** One per test worker, with which it ends: its threads are slow to start. */
-const evaluator = createEvaluator({ threads: 1 })
+export const evaluator = createEvaluator({ threads: 1 })
 
 export type Devnet = Awaited<ReturnType<typeof createDevnet>>
 
@@ -32,17 +32,23 @@ export interface Reached {
   close(): Promise<void>
 }
 
-export async function openDevnet(funds = 3): Promise<Devnet> {
-  const output = toHex(
-    new CborWriter().map(2).uint(0).bytes(keys.address.bytes).uint(1).uint(1_000_000_000).toBytes(),
-  )
+/** @param more outputs of genesis behind the funds */
+export async function openDevnet(funds = 3, more: readonly OutputContent[] = []): Promise<Devnet> {
+  const fund = new CborWriter().map(2).uint(0).bytes(keys.address.bytes).uint(1).uint(1_000_000_000)
+  const outputs = [
+    ...Array.from({ length: funds }, () => fund.toBytes()),
+    ...more.map((content) => toLayer1Output(content).bytes),
+  ]
   return createDevnet({
     blockEveryMs: 0,
     evaluator,
     genesis: {
       startTime: Date.now() - 100_000_000,
       networkMagic: 42,
-      utxos: Array.from({ length: funds }, (_, index) => ({ outref: `${'11'.repeat(32)}#${index}`, output })),
+      utxos: outputs.map((output, index) => ({
+        outref: `${'11'.repeat(32)}#${index}`,
+        output: toHex(output),
+      })),
     },
   })
 }

@@ -1,6 +1,7 @@
 import { CborWriter, fromHex } from '@ratatosk/cbor'
 import {
   type Assets,
+  decodeLayer1Output,
   decodeTransactionOutput,
   type OutputDatum,
   type Script,
@@ -40,6 +41,15 @@ function encodeOutput({ address, value, datum, referenceScript }: OutputContent)
  */
 export function toOutput(content: OutputContent): TransactionOutput {
   return decodeTransactionOutput(encodeOutput(content))
+}
+
+/**
+ * The same for an output of layer 1, whose data may have any depth.
+ *
+ * @throws {DecodeError} like {@link toOutput}
+ */
+export function toLayer1Output(content: OutputContent): TransactionOutput {
+  return decodeLayer1Output(encodeOutput(content))
 }
 
 function writeValue(writer: CborWriter, { lovelace, assets }: Value): void {

@@ -6,7 +6,7 @@ export {
 } from './build-payments.js'
 export { buildTransaction, mayPay } from './build-transaction.js'
 export { selectCoins } from './coin-selection.js'
-export { type OutputContent, type ScriptContent, toOutput } from './encode-output.js'
+export { type OutputContent, type ScriptContent, toLayer1Output, toOutput } from './encode-output.js'
 export {
   type BodyContent,
   encodeBody,

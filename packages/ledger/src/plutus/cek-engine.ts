@@ -3,7 +3,7 @@ import { plutusLanguages } from '../parameters/cost-models.js'
 import { resolve } from '../rules/resolution.js'
 import type { ExecutionUnits } from '../rules/script-evaluator.js'
 import { scriptUse } from '../rules/script-use.js'
-import { decodeTransaction, decodeTransactionOutput } from '../transaction/decode.js'
+import { decodeLayer1Output, decodeLayer1Transaction } from '../transaction/decode.js'
 import { decodeOutputReference, outputReferenceKey } from '../transaction/output-reference.js'
 import type { PlutusLanguage, TransactionOutput } from '../transaction/types.js'
 import { UntranslatableError } from './cek/context/parts.js'
@@ -51,7 +51,8 @@ function evaluateTransaction(
   readCosts: CostReader,
 ): EngineAnswer {
   const { slots, protocolMajor } = request
-  const transaction = decodeTransaction(request.transaction)
+  // The caller has decoded transaction and outputs, within its own limits.
+  const transaction = decodeLayer1Transaction(request.transaction)
   const resolution = resolve(transaction, outputsOf(request))
   const { needs, provided } = scriptUse(transaction, resolution)
   const ordered = orderTransaction(transaction, resolution.inputs, resolution.referenceInputs, protocolMajor)
@@ -94,7 +95,7 @@ function outputsOf({ inputs, outputs }: EngineRequest): Map<string, TransactionO
   return new Map(
     inputs.map((input, i) => [
       outputReferenceKey(decodeOutputReference(input)),
-      decodeTransactionOutput(outputs[i] ?? new Uint8Array()),
+      decodeLayer1Output(outputs[i] ?? new Uint8Array()),
     ]),
   )
 }

@@ -1,4 +1,4 @@
-import { type CborReader, expectTag, located, Major, readList, readMapOf, readRecord } from '@ratatosk/cbor'
+import { CborReader, expectTag, located, Major, readList, readMapOf, readRecord } from '@ratatosk/cbor'
 import { readNative, readPlutus } from './script/script.js'
 import type { AuxiliaryData, Script } from './types.js'
 
@@ -58,11 +58,12 @@ function readMetadata(reader: CborReader): readonly [] {
   return []
 }
 
-/** Validates one metadatum. `skip` checks its depth, which limits the recursion below. */
+/** Validates one metadatum. Its depth is limited in any reader, which limits the recursion below. */
 function readMetadatum(reader: CborReader): void {
-  const start = reader.position
-  reader.skip()
-  checkMetadatum(reader.within(start, reader.position))
+  const bounded = new CborReader(reader.bytes, reader.position, reader.end)
+  bounded.skip()
+  checkMetadatum(bounded.within(reader.position, bounded.position))
+  reader.position = bounded.position
 }
 
 /** Accepts 64-bit integers plus sign, bytes and texts of up to 64 bytes, lists, maps (keys may repeat). */

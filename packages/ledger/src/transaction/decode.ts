@@ -1,4 +1,4 @@
-import { CborReader, located, readNullable, readRecord } from '@ratatosk/cbor'
+import { type CborLimits, CborReader, defaultLimits, located, readNullable, readRecord } from '@ratatosk/cbor'
 import { blake2b256 } from '#crypto'
 import { readAuxiliaryData } from './auxiliary-data.js'
 import { readBody } from './body.js'
@@ -6,6 +6,12 @@ import { readOutput } from './output.js'
 import { readNative } from './script/script.js'
 import type { Script, Transaction, TransactionBody, TransactionOutput } from './types.js'
 import { readWitnessSet } from './witness-set.js'
+
+/**
+ * The limits of what layer 1 accepts. It limits the size of a transaction, not the depth of its data and
+ * native scripts, where one byte may open one level.
+ */
+export const layer1Limits: CborLimits = { ...defaultLimits, maxDepth: defaultLimits.maxLength }
 
 /**
  * Decodes a transaction of the Conway era, `[body, witnesses, is_valid, auxiliary_data / null]`, and accepts
@@ -23,10 +29,26 @@ import { readWitnessSet } from './witness-set.js'
  * transaction.body.fee // 168273n, in lovelace
  */
 export function decodeTransaction(bytes: Uint8Array): Transaction {
-  const reader = new CborReader(bytes)
-  const transaction = readRecord(reader, 4, readTransaction)
+  return whole(new CborReader(bytes), readFrame)
+}
+
+/**
+ * The same for a transaction of layer 1, within {@link layer1Limits}.
+ *
+ * @throws DecodeError like {@link decodeTransaction}
+ */
+export function decodeLayer1Transaction(bytes: Uint8Array): Transaction {
+  return whole(layer1Reader(bytes), readFrame)
+}
+
+const layer1Reader = (bytes: Uint8Array): CborReader => new CborReader(bytes, 0, bytes.length, layer1Limits)
+
+const readFrame = (reader: CborReader): Transaction => readRecord(reader, 4, readTransaction)
+
+function whole<T>(reader: CborReader, read: (reader: CborReader) => T): T {
+  const result = read(reader)
   reader.assertEnd()
-  return transaction
+  return result
 }
 
 /**
@@ -36,10 +58,7 @@ export function decodeTransaction(bytes: Uint8Array): Transaction {
  * @throws DecodeError like {@link decodeTransaction}; the path starts inside the body
  */
 export function decodeTransactionBody(bytes: Uint8Array): TransactionBody {
-  const reader = new CborReader(bytes)
-  const body = readBody(reader)
-  reader.assertEnd()
-  return body
+  return whole(new CborReader(bytes), readBody)
 }
 
 /**
@@ -49,10 +68,16 @@ export function decodeTransactionBody(bytes: Uint8Array): TransactionBody {
  * @throws DecodeError if the Conway ledger does not accept the bytes as an output
  */
 export function decodeTransactionOutput(bytes: Uint8Array): TransactionOutput {
-  const reader = new CborReader(bytes)
-  const output = readOutput(reader)
-  reader.assertEnd()
-  return output
+  return whole(new CborReader(bytes), readOutput)
+}
+
+/**
+ * The same for an output of layer 1, within {@link layer1Limits}.
+ *
+ * @throws DecodeError like {@link decodeTransactionOutput}
+ */
+export function decodeLayer1Output(bytes: Uint8Array): TransactionOutput {
+  return whole(layer1Reader(bytes), readOutput)
 }
 
 /**
@@ -62,10 +87,7 @@ export function decodeTransactionOutput(bytes: Uint8Array): TransactionOutput {
  * @throws DecodeError if the Conway ledger does not accept the bytes as a native script
  */
 export function decodeNativeScript(bytes: Uint8Array): Extract<Script, { language: 'native' }> {
-  const reader = new CborReader(bytes)
-  const script = readNative(reader)
-  reader.assertEnd()
-  return script
+  return whole(new CborReader(bytes), readNative)
 }
 
 function readTransaction(reader: CborReader): Transaction {

@@ -1,5 +1,5 @@
 import { outputReferenceKey } from '@ratatosk/ledger'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { serveApis } from '../../test/devnet-apis.js'
 import { type Devnet, emptyKeys, keys, limits, openDevnet } from '../../test/devnet-harness.js'
 import type { Layer1 } from '../../types.js'
@@ -83,4 +83,24 @@ test('an output that is spent while the pages are read hides no other', async ()
   }
   await sameAsChain()
   expect(spends).toBeLessThan(0)
+})
+
+test('a list that cannot be read whole again is followed', async () => {
+  await sameAsChain()
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 600_000 })
+  try {
+    whileReading = async (path) => {
+      if (path.includes('page=2')) await pay()
+    }
+    await expect(layer1.utxosAt(keys.addressText)).rejects.toMatchObject({ code: 'LAYER1_INVALID_ANSWER' })
+    requests = []
+    await sameAsChain()
+    expect(pagesRead()).toBe(0)
+    whileReading = () => undefined
+    vi.advanceTimersByTime(600_000)
+    await sameAsChain()
+    expect(pagesRead()).toBeGreaterThan(2)
+  } finally {
+    vi.useRealTimers()
+  }
 })

@@ -8,7 +8,7 @@ import { type Lists, maxReads, pageSize } from './lists.js'
 
 /** A server may be some blocks behind the one that answered with the tip. */
 const overlap = 3
-/** A list is read whole again after this time, whatever its changes said. */
+/** A list is read whole again after this time, whatever its changes said; it is tried once. */
 const wholeEveryMs = 600_000
 const maxAddresses = 20
 
@@ -32,6 +32,8 @@ interface Known {
   readonly items: ReadonlyMap<string, unknown>
   /** The newest transactions, whose changes the items have. */
   readonly ids: ReadonlySet<string>
+  /** When it is to be read whole again, in milliseconds. */
+  readonly dueAt: number
 }
 
 /**
@@ -39,7 +41,7 @@ interface Known {
  * list of many pages is read whole once, then only the transactions since.
  */
 export function createAddressOutputs({ lists, find, tip, changesOf }: AddressOutputsOptions) {
-  const reads = new LRUCache<string, Known>({ max: maxAddresses, ttl: wholeEveryMs })
+  const reads = new LRUCache<string, Known>({ max: maxAddresses })
 
   const keyed = (items: readonly unknown[]) =>
     reading('Blockfrost', 'outputs', () =>
@@ -95,7 +97,7 @@ export function createAddressOutputs({ lists, find, tip, changesOf }: AddressOut
       }
       const changes = await changesAbove(address, at.height, new Set(), signal)
       if (changes.spent.length === 0 && (await isInChain(at, signal))) {
-        return { tip: at, items: changed(items, changes), ids: changes.ids }
+        return { tip: at, items: changed(items, changes), ids: changes.ids, dueAt: Date.now() + wholeEveryMs }
       }
     }
     throw new Layer1Error('LAYER1_INVALID_ANSWER', 'A block changed the list each time it was read')
@@ -111,7 +113,7 @@ export function createAddressOutputs({ lists, find, tip, changesOf }: AddressOut
     if (now.hash === known.tip.hash) return known
     const changes = await changesAbove(address, known.tip.height - overlap, known.ids, signal)
     if (!(await isInChain(known.tip, signal))) return undefined
-    return { tip: now, items: changed(known.items, changes), ids: changes.ids }
+    return { ...known, tip: now, items: changed(known.items, changes), ids: changes.ids }
   }
 
   return async (address: string, signal: AbortSignal): Promise<readonly unknown[]> => {
@@ -123,9 +125,12 @@ export function createAddressOutputs({ lists, find, tip, changesOf }: AddressOut
       // Not every compatible server lists them.
       if ((await lists.page(transactionsPath(address), signal)).length === 0) return lists.whole(path, signal)
     }
-    const followed = known && (await follow(address, known, signal))
+    const isDue = known !== undefined && Date.now() >= known.dueAt
+    // A list of very many pages can fail to be read whole, as long as others change it: not each read tries.
+    if (isDue) reads.set(address, { ...known, dueAt: Date.now() + wholeEveryMs })
+    const followed = known && !isDue ? await follow(address, known, signal) : undefined
     const next = followed ?? (await readWhole(address, signal))
-    reads.set(address, next, { noUpdateTTL: followed !== undefined })
+    reads.set(address, next)
     return [...next.items.values()]
   }
 }

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { fromHex, toHex } from '@ratatosk/cbor'
 import {
   type OutputReference,
@@ -35,19 +36,21 @@ import { createLayer1 } from '../create-layer1.js'
 import {
   cleanReason,
   createBriefMemo,
-  createMemo,
+  createLeaveOut,
   maxConcurrent,
   networkIdOf,
   type Provider,
   purposeOf,
+  type ReadLog,
   spendingBy,
   utxosOf,
 } from '../provider.js'
 import { spendingPartsOf } from '../spending-parts.js'
 import { type Changes, createAddressOutputs } from './address-outputs.js'
 import { createLists } from './lists.js'
-import { createScripts, readUtxo, type ScriptByHash } from './outputs.js'
+import { createScripts, type OutputSource, readUtxo, readWithoutScript } from './outputs.js'
 import { createPolicyOutputs, holdingsOf } from './policy-outputs.js'
+import { createRememberedScripts } from './remembered-scripts.js'
 
 export interface BlockfrostOptions extends Layer1Limits {
   /** With its `/api/v0`: `https://cardano-preprod.blockfrost.io/api/v0`. */
@@ -56,14 +59,20 @@ export interface BlockfrostOptions extends Layer1Limits {
   readonly projectId?: string
   /** The network that the server must serve: mainnet 764824073, preprod 1, preview 2. */
   readonly networkMagic: number
+  /** Default: warnings of the process. */
+  readonly log?: ReadLog
 }
 
 const providerName = 'blockfrost'
 const parametersForMs = 60_000
+/** Outputs that are decoded without a pause. */
+const readAtOnce = 500
 const notEvaluated = 'The transaction cannot be evaluated'
 
 /**
- * Layer 1 over the HTTP API of Blockfrost or a compatible server.
+ * Layer 1 over the HTTP API of Blockfrost or a compatible server. Where many outputs of an address have
+ * reference scripts, some of those are left out of the first reads, unless they are asked for by an asset, a
+ * policy or reference.
  *
  * @throws TypeError on invalid options
  * @example
@@ -74,7 +83,7 @@ const notEvaluated = 'The transaction cannot be evaluated'
  * })
  */
 export function createBlockfrostLayer1(options: BlockfrostOptions): Layer1 {
-  const { url, projectId = '', networkMagic, pollMs = 2000 } = options
+  const { url, projectId = '', networkMagic, pollMs = 2000, log } = options
   const limits = readLimits(options)
   const http = createHttpClient({
     provider: 'Blockfrost',
@@ -86,8 +95,10 @@ export function createBlockfrostLayer1(options: BlockfrostOptions): Layer1 {
   const tipHash = async (signal: AbortSignal) => (await tip(signal)).hash
   const findIn = (path: string, signal: AbortSignal) => find(http, path, signal)
   const lists = createLists(findIn, tipHash)
-  const scripts = createScripts((path, signal) => get(http, path, signal), createMemo(200))
-  const server: Server = { http, projectId, scripts }
+  const scripts = createRememberedScripts(createScripts((path, signal) => get(http, path, signal)))
+  const source: Source = { scripts, leaveOut: createLeaveOut('Blockfrost', log), known: new WeakMap() }
+  const server: Server = { http, projectId, source }
+  const readNamed = (items: readonly unknown[], signal: AbortSignal) => readUtxos(items, source, true, signal)
   const rememberParameters = createBriefMemo<ProtocolParameters>(parametersForMs)
   const addressOutputs = createAddressOutputs({
     lists,
@@ -98,8 +109,11 @@ export function createBlockfrostLayer1(options: BlockfrostOptions): Layer1 {
 
   async function utxosAt(address: string, policy: string | undefined, signal: AbortSignal): Promise<Utxo[]> {
     const items = await addressOutputs(address, signal)
-    const wanted = policy === undefined ? items : holdingsOf(items, policy).map(({ item }) => item)
-    return readUtxos(wanted, scripts, signal)
+    if (policy === undefined) return readUtxos(items, source, false, signal)
+    return readNamed(
+      holdingsOf(items, policy).map(({ item }) => item),
+      signal,
+    )
   }
 
   async function holders(unit: string, signal: AbortSignal): Promise<readonly string[]> {
@@ -129,7 +143,7 @@ export function createBlockfrostLayer1(options: BlockfrostOptions): Layer1 {
     },
     async utxosByUnit(unit, signal) {
       const found = await pLimit(maxConcurrent).map(await holders(unit, signal), async (holder) =>
-        readUtxos(await outputsOf(unit, holder, signal), scripts, signal),
+        readNamed(await outputsOf(unit, holder, signal), signal),
       )
       return found.flat()
     },
@@ -138,16 +152,14 @@ export function createBlockfrostLayer1(options: BlockfrostOptions): Layer1 {
       tipHash,
       holders,
       outputsOf,
-      readUtxos: (items, signal) => readUtxos(items, scripts, signal),
+      readUtxos: readNamed,
     }),
     utxosByReferences: (references, signal) =>
-      utxosOf(references, (id) => unspentOutputs(server, id, signal)),
-    spending: (reference, signal) => readSpending(server, reference, signal),
-    parameters: (signal) =>
-      rememberParameters(async () => {
-        const body = await get(http, '/epochs/latest/parameters', signal)
-        return reading('Blockfrost', 'protocol parameters', () => parseProtocolParameters(body))
-      }),
+      utxosOf(references, async (id, indexes) =>
+        readNamed(await unspentOf(http, id, indexes, signal), signal),
+      ),
+    spending: (reference, signal) => readSpending(http, reference, signal),
+    parameters: (signal) => rememberParameters(() => readParameters(http, signal)),
     tip,
     slots: (signal) => readSlots(http, signal),
     async send(cbor, signal) {
@@ -167,7 +179,12 @@ export function createBlockfrostLayer1(options: BlockfrostOptions): Layer1 {
 interface Server {
   readonly http: HttpClient
   readonly projectId: string
-  readonly scripts: ScriptByHash
+  readonly source: Source
+}
+
+interface Source extends OutputSource {
+  /** By the item of a list: lists that are read in parts keep their items. */
+  readonly known: WeakMap<JsonRecord, Utxo>
 }
 
 const post = (path: string, body: string | Uint8Array) =>
@@ -207,6 +224,11 @@ async function readTip(http: HttpClient, signal: AbortSignal): Promise<Tip> {
     const { slot, hash, height } = objectOf(body)
     return { slot: integerOf(slot), hash: hexOf(hash, 32), height: countOf(height) }
   })
+}
+
+async function readParameters(http: HttpClient, signal: AbortSignal): Promise<ProtocolParameters> {
+  const body = await get(http, '/epochs/latest/parameters', signal)
+  return reading('Blockfrost', 'protocol parameters', () => parseProtocolParameters(body))
 }
 
 async function readSlots(http: HttpClient, signal: AbortSignal): Promise<SlotConfig> {
@@ -288,13 +310,23 @@ async function changesOf(http: HttpClient, transactionId: string, signal: AbortS
   }
 }
 
-async function unspentOutputs({ http, scripts }: Server, id: string, signal: AbortSignal): Promise<Utxo[]> {
+/** The unspent outputs of a transaction with these indexes. */
+async function unspentOf(
+  http: HttpClient,
+  id: string,
+  indexes: ReadonlySet<number>,
+  signal: AbortSignal,
+): Promise<readonly JsonRecord[]> {
   const shown = await shownBy(http, id, signal)
-  return readUtxos(await counted(http, id, shown?.outputs ?? [], signal), scripts, signal)
+  const unspent = await counted(http, id, shown?.outputs ?? [], signal)
+  return reading('Blockfrost', 'the outputs of a transaction', () =>
+    unspent.filter(({ output_index: index }) => indexes.has(countOf(index))),
+  )
 }
 
+/** The redeemer does not depend on the outputs that the transaction refers to: anyone may have made those. */
 async function readSpending(
-  { http, scripts }: Server,
+  http: HttpClient,
   reference: OutputReference,
   signal: AbortSignal,
 ): Promise<Spending | undefined> {
@@ -309,10 +341,11 @@ async function readSpending(
     shownBy(http, spender, signal),
   ])
   if (shown === undefined) throw missing()
-  const read = shown.inputs.filter(({ reference: isRead }) => isRead === true)
-  const known = new Map(
-    (await readUtxos(read, scripts, signal)).map((utxo) => [outputReferenceKey(utxo.reference), utxo]),
-  )
+  const known = new Map<string, Utxo['output']>()
+  for (const input of shown.inputs) {
+    const read = input.reference === true ? readWithoutScript(input) : undefined
+    if (read !== undefined) known.set(outputReferenceKey(read.reference), read.output)
+  }
   return reading('Blockfrost', 'a transaction', () =>
     spendingBy(spendingPartsOf(fromHex(textOf(objectOf(bytes).cbor))), reference, (each) =>
       known.get(outputReferenceKey(each)),
@@ -322,11 +355,21 @@ async function readSpending(
 
 async function readUtxos(
   items: readonly unknown[],
-  scripts: ScriptByHash,
+  source: Source,
+  isNamed: boolean,
   signal: AbortSignal,
 ): Promise<Utxo[]> {
-  const read = await pLimit(maxConcurrent).map(items, (item) => readUtxo(item, scripts, signal))
-  return read.filter((utxo) => utxo !== undefined)
+  const { known } = source
+  const unknown = items.filter((item) => !isObject(item) || !known.has(item))
+  for (let from = 0; from < unknown.length; from += readAtOnce) {
+    await pLimit(maxConcurrent).map(unknown.slice(from, from + readAtOnce), async (item) => {
+      const utxo = await readUtxo(item, source, isNamed, signal)
+      if (utxo !== undefined && isObject(item)) known.set(item, utxo)
+    })
+    // Others have their turn.
+    await setImmediate()
+  }
+  return items.flatMap((item) => (isObject(item) ? (known.get(item) ?? []) : []))
 }
 
 function missing(): Layer1Error {

@@ -1,6 +1,7 @@
 import { fromHex } from '@ratatosk/cbor'
-import type { OutputDatum, Script, Utxo } from '@ratatosk/ledger'
-import { type ScriptContent, toOutput } from '@ratatosk/ledger/builder'
+import { type OutputDatum, outputReferenceKey, type Script, type Utxo } from '@ratatosk/ledger'
+import { type OutputContent, type ScriptContent, toLayer1Output } from '@ratatosk/ledger/builder'
+import { isLayer1Error, type Layer1ErrorCode } from '../../errors.js'
 import {
   arrayOf,
   countOf,
@@ -13,9 +14,21 @@ import {
   textOf,
 } from '../../http/json.js'
 import { addressBytes, nativeScriptBytes, scriptOf, valueOfUnits } from '../output-content.js'
+import type { LeaveOut } from '../provider.js'
 
-/** The script with a hash; `unknown` for a native script whose bytes do not follow from its JSON. */
-export type ScriptByHash = (hash: string, signal: AbortSignal) => Promise<ScriptContent | 'unknown'>
+/** A script; `unknown` if its bytes do not follow from the answer: anyone can send such a script. */
+export type KnownScript = ScriptContent | 'unknown'
+
+/**
+ * The script with a hash; `later` if too many were loaded lately.
+ *
+ * @param isNamed see {@link readUtxo}; then it is not `later`
+ */
+export type ScriptByHash = (
+  hash: string,
+  signal: AbortSignal,
+  isNamed: boolean,
+) => Promise<KnownScript | 'later'>
 
 const languages: Readonly<Record<string, Script['language']>> = {
   timelock: 'native',
@@ -25,62 +38,118 @@ const languages: Readonly<Record<string, Script['language']>> = {
 }
 
 /** Fetches reference scripts; Blockfrost's outputs contain only their hashes. */
-export function createScripts(
-  get: (path: string, signal: AbortSignal) => Promise<unknown>,
-  remember: (
-    key: string,
-    load: () => Promise<ScriptContent | 'unknown'>,
-  ) => Promise<ScriptContent | 'unknown'>,
-): ScriptByHash {
-  return (hash, signal) =>
-    remember(hash, async () => {
-      const about = await get(`/scripts/${hash}`, signal)
-      const language = reading('Blockfrost', 'a script', () => languages[textOf(objectOf(about).type)])
-      const content = await get(`/scripts/${hash}/${language === 'native' ? 'json' : 'cbor'}`, signal)
-      return reading('Blockfrost', 'a script', () => {
-        if (language === undefined) throw new TypeError('a script of unknown language')
-        const { json, cbor } = objectOf(content)
-        return language === 'native'
-          ? nativeScript(objectOf(json), hash)
-          : scriptOf(language, fromHex(textOf(cbor)), hash)
+export const createScripts =
+  (get: (path: string, signal: AbortSignal) => Promise<unknown>): ScriptByHash =>
+  async (hash, signal) => {
+    const about = await get(`/scripts/${hash}`, signal)
+    const language = reading('Blockfrost', 'a script', () => languages[textOf(objectOf(about).type)])
+    if (language === undefined) return 'unknown'
+    if (language === 'native') {
+      const json = await get(`/scripts/${hash}/json`, signal).catch((error: unknown) => {
+        if (signal.aborted || !isLayer1Error(error) || !ofScript.has(error.code)) throw error
+        return undefined
       })
-    })
-}
+      return nativeScript(json, hash)
+    }
+    const content = await get(`/scripts/${hash}/cbor`, signal)
+    const bytes = reading('Blockfrost', 'a script', () => fromHex(textOf(objectOf(content).cbor)))
+    return plutusScript(language, bytes, hash)
+  }
+
+/** Failures that last where a server cannot write the JSON of a script: few can, at thousands of levels. */
+const ofScript: ReadonlySet<string> = new Set<Layer1ErrorCode>([
+  'LAYER1_PROVIDER_ERROR',
+  'LAYER1_INVALID_ANSWER',
+])
 
 /** A native script from JSON; its author chose the hashed bytes, so the JSON may give others. */
-function nativeScript(json: JsonRecord, hash: string): ScriptContent | 'unknown' {
+function nativeScript(content: unknown, hash: string): KnownScript {
   try {
-    return scriptOf('native', nativeScriptBytes(json), hash)
+    return scriptOf('native', nativeScriptBytes(objectOf(content).json), hash)
   } catch {
     return 'unknown'
   }
 }
 
-/** Reads an output. Undefined if its reference script is unknown: anyone can send such an output. */
+function plutusScript(language: Script['language'], bytes: Uint8Array, hash: string): KnownScript {
+  try {
+    return scriptOf(language, bytes, hash)
+  } catch {
+    return 'unknown'
+  }
+}
+
+/** How outputs are read. */
+export interface OutputSource {
+  readonly scripts: ScriptByHash
+  readonly leaveOut: LeaveOut
+}
+
+/**
+ * Reads an output; undefined if it is left out: anyone can send one with an odd script.
+ *
+ * @param isNamed whether the caller has asked for this output by its asset or reference: then it is an
+ *   invalid answer if it does not decode
+ */
 export async function readUtxo(
   item: unknown,
-  scripts: ScriptByHash,
+  { scripts, leaveOut }: OutputSource,
+  isNamed: boolean,
   signal: AbortSignal,
 ): Promise<Utxo | undefined> {
-  const scriptHash = reading('Blockfrost', 'an output', () => {
-    const hash = optionalText(objectOf(item).reference_script_hash)
-    return hash === undefined ? undefined : hexOf(hash, 28)
-  })
-  const referenceScript = scriptHash === undefined ? undefined : await scripts(scriptHash, signal)
-  if (referenceScript === 'unknown') return undefined
-  return reading('Blockfrost', 'an output', () => {
-    const json = objectOf(item)
-    const output = toOutput({
-      address: addressBytes(textOf(json.address)),
-      value: readAmount(json.amount),
-      datum: readDatum(json),
-      ...(referenceScript && { referenceScript }),
-    })
-    return {
-      reference: { transactionId: fromHex(hexOf(json.tx_hash, 32)), index: countOf(json.output_index) },
-      output,
-    }
-  })
+  const shown = reading('Blockfrost', 'an output', () => shownBy(objectOf(item)))
+  const { reference, scriptHash } = shown
+  const referenceScript = scriptHash === undefined ? undefined : await scripts(scriptHash, signal, isNamed)
+  if (referenceScript === 'later') {
+    // Once for the address: there may be any number.
+    leaveOut(shown.address, 'too many outputs have a reference script; it is read later')
+    return undefined
+  }
+  if (referenceScript === 'unknown') {
+    leaveOut(outputReferenceKey(reference), `Blockfrost does not give the bytes of script ${scriptHash}`)
+    return undefined
+  }
+  const read = () => utxoOf(shown, referenceScript)
+  if (isNamed) return reading('Blockfrost', 'an output', read)
+  try {
+    return read()
+  } catch (error) {
+    leaveOut(outputReferenceKey(reference), String(error))
+    return undefined
+  }
+}
+
+/** Reads an output without its reference script; undefined if it does not decode. */
+export function readWithoutScript(item: unknown): Utxo | undefined {
+  try {
+    return utxoOf(shownBy(objectOf(item)))
+  } catch {
+    return undefined
+  }
+}
+
+type ShownOutput = ReturnType<typeof shownBy>
+
+/** The fields of an output; nothing is decoded. */
+function shownBy(json: JsonRecord) {
+  const scriptHash = optionalText(json.reference_script_hash)
+  return {
+    reference: { transactionId: fromHex(hexOf(json.tx_hash, 32)), index: countOf(json.output_index) },
+    address: textOf(json.address),
+    value: readAmount(json.amount),
+    datum: readDatum(json),
+    ...(scriptHash !== undefined && { scriptHash: hexOf(scriptHash, 28) }),
+  }
+}
+
+function utxoOf({ reference, address, value, datum }: ShownOutput, referenceScript?: ScriptContent): Utxo {
+  const content: OutputContent = {
+    address: addressBytes(address),
+    value,
+    datum,
+    ...(referenceScript && { referenceScript }),
+  }
+  return { reference, output: toLayer1Output(content) }
 }
 
 function readAmount(json: unknown) {

@@ -65,8 +65,11 @@ function openServer() {
       (await lists.whole(`/assets/${unit}/addresses`, signal)).length > 0 ? ['a'] : [],
     outputsOf: (unit, holder) => lists.whole(`/addresses/${holder}/utxos/${unit}`, signal),
     readUtxos: async (items) => {
-      const noScript = () => Promise.reject(new Error('the script of an output without assets'))
-      const read = await Promise.all(items.map((item) => readUtxo(item, noScript, signal)))
+      const source = {
+        scripts: () => Promise.reject(new Error('the script of an output without assets')),
+        leaveOut: () => undefined,
+      }
+      const read = await Promise.all(items.map((item) => readUtxo(item, source, true, signal)))
       return read.filter((utxo) => utxo !== undefined)
     },
   })

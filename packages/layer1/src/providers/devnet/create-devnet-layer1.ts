@@ -103,8 +103,11 @@ function spending(devnet: DevnetPort, reference: OutputReference): Spending | un
   const found = spent && devnet.transaction(spent.transactionHash)
   if (found === undefined) return undefined
   const { transaction } = found.transaction
-  return spendingBy(spendingPartsOf(transaction.bytes), reference, ({ transactionId, index }) =>
-    devnet.outputsOf(toHex(transactionId)).find((each) => each.index === index),
+  return spendingBy(
+    spendingPartsOf(transaction.bytes),
+    reference,
+    ({ transactionId, index }) =>
+      devnet.outputsOf(toHex(transactionId)).find((each) => each.index === index)?.output,
   )
 }
 

@@ -4,7 +4,7 @@ import { createHttpClient } from '../../http/http-client.js'
 import { readLimits } from '../../http/retry.js'
 import type { Layer1, Layer1Limits } from '../../types.js'
 import { createLayer1 } from '../create-layer1.js'
-import { createBriefMemo, networkIdOf, type Provider, utxosOf } from '../provider.js'
+import { createBriefMemo, networkIdOf, type Provider, type ReadLog, utxosOf } from '../provider.js'
 import { createKupo } from './kupo.js'
 import { createOgmios } from './ogmios.js'
 
@@ -17,10 +17,20 @@ export interface KupmiosOptions extends Layer1Limits {
   readonly networkMagic: number
   /** Sent to both, such as a hosting provider's API key. */
   readonly headers?: Readonly<Record<string, string>>
+  /**
+   * Bytes of Kupo's longest list of outputs; default 134,217,728. An output takes about 600, and 3 KB of
+   * memory: the default allows a flood of questions that locks 500,000 ada.
+   */
+  readonly maxListBytes?: number
+  /** Default: warnings of the process. */
+  readonly log?: ReadLog
 }
 
+const defaultListBytes = 128 * 1024 * 1024
 const parametersForMs = 60_000
 const maxHeights = 1000
+
+const wantedOf = (policy: string | undefined) => (policy === undefined ? {} : { policy })
 
 /**
  * Layer 1 over your own node: outputs from Kupo, everything else from Ogmios. Kupo must index the addresses
@@ -39,9 +49,21 @@ const maxHeights = 1000
  * })
  */
 export function createKupmiosLayer1(options: KupmiosOptions): Layer1 {
-  const { kupoUrl, ogmiosUrl, networkMagic, headers = {}, pollMs = 1000 } = options
+  const {
+    kupoUrl,
+    ogmiosUrl,
+    networkMagic,
+    headers = {},
+    pollMs = 1000,
+    maxListBytes = defaultListBytes,
+    log,
+  } = options
   const limits = readLimits(options)
-  const kupo = createKupo(createHttpClient({ provider: 'Kupo', url: kupoUrl, headers, limits }))
+  const kupo = createKupo({
+    http: createHttpClient({ provider: 'Kupo', url: kupoUrl, headers, limits }),
+    maxListBytes,
+    log,
+  })
   const ogmios = createOgmios(createHttpClient({ provider: 'Ogmios', url: ogmiosUrl, headers, limits }))
   const rememberParameters = createBriefMemo<ProtocolParameters>(parametersForMs)
   /** By block hash, an upper bound of the block's height. */
@@ -59,19 +81,20 @@ export function createKupmiosLayer1(options: KupmiosOptions): Layer1 {
     networkId: networkIdOf(networkMagic),
     network: { server: 'Ogmios', magic: networkMagic, servedMagic: ogmios.networkMagic },
     pollMs,
-    utxosAt: (address, policy, signal) => kupo.unspent(address, signal, policy),
+    utxosAt: (address, policy, signal) => kupo.unspent(address, signal, wantedOf(policy)),
     async utxosAsOf(address, policy, signal) {
       const slot = await kupo.readUpTo(signal)
-      return { slot, utxos: await kupo.unspent(address, signal, policy) }
+      return { slot, utxos: await kupo.unspent(address, signal, wantedOf(policy)) }
     },
     async utxosByUnit(unit, signal) {
       const { policy, name } = splitUnit(unit)
       // Kupo has no pattern for an empty asset name.
-      const found = await kupo.unspent(`${policy}.${name === '' ? '*' : name}`, signal)
+      const found = await kupo.unspent(`${policy}.${name === '' ? '*' : name}`, signal, { policy })
       return found.filter(({ output }) => output.value.assets.get(policy)?.has(name) === true)
     },
-    utxosByPolicy: (policy, signal) => kupo.unspent(`${policy}.*`, signal),
-    utxosByReferences: (references, signal) => utxosOf(references, (id) => kupo.unspent(`*@${id}`, signal)),
+    utxosByPolicy: (policy, signal) => kupo.unspent(`${policy}.*`, signal, { policy }),
+    utxosByReferences: (references, signal) =>
+      utxosOf(references, (id, indexes) => kupo.unspent(`*@${id}`, signal, { indexes })),
     spending: (reference, signal) => kupo.spending(reference, signal),
     parameters: (signal) => rememberParameters(() => ogmios.parameters(signal)),
     tip: (signal) => ogmios.tip(signal),

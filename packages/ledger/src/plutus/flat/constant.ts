@@ -98,8 +98,8 @@ function readItems(reader: BitReader, element: ConstantType, budget: { left: num
   return items
 }
 
-/** Decodes data in a script, a redeemer or a datum. */
-export function readData(bytes: Uint8Array): DataValue {
+/** Decodes data in a script. */
+function readData(bytes: Uint8Array): DataValue {
   const reader = new CborReader(bytes)
   readPlutusData(reader)
   reader.assertEnd()

@@ -10,13 +10,43 @@ const maxChunk = 64
  */
 export function readPlutusData(reader: CborReader): Uint8Array {
   const start = reader.position
-  // Checks the depth first, which limits the recursion below.
+  // Checks the depth and that the item is well-formed.
   reader.skip()
   checkData(reader.within(start, reader.position))
   return reader.since(start)
 }
 
+/** A list or map that is being read; of a constructor in the general form, also its array. */
+interface Opened {
+  readonly kind: 'list' | 'map'
+  readonly count: number
+  /** Items read; of a map, keys and values. */
+  items: number
+  readonly general?: { readonly count: number; readonly start: number }
+}
+
+/** The open parts are in an array, not on the stack: layer 1 does not limit their depth. */
 function checkData(reader: CborReader): void {
+  const open: Opened[] = []
+  do {
+    begin(reader, open)
+    for (let inner = open.at(-1); inner !== undefined && !hasMore(reader, inner); inner = open.at(-1)) {
+      open.pop()
+      if (inner.general) reader.leaveArray(inner.general.count, 2, inner.general.start)
+    }
+  } while (open.length > 0)
+}
+
+function hasMore(reader: CborReader, inner: Opened): boolean {
+  const { kind, count, items } = inner
+  const hasNext =
+    kind === 'map' ? items % 2 === 1 || reader.hasNext(count, items / 2) : reader.hasNext(count, items)
+  inner.items++
+  return hasNext
+}
+
+/** Reads data without parts, or opens what has them. */
+function begin(reader: CborReader, open: Opened[]): void {
   switch (reader.peekMajor()) {
     case Major.unsigned:
     case Major.negative:
@@ -26,25 +56,20 @@ function checkData(reader: CborReader): void {
       checkBytes(reader)
       return
     case Major.array:
-      checkList(reader)
+      open.push({ kind: 'list', count: reader.readArray(), items: 0 })
       return
-    case Major.map: {
-      const count = reader.readMap()
-      for (let i = 0; reader.hasNext(count, i); i++) {
-        checkData(reader)
-        checkData(reader)
-      }
+    case Major.map:
+      open.push({ kind: 'map', count: reader.readMap(), items: 0 })
       return
-    }
     case Major.tag:
-      checkTagged(reader)
+      beginTagged(reader, open)
       return
     default:
       throw reader.unexpected('Plutus data')
   }
 }
 
-function checkTagged(reader: CborReader): void {
+function beginTagged(reader: CborReader, open: Opened[]): void {
   const start = reader.position
   const initial = reader.peek()
   const tag = reader.readTag()
@@ -52,21 +77,14 @@ function checkTagged(reader: CborReader): void {
     if (reader.peekMajor() !== Major.bytes) throw reader.unexpected('the bytes of a bignum')
     checkBytes(reader)
   } else if ((tag >= 121 && tag <= 127) || (tag >= 1280 && tag <= 1400)) {
-    checkList(reader)
+    open.push({ kind: 'list', count: reader.readArray(), items: 0 })
   } else if (tag === 102) {
-    const arrayStart = reader.position
-    const count = reader.readArray()
+    const general = { start: reader.position, count: reader.readArray() }
     reader.readUint64()
-    checkList(reader)
-    reader.leaveArray(count, 2, arrayStart)
+    open.push({ kind: 'list', count: reader.readArray(), items: 0, general })
   } else {
     throw reader.error('CBOR_UNEXPECTED_TAG', `tag ${tag} in Plutus data`, start)
   }
-}
-
-function checkList(reader: CborReader): void {
-  const count = reader.readArray()
-  for (let i = 0; reader.hasNext(count, i); i++) checkData(reader)
 }
 
 function checkBytes(reader: CborReader): void {

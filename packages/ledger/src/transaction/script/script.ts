@@ -1,4 +1,11 @@
-import { type CborReader, readList, readVariant, type Variants } from '@ratatosk/cbor'
+import {
+  type CborReader,
+  type EnteredVariant,
+  enterVariant,
+  located,
+  readVariant,
+  type Variants,
+} from '@ratatosk/cbor'
 import { blake2b224 } from '#crypto'
 import type { NativeScript, PlutusLanguage, Script } from '../types.js'
 
@@ -43,7 +50,7 @@ export function readTaggedScript(reader: CborReader): Script {
   return readVariant(reader, 'a script', variants)
 }
 
-/** Decodes a native script (the ledger's timelock). The reader limits depth and recursion. */
+/** Decodes a native script (the ledger's timelock). The reader limits its depth. */
 function readNativeScript(reader: CborReader): { script: NativeScript; bytes: Uint8Array } {
   const start = reader.position
   reader.skip()
@@ -51,19 +58,68 @@ function readNativeScript(reader: CborReader): { script: NativeScript; bytes: Ui
   return { script, bytes: reader.since(start) }
 }
 
+/** A list of scripts that is being read. */
+interface Opened {
+  readonly variant: EnteredVariant<Layout>
+  readonly count: number
+  readonly scripts: NativeScript[]
+  readonly close: (scripts: readonly NativeScript[]) => NativeScript
+}
+
+type Layout = (reader: CborReader) => NativeScript | Opened['close']
+
 // The number that at-least requires may be negative; such a script is always satisfied.
-const nativeVariants: Variants<NativeScript> = [
+const nativeVariants: readonly (readonly [size: number, layout: Layout])[] = [
   [2, (reader) => ({ kind: 'signature', keyHash: reader.readBytesOf(28) })],
-  [2, (reader) => ({ kind: 'all', scripts: readList(reader, readNested) })],
-  [2, (reader) => ({ kind: 'any', scripts: readList(reader, readNested) })],
+  [2, () => (scripts) => ({ kind: 'all', scripts })],
+  [2, () => (scripts) => ({ kind: 'any', scripts })],
   [
     3,
-    (reader) => ({ kind: 'at-least', required: reader.readInt64(), scripts: readList(reader, readNested) }),
+    (reader) => {
+      const required = reader.readInt64()
+      return (scripts) => ({ kind: 'at-least', required, scripts })
+    },
   ],
   [2, (reader) => ({ kind: 'invalid-before', slot: reader.readUint64() })],
   [2, (reader) => ({ kind: 'invalid-hereafter', slot: reader.readUint64() })],
 ]
 
+/** The open lists are in an array, not on the stack: layer 1 does not limit their depth. */
 function readNested(reader: CborReader): NativeScript {
-  return readVariant(reader, 'a native script', nativeVariants)
+  const open: Opened[] = []
+  try {
+    for (;;) {
+      let script = begin(reader, open)
+      for (;;) {
+        const inner = open.at(-1)
+        if (script !== undefined) {
+          if (inner === undefined) return script
+          inner.scripts.push(script)
+          script = undefined
+        }
+        if (inner === undefined || reader.hasNext(inner.count, inner.scripts.length)) break
+        open.pop()
+        leave(reader, inner.variant)
+        script = inner.close(inner.scripts)
+      }
+    }
+  } catch (error) {
+    throw open.reduceRight((inner, { scripts }) => located(inner, `[${scripts.length}]`), error)
+  }
+}
+
+/** Reads a script without parts, or opens its list. */
+function begin(reader: CborReader, open: Opened[]): NativeScript | undefined {
+  const variant = enterVariant(reader, 'a native script', nativeVariants)
+  const content = variant.layout(reader)
+  if (typeof content === 'function') {
+    open.push({ variant, count: reader.readArray(), scripts: [], close: content })
+    return undefined
+  }
+  leave(reader, variant)
+  return content
+}
+
+function leave(reader: CborReader, { count, size, start }: EnteredVariant<Layout>): void {
+  reader.leaveArray(count, size, start)
 }

@@ -1,4 +1,4 @@
-import { compareBytes, fromHex, toHex } from '@ratatosk/cbor'
+import { CborReader, compareBytes, fromHex, toHex } from '@ratatosk/cbor'
 import type { SlotConfig } from '../../../parameters/types.js'
 import type { ResolvedInput } from '../../../rules/resolution.js'
 import type {
@@ -8,8 +8,8 @@ import type {
   Transaction,
   TransactionOutput,
 } from '../../../transaction/types.js'
-import { readData } from '../../flat/constant.js'
 import { bytesData, constructorData, type DataValue, integerData, listData, mapData } from '../values/data.js'
+import { decodeData } from '../values/data-cbor.js'
 import { certificateDataV1, certificateDataV3 } from './certificates.js'
 import { proposalData, voterData, votesData } from './governance.js'
 import {
@@ -27,6 +27,9 @@ import {
   valueData,
 } from './parts.js'
 import { purposeData, referenceData, type SortedTransaction, transactionIdData } from './purpose.js'
+
+/** The data of a redeemer or a datum, which the decoder of the ledger has checked. */
+const readData = (cbor: Uint8Array): DataValue => decodeData(new CborReader(cbor))
 
 /** `TxInfo` of a language: the transaction as scripts see it. */
 export function transactionInfo(
