@@ -146,15 +146,3 @@ t.test('aborts an evaluation whose client leaves', async (t) => {
   await Promise.all(left)
   await until(() => signals.every((signal) => signal?.aborted), { what: 'all evaluations are aborted' })
 })
-
-t.test('closes a WebSocket on which more than 1 MiB of requests wait', async (t) => {
-  const { connect } = await serve(t, { tip: () => new Promise(() => {}) })
-  const { socket, closed } = await connect()
-  const request = JSON.stringify({ jsonrpc: '2.0', method: 'queryNetwork/tip' })
-  const text = request.padEnd(200 * 1024 - 512)
-  for (let count = 0; count < 5; count++) socket.send(text)
-  await setTimeout(300)
-  t.equal(socket.readyState, socket.OPEN)
-  socket.send(text)
-  t.equal(await closed, 1013)
-})

@@ -24,6 +24,11 @@ export async function registerWebSockets(fastify: FastifyInstance, stallTimeoutM
   closeWhenAnswered(fastify)
   await fastify.register(websocket, {
     options: { maxPayload: maxRequestLength, server: webSockets as Server },
+    errorHandler(error, socket, { log }) {
+      log.error(error)
+      // `ws` closes this connection, after what waits is sent.
+      if ((error as NodeJS.ErrnoException).code !== 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH') socket.terminate()
+    },
   })
   // A server may ignore `Upgrade` (RFC 9110, section 7.8). Java's HTTP client asks for h2c, also with a body,
   // which Node 26 reads as the request's body before it gives the socket away.
@@ -36,18 +41,23 @@ function opensWebSocket({ method, headers }: IncomingMessage): boolean {
   return method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket'
 }
 
-/** Closes each WebSocket whose client answers no ping. */
+/** Closes each WebSocket whose client sends nothing, not even a pong. */
 function closeSilent(fastify: FastifyInstance, timeoutMs: number): void {
   const { websocketServer } = fastify
-  websocketServer.on('connection', nameReason)
+  websocketServer.on('connection', completeClosing)
   /** Those whose last ping is not answered. */
   const asked = new WeakSet<WebSocket>()
-  websocketServer.on('connection', (socket) => socket.on('pong', () => asked.delete(socket)))
+  websocketServer.on('connection', (socket) => {
+    const answered = () => asked.delete(socket)
+    socket.on('pong', answered).on('message', answered)
+  })
 
   function check(): void {
     for (const socket of websocketServer.clients) {
       // A ping would wait behind this message, whose sender notices a client that does not read.
       if (socket.bufferedAmount > 0) continue
+      // Nothing is read, so a pong would not arrive. The ping shows that the connection is there.
+      if (socket.isPaused) asked.delete(socket)
       if (asked.has(socket)) {
         socket.terminate()
       } else {
@@ -62,11 +72,15 @@ function closeSilent(fastify: FastifyInstance, timeoutMs: number): void {
   fastify.addHook('onClose', async () => clearInterval(timer))
 }
 
-/** Gives a reason to the client whose message is too long: `ws` closes without one. */
-function nameReason(socket: WebSocket): void {
+/** Gives a reason to the client whose message is too long, and reads what it answers. `ws` does neither. */
+function completeClosing(socket: WebSocket): void {
   const close = socket.close.bind(socket)
   const tooLong = `A message may have at most ${maxRequestLength} bytes`
-  socket.close = (code, reason = code === 1009 ? tooLong : undefined) => close(code, reason)
+  socket.close = (code, reason = code === 1009 ? tooLong : undefined) => {
+    close(code, reason)
+    // The client's part of closing has to be read.
+    socket.resume()
+  }
 }
 
 /** A route that is no WebSocket answers such a request. Its connection is no longer read, so it is closed. */

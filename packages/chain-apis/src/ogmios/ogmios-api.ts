@@ -13,27 +13,16 @@ import { epochLength, epochOf } from '../mainnet-values.js'
 import { turnLength } from '../pause.js'
 import type { OgmiosVersion } from '../versions.js'
 import { synchronization } from '../view/synchronization.js'
+import { receive } from './back-pressure.js'
 import { createBlockReader } from './block-reader.js'
 import { networkName, utcTime } from './json/texts.js'
+import { createLanes, waitingMethods } from './lanes.js'
 import { createMempoolFeed } from './mempool-feed.js'
 import { tipJson } from './queries.js'
 import { failure, RpcError, type RpcRequest, type RpcResponse, readRequest, unavailable } from './rpc.js'
 import { createSession, operationOf, type Session } from './session.js'
 
 const json = 'application/json; charset=utf-8'
-
-/** Bytes of requests of one connection that wait for their responses; beyond it, the connection is closed. */
-const maxPending = 1024 * 1024
-/** The size of a waiting request beside its text, in bytes. */
-const requestOverhead = 512
-
-/** The mini-protocols in which a request may wait for the chain. It delays no other protocol. */
-const waitingProtocols = [
-  ['submitTransaction', 'evaluateTransaction'],
-  ['findIntersection', 'nextBlock'],
-  ['acquireMempool', 'nextTransaction', 'hasTransaction', 'sizeOfMempool', 'releaseMempool'],
-]
-const waitingMethods = new Set(waitingProtocols.flat())
 
 interface OgmiosOptions extends ApiOptions {
   readonly lists: LongLists
@@ -58,7 +47,6 @@ interface Server extends Pick<OgmiosOptions, 'faults' | 'strictRpc' | 'stallTime
 interface Connection {
   readonly server: Server
   readonly socket: WebSocket
-  readonly send: Send
   readonly session: Session
 }
 
@@ -162,38 +150,29 @@ function connect(server: Server, socket: WebSocket, log: FastifyBaseLogger): voi
   const client = { signal: left.signal, disconnect: () => socket.terminate() }
   const session = createSession(server.context, (error) => log.error(error), client)
   const send = createSender(socket, server.stallTimeoutMs)
-  // Responses come in the order of the requests, except that waiting protocols have orders of their own.
-  const prompt = new Mutex()
-  const queues = new Map(
-    waitingProtocols.flatMap((methods) => {
-      const queue = new Mutex()
-      return methods.map((method) => [method, queue])
-    }),
-  )
-  let pending = 0
-  socket.on('message', (message) => {
-    const text = String(message)
-    const size = text.length + requestOverhead
-    if (pending + size > maxPending) return socket.close(1013, 'Too many requests are pending')
-    pending += size
-    const parsed = parse(text)
-    const queue = parsed instanceof RpcError ? prompt : (queues.get(parsed.method) ?? prompt)
-    queue
-      .runExclusive(async () => {
-        await server.turn()
-        // The client may have left while the request waited.
-        if (socket.readyState !== socket.OPEN) return
-        if (parsed instanceof RpcError) await send(encodeJson(failure(undefined, parsed)))
-        else await respond({ server, socket, send, session }, parsed)
-      })
-      .catch((error) => {
-        // A client that leaves in the middle of a list ends it with an error.
-        if (!left.signal.aborted) log.error(error)
-        socket.terminate()
-      })
-      .finally(() => {
-        pending -= size
-      })
+  const laneOf = createLanes()
+  receive(socket, async (text) => {
+    const request = parse(text)
+    const method = request instanceof RpcError ? '' : request.method
+    try {
+      await laneOf(method).run(
+        method,
+        async () => {
+          await server.turn()
+          // The client may have left while the request waited.
+          if (socket.readyState !== socket.OPEN) return undefined
+          if (request instanceof RpcError) return encodeJson(failure(undefined, request))
+          return messageFor({ server, socket, session }, request)
+        },
+        async (message) => {
+          if (message !== undefined) await send(message)
+        },
+      )
+    } catch (error) {
+      // A client that leaves in the middle of a list ends it with an error.
+      if (!left.signal.aborted) log.error(error)
+      socket.terminate()
+    }
   })
   socket.on('error', (error) => log.info(error))
   socket.on('close', () => {
@@ -203,28 +182,36 @@ function connect(server: Server, socket: WebSocket, log: FastifyBaseLogger): voi
   })
 }
 
-async function respond({ server, socket, send, session }: Connection, request: RpcRequest): Promise<void> {
-  const sendFailure = (code: number, message: string) =>
-    send(encodeJson(wire(server, failure(request, { code, message }))))
+/** The response to a request; undefined if a fault makes that there is none. */
+async function messageFor(
+  { server, socket, session }: Connection,
+  request: RpcRequest,
+): Promise<Message | undefined> {
+  const failureMessage = (code: number, message: string) =>
+    encodeJson(wire(server, failure(request, { code, message })))
   const fault = server.faults?.take('ogmios', operationOf(request.method))
   switch (fault?.kind) {
     case 'time-out':
-      return
+      return undefined
     case 'refusal':
-      return socket.terminate()
+      socket.terminate()
+      return undefined
     case 'rate-limit':
-      return sendFailure(-32_000, 'Usage is over limit.')
+      return failureMessage(-32_000, 'Usage is over limit.')
     case 'failure':
-      return sendFailure(-32_603, 'Internal error.')
+      return failureMessage(-32_603, 'Internal error.')
     case 'garbage':
-      return send(garbage)
+      return garbage
     case 'delay':
       await delay(fault.delayMs ?? 1000)
   }
   const response = await session.answer(request)
-  if (fault?.kind === 'lost-answer') return socket.terminate()
+  if (fault?.kind === 'lost-answer') {
+    socket.terminate()
+    return undefined
+  }
   if (waitingMethods.has(request.method)) await server.turn()
-  await send(encodeJsonParts(wire(server, response)))
+  return encodeJsonParts(wire(server, response))
 }
 
 /** Answers what is thrown outside of a session, which answers the errors of its methods. */
@@ -250,11 +237,14 @@ function parse(message: string): RpcRequest | RpcError {
   }
 }
 
+/** A message, whole or in parts. */
+type Message = string | AsyncIterable<string | Buffer>
+
 /**
- * Sends a message, whole or in parts, after those before it. Resolves when the connection has taken it, so
+ * Sends a message after those before it. Resolves when the connection has taken it, so
  * that a client that does not read gets no further responses.
  */
-type Send = (message: string | AsyncIterable<string | Buffer>) => Promise<void>
+type Send = (message: Message) => Promise<void>
 
 /** Bytes of a message that are sent at a time, as one fragment. */
 const fragmentLength = 64 * 1024

@@ -47,7 +47,7 @@ async function areAllAsked(watched: Watched): Promise<void> {
   }
 }
 
-test(`a theft at the end of ${chunks} chunks is removed by two watchers, who share the questions`, {
+test(`a theft at the end of ${chunks} chunks is removed by two watchers, who seldom ask twice`, {
   timeout,
 }, async () => {
   const watched = await openWatched({ contracts })
@@ -80,7 +80,6 @@ test(`a theft at the end of ${chunks} chunks is removed by two watchers, who sha
   const numbers = new Set(answered.map(({ key }) => chunkNumberOf(key)))
   // The last transaction is in a chunk with another.
   expect(numbers.size).toBe(chunks - 1)
-  for (const count of asked) expect(count).toBeGreaterThan(chunks / 5)
   // Both may ask the same before a block shows them each other's.
   expect(asked.reduce((sum, count) => sum + count)).toBeLessThan(chunks * 1.6)
   expect(share).toBeLessThan(70n)

@@ -23,13 +23,14 @@ import { follow, removalsOf } from './send.js'
 
 /** Own questions about a block that wait for answers at once: about all of its chunks. */
 export const mostAtOnce = maxChunks
-/** Own questions that wait for a block of layer 1: other watchers see them there, and ask for the rest. */
-export const mostPending = mostInAsking
 /**
  * Questions that are asked at once while others wait, if as many are wanted: one answer after another would
  * free one question after another, which costs ten times as much in a transaction of its own.
  */
 export const leastAtOnce = mostInAsking / 2
+/** Own questions that may wait for a block of layer 1: other watchers see them there, and ask for the rest. */
+export const mostPending = (unasked: number): number =>
+  Math.min(mostInAsking, Math.max(leastAtOnce, Math.ceil(unasked / 4)))
 /** Share of the patience in which this process has missed the body too: a peer may just have started. */
 const ownShare = 10n
 const reason = 'No peer serves its body'
@@ -163,7 +164,10 @@ async function askFor(
       context.asksTooLate(fields, term.now),
     )
   const next: WantedQuestion[] = []
-  for (const [number, wanted] of unasked.slice(0, Math.max(0, mostPending - waiting.pending.length))) {
+  for (const [number, wanted] of unasked.slice(
+    0,
+    Math.max(0, mostPending(unasked.length) - waiting.pending.length),
+  )) {
     if (number === 0 ? isBehind && !(await takeBehind(context, allowance)) : allowance.chunks-- <= 0) break
     next.push(wanted)
   }

@@ -78,7 +78,7 @@ export function openAskers(
     const next: Subject[] = []
     for (const subject of isOfChunks ? inOrderOf(wallet.key, wanted) : wanted) {
       if (isLater(subject) && allowed-- <= 0) break
-      if (isOfChunks && pending++ >= mostPending) break
+      if (isOfChunks && pending++ >= mostPending(wanted.length)) break
       if (!affords(wallet, slot, askers.fees[about], next.length)) break
       next.push(subject)
     }
