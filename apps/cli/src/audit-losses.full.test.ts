@@ -23,7 +23,7 @@ async function openNode(context: TestContext) {
   const own = { ...settings, DATABASE_SCHEMA: schema, AUTO_COMMIT: 'false' }
   const { url, stop } = await startedNode(own, { DATABASE_URL: databaseUrl })
   context.onTestFinished(async () => void (await stop()))
-  const client = createClient(url, { operatorToken: 'an operator' })
+  const client = createClient(url, { operatorToken: 'an-operator' })
   await until(async () => (await run(['status', '--url', url])).out.includes('state queue     ok'), {
     timeoutMs: 300_000,
     what: 'the node is ready',

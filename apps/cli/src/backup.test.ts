@@ -2,10 +2,10 @@ import { appendFile, mkdir, mkdtemp, readdir, rm, rmdir, stat, symlink } from 'n
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createClient } from '@ratatosk/client'
-import { databaseUrl, inDatabase, randomName } from '@ratatosk/test-kit'
+import { databaseUrl, inDatabase, randomName, redisUrl, removeKeys, withRedis } from '@ratatosk/test-kit'
 import { needServices } from '@ratatosk/test-kit/vitest'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { outputsOf } from './layer2/layer2.js'
+import { devnetFunds, openBuilder, outputsOf } from './layer2/layer2.js'
 import { run } from './test/run.js'
 import { pay, receiver, withNode } from './test/store-node.js'
 
@@ -30,11 +30,11 @@ test('an embedded store is saved while no node uses it, and restored to an empty
   const [DATA_DIR, saved] = [join(folder, 'data'), join(folder, 'saved')]
   const missing = await run(['backup', saved], { DATA_DIR })
   expect(missing).toMatchObject({ status: 1, error: expect.stringContaining('it has no store') })
-  const [hashes, before] = await withNode({ DATA_DIR }, async (url) => {
+  const [hashes, before, id] = await withNode({ DATA_DIR }, async (url, store) => {
     const paid = await pay(url, 3)
     const inUse = await run(['backup', join(folder, 'other')], { DATA_DIR })
     expect(inUse).toMatchObject({ status: 1, error: expect.stringMatching(/the process \d+ uses it/) })
-    return [paid, await ledgerOf(url, paid)]
+    return [paid, await ledgerOf(url, paid), await store.ledgerId()] as const
   })
   await mkdir(saved, { mode: 0o755 })
   const { status, out } = await run(['backup', saved, '--json'], { DATA_DIR })
@@ -86,6 +86,7 @@ test('an embedded store is saved while no node uses it, and restored to an empty
     out: expect.stringMatching(/^Restored: embedded store, \d+ rows in \d+ tables/),
   })
   expect(await withNode(elsewhere, (url) => ledgerOf(url, hashes))).toEqual(before)
+  expect(await withNode(elsewhere, (_, store) => store.ledgerId())).not.toBe(id)
 
   const foreign = join(saved, 'postgresql', 'global', 'link')
   await symlink(folder, foreign)
@@ -145,6 +146,65 @@ test('PostgreSQL is saved while a node runs, and restored when its schemas are g
   })
   expect(await run(['restore', saved], place)).toMatchObject({ status: 0, error: '' })
   expect(await withNode(place, (url) => ledgerOf(url, hashes))).toEqual(before)
+})
+
+test('a copy leaves the queue in Redis to the original, or takes it over', async (context) => {
+  await needServices(context)
+  const folder = await temporaryFolder()
+  const saved = join(folder, 'saved')
+  const names = [randomName(), randomName(), randomName()]
+  const [name = '', ...copies] = names
+  const DATABASE_SCHEMA = name
+  onTestFinished(async () => {
+    for (const each of names) {
+      await inDatabase(`DROP DATABASE IF EXISTS ${each} WITH (FORCE)`)
+      await removeKeys(each)
+    }
+  })
+  const placeOf = (database: string, QUEUE_PREFIX: string) => ({
+    DATA_DIR: join(folder, database),
+    DATABASE_URL: new URL(`/${database}`, databaseUrl).href,
+    DATABASE_SCHEMA,
+    REDIS_URL: redisUrl,
+    QUEUE_PREFIX,
+  })
+  for (const each of names) await inDatabase(`CREATE DATABASE ${each}`)
+  const original = placeOf(name, name)
+  const waiting = await withNode(original, async (url) => {
+    const client = createClient(url)
+    const funds = await devnetFunds(client, 10_000_000n)
+    if (funds === undefined) throw new Error('The devnet has no funds')
+    const builder = await openBuilder(client)
+    return builder.pay({ ...funds, to: receiver, lovelace: 2_000_000n })
+  })
+  expect(await run(['backup', saved], original)).toMatchObject({ status: 0 })
+  await withNode({ ...original, NODE_ROLE: 'api' }, (url) => createClient(url).submit(waiting.transaction))
+
+  const [first = '', second = ''] = copies
+  for (const copy of copies)
+    expect(await run(['restore', saved], placeOf(copy, name))).toMatchObject({
+      status: 0,
+      out: expect.stringMatching(
+        new RegExp(`a QUEUE_PREFIX of its own\\. .*delete the key "${name}:ledger"`),
+      ),
+    })
+  await expect(withNode(placeOf(first, name), async () => undefined)).rejects.toMatchObject({
+    code: 'NODE_QUEUE',
+    message: expect.stringContaining('the copy of a ledger needs one of its own'),
+  })
+  const statusAt = (place: ReturnType<typeof placeOf>, seconds: number) =>
+    withNode(place, (url) => {
+      const accepted = createClient(url).awaitTx(waiting.txHash, { timeoutMs: seconds * 1000 })
+      return accepted.then(
+        () => 'accepted',
+        () => 'unknown',
+      )
+    })
+  expect(await statusAt(placeOf(first, first), 3)).toBe('unknown')
+
+  await withRedis((redis) => redis.del(`${name}:ledger`))
+  expect(await statusAt(placeOf(second, name), 30)).toBe('accepted')
+  await expect(withNode(original, async () => undefined)).rejects.toMatchObject({ code: 'NODE_QUEUE' })
 })
 
 test('without pg_dump it says what to install and what to run', async (context) => {

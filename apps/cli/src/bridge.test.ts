@@ -119,7 +119,7 @@ test('ada come from layer 1, and return', { timeout: 300_000 }, async () => {
 
   const { address } = after.value
   expect(await asked('withdraw', '--lovelace', '5000000', '--to', address, ...own)).toMatchObject({
-    status: 1,
+    status: 2,
     value: { error: { code: 'CLI_TO_BRIDGE' } },
   })
   expect(await asked(...withdraw, '--bridge', to, ...own)).toMatchObject({
@@ -153,6 +153,10 @@ async function auditsTreasury(url: string, devnetPort: string): Promise<void> {
     /FOUND {2}treasury: The treasury holds less than layer 2 has a claim on at the newest/,
   )
   expect(await run([...argv, '--backed', 'all'], environment)).toMatchObject({ status: 2 })
+  // The contracts of another bridge.
+  const others = { ...environment, BRIDGED_POLICIES: 'ab'.repeat(28) }
+  const verified = await run(['verify', '1', '--archivist', `${url}/archivist`], others)
+  expect([verified.status, verified.error]).toEqual([3, expect.stringContaining('has no state queue for')])
 }
 
 /** A draft of a node is compared with what was asked. */

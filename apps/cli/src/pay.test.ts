@@ -161,6 +161,17 @@ test.each<[string, Lie, string, RegExp, number]>([
   expect([status, node.count]).toEqual([1, count])
 })
 
+test('an amount of a file that is too small is named by its line', async () => {
+  const node = await lyingNode({ outputs: names(40) })
+  const { file } = await place()
+  await writeFile(file('many'), `${receiver} 2000000\n\n${receiver} 1000\n`)
+  const { status, error } = await run(['pay', '--file', file('many'), '--url', node.url])
+  expect(error).toMatch(
+    /^Line 3 of ".*many": 1000 lovelace is too little, the least is \d{6}\. Nothing was submitted\.\n$/,
+  )
+  expect([status, node.count]).toEqual([1, 0])
+})
+
 test('pays the fee that --max-fee allows', async () => {
   const node = await lyingNode({ fees: { min_fee_b: 50_000_000 }, outputs: names(40) })
   const argv = ['pay', '--to', receiver, '--lovelace', '2000000', '--url', node.url, '--max-fee']

@@ -35,7 +35,7 @@ test('commands that a node of role api cannot serve say which node they need', a
     [['merge'], 'GET /merge', operators],
   ] as const) {
     const remedy = remedyOf(roles)
-    const environment = { OPERATOR_TOKEN: 'an operator' }
+    const environment = { OPERATOR_TOKEN: 'an-operator' }
     const { status, error } = await run([...argv, '--url', url], environment)
     expect([status, error]).toEqual([1, `${request}: ${remedy}\n`])
     const json = await run([...argv, '--url', url, '--json'], environment)

@@ -5,8 +5,10 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
+import { WrongTokenError } from '@ratatosk/client'
 import { keysFromSeedPhrase } from '@ratatosk/ledger/builder'
 import { expect, onTestFinished, test, vi } from 'vitest'
+import { remedyOf } from './frame/node-connection.js'
 import { runCli } from './run-cli.js'
 import { run } from './test/run.js'
 import { receiver } from './test/store-node.js'
@@ -40,8 +42,9 @@ test.each([
   [['dead-letters', 'list', '--limit', '1e3'], '--limit is "1e3": it must be a whole number from 1 to 500.'],
   [
     ['pay', '--to', receiver, '--lovelace', '-5'],
-    '--lovelace is "-5": it must be a positive whole number; 1 ada is 1000000.',
+    '--lovelace is "-5": it must be a whole number from 1 to 45000000000000000; 1 ada is 1000000.',
   ],
+  [['pay', '--to', receiver, '--lovelace', '99999999999999999'], 'from 1 to 45000000000000000; 1 ada'],
   [['help', 'strat'], 'Unknown command: strat.'],
   [['audit'], 'Name an archivist: --archivist http://127.0.0.1:3000/archivist'],
   [['verify', '--archivist', 'http://127.0.0.1:1'], 'Missing required positional argument: BLOCK'],
@@ -235,6 +238,15 @@ test('audit and verify name what is missing or does not answer', async () => {
   const password = await run(['audit', '--archivist', 'http://user:secret@127.0.0.1:1'], away)
   expect(password.error).toContain('must not contain a user or password')
   expect([password.status, password.error.includes('secret')]).toEqual([2, false])
+})
+
+test('the remedy for a wrong token names the token', () => {
+  const refused = (request: string) =>
+    remedyOf(
+      new WrongTokenError({ request, url: '', status: 401, body: '', retryAfter: undefined, link: null }),
+    )
+  expect(refused('POST /faucet/claims')).toContain('must hold the FAUCET_TOKEN of this node')
+  expect(refused('GET /commit')).toContain('must hold the OPERATOR_TOKEN of this node')
 })
 
 test('a fault of the program is one escaped line, with a stack only at the log level debug', async () => {

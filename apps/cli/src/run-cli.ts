@@ -35,8 +35,8 @@ import { cliVersion } from './version.js'
  * Runs a command line.
  *
  * @param argv what follows the name of the program
- * @returns the exit status: 0, 1 if the command failed, 2 if the command line is wrong, 3 if an audit is
- *   incomplete
+ * @returns the exit status: 0, 1 if the command failed, 2 if the command line is wrong, 3 if nothing
+ *   is known to be wrong, but something could not be judged
  *
  * @example
  * process.exitCode = await runCli(['status', '--json'], shell)
@@ -82,7 +82,7 @@ async function outcomeOf(argv: readonly string[], shell: Shell): Promise<Command
 interface Failure {
   readonly code: string
   readonly message: string
-  readonly status: 1 | 2
+  readonly status: 1 | 2 | 3
   /** Fields of the result that were known. */
   readonly value?: object
   /** Of a fault of this program. */
@@ -95,8 +95,8 @@ const longestMessage = 500
 function failureOf(error: unknown): Failure {
   if (error instanceof UsageError) return { code: error.code, message: error.message, status: 2 }
   if (error instanceof CommandError) {
-    const { code, message, value } = error
-    return { code, message, value, status: 1 }
+    const { code, message, value, status } = error
+    return { code, message, value, status }
   }
   if (error instanceof Error && error.name === 'CLIError') {
     return { code: 'CLI_USAGE', message: stripVTControlCharacters(error.message), status: 2 }

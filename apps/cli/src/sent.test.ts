@@ -67,3 +67,25 @@ test('a tool that loses the node names what it has submitted', async () => {
     value: { submissionId: 'x', txHash: expect.stringMatching(hash) },
   })
 })
+
+test('a withdrawal that is awaited ends with what has arrived, another with what will', async () => {
+  const [id, kind, state] = ['ab'.repeat(32), 'transaction', 'paid'] as const
+  const withdrawals = [{ outref: `${id}#0`, output: '80', kind, state, payoutTxHash: id }]
+  const others: Lie['others'] = {
+    '/bridge': [200, bridge],
+    '/withdrawals': [200, { withdrawals, hasMore: false }],
+  }
+  const { url } = await lyingNode({ outputs: [1, 2, 3], others })
+  const argv = ['withdraw', '--lovelace', '3000000', '--to', receiver, '--url', url]
+  const sent = await run(argv)
+  expect([sent.status, sent.out]).toEqual([
+    0,
+    expect.stringMatching(/\narrives {6}2\.7 ada on layer 1, once its block is merged\n$/),
+  ])
+  const paid = await run([...argv, '--wait'])
+  expect([paid.status, paid.out, paid.error]).toEqual([
+    0,
+    expect.stringMatching(new RegExp(`fee of [\\d.]+ ada\\npaid {9}2\\.7 ada on layer 1, by ${id}\\n$`)),
+    expect.stringContaining('Sent '),
+  ])
+})

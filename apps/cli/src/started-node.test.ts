@@ -230,7 +230,9 @@ test('an MCP client learns what is wrong', async () => {
     ['fund', { address: 'a', lovelace: 5 }, 'lovelace: Expected 1000000 to 1000000000'],
     ['status', { txHash: '00'.repeat(32), finality: 'x' }, 'Expected one of accepted, committed, mature'],
     ['fund', { address: 'addr_test1misspelt' }, 'address must be a bech32 payment address'],
-    ['decode', { transaction: 'xyz' }, 'transaction: '],
+    ['decode', { transaction: 'xyz' }, 'transaction: Expected hex of a signed transaction'],
+    ['utxos', { adress: 'a' }, 'There is no field adress: the fields are address'],
+    ['info', { url: 'a' }, 'There is no field url: there are none'],
     ['decode', { transaction: '80' }, 'Not a transaction: '],
     ['status', { txHash: '00'.repeat(32), finality: 'accepted', timeoutSeconds: 1 }, 'within 1000 ms'],
     ['roll_back', { blocks: 2000 }, 'The devnet answered 4'],
@@ -241,7 +243,7 @@ test('an MCP client learns what is wrong', async () => {
   }
   await expect(client.callTool({ name: 'transfer', arguments: {} })).rejects.toMatchObject({
     code: -32602,
-    message: expect.stringContaining('There is no tool transfer'),
+    message: 'MCP error -32602: There is no tool transfer: tools/list lists them',
   })
   await client.close()
 })

@@ -798,6 +798,8 @@ export interface FaucetClaim {
   readonly amount: string
   /** When the address may claim again (ISO 8601) */
   readonly nextEligibleAt: string
+  /** The layer that has the payment */
+  readonly layer?: number
 }
 
 /** The wallet has insufficient funds */

@@ -236,6 +236,18 @@ describe('retries', () => {
     const kept = await refused(client.claim({ address: 'a', ipHash: 'i', idempotencyKey: 'mine' }))
     expect(kept.idempotencyKey).toBe('mine')
   })
+
+  test('a claim without a token names the option, one with a wrong token does not', async () => {
+    const answer = (_: unknown, response: ServerResponse) => json(response, 401, { error: 'Unauthorized' })
+    const refusal = 'POST /faucet/claims: 401 Unauthorized'
+    for (const [options, message] of [
+      [{}, `${refusal}: the option faucetToken of the client is missing`],
+      [{ faucetToken: 'wrong' }, refusal],
+    ] as const) {
+      const { client } = await served(answer, options)
+      expect(await refused(client.claim({ address: 'a', ipHash: 'i' }))).toMatchObject({ message })
+    }
+  })
 })
 
 describe('options', () => {
@@ -358,6 +370,10 @@ describe('the wallets', () => {
       [undefined, 'layer2: the options must be an object; its options are url'],
     ])
       expect(() => layer2(wrong({}), wrong(options))).toThrow(new TypeError(message as string))
+    for (const wallet of [null, undefined, {}, 'lace'])
+      expect(() => layer2(wallet as never, { url: 'http://node' })).toThrow(
+        new TypeError('layer2: wallet must be what enable() of a CIP-30 wallet resolved to'),
+      )
     for (const [options, message] of [
       [
         { wallets: [], url: '/', account: 1 },

@@ -22,6 +22,7 @@ import {
   RemovedError,
   StatusError,
   TimeoutError,
+  WrongTokenError,
 } from './errors.js'
 import { follow, type NodeEvent, readUpToNow } from './events.js'
 import {
@@ -159,6 +160,8 @@ export function createClient(url: string | URL, options: ClientOptions = {}): Cl
         return await endpoints.claim(body, requestOptions)
       } catch (error) {
         if (error instanceof ClientError) error.idempotencyKey = body.idempotencyKey
+        if (error instanceof WrongTokenError && options.faucetToken === undefined)
+          error.message += ': the option faucetToken of the client is missing'
         throw error
       }
     },

@@ -67,6 +67,17 @@ export class KeyUsedError extends HttpError {
   }
 }
 
+/** 415 `FAUCET_INVALID_CLAIM`: the content type is not `application/json`, or is missing. */
+export class UnsupportedTypeError extends HttpError {
+  constructor() {
+    super(
+      415,
+      'FAUCET_INVALID_CLAIM',
+      'Unsupported Media Type: send JSON with the header Content-Type: application/json',
+    )
+  }
+}
+
 function secondsUntil(time: Date): number {
   return Math.max(1, Math.ceil((time.getTime() - Date.now()) / 1000))
 }

@@ -30,6 +30,14 @@ t.test('answers a paid claim with its four fields in order', async (t) => {
   ])
 })
 
+t.test('names the layer on which it pays, if it is told', async (t) => {
+  for (const layer of [1, 2] as const) {
+    const { post } = await build(t, { layer })
+    const answer = await post(claimBody)
+    t.match(answer.body, new RegExp(`"nextEligibleAt":"2026-11-22T12:00:00.000Z","layer":${layer}}$`))
+  }
+})
+
 t.test('answers every other result with its status, code and message', async (t) => {
   const { post, answers } = await build(t)
   const nextEligibleAt = new Date(Date.UTC(2026, 0, 2, 3, 4, 5, 6))
@@ -210,6 +218,11 @@ t.test('refuses bodies that are not JSON or too large', async (t) => {
     const answer = await post(body, { 'content-type': type })
     t.equal(answer.status, status, `${type} ${body.slice(0, 20)}`)
     t.match(Object.keys(JSON.parse(answer.body)), ['error'])
+    if (status === 415)
+      t.equal(
+        answer.body,
+        '{"error":"Unsupported Media Type: send JSON with the header Content-Type: application/json"}',
+      )
   }
   t.same(asked, [])
   t.equal((await post(claimBody, { 'content-type': 'application/json; charset=utf-8' })).status, 200)
@@ -251,6 +264,7 @@ t.test('refuses mainnet and invalid options at registration', async (t) => {
     [{ network: 'preprod' }, /network must be testnet/],
     [{ network: undefined }, /network must be testnet/],
     [{ payer: undefined }, /payer must be an object with the method claim/],
+    [{ layer: 3 }, /layer must be 1 or 2/],
     [{ payer: {} }, /payer must be an object with the method claim/],
     [{ token: '' }, /^@ratatosk\/faucet: token must be a text of ASCII characters/],
     [{ token: `${token}\n` }, /^@ratatosk\/faucet: token must be a text/],

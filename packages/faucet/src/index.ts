@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import {
   bearerToken,
   errorHandler,
+  hasCode,
   hasMethods,
   openScope,
   overloadWith,
@@ -16,7 +17,7 @@ import { Type } from '@sinclair/typebox'
 import type { RegisterOptions } from 'fastify'
 import { fastifyPlugin as fp } from 'fastify-plugin'
 import { readClaim } from './claim-body.js'
-import { FaucetError, KeyUsedError, overloadCode } from './errors.js'
+import { FaucetError, KeyUsedError, overloadCode, UnsupportedTypeError } from './errors.js'
 import { claimSchema, type FaucetClaim } from './schemas.js'
 
 export type { ClaimPayer, ClaimRequest, ClaimResult } from '@ratatosk/ports'
@@ -37,6 +38,8 @@ export interface FaucetOptions extends RegisterOptions {
   network: 'testnet' | 'mainnet'
   /** Pays the claims; `createFaucetPayer` of `@ratatosk/workers/faucet-payer` creates one. */
   payer: ClaimPayer
+  /** The layer on which it pays. Answers then name it. */
+  layer?: 1 | 2
 }
 
 /** Room for the three fields and for others that a client sends. */
@@ -47,14 +50,21 @@ const rules = {
   payer: hasMethods('claim'),
   token: tokenText,
   network: Type.Literal('testnet', { expected: 'testnet: there is no faucet on mainnet' }),
+  layer: Type.Optional(Type.Union([Type.Literal(1), Type.Literal(2)], { expected: '1 or 2' })),
 }
 
 const plugin: FastifyPluginAsyncTypebox<FaucetOptions> = async (fastify, options) => {
   openScope(fastify, name, rules, options)
-  const { token, payer } = options
+  const { token, payer, layer } = options
 
   fastify.setErrorHandler((error, request, reply) =>
-    errorHandler(overloadWith(error, { code: overloadCode }), request, reply),
+    errorHandler(
+      hasCode(error, 'FST_ERR_CTP_INVALID_MEDIA_TYPE')
+        ? new UnsupportedTypeError()
+        : overloadWith(error, { code: overloadCode }),
+      request,
+      reply,
+    ),
   )
   fastify.removeAllContentTypeParsers()
   fastify.addContentTypeParser(
@@ -73,7 +83,7 @@ const plugin: FastifyPluginAsyncTypebox<FaucetOptions> = async (fastify, options
       validatorCompiler: readBy(readClaim),
       bodyLimit,
     },
-    async ({ body }) => answer(await claimBy(payer, body)),
+    async ({ body }) => ({ ...answer(await claimBy(payer, body)), ...(layer && { layer }) }),
   )
 }
 

@@ -14,6 +14,9 @@ export const FaucetClaim = Type.Object(
       description: 'When the address may claim again (ISO 8601)',
       format: 'date-time',
     }),
+    layer: Type.Optional(
+      Type.Integer({ description: 'The layer that has the payment', minimum: 1, maximum: 2 }),
+    ),
   },
   {
     title: 'FaucetClaim',
@@ -24,6 +27,7 @@ export const FaucetClaim = Type.Object(
         txHash: '6ad4a1f5e7d2c3b4958677685a4b3c2d1e0f9081726354453627181900aabbcc',
         amount: '100000000',
         nextEligibleAt: '2026-11-23T06:00:00.000Z',
+        layer: 1,
       },
     ],
   },

@@ -150,7 +150,10 @@ test('refuses what a test node cannot have', async () => {
   await expect(startNode(misspelt)).rejects.toThrow(
     new TypeError('there is no option wallet; the options are wallets, settings, templates'),
   )
-  for (const name of ['MATURITY_WINDOW', 'PORT_FILE', 'toString'])
+  await expect(startNode({ settings: { MATURITY_WINDOW: '5' }, templates: cache })).rejects.toThrow(
+    new TypeError('there is no setting MATURITY_WINDOW: did you mean MATURITY_WINDOW_MS?'),
+  )
+  for (const name of ['PORT_FILE', 'toString'])
     await expect(startNode({ settings: { [name]: '5000' }, templates: cache })).rejects.toThrow(
       new TypeError(`there is no setting ${name}`),
     )

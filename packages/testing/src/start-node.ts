@@ -108,11 +108,14 @@ export async function startNode(options: TestNodeOptions = {}): Promise<TestNode
   )
   // All from the bundle: to load one of these packages automatically takes as long as the rest of a start.
   const loaded = await loadNode()
-  const { readSettings, startNode: openNode, testGenesis, testWallets, build } = loaded
+  const { readSettings, nearestSetting, startNode: openNode, testGenesis, testWallets, build } = loaded
   refuse(
     settings,
     (name) => !isSetting(loaded.settingsSchema.properties, name),
-    (name) => `there is no setting ${name}`,
+    (name) => {
+      const near = nearestSetting(name)
+      return `there is no setting ${name}${near === undefined ? '' : `: did you mean ${near}?`}`
+    },
   )
   const wallets = fundedWallets(testWallets, options.wallets ?? 2)
   const template = templateOf(templates, settings, build)

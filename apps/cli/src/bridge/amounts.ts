@@ -7,7 +7,9 @@ const mostLovelace = 45_000_000_000_000_000n
 export function lovelaceOf(text: string, option = '--lovelace'): bigint {
   const amount = /^[0-9]{1,17}$/.test(text) ? BigInt(text) : 0n
   if (amount > 0n && amount <= mostLovelace) return amount
-  throw new UsageError(`${option} is "${text}": it must be a positive whole number; 1 ada is 1000000.`)
+  throw new UsageError(
+    `${option} is "${text}": it must be a whole number from 1 to ${mostLovelace}; 1 ada is 1000000.`,
+  )
 }
 
 /** Amounts by unit in lower case, of `unit=quantity,…`. @throws UsageError */

@@ -41,7 +41,7 @@ export async function makeWithdrawal(
 ): Promise<MadeWithdrawal> {
   const bridge = await openBridge(client, wanted)
   if (toHex(to.bytes.subarray(1, 29)) === bridge.policies.bridge)
-    throw new CommandError('CLI_TO_BRIDGE', '--to is the address of the bridge: name one of a wallet.')
+    throw new CommandError('CLI_TO_BRIDGE', '--to is the address of the bridge: name one of a wallet.', {}, 2)
   const data = new CborWriter().bytes(to.bytes).toBytes()
   const datum = { kind: 'inline', data } as const
   const output = { address: bridge.address, lovelace, assets: assetsOf(units), datum }

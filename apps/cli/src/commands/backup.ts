@@ -24,7 +24,10 @@ export const restore = command(
   folderArguments,
   async ({ folder, config }, { environment }) => {
     const all = await withConfigFile(config, environment)
-    return resultOf('Restored', await withStore(all, (node, settings) => node.restore(settings, folder)))
+    return withStore(all, async (node, settings) => {
+      const { value, lines } = resultOf('Restored', await node.restore(settings, folder))
+      return { value, lines: [...lines, ...adviceOf(settings)] }
+    })
   },
 )
 
@@ -33,6 +36,16 @@ function resultOf(done: string, manifest: Manifest) {
   const rows = Object.values(manifest.rows).reduce((sum, count) => sum + count, 0)
   const text = `${done}: ${manifest.store} store, ${rows} rows in ${tables} tables, digest ${manifest.digest}`
   return { value: manifest, lines: [text] }
+}
+
+/** How a restored ledger keeps from the queue of the original. */
+function adviceOf({ DATABASE_URL, REDIS_URL, QUEUE_PREFIX }: Settings): readonly string[] {
+  if (DATABASE_URL === undefined && REDIS_URL === undefined) return []
+  return [
+    'With a queue in Redis, the restored ledger needs a QUEUE_PREFIX of its own. If the original is lost ' +
+      'and this one is to take its queue over, stop every process of the original, and delete the key ' +
+      `"${QUEUE_PREFIX}:ledger" in Redis.`,
+  ]
 }
 
 type NodeModule = typeof import('@ratatosk/node')

@@ -1,4 +1,5 @@
-import type { DraftOutput } from '@ratatosk/ledger/builder'
+import { type Assets, minimumLovelace, type ProtocolParameters } from '@ratatosk/ledger'
+import { toOutput } from '@ratatosk/ledger/builder'
 import { assetsOf, lovelaceOf, unitsOf } from '../bridge/amounts.js'
 import { keysOf, payerArguments, receiverOf } from '../bridge/user.js'
 import { ada } from '../frame/ada.js'
@@ -8,6 +9,7 @@ import { CommandError, UsageError } from '../frame/errors.js'
 import { fileText } from '../frame/file-text.js'
 import { connect, nodeArguments } from '../frame/node-connection.js'
 import { createProgress } from '../frame/progress.js'
+import { parametersOf } from '../layer2/layer2.js'
 import type { PaidAll } from '../layer2/pay-all.js'
 
 /** Of a file with payments. */
@@ -35,10 +37,12 @@ export const pay = command(
     ...nodeArguments,
   },
   async (args, shell) => {
-    const outputs = args.file === undefined ? [outputOf(args)] : outputsIn(args)
+    const listed = args.file === undefined ? [] : paymentsIn(args)
+    const outputs = args.file === undefined ? [outputOf(args)] : listed.map(({ output }) => output)
     const from = keysOf(args)
     const maxFee = args['max-fee'] === undefined ? undefined : lovelaceOf(args['max-fee'], '--max-fee')
     const client = await connect(args, shell)
+    if (listed.length > 0) checkAmounts(listed, await parametersOf(client), args.file)
     const { payAll } = await import('../layer2/pay-all.js')
     const progress = createProgress(shell, true)
     const value = await payAll(client, from, outputs, { maxFee, onProgress: progress.show }).finally(
@@ -54,30 +58,64 @@ interface Payment {
   readonly asset?: string | undefined
 }
 
-function outputOf({ to, lovelace, asset }: Payment): DraftOutput {
+interface PaymentOutput {
+  readonly address: Uint8Array
+  readonly lovelace: bigint
+  readonly assets: Assets
+}
+
+/** A payment of a file. */
+interface ListedPayment {
+  readonly output: PaymentOutput
+  /** From 1. */
+  readonly line: number
+}
+
+function outputOf({ to, lovelace, asset }: Payment): PaymentOutput {
   if (to === undefined || lovelace === undefined)
     throw new UsageError('Name --to and --lovelace, or a --file with a payment per line.')
   return { address: receiverOf(to).bytes, lovelace: lovelaceOf(lovelace), assets: assetsOf(unitsOf(asset)) }
 }
 
-function outputsIn({ file = '', to, lovelace, asset }: Payment & { readonly file?: string | undefined }) {
+function paymentsIn({
+  file = '',
+  to,
+  lovelace,
+  asset,
+}: Payment & { readonly file?: string | undefined }): readonly ListedPayment[] {
   if ([to, lovelace, asset].some((each) => each !== undefined))
     throw new UsageError('--file names the payments: leave --to, --lovelace and --asset out.')
-  const outputs = fileText(file, '--file', 'CLI_FILE', mostBytes)
+  const payments = fileText(file, '--file', 'CLI_FILE', mostBytes)
     .split('\n')
     .flatMap((line, index) => {
       const [address, amount, tokens, ...others] = line.trim().split(/\s+/)
       if (address === '') return []
       try {
         if (others.length > 0) throw new UsageError('it has more than three parts.')
-        return [outputOf({ to: address, lovelace: amount, asset: tokens })]
+        const output = outputOf({ to: address, lovelace: amount, asset: tokens })
+        return [{ output, line: index + 1 }]
       } catch (error) {
         if (!(error instanceof UsageError)) throw error
         throw new CommandError('CLI_FILE', `Line ${index + 1} of "${file}": ${error.message}`)
       }
     })
-  if (outputs.length === 0) throw new CommandError('CLI_FILE', `The file "${file}" has no payments.`)
-  return outputs
+  if (payments.length === 0) throw new CommandError('CLI_FILE', `The file "${file}" has no payments.`)
+  return payments
+}
+
+/** @throws CommandError for the first payment that has less lovelace than layer 2 requires */
+function checkAmounts(payments: readonly ListedPayment[], parameters: ProtocolParameters, file = ''): void {
+  for (const { output, line } of payments) {
+    const { address, lovelace, assets } = output
+    const paid = toOutput({ address, value: { lovelace, assets }, datum: { kind: 'none' } })
+    const least = minimumLovelace(paid, parameters)
+    if (lovelace < least)
+      throw new CommandError(
+        'CLI_FILE',
+        `Line ${line} of "${file}": ${lovelace} lovelace is too little, the least is ${least}. ` +
+          'Nothing was submitted.',
+      )
+  }
 }
 
 function linesOf({ transactions, reasons }: PaidAll): string[] {

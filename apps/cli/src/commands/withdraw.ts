@@ -31,14 +31,15 @@ export const withdraw = command(
     const lines = [
       `withdrawal   ${value.outref}`,
       `transaction  ${value.txHash} on layer 2, for a fee of ${ada(value.fee)}`,
-      `arrives      ${ada(value.arrives)} on layer 1, once its block is merged`,
     ]
-    if (!args.wait) return { value, lines }
+    const amount = `${ada(value.arrives)} on layer 1`
+    if (!args.wait) return { value, lines: [...lines, `arrives      ${amount}, once its block is merged`] }
     progress.show(`Sent ${value.outref}`)
     const tell = (state: string) => progress.show(`Sent ${value.outref}: ${state}`)
     const payout = paidOut(client, value.outref, waitMs, tell)
     const { payoutTxHash } = await awaited(payout, { value, advice: adviceOf(value) }).finally(progress.clear)
     const paid = { ...value, state: 'paid', ...(payoutTxHash !== undefined && { payoutTxHash }) }
-    return { value: paid, lines: [...lines, `paid         ${payoutTxHash ?? 'on layer 1'}`] }
+    const by = payoutTxHash === undefined ? '' : `, by ${payoutTxHash}`
+    return { value: paid, lines: [...lines, `paid         ${amount}${by}`] }
   },
 )

@@ -38,10 +38,8 @@ export async function readDeployment(
       'This command reads layer 1: set LAYER1_PROVIDER=blockfrost and BLOCKFROST_URL, which for the devnet ' +
         'of a node with DEVNET_PORT=1337 is http://127.0.0.1:1337/blockfrost/api/v0.',
     )
-  const [{ isSettingsError, openDeployment, readSettings }, { openArchivist }] = await Promise.all([
-    import('@ratatosk/node'),
-    import('@ratatosk/audit'),
-  ])
+  const [{ isSettingsError, openDeployment, readSettings }, { openArchivist }, { expectQueue }] =
+    await Promise.all([import('@ratatosk/node'), import('@ratatosk/audit'), import('./absent-queue.js')])
   try {
     const { header, body } = openArchivist(archivistUrl)
     // An archivist needs just what is needed here.
@@ -56,10 +54,13 @@ export async function readDeployment(
     const deployment = await openDeployment(settings)
     const archive = `The archivist at ${archivistUrl}`
     const layer1 = `Layer 1 (${deployment.place})`
+    const expected = expectQueue(deployment.place)
+    const readQueue = guarded(layer1, deployment.readQueue)
+    const readQueueAndBridge = guarded(layer1, deployment.readQueueAndBridge)
     return {
       ...deployment,
-      readQueue: guarded(layer1, deployment.readQueue),
-      readQueueAndBridge: guarded(layer1, deployment.readQueueAndBridge),
+      readQueue: async (signal) => expected(await readQueue(signal)),
+      readQueueAndBridge: async (signal) => expected(await readQueueAndBridge(signal)),
       archivistUrl,
       archivist: { header: guarded(archive, header), body: guarded(archive, body) },
     }

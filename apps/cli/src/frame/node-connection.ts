@@ -98,9 +98,12 @@ export const operatorTokenOf = (options: ConnectionOptions, { environment }: She
 /** For a token that is missing as for a wrong one: an answer does not say which it is. */
 export const tokenRemedy = '. OPERATOR_TOKEN_FILE, or --token-file, must hold the OPERATOR_TOKEN of this node'
 
+const faucetTokenRemedy = '. FAUCET_TOKEN_FILE, or FAUCET_TOKEN, must hold the FAUCET_TOKEN of this node'
+
 /** The remedy for an error of the client, as the end of its message; empty if the message says it. */
 export function remedyOf(error: unknown): string {
-  if (error instanceof WrongTokenError) return tokenRemedy
+  if (error instanceof WrongTokenError)
+    return error.request === 'POST /faucet/claims' ? faucetTokenRemedy : tokenRemedy
   if (error instanceof NetworkError) return ' (--url; without it, HOST and PORT)'
   const root = error instanceof NotFoundError ? rootOf(error) : undefined
   if (root !== undefined) return `. The URL of a node has no path, unless a proxy adds one: try --url ${root}`

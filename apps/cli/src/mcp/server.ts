@@ -4,7 +4,6 @@ import {
   type CallToolResult,
   ErrorCode,
   ListToolsRequestSchema,
-  McpError,
 } from '@modelcontextprotocol/sdk/types.js'
 import { ClientError, RejectedError } from '@ratatosk/client'
 import { CommandError, UsageError } from '../frame/errors.js'
@@ -23,7 +22,10 @@ export function mcpServer(context: ToolContext): Server {
   server.setRequestHandler(CallToolRequestSchema, async ({ params }) => {
     const called = tools.find(({ name }) => name === params.name)
     if (called === undefined)
-      throw new McpError(ErrorCode.InvalidParams, `There is no tool ${params.name}: tools/list lists them`)
+      // An `McpError` has its code in the message, as it is thrown by a client.
+      throw Object.assign(new Error(`There is no tool ${params.name}: tools/list lists them`), {
+        code: ErrorCode.InvalidParams,
+      })
     try {
       return resultOf(await called.run(params.arguments, context))
     } catch (error) {

@@ -1,6 +1,6 @@
 import type { Client } from '@ratatosk/client'
 import { type Static, type TObject, TypeGuard } from '@sinclair/typebox'
-import { Value, type ValueError } from '@sinclair/typebox/value'
+import { Value, type ValueError, ValueErrorType } from '@sinclair/typebox/value'
 import { CommandError } from '../frame/errors.js'
 
 export interface ToolContext {
@@ -29,6 +29,7 @@ export function tool<T extends TObject>(
     inputSchema,
     async run(input = {}, context) {
       if (Value.Check(inputSchema, input)) return run(input, context)
+      refuseUnknown(inputSchema, input)
       const fault = Value.Errors(inputSchema, input).First()
       const where = fault === undefined || fault.path === '' ? 'The input' : fault.path.slice(1)
       throw new CommandError('CLI_TOOL_INPUT', `${where}: ${fault === undefined ? '' : reasonOf(fault)}`)
@@ -36,8 +37,18 @@ export function tool<T extends TObject>(
   }
 }
 
-/** Of a union, the library only says that none of its kinds is there. */
-function reasonOf({ message, schema }: ValueError): string {
+/** @throws CommandError */
+function refuseUnknown({ properties }: TObject, input: unknown): void {
+  const names = Object.keys(properties)
+  const unknown = Object.keys(Object(input)).find((name) => !names.includes(name))
+  if (unknown === undefined) return
+  const others = names.length === 0 ? 'there are none' : `the fields are ${names.join(', ')}`
+  throw new CommandError('CLI_TOOL_INPUT', `There is no field ${unknown}: ${others}`)
+}
+
+/** The library quotes a pattern, and of a union it only says that none of its kinds is there. */
+function reasonOf({ type, message, schema }: ValueError): string {
+  if (type === ValueErrorType.StringPattern) return `Expected ${schema.description}`
   if (!TypeGuard.IsUnion(schema)) return message
   const values = schema.anyOf.flatMap((each) => (TypeGuard.IsLiteral(each) ? [each.const] : []))
   return `Expected ${values.length > 0 ? `one of ${values.join(', ')}` : schema.description}`

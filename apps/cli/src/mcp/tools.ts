@@ -26,11 +26,11 @@ const longestReason = 2000
 
 const address = Type.String({ description: 'Bech32 address', minLength: 1, maxLength: 200 })
 const transaction = Type.String({
-  description: 'CBOR of the transaction in hex',
+  description: 'hex of a signed transaction',
   pattern: '^([0-9a-fA-F]{2})+$',
   maxLength: 2_097_152,
 })
-const txHash = Type.String({ description: 'Transaction hash', pattern: '^[0-9a-fA-F]{64}$' })
+const txHash = Type.String({ description: 'transaction hash of 64 hex digits', pattern: '^[0-9a-fA-F]{64}$' })
 const waiting = {
   finality: Type.Optional(
     Type.Union(

@@ -92,7 +92,7 @@ async function openNode(
   return {
     url,
     archivist: `${url}/archivist`,
-    connect: () => createClient(url, { operatorToken: 'an operator' }),
+    connect: () => createClient(url, { operatorToken: 'an-operator' }),
     async kill() {
       node = await node.killed()
       await isReady(url)

@@ -22,7 +22,7 @@ type Settings = Readonly<Record<string, string>>
 export async function startedNode(settings: Settings, secrets: Settings = {}): Promise<StartedNode> {
   const directory = await mkdtemp(join(tmpdir(), 'ratatosk-cli-'))
   const tokenFile = join(directory, 'token')
-  await writeFile(tokenFile, 'an operator\n')
+  await writeFile(tokenFile, 'an-operator\n')
   const all = {
     PORT: '0',
     DATA_DIR: join(directory, 'data'),

@@ -70,7 +70,7 @@ describe('manifest', () => {
       expect(checkedManifest(folder, 'embedded', 'ratatosk')).rejects.toThrow(
         `"${folder}" is no complete backup: manifest.json: ${reason}`,
       )
-    await refuses('the file cannot be read.')
+    await refuses('the file cannot be read: it does not exist.')
     execFileSync('mkfifo', [file])
     await refuses('it is not a regular file. Name a file on a disk.')
     await rm(file)

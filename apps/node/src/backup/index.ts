@@ -23,7 +23,8 @@ export function backUp(settings: Settings, folder: string): Promise<Manifest> {
 }
 
 /**
- * Restores a backup. Overwrites nothing.
+ * Restores a backup. Overwrites nothing. The ledger gets another id, so that a queue in Redis stays with the
+ * original.
  *
  * @throws BackupError, or StartError `NODE_DATA_DIR` while a node uses the data directory
  *

@@ -6,8 +6,10 @@ import { BackupError } from '../errors.js'
 import { maskedUrl } from '../settings/read.js'
 import type { Settings } from '../settings/schema.js'
 import { nodeSchemas } from '../storage/open-storage.js'
+import { separation } from '../storage/queue-ledger.js'
 import { inNewFolder, sync } from './folders.js'
 import { checkedManifest, countRows, type Manifest, type Queries, textOf, writeManifest } from './manifest.js'
+import { hasLedger, separate } from './separate.js'
 
 const dumpName = 'database.dump'
 
@@ -34,7 +36,10 @@ export async function backUpPostgresql(settings: Settings, url: string, folder: 
   })
 }
 
-/** Restores the schemas to a database that has none of them, or nothing. @throws BackupError */
+/**
+ * Restores the schemas to a database that has none of them, or nothing; the ledger gets an id of its own.
+ * @throws BackupError
+ */
 export async function restorePostgresql(settings: Settings, url: string, folder: string): Promise<Manifest> {
   const manifest = await checkedManifest(folder, 'postgresql', settings.DATABASE_SCHEMA)
   return connected(url, async (client) => {
@@ -45,7 +50,10 @@ export async function restorePostgresql(settings: Settings, url: string, folder:
       )
     const file = join(folder, dumpName)
     const options = ['--single-transaction', '--exit-on-error', '--no-owner']
-    await runTool('pg_restore', toolEnvironment(url, client), [...options, file])
+    const { DATABASE_SCHEMA: schema } = settings
+    const last = hasLedger(manifest, schema) ? `. Then run ${separation(schema)} in PostgreSQL` : ''
+    await runTool('pg_restore', toolEnvironment(url, client), [...options, file], last)
+    await separate({ url, schema }, manifest)
     const rows = await countRows(client, manifest.schemas)
     const wrong = Object.entries(manifest.rows).find(([table, count]) => rows[table] !== count)
     if (wrong !== undefined)
@@ -120,6 +128,7 @@ async function runTool(
   tool: 'pg_dump' | 'pg_restore',
   env: NodeJS.ProcessEnv,
   args: readonly string[],
+  last = '',
 ): Promise<void> {
   try {
     // Without --dbname, pg_restore writes SQL to its output; if it is empty, PGDATABASE is the database.
@@ -130,7 +139,8 @@ async function runTool(
       throw new BackupError(
         `${tool} is not on the PATH: install the client programs of PostgreSQL, of the server's version or ` +
           `later. Without a manifest, this does the same: ${tool} --dbname=<DATABASE_URL> ` +
-          args.filter((arg) => !arg.startsWith('--snapshot')).join(' '),
+          args.filter((arg) => !arg.startsWith('--snapshot')).join(' ') +
+          last,
       )
     const reason = 'stderr' in cause ? String(cause.stderr).trim() : cause.message
     throw new BackupError(`${tool} failed: ${reason}`)

@@ -108,7 +108,7 @@ test('names every part that does not answer, with what to do, and no password', 
     port: expect.stringContaining('another process listens on this port. Stop it, or set another PORT'),
     PostgreSQL: expect.stringContaining('no answer: start PostgreSQL, or correct DATABASE_URL.'),
     Redis: expect.stringContaining('Redis is not reachable. Start Redis, or correct REDIS_URL.'),
-    'layer 1': expect.stringContaining('Start it, or correct BLOCKFROST_URL.'),
+    'layer 1': expect.stringContaining('Start it, or correct BLOCKFROST_URL: '),
   })
   expect(JSON.stringify(faults)).not.toContain('hidden')
 })
@@ -194,6 +194,16 @@ test.skipIf(withoutServices)('names a port of the devnet that another program ha
   expect(await found({ DEVNET_PORT: await freePort() })).toMatchObject({ status: 'ok' })
   const OPERATOR_ADDRESS = 'addr_test1vpu5vlrf4xkxv2qpwngf6cjhtw542ayty80v8dyr49rf5eg57c2qv'
   expect(await found({ NODE_ROLE: 'api', OPERATOR_ADDRESS })).toBeUndefined()
+
+  onTestFinished(() => inDatabase(`DROP SCHEMA IF EXISTS ${schema} CASCADE`))
+  const store = await openStore({ url: databaseUrl, schema })
+  onTestFinished(() => store.close())
+  await store.leases.hold('devnet-address', `http://127.0.0.1:${port}`, 60_000)
+  expect(await found()).toMatchObject({ status: 'ok', message: expect.stringContaining('would stand by') })
+  expect(await found({ DEVNET_PORT: await freePort() })).toMatchObject({
+    status: 'warning',
+    message: expect.stringMatching(`hosts the devnet at http://127.0.0.1:${port}: .*Set the same port`),
+  })
 })
 
 test('names a wrong password of PostgreSQL', async (context) => {

@@ -11,6 +11,7 @@ import { loadContext, type NodeContext } from '../context.js'
 import { isSettingsError, isStartError, StartError } from '../errors.js'
 import { checkStored } from '../layer1/check-stored.js'
 import { connectHosted, connectProvider, type OpenedLayer1 } from '../layer1/open-layer1.js'
+import { remedyOfLayer1 } from '../layer1/remedy.js'
 import { contractsOf } from '../layer1/settlement.js'
 import { cachesOutputs } from '../roles.js'
 import { checkAddress, isRunning } from '../server/listen.js'
@@ -210,7 +211,7 @@ async function inspectLayer1(context: NodeContext): Promise<Inspection> {
     return { findings: [tip, ...queue, ...wallet], ...(time && { time }) }
   } catch (error) {
     if (!isLayer1Error(error)) throw error
-    const message = `${provider.place}: ${error.message}. ${mendOf(error.code, settings)}`
+    const message = `${provider.place}: ${error.message}. ${remedyOfLayer1(error.code, settings)}`
     return { findings: [ofLayer1.failed(message)], ...(time && { time }) }
   }
 }
@@ -264,23 +265,6 @@ async function checkWallet(
         'take the bond for little.',
     ),
   ]
-}
-
-function mendOf(code: string, { LAYER1_PROVIDER, NETWORK }: Settings): string {
-  const url = LAYER1_PROVIDER === 'blockfrost' ? 'BLOCKFROST_URL' : 'KUPO_URL and OGMIOS_URL'
-  switch (code) {
-    case 'LAYER1_UNREACHABLE':
-    case 'LAYER1_TIMEOUT':
-      return `Start it, or correct ${url}.`
-    case 'LAYER1_WRONG_NETWORK':
-      return `NETWORK is ${NETWORK}: correct NETWORK or ${url}.`
-    case 'LAYER1_UNAUTHORIZED':
-      return 'Correct BLOCKFROST_PROJECT_ID.'
-    case 'LAYER1_RATE_LIMITED':
-      return 'Wait, or use a project with a higher limit.'
-    default:
-      return `Check ${url}.`
-  }
 }
 
 const ofPostgres = about('PostgreSQL')

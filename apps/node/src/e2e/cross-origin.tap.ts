@@ -34,13 +34,13 @@ function corsHeaders({ headers }: { headers: object }): string[] {
 }
 
 async function start(t: Test, environment: Record<string, string>) {
-  const data = { ...(await anyPlacement(t)), FAUCET_TOKEN: 'open sesame' }
+  const data = { ...(await anyPlacement(t)), FAUCET_TOKEN: 'open-sesame' }
   return (await runNode(t, { ...data, ...environment })).url
 }
 
 // Before the first test: tap ends a file while it awaits something between two tests.
 const url = await start(t, { CORS_ORIGIN: `${wallet}, http://127.0.0.1:5173` })
-const anyOrigin = await start(t, { CORS_ORIGIN: '*', OPERATOR_TOKEN: 'open sesame' })
+const anyOrigin = await start(t, { CORS_ORIGIN: '*', OPERATOR_TOKEN: 'open-sesame' })
 
 t.test('without CORS_ORIGIN, no page of another origin reads anything', async (t) => {
   const url = await start(t, {})

@@ -8,7 +8,7 @@ import { type DevnetServer, devnetServer } from '../test/devnet-server.js'
 import { askExact, runNode } from '../test/node.js'
 import { newWallet } from '../test/wallet.js'
 
-const token = 'open sesame'
+const token = 'open-sesame'
 
 interface ClaimBody {
   readonly address: string

@@ -95,6 +95,8 @@ t.test('a reader reads from a replica, and is not ready while that is too far be
 
   await replica.stop()
   await until(async () => (await ready()).status === 'not_ready', { what: 'the reader is not ready' })
+  const noReplica = 'The replica does not answer: start PostgreSQL, or correct DATABASE_READ_URL'
+  t.match(await ready(), { reasons: { database: noReplica } })
   const third = await transferFrom(2, 2)
   t.equal((await submit(node.url, third.transfer.cborHex)).status, 200, 'the primary goes on')
   for (const path of [`${reader.url}/utxos?address=${third.receiver}`, outputs]) {
@@ -107,4 +109,14 @@ t.test('a reader reads from a replica, and is not ready while that is too far be
   await replica.start()
   await until(async () => (await ready()).status === 'ready', { what: 'the reader is ready again by itself' })
   t.equal(await shown(third.receiver), 1, 'and shows what was accepted meanwhile')
+
+  await primary.stop()
+  await until(async () => (await ready()).status === 'not_ready', { what: 'the reader is not ready' })
+  const reason = 'The database does not answer: start PostgreSQL, or correct DATABASE_URL'
+  t.match(await ready(), {
+    failing: ['database', 'layer1'],
+    reasons: { database: reason, layer1: /DATABASE_URL|No process hosts the devnet|does not answer in time/ },
+  })
+  await primary.start()
+  await until(async () => (await ready()).status === 'ready', { what: 'the reader is ready once more' })
 })

@@ -70,7 +70,7 @@ for (const backend of services) {
       runNode(t, {
         ...placement,
         NODE_ROLE: role,
-        ...(role !== 'reader' && { FAUCET_TOKEN: 'open sesame' }),
+        ...(role !== 'reader' && { FAUCET_TOKEN: 'open-sesame' }),
       })
 
     await t.test('all serves every endpoint', async (t) => {
@@ -126,7 +126,7 @@ for (const backend of services) {
           ['BRIDGE', 'false', 'true'],
           ['BRIDGED_POLICIES', 'ab'.repeat(28), 'empty'],
         ] as const) {
-          const settings = { PORT: '0', LOG_LEVEL: 'silent', FAUCET_TOKEN: 'open sesame', ...placement }
+          const settings = { PORT: '0', LOG_LEVEL: 'silent', FAUCET_TOKEN: 'open-sesame', ...placement }
           const start = startNode(readSettings({ ...settings, NODE_ROLE, [name]: value }))
           await t.rejects(start, {
             code: 'NODE_DATABASE',
@@ -187,7 +187,7 @@ for (const backend of services) {
 }
 
 t.test('OPERATOR_TOKEN guards operator endpoints, and only those', async (t) => {
-  const { url } = await runNode(t, { ...(await anyPlacement(t)), OPERATOR_TOKEN: 'open sesame' })
+  const { url } = await runNode(t, { ...(await anyPlacement(t)), OPERATOR_TOKEN: 'open-sesame' })
   for (const path of [
     '/init',
     '/commit',
@@ -202,7 +202,7 @@ t.test('OPERATOR_TOKEN guards operator endpoints, and only those', async (t) => 
     t.match(refused, { status: 401, body: '{"error":"Unauthorized"}' }, path)
     t.match(refused.headers['www-authenticate'], /^Bearer/)
   }
-  const authorized = await ask(`${url}/logGlobals`, { headers: { authorization: 'Bearer open sesame' } })
+  const authorized = await ask(`${url}/logGlobals`, { headers: { authorization: 'Bearer open-sesame' } })
   t.equal(authorized.status, 200)
   const reads = ['/stateQueue', '/stateQueue/root-unit-diagnostics', '/commitment-wallet/balance']
   for (const path of [...reads, '/operators', '/summons']) {

@@ -37,7 +37,7 @@ t.test('a failed start says which setting is wrong', async (t) => {
     ],
     [
       { PROTOCOL_PARAMETERS_FILE: '/nowhere' },
-      /^PROTOCOL_PARAMETERS_FILE is "\/nowhere": the file cannot be read\.$/m,
+      /^PROTOCOL_PARAMETERS_FILE is "\/nowhere": the file cannot be read: it does not exist\.$/m,
     ],
     [{ PROTOCOL_PARAMETERS_FILE: await file('a.json', '{') }, /a\.json": the file is not JSON/],
     [{ PROTOCOL_PARAMETERS_FILE: await file('b.json', '[]') }, /b\.json": .*expected a JSON object\.$/m],
@@ -46,7 +46,10 @@ t.test('a failed start says which setting is wrong', async (t) => {
       /c\.json": .*min_fee_b/,
     ],
     [{ PROTOCOL_PARAMETERS_FILE: await file('d.json', JSON.stringify(withoutFee)) }, /d\.json": .*min_fee_a/],
-    [{ GENESIS_FILE: '/nowhere' }, /^GENESIS_FILE is "\/nowhere": the file cannot be read\.$/m],
+    [
+      { GENESIS_FILE: '/nowhere' },
+      /^GENESIS_FILE is "\/nowhere": the file cannot be read: it does not exist\.$/m,
+    ],
     [{ GENESIS_FILE: await file('e.json', '{}') }, /e\.json": it must hold \{ "utxos": \[ … \] \}\.$/m],
     [
       { GENESIS_FILE: await genesis('f.json', [{ outref: 'ab#0', output: '80' }]) },

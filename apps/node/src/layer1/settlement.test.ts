@@ -12,7 +12,7 @@ const preprod = {
   KUPO_URL: 'http://127.0.0.1:1442',
   OGMIOS_URL: 'http://127.0.0.1:1337',
   DEPLOYMENT_OUTPUT: `${'ab'.repeat(32)}#0`,
-  OPERATOR_TOKEN: 'open sesame',
+  OPERATOR_TOKEN: 'open-sesame',
   OPERATOR_SEED_PHRASE: phrase,
   ADMIN_SEED_PHRASE: phrase,
 }

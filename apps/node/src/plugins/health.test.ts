@@ -96,16 +96,27 @@ test('a lack of ada is explained once it has lasted', () => {
 })
 
 test('a layer 1 that fails, or does not answer, is explained', async () => {
+  const settings = (HEALTH_PROBE_TIMEOUT_MS: number) =>
+    ({ HEALTH_PROBE_TIMEOUT_MS, LAYER1_PROVIDER: 'blockfrost', NETWORK: 'devnet' }) as const
   const never = new Promise<number>(() => undefined)
   const away = Promise.reject(new Layer1Error('LAYER1_PROVIDER_ERROR', 'Blockfrost answered 500'))
   const occupied = 'DEVNET_PORT is 1337: another process listens on this port.'
   const notReady = (message: string) => expect.objectContaining({ code: 'HEALTH_NOT_READY', message })
-  expect(await answered(Promise.resolve(7), 1000, () => occupied)).toBe(7)
-  await expect(answered(away, 1000)).rejects.toEqual(notReady('Blockfrost answered 500'))
-  await expect(answered(never, 10)).rejects.toEqual(notReady('Layer 1 does not answer in time'))
-  await expect(answered(never, 10, () => occupied)).rejects.toEqual(notReady(occupied))
+  expect(await answered(Promise.resolve(7), settings(1000), () => occupied)).toBe(7)
+  await expect(answered(away, settings(1000))).rejects.toEqual(notReady('Blockfrost answered 500'))
+  await expect(answered(never, settings(10))).rejects.toEqual(notReady('Layer 1 does not answer in time'))
+  await expect(answered(never, settings(10), () => occupied)).rejects.toEqual(notReady(occupied))
+  const refused = new Layer1Error('LAYER1_UNREACHABLE', 'Blockfrost cannot be reached (ECONNREFUSED)')
+  await expect(answered(Promise.reject(refused), settings(1000))).rejects.toThrow(
+    /\(ECONNREFUSED\)\. Start it, or correct BLOCKFROST_URL: .* moves the devnet\.$/,
+  )
+  const database = new StoreError('STORE_UNAVAILABLE', 'db.example')
+  const shared = { ...settings(1000), LAYER1_PROVIDER: 'devnet', DATABASE_URL: 'postgres://db' } as const
+  await expect(answered(Promise.reject(database), shared)).rejects.toEqual(
+    notReady('The database does not answer: start PostgreSQL, or correct DATABASE_URL'),
+  )
   const cause = new TypeError('x is not a function')
-  await expect(answered(Promise.reject(cause), 1000)).rejects.toBe(cause)
+  await expect(answered(Promise.reject(cause), settings(1000))).rejects.toBe(cause)
 })
 
 test('submissions that no process takes are told once, with the queue', async () => {
@@ -168,6 +179,9 @@ test('a service that does not answer has a reason', () => {
     'The database does not answer: start PostgreSQL, or correct DATABASE_URL',
     'The queue does not answer: start Redis, or correct REDIS_URL',
   ])
+  expect(outage(away[0], settings, 'DATABASE_READ_URL')).toBe(
+    'The replica does not answer: start PostgreSQL, or correct DATABASE_READ_URL',
+  )
   expect(outage(away[0], {})).toBe('The database does not answer')
   expect(outage(new QueueError('QUEUE_LEDGER_CONFLICT', 'another ledger'), settings)).toBe('another ledger')
   for (const error of [new StoreError('STORE_FAILED', 'x'), new Error('x')])

@@ -10,6 +10,7 @@ import { overdueLine, type Questions, type SequencerSnapshot, unansweredLine } f
 import { isStoreError } from '@ratatosk/store'
 import { checkPeers } from '../check/check-peers.js'
 import type { NodeFinding } from '../check/finding.js'
+import { remedyOfLayer1 } from '../layer1/remedy.js'
 import type { Node } from '../node.js'
 import { watches } from '../roles.js'
 import type { Following } from '../work/following.js'
@@ -29,11 +30,12 @@ export function healthOptions(node: Node): HealthOptions {
   return {
     probes: {
       database: async (signal) => {
-        if (replica === undefined) return explained(store.ping(signal), settings)
-        // Without the primary the lag grows: after a while that is a fault.
-        const fault = replica.fault()
+        if (replica !== undefined) await explained(replica.store.ping(signal), settings, 'DATABASE_READ_URL')
+        // Elsewhere, what is read needs no primary: its lag grows, and after a while that is a fault.
+        if (replica === undefined || settings.LAYER1_PROVIDER === 'devnet')
+          await explained(store.ping(signal), settings)
+        const fault = replica?.fault()
         if (fault !== undefined) throw new ReadinessError(fault)
-        await replica.store.ping(signal)
       },
       queue: async (signal) => {
         // Its disk is that of the store.
@@ -45,7 +47,7 @@ export function healthOptions(node: Node): HealthOptions {
         layer1: async (signal) => {
           const { reads, layer1, hostFault } = settlement
           const asked = Promise.all([reads.tip({ signal }), layer1.slots({ signal })])
-          const [tip, slots] = await answered(asked, settings.HEALTH_PROBE_TIMEOUT_MS, hostFault)
+          const [tip, slots] = await answered(asked, settings, hostFault)
           checkClock(tip, slots, clock())
           checkCommits(sequencer?.overdueMs)
           checkQuestions(sequencer?.questions, clock())
@@ -119,21 +121,31 @@ export function watchQueue(
 type Services = Pick<Node['settings'], 'DATABASE_URL' | 'REDIS_URL'>
 
 /** Explains a full disk to clients, and who does not answer. */
-async function explained(pinged: Promise<void>, settings: Services): Promise<void> {
+async function explained(
+  pinged: Promise<void>,
+  settings: Services,
+  name?: 'DATABASE_READ_URL',
+): Promise<void> {
   try {
     await pinged
   } catch (cause) {
-    const reason = fullDisk(cause) ?? outage(cause, settings)
+    const reason = fullDisk(cause) ?? outage(cause, settings, name)
     throw reason === undefined ? cause : new ReadinessError(reason, { cause })
   }
 }
 
+const servers = { DATABASE_URL: 'database', DATABASE_READ_URL: 'replica' } as const
+
 /** The message for an error by which a service is unavailable, or is another one's. */
-export function outage(error: unknown, { DATABASE_URL, REDIS_URL }: Services): string | undefined {
+export function outage(
+  error: unknown,
+  { DATABASE_URL, REDIS_URL }: Services,
+  database: keyof typeof servers = 'DATABASE_URL',
+): string | undefined {
   const remedy = (service: string, name: string, url: string | undefined) =>
     url === undefined ? '' : `: start ${service}, or correct ${name}`
   if (isStoreError(error) && error.code === 'STORE_UNAVAILABLE')
-    return `The database does not answer${remedy('PostgreSQL', 'DATABASE_URL', DATABASE_URL)}`
+    return `The ${servers[database]} does not answer${remedy('PostgreSQL', database, DATABASE_URL)}`
   if (!isQueueError(error)) return undefined
   if (error.code === 'QUEUE_LEDGER_CONFLICT') return error.message
   if (error.code !== 'QUEUE_UNAVAILABLE') return undefined
@@ -152,22 +164,32 @@ export function fullDisk(error: unknown): string | undefined {
 /** The answer of layer 1. @throws {ReadinessError} for an error, or shortly before the probe ends */
 export async function answered<T>(
   asked: Promise<T>,
-  probeTimeoutMs: number,
+  settings: Services & Pick<Node['settings'], 'HEALTH_PROBE_TIMEOUT_MS' | 'LAYER1_PROVIDER' | 'NETWORK'>,
   hostFault: () => string | undefined = () => undefined,
 ): Promise<T> {
   const done = new AbortController()
   const { signal } = done
   try {
-    const late = sleep(0.9 * probeTimeoutMs, undefined, { signal }).then(() => {
+    const late = sleep(0.9 * settings.HEALTH_PROBE_TIMEOUT_MS, undefined, { signal }).then(() => {
       throw new ReadinessError('Layer 1 does not answer in time')
     })
     return await Promise.race([asked, late])
   } catch (cause) {
-    const reason = hostFault() ?? (isLayer1Error(cause) ? cause.message : undefined)
+    const reason = hostFault() ?? layer1Outage(cause, settings)
     throw reason === undefined ? cause : new ReadinessError(reason, { cause })
   } finally {
     done.abort()
   }
+}
+
+/** A devnet is in the database of the processes that share it. */
+function layer1Outage(
+  error: unknown,
+  settings: Services & Pick<Node['settings'], 'LAYER1_PROVIDER' | 'NETWORK'>,
+): string | undefined {
+  if (!isLayer1Error(error)) return outage(error, settings)
+  const isOfSettings = settings.LAYER1_PROVIDER !== 'devnet' && error.code === 'LAYER1_UNREACHABLE'
+  return isOfSettings ? `${error.message}. ${remedyOfLayer1(error.code, settings)}` : error.message
 }
 
 /** @throws {ReadinessError} while layer 1's tip is in the future: no transaction would be included */

@@ -146,6 +146,7 @@ export const plugins: readonly PluginRow[] = [
       token: present(node.settings.FAUCET_TOKEN, 'FAUCET_TOKEN'),
       network: node.network.kind,
       payer: openFaucet(node),
+      layer: node.settings.FAUCET_LAYER === '1' ? (1 as const) : (2 as const),
     }),
   }),
   pluginRow({

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { duties } from '../roles.js'
 import { assignments, exampleSettings, nodeServices, passwords, readShipped } from '../test/compose.js'
 import { readSettings } from './read.js'
 import { settingNotes } from './schema.js'
@@ -104,6 +105,7 @@ test('the service starts with valid settings', () => {
 test('the files in ops/env are valid settings, one for each role, and those of compose.yaml', () => {
   const names = ['api-1', 'reader-1', 'processor-1', 'sequencer-1', 'archivist-1', 'watcher-1']
   const files = names.map((name) => ({ name, text: readShipped(`ops/env/${name}.env`) }))
+  const followers: [{ readonly ARCHIVIST_PEERS?: readonly string[] }, Environment][] = []
   const ports = files.map(({ name, text }) => {
     for (const [, named] of text.matchAll(/ratatosk[@/](?:secrets\/)?(\w+-1)/g)) expect(named).toBe(name)
     const commented = assignments(text, /^#?([A-Z]\w*)=(.*)$/gm)
@@ -113,7 +115,7 @@ test('the files in ops/env are valid settings, one for each role, and those of c
     const read = Object.fromEntries(
       secrets.flatMap((each) => [
         [each, ''],
-        [each.slice(0, -'_FILE'.length), each.startsWith('DATABASE') ? 'postgres://db/ratatosk' : 'a secret'],
+        [each.slice(0, -'_FILE'.length), each.startsWith('DATABASE') ? 'postgres://db/ratatosk' : 'a-secret'],
       ]),
     )
     const settings = accept({ ...given, ...read })
@@ -127,9 +129,18 @@ test('the files in ops/env are valid settings, one for each role, and those of c
         .filter((each) => each !== 'HOST' && each !== 'PORT')
         .sort()
     expect(named(given), name).toEqual(named(service?.environment ?? {}))
+    if (duties[settings.NODE_ROLE].bodies === 'archive')
+      followers.push([settings, service?.environment ?? {}])
     return settings.PORT
   })
   expect(new Set(ports).size).toBe(files.length)
+  // While a standby takes over, readers serve the bodies.
+  const [, reader, , sequencer] = ports
+  for (const [{ ARCHIVIST_PEERS }, { ARCHIVIST_PEERS: composed }] of followers) {
+    expect(ARCHIVIST_PEERS).toEqual([sequencer, reader].map((port) => `http://127.0.0.1:${port}/archivist`))
+    expect(composed).toBe('http://sequencer-inner:3000/archivist,http://reader:3000/archivist')
+  }
+  expect(followers).toHaveLength(2)
 })
 
 test('a node has time to stop, and keeps connections for longer than Caddy', () => {

@@ -22,12 +22,19 @@ export function readRegularFile(path: string | URL, maxBytes: number): string {
   }
 }
 
+const reasons = new Map([
+  ['ENOENT', ': it does not exist'],
+  ['ENOTDIR', ': a part of its path is no folder'],
+  ['EACCES', ': this user may not read it, or a folder above it'],
+])
+
 /** Opens without waiting for the other end of a pipe. */
 function opened(path: string | URL): number {
   try {
     return openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
   } catch (cause) {
-    throw new Error('the file cannot be read', { cause })
+    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
+    throw new Error(`the file cannot be read${reasons.get(code) ?? ''}`, { cause })
   }
 }
 

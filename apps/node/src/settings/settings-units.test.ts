@@ -87,7 +87,9 @@ describe('regular file', () => {
     execFileSync('mkfifo', [pipe])
     for (const path of ['/dev/zero', pipe, folder])
       expect(() => readRegularFile(path, 10)).toThrow(notRegular)
-    expect(() => readRegularFile(join(folder, 'none'), 10)).toThrow('the file cannot be read')
+    expect(() => readRegularFile(join(folder, 'none'), 10)).toThrow(
+      'the file cannot be read: it does not exist',
+    )
   })
 
   test('settings name what is wrong with the files that they name', async (context) => {

@@ -32,10 +32,16 @@ export function otherLedger(settings: Settings): string {
       : [`${maskedUrl(DATABASE_URL)}, schema ${DATABASE_SCHEMA}`, 'DATABASE_URL or DATABASE_SCHEMA']
   return (
     `QUEUE_PREFIX is "${QUEUE_PREFIX}", but the queue in Redis with this prefix belongs to another ledger ` +
-    `than the one in ${place}. It was not touched. Correct ${names}, or set another QUEUE_PREFIX. If the ` +
-    `other ledger is gone for good, delete the key "${QUEUE_PREFIX}:ledger" in Redis: this ledger then ` +
-    'takes the queue, and validates the submissions that wait in it.'
+    `than the one in ${place}. It was not touched. Correct ${names}, or set another QUEUE_PREFIX: the copy ` +
+    'of a ledger needs one of its own. If the other ledger is gone for good, delete the key ' +
+    `"${QUEUE_PREFIX}:ledger" in Redis: this ledger then takes the queue, and validates the submissions ` +
+    'that wait in it.'
   )
+}
+
+/** SQL that makes a copy of a store, such as one by pg_dump, a ledger of its own. */
+export function separation(schema: string): string {
+  return `\`UPDATE ${schema}.deployment SET ledger_id = gen_random_uuid(), queue = NULL\``
 }
 
 /** The queue of the settings, as the store records it: without hosts, whose names differ by process. */
@@ -66,7 +72,10 @@ export async function checkQueue(
     `The queue of the ledger in ${maskedUrl(DATABASE_URL)}, schema ${DATABASE_SCHEMA} is ${kept}, but here ` +
       `it is ${own}: nobody would validate its submissions. Correct REDIS_URL or QUEUE_PREFIX. To move the ` +
       'queue, let the processes empty it, stop them all, run ' +
-      `\`UPDATE ${DATABASE_SCHEMA}.deployment SET queue = NULL\` in PostgreSQL, and start with the other.`,
+      `\`UPDATE ${DATABASE_SCHEMA}.deployment SET queue = NULL\` in PostgreSQL, and start with the other. ` +
+      'In a copy of the database that `ratatosk restore` did not make, run ' +
+      `${separation(DATABASE_SCHEMA)} instead: with the queue of the original, the copy would take ` +
+      'submissions from it.',
   )
 }
 

@@ -143,6 +143,17 @@ async function openTables(settings: Settings, url: string): Promise<Store> {
 
 const asDatabase = ({ database }: Pick<Store, 'database'>): Database => inSchema(database, '"public"')
 
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
+/** Says of an error which server it is about. */
+async function failingWith<T>(fault: string, asked: Promise<T>): Promise<T> {
+  try {
+    return await asked
+  } catch (cause) {
+    throw new Error(`${fault} (${messageOf(cause)})`, { cause })
+  }
+}
+
 /** Compares a replica with its primary twice a second. */
 function watchReplica(primary: Database, replica: Database) {
   const now = () => performance.now()
@@ -156,10 +167,13 @@ function watchReplica(primary: Database, replica: Database) {
 
   async function compare(): Promise<void> {
     const at = now()
-    const [here] = await primary.query(primaryState)
+    const [here] = await failingWith(
+      'the server of DATABASE_URL does not answer',
+      primary.query(primaryState),
+    )
     if (here === undefined) return
     lag.flushed(here.position, at)
-    const [there] = await replica.query(replicaState)
+    const [there] = await failingWith('it does not answer', replica.query(replicaState))
     if (there === undefined) return
     hasFeedback = there.feedback
     isDefinite = !there.standby || there.position === null || there.system !== here.system
@@ -182,7 +196,7 @@ function watchReplica(primary: Database, replica: Database) {
     return compare()
       .catch((error: unknown) => {
         isDefinite = false
-        reason = `it cannot be compared with DATABASE_URL (${error instanceof Error ? error.message : error})`
+        reason = messageOf(error)
       })
       .finally(() => {
         if (!isClosed) timer = setTimeout(poll, pollMs).unref()

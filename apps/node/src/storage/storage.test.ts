@@ -197,7 +197,7 @@ describe.skipIf(await whyMissing('PostgreSQL', 'Redis'))('a queue in Redis', () 
         new RegExp(
           `^QUEUE_PREFIX is "${mine}", but the queue in Redis with this prefix belongs to another ledger ` +
             `than the one in .*, schema ${typo}\\. It was not touched\\. Correct DATABASE_URL or ` +
-            `DATABASE_SCHEMA, or set another QUEUE_PREFIX\\. .*delete the key "${mine}:ledger"`,
+            `DATABASE_SCHEMA, or set another QUEUE_PREFIX: the copy .*delete the key "${mine}:ledger"`,
         ),
       ),
     )
@@ -229,7 +229,8 @@ describe.skipIf(await whyMissing('PostgreSQL', 'Redis'))('a queue in Redis', () 
     const message = (own: string) =>
       new RegExp(
         `schema ${mine} is in database 0 of Redis, with prefix "${mine}", but here it is ${own}: .*` +
-          `UPDATE ${mine}\\.deployment SET queue = NULL`,
+          `UPDATE ${mine}\\.deployment SET queue = NULL.*In a copy of the database .*` +
+          `UPDATE ${mine}\\.deployment SET ledger_id = gen_random_uuid\\(\\), queue = NULL`,
       )
     for (const [environment, own] of wrong) {
       await expect(start(environment)).rejects.toMatchObject(refusal(message(own)))

@@ -10,7 +10,7 @@ export function publicNetwork(
     LAYER1_PROVIDER: 'blockfrost',
     BLOCKFROST_URL: `${url}/blockfrost/api/v0`,
     DEPLOYMENT_OUTPUT: `${'ab'.repeat(32)}#0`,
-    OPERATOR_TOKEN: 'open sesame',
+    OPERATOR_TOKEN: 'open-sesame',
     OPERATOR_SEED_PHRASE: phrase,
     ADMIN_SEED_PHRASE: phrase,
     AUTO_INIT: 'false',

@@ -32,7 +32,8 @@ export async function splitDeployment(
   t: Test,
   { place, genesisFile, settings = {} }: { place: Placement; genesisFile: string; settings?: Placement },
 ): Promise<readonly ServiceProcess[]> {
-  const [sequencerPort, devnetPort] = [await freePort(), await freePort()]
+  const [sequencerPort, readerPort, devnetPort] = [await freePort(), await freePort(), await freePort()]
+  const ports: Readonly<Record<string, string[]>> = { sequencer: [sequencerPort], reader: [readerPort] }
   const directory = await temporaryDirectory(t)
   const phraseFile = async (name: string, phrase: string) => {
     await writeFile(join(directory, name), phrase)
@@ -51,6 +52,7 @@ export async function splitDeployment(
   const local = (value: string) =>
     value
       .replace('sequencer-inner:3000', `127.0.0.1:${sequencerPort}`)
+      .replace('reader:3000', `127.0.0.1:${readerPort}`)
       .replace('sequencer-inner:1337', `127.0.0.1:${devnetPort}`)
       .replace('sequencer-inner', '127.0.0.1')
 
@@ -59,9 +61,8 @@ export async function splitDeployment(
     const environment = {
       ...Object.fromEntries(Object.entries(given).map(([name, value]) => [name, local(value)])),
       ...('DATABASE_URL' in given ? shared : {}),
-      ...(service === 'sequencer'
-        ? { PORT: sequencerPort, DEVNET_PORT: devnetPort }
-        : { PORT: await freePort() }),
+      PORT: ports[service]?.shift() ?? (await freePort()),
+      ...(service === 'sequencer' && { DEVNET_PORT: devnetPort }),
       DATA_DIR: await temporaryDirectory(t),
       GENESIS_FILE: genesisFile,
       ...settings,

@@ -650,7 +650,16 @@ export const named: Readonly<Record<string, Schema>> = {
   Released: object({ message: string1, txHash: string1, operatorKey: string1, bond: string1 }, ['txHash']),
   BlocksLogged: object({ message: { enum: ['BlocksTxsDB drawn in server logs!'], type: 'string' } }),
   GlobalsLogged: object({ message: { enum: ['Global variables logged!'], type: 'string' } }),
-  FaucetClaim: object({ claimId: string1, txHash: string2, amount: string4, nextEligibleAt: string1 }),
+  FaucetClaim: object(
+    {
+      claimId: string1,
+      txHash: string2,
+      amount: string4,
+      nextEligibleAt: string1,
+      layer: { type: 'integer', minimum: 1, maximum: 2 },
+    },
+    ['layer'],
+  ),
   ArchivedBlock: object({
     hash: string3,
     height: integer1,

@@ -15,8 +15,8 @@ afterEach(async () => {
   for (const close of closing.splice(0)) await close()
 })
 
-/** A client of a server that answers as the handler says, and what it was asked. */
-export async function served(handler: Handler, options: ClientOptions = {}) {
+/** A server that answers as the handler says, and what it was asked. */
+export async function servedAt(handler: Handler) {
   const asked: { method: string; url: string; text: string; headers: IncomingMessage['headers'] }[] = []
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = []
@@ -35,7 +35,13 @@ export async function served(handler: Handler, options: ClientOptions = {}) {
       }),
   )
   const { port } = server.address() as AddressInfo
-  return { asked, client: createClient(`http://127.0.0.1:${port}/behind/proxy/`, options) }
+  return { asked, url: `http://127.0.0.1:${port}` }
+}
+
+/** A client of such a server. */
+export async function served(handler: Handler, options: ClientOptions = {}) {
+  const { asked, url } = await servedAt(handler)
+  return { asked, client: createClient(`${url}/behind/proxy/`, options) }
 }
 
 export function json(response: ServerResponse, status: number, body: unknown, headers = {}): void {

@@ -27,13 +27,15 @@ export type SigningApi = Pick<
  * of the caller, the signatures that layer 2 will require are checked here.
  *
  * @param wallet what `enable()` of a CIP-30 wallet resolved to
- * @throws TypeError if an option does not exist, is missing or has a wrong value
+ * @throws TypeError if an option does not exist, is missing or has a wrong value, or `wallet` is no such API
  * @example
  * const api = layer2(await window.cardano.lace.enable(), { url: 'http://127.0.0.1:3000/l2/blockfrost/api/v0'
  * })
  */
 export function layer2(wallet: SigningApi, options: Layer2Options): Cip30Api {
   checkOptions('layer2', options, rules)
+  if (typeof wallet?.signTx !== 'function')
+    throw new TypeError('layer2: wallet must be what enable() of a CIP-30 wallet resolved to')
   const client = createLedgerClient(options.url)
   const unused = async (): Promise<string[]> => (await wallet.getUnusedAddresses?.()) ?? []
   const funds = fundsOf(client, async () =>

@@ -43,17 +43,23 @@ export function createLedgerClient(url: string, projectId?: string): LedgerClien
     }
   }
 
-  /** The JSON of an answer; undefined for 404. */
+  /** The JSON of an answer; undefined for what the ledger does not know. */
   async function get<T>(path: string): Promise<T | undefined> {
     const response = await request(path)
-    if (response.status === 404) return undefined
-    if (response.ok) return (await response.json()) as T
+    if (response.ok) return (await response.json().catch(refuseOther)) as T
+    if (response.status === 404) {
+      const json = (await response.json().catch(refuseOther)) as { readonly status_code?: unknown } | null
+      // The 404 of Blockfrost has it. Another server does not know the path.
+      return json?.status_code === 404 ? undefined : refuseOther()
+    }
     throw cip30Error(
       'APIError',
       'InternalError',
       `${base}${path} answered ${response.status}: ${await reason(response)}`,
     )
   }
+
+  const refuseOther = () => refuseUrl(base)
 
   async function outputsOf(id: string): Promise<readonly OutputJson[]> {
     let found = transactions.get(id)
@@ -122,6 +128,11 @@ export function createLedgerClient(url: string, projectId?: string): LedgerClien
       throw cip30Error('TxSendError', code, await reason(response))
     },
   }
+}
+
+function refuseUrl(url: string): never {
+  const info = `${url} is no Blockfrost API: its URL ends in /l2/blockfrost/api/v0`
+  throw cip30Error('APIError', 'InternalError', info)
 }
 
 async function reason(response: Response): Promise<string> {

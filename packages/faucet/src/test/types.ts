@@ -15,6 +15,8 @@ server.register(faucet, {
   payer: { claim: async () => ({ kind: 'depleted' }) },
 } satisfies FaucetOptions)
 
+server.register(faucet, { token: 'a', network: 'testnet', payer, layer: 2 })
+
 // @ts-expect-error a token is required
 server.register(faucet, { network: 'testnet', payer })
 // @ts-expect-error a network is required

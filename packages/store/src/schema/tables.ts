@@ -287,7 +287,7 @@ export const deployment = ratatosk.table(
   'deployment',
   {
     id: integer('id').primaryKey().default(1),
-    /** Distinguishes this ledger from all others. A backup has it too. */
+    /** Distinguishes this ledger from all others. A restoration makes another one. */
     ledgerId: uuid('ledger_id').notNull().defaultRandom(),
     /** Cardano's protocol version by whose rules layer 2 judges. */
     ledgerVersion: integer('ledger_version'),

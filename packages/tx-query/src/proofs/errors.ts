@@ -16,11 +16,15 @@ export class NoBlockError extends HttpError {
 
 /** 410: the state is too old: the node no longer has its tree. */
 export class NotKeptError extends HttpError {
-  constructor() {
+  /** @param isConfirmed whether the block is the newest confirmed one, for a request that names none */
+  constructor(isConfirmed = false) {
     super(
       410,
       'PROOFS_NOT_KEPT',
-      'The node no longer keeps the unspent outputs after this block: ask for a newer block',
+      isConfirmed
+        ? 'The node no longer keeps the unspent outputs after the newest confirmed block: ask with ' +
+            'at=committed, or let its operator raise PROOF_BLOCKS'
+        : 'The node no longer keeps the unspent outputs after this block: ask for a newer block',
     )
   }
 }

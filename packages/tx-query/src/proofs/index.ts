@@ -68,7 +68,7 @@ const plugin: FastifyPluginAsyncTypebox<ProofsOptions> = async (fastify, options
     async ({ query: { reference, against } }, reply) => {
       const proved = await unlessBusy(() => prover.utxo(reference, against))
       if (proved === 'no block') throw new NoBlockError('The block is not committed')
-      if (proved === 'not kept') throw new NotKeptError()
+      if (proved === 'not kept') throw new NotKeptError(against.kind === 'confirmed')
       const { value } = checkedProof(proved, 'utxo')
       if (value !== undefined) return { ...answerOf(proved), value: toHex(value) }
       return reply

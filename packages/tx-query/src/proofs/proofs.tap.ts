@@ -174,6 +174,14 @@ t.test('refuses parameters that are malformed, before anything is proved', async
   }
 })
 
+t.test('says of a state that is not kept what to ask instead', async (t) => {
+  const server = await build(t, { utxo: async () => 'not kept' })
+  const errorOf = async (state: string) =>
+    (await server.inject(`/proofs/utxo?outref=${'00'.repeat(32)}%230${state}`)).json().error
+  t.match(await errorOf(''), /the newest confirmed block: ask with at=committed, .*PROOF_BLOCKS$/)
+  t.match(await errorOf(`&header_hash=${'00'.repeat(28)}`), /after this block: ask for a newer block$/)
+})
+
 t.test('says why there is no proof', async (t) => {
   const busy = Object.assign(new Error('secret'), { retryAfterMs: 2000 })
   for (const [utxo, status] of [

@@ -19,6 +19,6 @@ export const preprod: Record<string, string> = {
   OGMIOS_URL: 'http://127.0.0.1:1337',
   DATABASE_URL: 'postgres://db/ledger',
   DEPLOYMENT_OUTPUT: `${'ab'.repeat(32)}#0`,
-  OPERATOR_TOKEN: 'open sesame',
+  OPERATOR_TOKEN: 'open-sesame',
 }
 export const phrase = `${'test '.repeat(23)}sauce`
