@@ -28,7 +28,7 @@ export const mostAtOnce = maxChunks
  * free one question after another, which costs ten times as much in a transaction of its own.
  */
 export const leastAtOnce = mostInAsking / 2
-/** Own questions that may wait for a block of layer 1: other watchers see them there, and ask for the rest. */
+/** Own questions that may wait for a block of layer 1: other watchers see them, and ask for the rest. */
 export const mostPending = (unasked: number): number =>
   Math.min(mostInAsking, Math.max(leastAtOnce, Math.ceil(unasked / 4)))
 /** Share of the patience in which this process has missed the body too: a peer may just have started. */
