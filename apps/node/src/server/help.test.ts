@@ -16,7 +16,7 @@ const privateFolders = /^(test-kit|test-vectors|fixtures)$/
 
 /** They look like codes of ours: codes of others, parts of codes, a file. */
 const others =
-  /^(ERR|FST|HPE|UND)_|^(DEAD_LETTERS|TX_QUERY|TX_STATUS)_?$|^PG_VERSION$|^SHOP_|^XDG_|^RATATOSK_/
+  /^(ERR|FST|HPE|UND|WS_ERR)_|^(DEAD_LETTERS|TX_QUERY|TX_STATUS)_?$|^PG_VERSION$|^SHOP_|^XDG_|^RATATOSK_/
 
 /** The text of every source that is not a test. */
 function sources(): string[] {

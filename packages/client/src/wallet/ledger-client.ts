@@ -48,8 +48,9 @@ export function createLedgerClient(url: string, projectId?: string): LedgerClien
     const response = await request(path)
     if (response.ok) return (await response.json().catch(refuseOther)) as T
     if (response.status === 404) {
+      // Transactions may be of another ledger. Blockfrost has a status_code; another server lacks the path.
+      if (path.startsWith('/txs/')) return undefined
       const json = (await response.json().catch(refuseOther)) as { readonly status_code?: unknown } | null
-      // The 404 of Blockfrost has it. Another server does not know the path.
       return json?.status_code === 404 ? undefined : refuseOther()
     }
     throw cip30Error(

@@ -94,7 +94,7 @@ export function createLeaveOut(provider: string, log: ReadLog = processLog): Lea
 
 const processLog: ReadLog = {
   warn({ provider, reference, reason }, message) {
-    process.emitWarning(`${message}: ${reference} by ${provider}: ${reason}`, { code: 'LAYER1_LEFT_OUT' })
+    process.emitWarning(`${message}: ${reference} by ${provider}: ${reason}`)
   },
 }
 

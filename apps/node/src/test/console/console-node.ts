@@ -9,7 +9,7 @@ import { openBrowser } from '../browser.js'
 import { initialised, runNode } from '../node.js'
 import { watcherPhrase } from '../watching.js'
 
-export const operatorToken = 'an operator token'
+export const operatorToken = 'an-operator-token'
 
 /** Requests that a test has fail: malformed, without a token, for what is not there, and by a proxy. */
 const refused = /status of (400|401|404|409|502)/
