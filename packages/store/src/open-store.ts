@@ -1,13 +1,16 @@
 import {
   advisoryLock,
   appliedMigrations,
+  type Computed,
   createVacuum,
   type Database,
   type Driver,
   inSchema,
+  int4,
   keepVacuumed,
   lookUpByIndex,
   migrate,
+  nullable,
   openPGlite,
   openPostgres,
   type PGliteLike,
@@ -17,6 +20,7 @@ import {
   schema,
   sql,
   statement,
+  text,
   watchDisk,
 } from '@ratatosk/database'
 import { Mutex } from 'async-mutex'
@@ -263,42 +267,25 @@ async function ledgerId(database: Database): Promise<string> {
   return row.ledgerId
 }
 
-const begin = sql`INSERT INTO ${schema}.deployment (ledger_version) VALUES ($1)
-  ON CONFLICT (id) DO UPDATE SET ledger_version = EXCLUDED.ledger_version
-  WHERE deployment.ledger_version IS NULL`
-const begun = statement(
-  { ledgerVersion: deployment.ledgerVersion },
-  sql`SELECT ledger_version AS "ledgerVersion" FROM ${schema}.deployment`,
-)
-
-/** See `Store.ledgerVersion`. Of processes that begin at the same time, the first one decides. */
-async function ledgerVersion(database: Database, first: number): Promise<number> {
-  await database.execute(begin, [first])
-  const [row] = await database.query(begun)
-  return row?.ledgerVersion ?? first
+/** A value of the deployment. Of processes that begin at the same time, the first one decides. */
+function decidedOnce<Value extends number | string>(column: string, type: Computed<Value>) {
+  const decide = sql`INSERT INTO ${schema}.deployment (${column}) VALUES ($1)
+    ON CONFLICT (id) DO UPDATE SET ${column} = EXCLUDED.${column} WHERE deployment.${column} IS NULL`
+  const decided = statement(
+    { value: nullable(type) },
+    sql`SELECT ${column} AS value FROM ${schema}.deployment`,
+  )
+  return async (database: Database, first: Value): Promise<Value> => {
+    await database.execute(decide, [first])
+    const [row] = await database.query(decided)
+    return row?.value ?? first
+  }
 }
 
-const stateRules = sql`INSERT INTO ${schema}.deployment (rules) VALUES ($1)
-  ON CONFLICT (id) DO UPDATE SET rules = EXCLUDED.rules WHERE deployment.rules IS NULL`
-const statedRules = statement({ rules: deployment.rules }, sql`SELECT rules FROM ${schema}.deployment`)
-
-/** See `Store.ledgerRules`. Of processes that begin at the same time, the first one decides. */
-async function ledgerRules(database: Database, first: string): Promise<string> {
-  await database.execute(stateRules, [first])
-  const [row] = await database.query(statedRules)
-  return row?.rules ?? first
-}
-
-const stateQueue = sql`INSERT INTO ${schema}.deployment (queue) VALUES ($1)
-  ON CONFLICT (id) DO UPDATE SET queue = EXCLUDED.queue WHERE deployment.queue IS NULL`
-const statedQueue = statement({ queue: deployment.queue }, sql`SELECT queue FROM ${schema}.deployment`)
-
-/** See `Store.ledgerQueue`. Of processes that begin at the same time, the first one decides. */
-async function ledgerQueue(database: Database, first: string): Promise<string> {
-  await database.execute(stateQueue, [first])
-  const [row] = await database.query(statedQueue)
-  return row?.queue ?? first
-}
+/** See the methods of `Store` with these names. */
+const ledgerVersion = decidedOnce('ledger_version', int4)
+const ledgerRules = decidedOnce('rules', text)
+const ledgerQueue = decidedOnce('queue', text)
 
 interface EmbeddedOptions {
   /** A PGlite (0.5 or later) that its owner opened and closes. Others may use it too. */

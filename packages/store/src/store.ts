@@ -110,8 +110,8 @@ export interface Store {
   applyGenesis(outputs: readonly LedgerEntry[]): Promise<boolean>
 
   /**
-   * The id of this ledger, a random UUID that no other has; also after a reset. A copy of the database, such
-   * as a restored backup, has the same.
+   * The id of this ledger, a random UUID that no other has; also after a reset. A copy of the database has
+   * the same; `ratatosk restore` gives a restored one another.
    */
   ledgerId(): Promise<string>
 

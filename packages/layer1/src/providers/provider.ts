@@ -10,6 +10,7 @@ import {
 } from '@ratatosk/ledger'
 import { LRUCache } from 'lru-cache'
 import pLimit from 'p-limit'
+import { reading } from '../http/json.js'
 import type { EvaluatedRedeemer, Spending, Tip, TransactionStatus, UtxosAsOf } from '../types.js'
 import type { SpendingParts } from './spending-parts.js'
 
@@ -89,6 +90,28 @@ export function createLeaveOut(provider: string, log: ReadLog = processLog): Lea
     if (reported.has(reference)) return
     reported.set(reference, true)
     log.warn({ provider, reference, reason }, 'An output of layer 1 cannot be read and is left out')
+  }
+}
+
+/**
+ * Reads an output. One that the caller has asked for by its asset or reference has to decode; another that
+ * does not is left out.
+ *
+ * @param what for the error, such as `an output`
+ * @throws {Layer1Error} `LAYER1_INVALID_ANSWER`
+ */
+export function readOrLeaveOut(
+  { provider, what, key }: { readonly provider: string; readonly what: string; readonly key: string },
+  isNamed: boolean,
+  leaveOut: LeaveOut,
+  read: () => Utxo,
+): Utxo | undefined {
+  if (isNamed) return reading(provider, what, read)
+  try {
+    return read()
+  } catch (error) {
+    leaveOut(key, String(error))
+    return undefined
   }
 }
 

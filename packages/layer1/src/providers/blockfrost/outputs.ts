@@ -14,7 +14,7 @@ import {
   textOf,
 } from '../../http/json.js'
 import { addressBytes, nativeScriptBytes, scriptOf, valueOfUnits } from '../output-content.js'
-import type { LeaveOut } from '../provider.js'
+import { type LeaveOut, readOrLeaveOut } from '../provider.js'
 
 /** A script; `unknown` if its bytes do not follow from the answer: anyone can send such a script. */
 export type KnownScript = ScriptContent | 'unknown'
@@ -105,18 +105,13 @@ export async function readUtxo(
     leaveOut(shown.address, 'too many outputs have a reference script; it is read later')
     return undefined
   }
+  const key = outputReferenceKey(reference)
   if (referenceScript === 'unknown') {
-    leaveOut(outputReferenceKey(reference), `Blockfrost does not give the bytes of script ${scriptHash}`)
+    leaveOut(key, `Blockfrost does not give the bytes of script ${scriptHash}`)
     return undefined
   }
   const read = () => utxoOf(shown, referenceScript)
-  if (isNamed) return reading('Blockfrost', 'an output', read)
-  try {
-    return read()
-  } catch (error) {
-    leaveOut(outputReferenceKey(reference), String(error))
-    return undefined
-  }
+  return readOrLeaveOut({ provider: 'Blockfrost', what: 'an output', key }, isNamed, leaveOut, read)
 }
 
 /** Reads an output without its reference script; undefined if it does not decode. */

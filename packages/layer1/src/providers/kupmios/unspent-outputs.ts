@@ -5,7 +5,7 @@ import pLimit from 'p-limit'
 import { Layer1Error } from '../../errors.js'
 import type { HttpClient } from '../../http/http-client.js'
 import { countOf, objectOf, reading } from '../../http/json.js'
-import { type LeaveOut, maxConcurrent } from '../provider.js'
+import { type LeaveOut, maxConcurrent, readOrLeaveOut } from '../provider.js'
 import { createKnownOutputs } from './known-outputs.js'
 import {
   addContents,
@@ -172,13 +172,7 @@ async function readMatch(
     return undefined
   }
   const read = () => ({ reference, output: outputOf(match, referenceScript, data) })
-  if (isNamed) return reading(providerName, 'a match', read)
-  try {
-    return read()
-  } catch (error) {
-    leaveOut(key, String(error))
-    return undefined
-  }
+  return readOrLeaveOut({ provider: providerName, what: 'a match', key }, isNamed, leaveOut, read)
 }
 
 export const answered = (status: number) =>
